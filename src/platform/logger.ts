@@ -1,11 +1,34 @@
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
 /**
- * JSON lines on standard output. Messages are lower-case facts, their data stands in fields, and the
+ * JSON lines, on standard output unless that belongs to a command's result. Messages are lower-case facts, their data stands in fields, and the
  * payment reference is in every line of its story. Bodies, headers and whole e-mail addresses are never logged.
  */
-export function createLogger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+export function createLogger(level: string, destination: DestinationStream = process.stdout): Logger {
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  return pino({ level, base: null, timestamp, serializers: { err: describeError } }, destination);
+}
+
+type ErrorDescription = {
+  type: string;
+  message: string;
+  code?: string;
+  stack?: string;
+  cause?: ErrorDescription;
+};
+
+/** What of an error may be logged. Libraries hang connections, requests and passwords on theirs; none of that is on this list. */
+function describeError(error: unknown, depth = 0): ErrorDescription {
+  if (!(error instanceof Error)) return { type: typeof error, message: 'thrown, and no error' };
+  const { name, message, stack, cause } = error;
+  const { code } = error as { code?: unknown };
+  return {
+    type: name,
+    message,
+    ...(typeof code === 'string' && { code }),
+    ...(stack !== undefined && depth === 0 && { stack }),
+    ...(cause !== undefined && depth < 3 && { cause: describeError(cause, depth + 1) }),
+  };
 }

@@ -1,0 +1,87 @@
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import { createCheckoutLimits } from './checkout/limits.ts';
+import { checkoutRoutes } from './checkout/routes.ts';
+import type { Program } from './compose.ts';
+import { createAdminGuard } from './operations/admin-guard.ts';
+import { adminRoutes, healthRoutes, metricsRoutes } from './operations/routes.ts';
+import { findOrder } from './orders/repository.ts';
+import { orderRoutes } from './orders/routes.ts';
+import { ID_PATTERN } from './platform/ids.ts';
+import { notFound, problemHandler } from './platform/problem.ts';
+import { shopRoutes } from './shop/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+
+/** All routes on one application. Building it opens no port, so that tests can hold as many as they like. */
+export function buildApp(program: Program): Express {
+  const { config, database, gateway, catalogue, logger } = program;
+  const storefrontOrigins = config.STOREFRONT_ORIGINS;
+  const guard = createAdminGuard(config.ADMIN_TOKEN ?? null, config.production);
+  const app = express();
+  app.disable('x-powered-by');
+  // Only a proxy on this machine is believed about the client's address; anybody else could dodge the limits with a header.
+  app.set('trust proxy', 'loopback');
+  // One parameter, one value: the extended parser makes objects and lists out of what a stranger writes.
+  app.set('query parser', 'simple');
+  app.use(securityHeaders(config.production));
+
+  app.use(healthRoutes({ database, gateway }));
+  app.use(webhookRoutes(program.receiveWebhook));
+  app.use(
+    checkoutRoutes({
+      startCheckout: program.startCheckout,
+      returnFromCheckout: program.returnFromCheckout,
+      limits: createCheckoutLimits(database, config.CHECKOUTS_PER_MINUTE),
+      storefrontOrigins,
+      storefrontReturnUrl: config.STOREFRONT_RETURN_URL ?? null,
+    }),
+  );
+  app.use(
+    orderRoutes({
+      database,
+      catalogue,
+      mode: gateway.mode,
+      storefrontOrigins,
+      shopApiToken: config.SHOP_API_TOKEN ?? null,
+      logger,
+    }),
+  );
+  app.use(metricsRoutes({ database, gateway, guard }));
+  app.use(adminRoutes({ database, gateway, guard }));
+  if (config.demoShop) {
+    const orderById = (id: string) => (ID_PATTERN.test(id) ? findOrder(database, id) : Promise.resolve(null));
+    app.use('/shop', shopRoutes({ catalogue, findOrder: orderById, mode: gateway.mode }));
+    app.get('/', (_req, res) => {
+      res.redirect(302, '/shop');
+    });
+  }
+  app.use(notFound);
+  app.use(problemHandler(logger, '/admin/admin.css'));
+  return app;
+}
+
+/** Headers that every answer carries. Pages load styles, scripts and pictures from here and from nowhere else. */
+function securityHeaders(production: boolean) {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:'],
+        connectSrc: ["'self'"],
+        // A checkout form is answered by a redirect to the hosted page, whose address the server has checked;
+        // browsers would hold form-action against that redirect, so it stays open.
+        baseUri: ["'none'"],
+        objectSrc: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    strictTransportSecurity: production ? { maxAge: 31_536_000 } : false,
+    referrerPolicy: { policy: 'no-referrer' },
+    xFrameOptions: { action: 'deny' },
+    // Storefronts on other origins read the catalogue, its pictures and their orders.
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+  });
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { ID_PATTERN } from '../platform/ids.ts';
+import { Problem } from '../platform/problem.ts';
+import { fieldErrors } from '../platform/validation.ts';
+
+// Plenty for a basket, and small enough that one order cannot keep the database busy.
+const MAX_LINES = 50;
+const MAX_QUANTITY = 1_000;
+
+const item = z.strictObject({
+  sku: z.string().min(1).max(64),
+  quantity: z.int().min(1).max(MAX_QUANTITY),
+});
+
+const basket = z.strictObject({
+  email: z.email().max(254),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be three capital letters')
+    .optional(),
+  items: z.array(item).min(1).max(MAX_LINES),
+});
+
+const existingOrder = z.strictObject({ orderId: z.string().regex(ID_PATTERN, 'is not an order id') });
+
+/** What `POST /checkout` takes. There is no price in it: prices are the server's. */
+export const checkoutInput = z.union([basket, existingOrder]);
+export type CheckoutInput = z.output<typeof checkoutInput>;
+export type Basket = z.output<typeof basket>;
+
+/** @throws {Problem} 422 with one entry per faulty field */
+export function readCheckoutInput(body: unknown): CheckoutInput {
+  const schema = typeof body === 'object' && body !== null && 'orderId' in body ? existingOrder : basket;
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
+}
+
+/** A plain HTML form: `email`, and as many `sku` fields as `quantity` fields. Rows with quantity 0 are not wanted. */
+export function readCheckoutForm(text: string): CheckoutInput {
+  const form = new URLSearchParams(text);
+  const orderId = form.get('orderId');
+  if (orderId !== null) return readCheckoutInput({ orderId });
+  const quantities = form.getAll('quantity');
+  const items = form
+    .getAll('sku')
+    .map((sku, at) => ({ sku, quantity: Number(quantities[at] ?? '1') }))
+    .filter(({ quantity }) => quantity !== 0);
+  const currency = form.get('currency') ?? '';
+  return readCheckoutInput({ email: form.get('email') ?? '', items, ...(currency !== '' && { currency }) });
+}

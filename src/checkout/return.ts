@@ -1,0 +1,52 @@
+import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import type { OrderStatus } from '../orders/order.ts';
+import { findOrderStatus } from '../orders/repository.ts';
+import { sleep, type Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database.ts';
+import { hintAndClaim, loadPayment, postponeCheck } from '../settlement/repository.ts';
+import type { Settle } from '../settlement/settle.ts';
+
+/**
+ * The shopper came back. Nothing in the query is evidence and nothing of it is read: the service is asked, and the
+ * shopper then sees what the order really says. When it cannot be asked in time, the order page says so and the clock goes on.
+ */
+export type ReturnFromCheckout = (
+  reference: string,
+) => Promise<{ orderId: string; status: OrderStatus } | null>;
+
+export type ReturnParts = { database: Database; settle: Settle; clock: Clock };
+
+/** A person waits for the page behind the redirect, so no longer than this. */
+const PATIENCE_MS = 6_000;
+const LOOK_AGAIN_MS = 200;
+/** After a failed question the clock asks again soon: somebody may still be looking at the page. */
+const RETRY_SEC = 5;
+
+export function createReturnFromCheckout({ database, settle, clock }: ReturnParts): ReturnFromCheckout {
+  return async (reference) => {
+    const payment = await loadPayment(database, reference);
+    if (payment === null) return null;
+    const { orderId } = payment;
+    if (payment.orderStatus !== 'paid') {
+      const claimed = await hintAndClaim(database, reference);
+      if (claimed === null) await somebodyElseSettles(database, orderId, clock);
+      else await settle(claimed, 'return').catch((error: unknown) => putOff(database, reference, error));
+    }
+    const status = await findOrderStatus(database, orderId);
+    return { orderId, status: status ?? payment.orderStatus };
+  };
+}
+
+/** A webhook was faster and its check is under way, or has just been: its result is ours too, if it comes in time. */
+async function somebodyElseSettles(database: Database, orderId: string, clock: Clock): Promise<void> {
+  const until = clock.elapsedMs() + PATIENCE_MS;
+  while (clock.elapsedMs() < until) {
+    if ((await findOrderStatus(database, orderId)) !== 'pending') return;
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+async function putOff(database: Database, reference: string, error: unknown): Promise<void> {
+  if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
+  await postponeCheck(database, reference, RETRY_SEC);
+}

@@ -1,0 +1,109 @@
+import cors from 'cors';
+import express, { Router, type Request, type Response } from 'express';
+import { ID_PATTERN } from '../platform/ids.ts';
+import { formatMajor } from '../platform/money.ts';
+import { Problem } from '../platform/problem.ts';
+import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './input.ts';
+import type { CheckoutLimits } from './limits.ts';
+import type { ReturnFromCheckout } from './return.ts';
+import type { CheckoutResult, StartCheckout } from './start-checkout.ts';
+
+export type CheckoutRoutesParts = {
+  startCheckout: StartCheckout;
+  returnFromCheckout: ReturnFromCheckout;
+  limits: CheckoutLimits;
+  storefrontOrigins: readonly string[];
+  /** Where the shopper lands after the return, `order` and `status` are added. Null: our own order page. */
+  storefrontReturnUrl: URL | null;
+};
+
+const MAX_BODY = '64kb';
+const RETRY_AFTER_SEC = 10;
+
+/** The shopper's door: leaves for the hosted checkout, and comes back from it. */
+export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
+  const router = Router();
+  router.use('/checkout', cors({ origin: [...parts.storefrontOrigins], maxAge: 600 }));
+
+  router.post(
+    '/checkout',
+    express.json({ limit: MAX_BODY, inflate: false }),
+    express.text({ type: 'application/x-www-form-urlencoded', limit: MAX_BODY, inflate: false }),
+    async (req, res) => {
+      const isForm = typeof req.body === 'string';
+      await parts.limits.countAddress(req.ip ?? '');
+      const input = inputOf(req, isForm);
+      if ('email' in input) await parts.limits.countEmail(input.email);
+      answer(res, await parts.startCheckout(input), isForm);
+    },
+  );
+
+  router.get('/checkout/return/:reference', async (req, res) => {
+    const { reference } = req.params;
+    const order = ID_PATTERN.test(reference) ? await parts.returnFromCheckout(reference) : null;
+    if (order === null) throw new Problem('not-found');
+    const target = parts.storefrontReturnUrl;
+    if (target === null) {
+      res.redirect(303, `/shop/orders/${order.orderId}`);
+      return;
+    }
+    const landing = new URL(target);
+    landing.searchParams.set('order', order.orderId);
+    landing.searchParams.set('status', order.status);
+    res.redirect(303, landing.href);
+  });
+  return router;
+}
+
+function inputOf(req: Request, isForm: boolean): CheckoutInput {
+  if (isForm) return readCheckoutForm(req.body as string);
+  if (req.body === undefined)
+    throw new Problem('unsupported-media-type', { detail: 'Send JSON or an HTML form.' });
+  return readCheckoutInput(req.body);
+}
+
+/** One place says which result is which answer; a new result does not compile until it stands here. */
+function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
+  switch (result.outcome) {
+    case 'opened': {
+      const { orderId, reference, money, checkoutUrl } = result;
+      if (isForm) {
+        res.redirect(303, checkoutUrl);
+        return;
+      }
+      const { currency } = money;
+      res
+        .status(201)
+        .json({ orderId, reference, status: 'pending', amount: formatMajor(money), currency, checkoutUrl });
+      return;
+    }
+    case 'unknown-sku':
+      throw invalid('items', `not on sale: ${result.skus.join(', ')}`);
+    case 'mixed-currencies':
+      throw invalid('items', `must share one currency, these have ${result.currencies.join(' and ')}`);
+    case 'wrong-currency':
+      throw invalid('currency', `these items are sold in ${result.currencies.join()}`);
+    case 'total-too-large':
+      throw invalid('items', 'the total is too large');
+    case 'unknown-order':
+      throw invalid('orderId', 'there is no such order');
+    case 'already-paid':
+      throw new Problem('already-paid');
+    case 'under-review':
+      throw new Problem('under-review');
+    case 'too-many-open-payments':
+      throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
+    case 'refused':
+      throw new Problem('payment-refused', { extra: { orderId: result.orderId } });
+    case 'unavailable':
+      throw new Problem('payment-service-unavailable', {
+        detail: 'The order is kept. Start a checkout with its orderId to try again.',
+        retryAfterSec: RETRY_AFTER_SEC,
+        extra: { orderId: result.orderId },
+      });
+  }
+}
+
+function invalid(path: string, message: string): Problem {
+  return new Problem('invalid-input', { errors: [{ path, message }] });
+}

@@ -1,0 +1,128 @@
+import { parseArgs } from 'node:util';
+import { compose, type Program } from './compose.ts';
+import type { Config } from './config.ts';
+import { prepareSurroundings } from './embedded.ts';
+import { explain } from './operations/explain.ts';
+import { createLogger } from './platform/logger.ts';
+import { createProgress } from './reconciliation/progress.ts';
+import { exitCodeOf, formatReport, ReconciliationRunningError } from './reconciliation/report.ts';
+import { DATA_DIR, runProcess } from './run.ts';
+import { workList } from './work-lists.ts';
+
+const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
+npm run explain   -- <orderId or reference>
+npm run findings  -- list | resolve <id> --note "why" --by "name"
+npm run suspense  -- list | resolve <id> --note "why" --by "name"
+npm run db:migrate
+`;
+
+/** A command line that cannot be understood. The help goes with it. */
+class UsageError extends Error {}
+
+type Command = (program: Program, args: Arguments) => Promise<number>;
+type Arguments = ReturnType<typeof readArguments>;
+
+const COMMANDS: Record<string, Command> = {
+  reconcile: reconcileCommand,
+  explain: explainCommand,
+  findings: (program, args) => workList(program, 'findings', args),
+  suspense: (program, args) => workList(program, 'suspense', args),
+  // Composing has migrated the database already.
+  migrate: () => say('The database has the schema of this version.'),
+};
+
+await runProcess(async (config) => {
+  try {
+    return await runCommand(config, process.argv[2] ?? '', readArguments(process.argv.slice(3)));
+  } catch (error) {
+    const isUsage =
+      error instanceof UsageError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
+    if (!isUsage) throw error;
+    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
+    return 64;
+  }
+});
+
+function readArguments(argv: string[]) {
+  return parseArgs({
+    args: argv,
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+      since: { type: 'string' },
+      until: { type: 'string' },
+      note: { type: 'string' },
+      by: { type: 'string' },
+    },
+  });
+}
+
+async function runCommand(config: Config, name: string, args: Arguments): Promise<number> {
+  const command = COMMANDS[name];
+  if (command === undefined) throw new UsageError(`there is no command "${name}"`);
+  // Standard output belongs to the result; what happens on the way goes to standard error.
+  const logger = createLogger(config.LOG_LEVEL === 'info' ? 'warn' : config.LOG_LEVEL, process.stderr);
+  const purpose = `npm run ${name}`;
+  const sandboxPort = config.PORT + 1;
+  const surroundings = await prepareSurroundings({
+    config,
+    dataDir: DATA_DIR,
+    purpose,
+    mayAttach: true,
+    sandboxPort,
+    logger,
+  });
+  try {
+    const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
+    const program = await compose({ config, surroundings, publicOrigin, logger });
+    return await command(program, args).finally(() => program.close());
+  } finally {
+    await surroundings.close();
+  }
+}
+
+const EXIT_NOT_COMPLETED = 2;
+
+async function reconcileCommand({ reconcile }: Program, { values }: Arguments): Promise<number> {
+  const since = dateOf('--since', values.since);
+  const until = dateOf('--until', values.until);
+  const progress = createProgress(process.stderr);
+  try {
+    const report = await reconcile({ since, until, dryRun: values['dry-run'], onProgress: progress.show });
+    progress.end();
+    await say(values.json ? JSON.stringify(report) : formatReport(report));
+    return exitCodeOf(report);
+  } catch (error) {
+    progress.end();
+    const isPlain = error instanceof ReconciliationRunningError;
+    process.stderr.write(`${isPlain ? error.message : String((error as Error).stack)}\n`);
+    return EXIT_NOT_COMPLETED;
+  }
+}
+
+async function explainCommand({ database }: Program, { positionals }: Arguments): Promise<number> {
+  const [idOrReference] = positionals;
+  if (idOrReference === undefined)
+    throw new UsageError('which order? give its id or the reference of a payment');
+  const story = await explain(database, idOrReference);
+  if (story === null) return (await say('There is no such order and no such payment.')) + 1;
+  await say(story.text);
+  return story.isIntact ? 0 : 1;
+}
+
+function dateOf(option: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime()))
+    throw new UsageError(`${option} must be an ISO date like 2026-01-31T00:00:00Z`);
+  return date;
+}
+
+function say(text: string): Promise<number> {
+  return new Promise((resolve) => {
+    process.stdout.write(`${text}\n`, () => {
+      resolve(0);
+    });
+  });
+}

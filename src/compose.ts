@@ -1,0 +1,118 @@
+import { fileURLToPath } from 'node:url';
+import type { Config } from './config.ts';
+import { createReturnFromCheckout, type ReturnFromCheckout } from './checkout/return.ts';
+import { createStartCheckout, type StartCheckout } from './checkout/start-checkout.ts';
+import type { Surroundings } from './embedded.ts';
+import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
+import { createHttpReceiver } from './fulfilment/http-receiver.ts';
+import { ownReceiver } from './fulfilment/own-receiver.ts';
+import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
+import { createGateway, type Gateway } from './gateway/client.ts';
+import { createCatalogue, type Catalogue } from './orders/catalogue.ts';
+import { offerDemoProducts } from './orders/demo-products.ts';
+import { systemClock } from './platform/clock.ts';
+import { openDatabase, type Database } from './platform/database.ts';
+import type { DueLoop } from './platform/due-loop.ts';
+import type { Logger } from './platform/logger.ts';
+import { applyMigrations } from './platform/migrations.ts';
+import { createWakeUp, type WakeUp } from './platform/wake-up.ts';
+import { createReconcile, type Reconcile } from './reconciliation/reconcile.ts';
+import { createDuePayments } from './settlement/due-payments.ts';
+import { createSettle, type Settle } from './settlement/settle.ts';
+import { createReceiveWebhook, type ReceiveWebhook } from './webhooks/receive.ts';
+
+/** Every part of the program, wired by hand in this one file. Nothing runs yet, no port is open. */
+export type Program = {
+  config: Config;
+  logger: Logger;
+  database: Database;
+  gateway: Gateway;
+  catalogue: Catalogue;
+  settle: Settle;
+  startCheckout: StartCheckout;
+  returnFromCheckout: ReturnFromCheckout;
+  receiveWebhook: ReceiveWebhook;
+  reconcile: Reconcile;
+  /** The clock's loops; {@link wakeUp} rings them. */
+  duePayments: DueLoop;
+  dueReleases: DueLoop;
+  wakeUp: WakeUp;
+  close(): Promise<void>;
+};
+
+export type ComposeOptions = {
+  config: Config;
+  surroundings: Surroundings;
+  /** Our own origin as browsers reach it; known only once the server listens. */
+  publicOrigin: () => string;
+  logger: Logger;
+};
+
+const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+/** Migrates the database and builds the program on it. @throws when the database cannot be reached or migrated */
+export async function compose(options: ComposeOptions): Promise<Program> {
+  const { config, surroundings, logger } = options;
+  await applyMigrations({ url: surroundings.databaseUrl.reveal(), dir: MIGRATIONS, logger });
+  const database = openDatabase(surroundings.databaseUrl, logger);
+  if (config.demoShop) await offerDemoProducts(database);
+  const gateway = gatewayOf(options);
+  const receiver = receiverOf(config);
+  const wakeUp = createWakeUp(database, surroundings.databaseUrl, logger);
+  const parts = build(options, { database, gateway, receiver: receiver.receive, wakeUp });
+  return {
+    ...parts,
+    close: async () => {
+      await Promise.all([parts.duePayments.stop(), parts.dueReleases.stop()]);
+      await wakeUp.close();
+      await Promise.all([gateway.close(), receiver.close()]);
+      await database.close();
+    },
+  };
+}
+
+type Foundations = { database: Database; gateway: Gateway; receiver: Receiver | null; wakeUp: WakeUp };
+
+function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close'> {
+  const { config, surroundings, publicOrigin, logger } = options;
+  const { database, gateway, receiver, wakeUp } = foundations;
+  const { mode, dialect } = gateway;
+  const concurrency = config.GATEWAY_CONCURRENCY;
+  const onDue = wakeUp.ring;
+  const clock = systemClock;
+  const catalogue = createCatalogue(database);
+  const plan = (): ReleasePlan => planRelease(receiver);
+  const settle = createSettle({ database, gateway, planRelease: plan, onReleased: onDue, logger });
+  const secrets = surroundings.webhookSecrets;
+  return {
+    config,
+    logger,
+    database,
+    gateway,
+    catalogue,
+    settle,
+    startCheckout: createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, logger }),
+    returnFromCheckout: createReturnFromCheckout({ database, settle, clock }),
+    receiveWebhook: createReceiveWebhook({ db: database, mode, dialect, secrets, clock, onDue, logger }),
+    reconcile: createReconcile({ database, gateway, settle, clock, logger, concurrency }),
+    duePayments: createDuePayments({ database, gateway, settle, concurrency, logger }),
+    dueReleases: createDueReleases({ database, mode, receiver, logger }),
+    wakeUp,
+  };
+}
+
+function gatewayOf({ config, surroundings, logger }: ComposeOptions): Gateway {
+  return createGateway({
+    url: surroundings.gatewayUrl,
+    key: surroundings.secretKey,
+    dialect: config.dialect,
+    checkoutHosts: config.CHECKOUT_HOSTS,
+    concurrency: config.GATEWAY_CONCURRENCY,
+    logger,
+  });
+}
+
+function receiverOf({ FULFILMENT_URL, FULFILMENT_SECRET }: Config) {
+  if (FULFILMENT_URL && FULFILMENT_SECRET) return createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET);
+  return { receive: ownReceiver, close: () => Promise.resolve() };
+}

@@ -1,0 +1,22 @@
+import type { Mode } from '../platform/mode.ts';
+import { isLoopback } from '../platform/config-fields.ts';
+
+/** Which addresses a shopper may be sent to. `hosts` empty: in test mode any https host, and http on loopback. */
+export type CheckoutUrlRule = { mode: Mode; hosts: readonly string[] };
+
+const MAX_LENGTH = 2_048;
+
+/**
+ * The address, normalised, if a shopper may be sent there; else null. The framework's redirect passes `javascript:`
+ * and `//host` through unchanged, so this is the gate: https, an allowed host, no user name, the default port.
+ */
+export function acceptCheckoutUrl(text: string, { mode, hosts }: CheckoutUrlRule): string | null {
+  if (text.length > MAX_LENGTH || /[\s\\]/.test(text) || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return null;
+  const onThisMachine = mode === 'test' && isLoopback(url) && /^https?:$/.test(url.protocol);
+  const listed =
+    hosts.length === 0 ? mode === 'test' : hosts.includes(url.hostname) || hosts.includes(url.host);
+  const isPublic = url.protocol === 'https:' && (url.port === '' || hosts.includes(url.host));
+  return listed && (isPublic || onThisMachine) ? url.href : null;
+}

@@ -1,0 +1,23 @@
+/**
+ * What can go wrong with a question to the service, one class per decision of the caller. None of them says
+ * anything about a payment: an error never means unpaid.
+ */
+
+/** No usable answer: unreachable, too slow, 5xx, or 429. Ask again, not before `retryAfterSec`. */
+export class GatewayUnavailable extends Error {
+  readonly retryAfterSec: number | null;
+
+  constructor(message: string, retryAfterSec: number | null = null, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'GatewayUnavailable';
+    this.retryAfterSec = retryAfterSec;
+  }
+}
+
+/** 401 or 403: the key is not accepted. Nothing can be learnt until a person mends the key. */
+export class GatewayKeyRefused extends Error {
+  constructor(status: number) {
+    super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`);
+    this.name = 'GatewayKeyRefused';
+  }
+}

@@ -1,0 +1,96 @@
+import type { Mode } from '../platform/mode.ts';
+import { minorDigits, parseMajor } from '../platform/money.ts';
+import { foldWord, type Dialect } from './dialect.ts';
+import { at, firstAt, isPresent, isRecord, numberText, stringOf, type Json } from './reading.ts';
+
+/** What a record of the service says of a payment, in our words. */
+export type StatusClass = keyof Dialect['statuses'] | 'unknown';
+
+/** A field of a record: its value, or that it is not there, or that what is there cannot be read. */
+export type Reading<T> = { is: 'read'; value: T } | { is: 'absent' } | { is: 'unreadable' };
+
+export type Evidence = {
+  status: StatusClass;
+  /** The service's own word, null when there is none. */
+  statusWord: string | null;
+  reference: Reading<string>;
+  currency: Reading<string>;
+  /** Minor units of the record's own currency (of `expectedCurrency` when the record names none). */
+  amount: Reading<bigint>;
+  /** Null: records do not say. */
+  mode: Mode | null;
+};
+
+/** Where the fields of a record stand: the dialect's pointers, of verify or of history. */
+export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'amount' | 'currency'>;
+
+/** The record inside an answer, or null. An envelope is not a record: see {@link isEnvelope}. */
+export function findRecord(document: Json, pointers: readonly string[]): Record<string, Json> | null {
+  for (const pointer of pointers) {
+    const value = at(document, pointer);
+    if (isRecord(value) && !isEnvelope(value, pointer, pointers)) return value;
+  }
+  return null;
+}
+
+/**
+ * `{"status": "success", "data": null}` speaks about the call, not about a payment. So a value is passed over when
+ * another pointer leads through it: at `""` the key `data` of `/data` makes it an envelope.
+ */
+function isEnvelope(value: Record<string, Json>, pointer: string, pointers: readonly string[]): boolean {
+  return pointers.some((other) => {
+    if (other === pointer || !other.startsWith(`${pointer}/`)) return false;
+    const next = other.slice(pointer.length + 1).split('/')[0] ?? '';
+    return Object.hasOwn(value, next);
+  });
+}
+
+/** Reads one record. Never throws: what cannot be read says so in its place. */
+export function readEvidence(
+  record: Json,
+  pointers: RecordPointers,
+  dialect: Dialect,
+  expectedCurrency: string,
+): Evidence {
+  const statusWord = firstAt(record, pointers.status, stringOf);
+  const currency = reading(record, pointers.currency, currencyOf);
+  const unitCurrency = currency.is === 'read' ? currency.value : expectedCurrency;
+  return {
+    status: classOf(statusWord, dialect),
+    statusWord,
+    reference: reading(record, pointers.reference, stringOf),
+    currency,
+    amount: reading(record, pointers.amount, (value) => amountOf(value, unitCurrency, dialect.amountUnit)),
+    mode: null,
+  };
+}
+
+function reading<T>(
+  record: Json,
+  pointers: readonly string[],
+  accept: (value: Json) => T | null,
+): Reading<T> {
+  const value = firstAt(record, pointers, accept);
+  if (value !== null) return { is: 'read', value };
+  return { is: isPresent(record, pointers) ? 'unreadable' : 'absent' };
+}
+
+function classOf(word: string | null, { statuses }: Dialect): StatusClass {
+  if (word === null) return 'unknown';
+  const folded = foldWord(word);
+  const classes = Object.keys(statuses) as (keyof typeof statuses)[];
+  return classes.find((name) => statuses[name].some((known) => foldWord(known) === folded)) ?? 'unknown';
+}
+
+// Services write currency codes in either case; the letters decide.
+function currencyOf(value: Json): string | null {
+  const code = stringOf(value)?.toUpperCase() ?? '';
+  return minorDigits(code) === null ? null : code;
+}
+
+function amountOf(value: Json, currency: string, unit: Dialect['amountUnit']): bigint | null {
+  const text = numberText(value);
+  if (text === null) return null;
+  if (unit === 'major') return parseMajor(text, currency);
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : null;
+}

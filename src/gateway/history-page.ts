@@ -1,0 +1,112 @@
+import { sleep } from '../platform/clock.ts';
+import type { Dialect } from './dialect.ts';
+import { GatewayUnavailable } from './errors.ts';
+import { readHints, type PagingHints } from './history-hints.ts';
+import type { Repetition } from './history-repetition.ts';
+import type { HistoryRow, ReadRow } from './history-row.ts';
+import { RecordStreamError } from './record-error.ts';
+import { createRecordCutter } from './record-stream.ts';
+import { TransportError, type Transport } from './transport.ts';
+import { refuseErrors } from './verify.ts';
+
+/** Some rows of the history, in the service's order. */
+export type HistoryBatch = {
+  rows: HistoryRow[];
+  /** Pages begun so far. */
+  pages: number;
+  /** Null until the last batch, which is empty. */
+  end: HistoryEnd | null;
+};
+
+/** `complete`: nothing says that the list has more. Otherwise no payment may be called absent from it. */
+export type HistoryEnd = { complete: true } | { complete: false; reason: string };
+
+/** How a page ended: `cut` says why it is not whole, null when it is. A page that was not read to its end gives no hints. */
+export type PageEnd = { records: number; hints: PagingHints | null; cut: string | null };
+
+export type PageRequest = {
+  path: string;
+  /** Its number, from 1. */
+  pages: number;
+  maxBytes: number;
+  signal?: AbortSignal | undefined;
+};
+
+export type PageReader = {
+  transport: Transport;
+  dialect: Dialect;
+  readRow: ReadRow;
+  repetition: Repetition;
+};
+
+const HEADERS_MS = 10_000;
+/** A page has this long. A list without pages gets as much again, as long as it moves. */
+const PAGE_MS = 30_000;
+const RECORDS_THAT_MOVE = 10_000;
+const MAX_LIST_MS = 15 * 60_000;
+/** Rows handed over at a time: enough to make a COPY worth its round trip, few enough to hold. */
+const BATCH_ROWS = 5_000;
+
+/**
+ * Reads one answer of the history as it arrives, in batches of rows.
+ * @throws {GatewayUnavailable} no answer, or it broke off; the rows before have been handed over
+ * @throws {GatewayKeyRefused}
+ */
+export async function* readPage(
+  { transport, dialect, readRow, repetition }: PageReader,
+  { path, pages, maxBytes, signal: outer }: PageRequest,
+): AsyncGenerator<HistoryBatch, PageEnd> {
+  const over = new AbortController();
+  const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
+  let rows: HistoryRow[] = [];
+  const seen = { records: 0, hasStartedOver: false };
+  const cutter = createRecordCutter(dialect.history.records, (bytes, start, end) => {
+    seen.hasStartedOver ||= !repetition.look(bytes, start, end);
+    if (seen.hasStartedOver) return;
+    const row = readRow(bytes.subarray(start, end));
+    repetition.note(row);
+    rows.push(row);
+    seen.records += 1;
+  });
+  void abortWhenStuck(over, () => seen.records);
+  try {
+    const limits = { maxBytes, headersMs: HEADERS_MS, totalMs: MAX_LIST_MS, signal };
+    const answer = await transport.stream({ method: 'GET', path, ...limits });
+    refuseErrors(answer);
+    if (answer.status !== 200) return cutShort(0, `the service answers history with HTTP ${answer.status}`);
+    for await (const chunk of answer.body) {
+      cutter.push(chunk);
+      if (seen.hasStartedOver) break;
+      if (rows.length < BATCH_ROWS) continue;
+      yield { rows, pages, end: null };
+      rows = [];
+    }
+    if (rows.length > 0) yield { rows, pages, end: null };
+    rows = [];
+    const { records } = seen;
+    if (seen.hasStartedOver) return { records, hints: null, cut: null };
+    const { envelope, hasList } = cutter.end();
+    if (!hasList)
+      return cutShort(0, 'the answer holds no list where the dialect looks for one (history.records)');
+    return { records, hints: readHints(envelope, dialect.history.paging), cut: null };
+  } catch (error) {
+    if (rows.length > 0) yield { rows, pages, end: null };
+    if (error instanceof RecordStreamError) return cutShort(seen.records, error.message);
+    throw error instanceof TransportError ? new GatewayUnavailable(error.message, null, error) : error;
+  } finally {
+    // Frees the connection wherever we stopped; after the last byte it does nothing.
+    over.abort();
+  }
+}
+
+function cutShort(records: number, reason: string): PageEnd {
+  return { records, hints: null, cut: reason };
+}
+
+async function abortWhenStuck(over: AbortController, count: () => number): Promise<void> {
+  for (let last = 0; ; last = count()) {
+    await sleep(PAGE_MS, over.signal);
+    if (over.signal.aborted) return;
+    if (count() - last < RECORDS_THAT_MOVE) over.abort();
+  }
+}

@@ -1,0 +1,26 @@
+/** The service's own words and addresses, as its reference shows them. Nothing outside this folder knows them. */
+
+export const INITIALIZE_PATH = '/v1/transactions/initialize';
+export const HISTORY_PATH = '/v1/transactions/history';
+
+/** @param reference one of ours: checked against our own grammar, so it needs no escaping and cannot climb a path */
+export function verifyPath(reference: string): string {
+  return `/v1/transactions/verify/${reference}`;
+}
+
+/** The body of initialize. `amount` is the decimal text of a JSON number in the unit of the dialect. */
+export type InitializeMessage = {
+  email: string;
+  amount: string;
+  localCurrency: string;
+  reference: string;
+  redirectUrl: string;
+};
+
+/** Writes the amount as the exact number that was priced: through a float, 0.1 + 0.2 would go out as 0.30000000000000004. */
+export function initializeBody(message: InitializeMessage): string {
+  const { amount, ...rest } = message;
+  // `amount` is in localCurrency: the reference shows the value `local`. Omitted, it may mean the settlement currency.
+  const fields = JSON.stringify({ ...rest, amountCurrency: 'local' });
+  return `${fields.slice(0, -1)},"amount":${amount}}`;
+}

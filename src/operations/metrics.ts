@@ -1,0 +1,34 @@
+import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Gateway } from '../gateway/client.ts';
+import type { Queryable } from '../platform/database.ts';
+import { countStates } from './repository.ts';
+
+export type Metrics = { contentType: string; text(): Promise<string> };
+
+/** Counted in the database at the time of asking, so that every node tells the same and a restart forgets nothing. */
+export function createMetrics({ database, gateway }: { database: Queryable; gateway: Gateway }): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const rows = new Gauge({
+    name: 'integrator_rows',
+    help: 'Rows by kind (orders, payments, releases, open findings, open suspense) and state',
+    labelNames: ['kind', 'state', 'mode'],
+    registers: [registry],
+  });
+  const refused = new Gauge({
+    name: 'integrator_gateway_key_refused',
+    help: '1 while the payment service refuses the secret key',
+    registers: [registry],
+  });
+  const { mode } = gateway;
+  return {
+    contentType: registry.contentType,
+    text: async () => {
+      const counts = await countStates(database, mode);
+      rows.reset();
+      for (const { kind, state, count } of counts) rows.set({ kind, state, mode }, Number(count));
+      refused.set(gateway.isKeyRefused() ? 1 : 0);
+      return registry.metrics();
+    },
+  };
+}

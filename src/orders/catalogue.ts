@@ -1,0 +1,59 @@
+import type { Database } from '../platform/database.ts';
+import type { Money } from '../platform/money.ts';
+import type { OrderLine } from './order.ts';
+import { pricesOf, productsOnSale } from './repository.ts';
+
+/**
+ * What the shop sells and what it costs. This is the first of the places a shop replaces: keep the type, and let
+ * the functions ask your own product database. Prices come from here and from nowhere else.
+ */
+export type Catalogue = {
+  products(): Promise<Product[]>;
+  /** Prices the wanted items in their order, or says which sku is not on sale. */
+  price(items: readonly WantedItem[]): Promise<Pricing>;
+};
+
+export type Product = { sku: string; name: string; description: string; image: string; price: Money };
+export type WantedItem = { sku: string; quantity: number };
+export type Pricing =
+  | { outcome: 'priced'; lines: OrderLine[]; currency: string }
+  | { outcome: 'unknown-sku'; skus: string[] }
+  | { outcome: 'mixed-currencies'; currencies: string[] };
+
+export function createCatalogue(database: Database): Catalogue {
+  return {
+    products: async () => {
+      const rows = await productsOnSale(database);
+      return rows.map(({ unitAmount, currency, ...row }) => ({
+        ...row,
+        price: { amount: unitAmount, currency },
+      }));
+    },
+    price: async (items) => {
+      const products = await pricesOf(
+        database,
+        items.map(({ sku }) => sku),
+      );
+      const bySku = new Map(products.map((product) => [product.sku, product]));
+      const unknown = items.filter(({ sku }) => !bySku.has(sku)).map(({ sku }) => sku);
+      if (unknown.length > 0) return { outcome: 'unknown-sku', skus: [...new Set(unknown)] };
+      const currencies = [...new Set(products.map(({ currency }) => currency))];
+      const [currency, ...others] = currencies;
+      if (currency === undefined || others.length > 0) return { outcome: 'mixed-currencies', currencies };
+      return {
+        outcome: 'priced',
+        currency,
+        lines: items.flatMap((item) => lineOf(item, bySku.get(item.sku))),
+      };
+    },
+  };
+}
+
+function lineOf(
+  { sku, quantity }: WantedItem,
+  product: { name: string; unitAmount: bigint } | undefined,
+): OrderLine[] {
+  return product === undefined
+    ? []
+    : [{ sku, description: product.name, unitAmount: product.unitAmount, quantity }];
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { minorDigits, parseMajor } from '../platform/money.ts';
+import { Problem } from '../platform/problem.ts';
+import { fieldErrors } from '../platform/validation.ts';
+import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
+
+const line = z.strictObject({
+  description: z.string().min(1).max(200),
+  unitAmount: z.string().regex(/^\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"'),
+  quantity: z.int().min(1).max(100_000),
+});
+
+const orderInput = z.strictObject({
+  externalId: z.string().min(1).max(128).optional(),
+  email: z.email().max(254),
+  currency: z.string().refine((code) => minorDigits(code) !== null, 'must be an ISO 4217 currency code'),
+  lines: z.array(line).min(1).max(500),
+});
+
+export type OrderInput = { externalId: string | null; email: string; currency: string; lines: OrderLine[] };
+
+/** What `POST /orders` takes: prices of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
+export function readOrderInput(body: unknown): OrderInput {
+  const parsed = orderInput.safeParse(body);
+  if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
+  const { externalId = null, email, currency } = parsed.data;
+  const lines = parsed.data.lines.map(({ description, unitAmount, quantity }, at) => {
+    const minor = parseMajor(unitAmount, currency);
+    if (minor === null || minor === 0n) {
+      throw invalid(`lines.${at}.unitAmount`, `must be above zero and no finer than ${currency} allows`);
+    }
+    return { sku: null, description, unitAmount: minor, quantity };
+  });
+  if (totalOf(lines) > MAX_TOTAL) throw invalid('lines', 'the total is too large');
+  return { externalId, email, currency, lines };
+}
+
+function invalid(path: string, message: string): Problem {
+  return new Problem('invalid-input', { errors: [{ path, message }] });
+}

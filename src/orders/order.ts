@@ -1,0 +1,35 @@
+import type { Mode } from '../platform/mode.ts';
+import type { Money } from '../platform/money.ts';
+
+/**
+ * Where an order stands, as everybody may see it.
+ * - `pending`: not paid yet. Waits for a payment; leaves by evidence, failure or time.
+ * - `paid`: a verification proved it and the release exists. There is no way back.
+ * - `failed`: the last payment failed. A new payment makes it pending again; late money still pays it.
+ * - `expired`: nobody paid in time. Late money still pays it.
+ * - `review`: the service says something that a person must look at. The shopper must not pay again.
+ */
+export type OrderStatus = 'pending' | 'paid' | 'failed' | 'expired' | 'review';
+
+/** One position, at the price that was shown: later price changes do not touch it. */
+export type OrderLine = { sku: string | null; description: string; unitAmount: bigint; quantity: number };
+
+export type Order = {
+  id: string;
+  externalId: string | null;
+  mode: Mode;
+  status: OrderStatus;
+  total: Money;
+  lines: OrderLine[];
+  paidAt: Date | null;
+  /** Of the payment that paid the order, else of the latest one; null when there was none yet. */
+  reference: string | null;
+};
+
+/** The largest total an order may have, in minor units: 15 digits are exact in every service's JSON number. */
+export const MAX_TOTAL = 999_999_999_999_999n;
+
+/** @returns the sum of the lines in minor units */
+export function totalOf(lines: readonly OrderLine[]): bigint {
+  return lines.reduce((sum, line) => sum + line.unitAmount * BigInt(line.quantity), 0n);
+}

@@ -1,0 +1,137 @@
+import type { Database, Queryable, Statement } from '../platform/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Order, OrderLine, OrderStatus } from './order.ts';
+
+export type ProductRow = {
+  sku: string;
+  name: string;
+  description: string;
+  image: string;
+  unitAmount: bigint;
+  currency: string;
+};
+
+/** Products on sale, as the shop arranged them. */
+export function productsOnSale(database: Database): Promise<ProductRow[]> {
+  return database.prisma.product.findMany({
+    where: { active: true },
+    orderBy: [{ position: 'asc' }, { sku: 'asc' }],
+    omit: { active: true, position: true },
+  });
+}
+
+const PRICES: Statement = {
+  name: 'prices-of',
+  text: `SELECT sku, name, unit_amount AS "unitAmount", currency FROM products WHERE active AND sku = ANY($1)`,
+};
+
+export function pricesOf(
+  db: Queryable,
+  skus: string[],
+): Promise<Omit<ProductRow, 'description' | 'image'>[]> {
+  return db.query(PRICES, [skus]);
+}
+
+/** Adds the products unless there are any. Two servers that start at once add them once. */
+export async function addProductsIfNone(db: Queryable, products: readonly ProductRow[]): Promise<void> {
+  await db.query(
+    `INSERT INTO products (sku, name, description, image, unit_amount, currency, position)
+     SELECT p.* FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+       WITH ORDINALITY AS p (sku, name, description, image, unit_amount, currency, position)
+     WHERE NOT EXISTS (SELECT FROM products)
+     ON CONFLICT (sku) DO NOTHING`,
+    [
+      products.map((p) => p.sku),
+      products.map((p) => p.name),
+      products.map((p) => p.description),
+      products.map((p) => p.image),
+      products.map((p) => p.unitAmount),
+      products.map((p) => p.currency),
+    ],
+  );
+}
+
+const ORDER: Statement = {
+  name: 'order-with-lines',
+  text: `
+    SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
+      coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
+        (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
+      (SELECT json_agg(json_build_object('sku', l.sku, 'description', l.description,
+         'unitAmount', l.unit_amount::text, 'quantity', l.quantity) ORDER BY l.position)
+       FROM order_lines l WHERE l.order_id = o.id) AS lines
+    FROM orders o WHERE o.id = $1`,
+};
+
+type OrderRow = Omit<Order, 'total' | 'lines'> & {
+  amount: bigint;
+  currency: string;
+  // JSON has no bigint, and a float would not hold every amount.
+  lines: (Omit<OrderLine, 'unitAmount'> & { unitAmount: string })[] | null;
+};
+
+export async function findOrder(db: Queryable, id: string): Promise<Order | null> {
+  const [row] = await db.query<OrderRow>(ORDER, [id]);
+  if (row === undefined) return null;
+  const { amount, currency, lines, ...order } = row;
+  return {
+    ...order,
+    total: { amount, currency },
+    lines: (lines ?? []).map((line) => ({ ...line, unitAmount: BigInt(line.unitAmount) })),
+  };
+}
+
+const ORDER_STATUS: Statement = { name: 'order-status', text: 'SELECT status FROM orders WHERE id = $1' };
+
+export async function findOrderStatus(db: Queryable, id: string): Promise<OrderStatus | null> {
+  const [row] = await db.query<{ status: OrderStatus }>(ORDER_STATUS, [id]);
+  return row?.status ?? null;
+}
+
+export type NewOrder = {
+  id: string;
+  externalId: string | null;
+  mode: Mode;
+  email: string;
+  currency: string;
+  amount: bigint;
+  lines: readonly OrderLine[];
+};
+
+/** Writes an order that somebody else priced. @returns false when its `externalId` is taken */
+export async function insertOrder(db: Queryable, order: NewOrder): Promise<boolean> {
+  const rows = await db.query(
+    `WITH placed AS (
+       INSERT INTO orders (id, external_id, mode, email, amount, currency) VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (mode, external_id) DO NOTHING RETURNING id
+     ), lines AS (
+       INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
+       SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity FROM placed,
+         unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
+           WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)
+     ), entry AS (
+       INSERT INTO journal (order_id, event, cause) SELECT id, 'order-placed', 'shop' FROM placed
+     )
+     SELECT id FROM placed`,
+    [
+      order.id,
+      order.externalId,
+      order.mode,
+      order.email,
+      order.amount,
+      order.currency,
+      ...lineColumns(order.lines),
+    ],
+  );
+  return rows.length === 1;
+}
+
+/** The lines as four parallel lists, the shape `unnest` takes: one parameter per column, however many lines. */
+export function lineColumns(lines: readonly OrderLine[]): [unknown[], string[], bigint[], number[]] {
+  return [
+    lines.map((line) => line.sku),
+    lines.map((line) => line.description),
+    lines.map((line) => line.unitAmount),
+    lines.map((line) => line.quantity),
+  ];
+}

@@ -1,0 +1,77 @@
+import cors from 'cors';
+import express, { Router } from 'express';
+import { bearerToken, isSecret } from '../platform/bearer.ts';
+import type { Database } from '../platform/database.ts';
+import { ID_PATTERN, newId } from '../platform/ids.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Mode } from '../platform/mode.ts';
+import { formatMajor } from '../platform/money.ts';
+import { Problem } from '../platform/problem.ts';
+import type { Secret } from '../platform/secret.ts';
+import type { Catalogue } from './catalogue.ts';
+import { streamOrder } from './events.ts';
+import { readOrderInput } from './input.ts';
+import { totalOf, type Order } from './order.ts';
+import { viewOf } from './order-view.ts';
+import { findOrder, insertOrder } from './repository.ts';
+
+export type OrderRoutesParts = {
+  database: Database;
+  catalogue: Catalogue;
+  mode: Mode;
+  storefrontOrigins: readonly string[];
+  /** Null: `POST /orders` is off. */
+  shopApiToken: Secret | null;
+  logger: Logger;
+};
+
+/** What storefronts read: the catalogue and their own orders. And how a shop that prices elsewhere places one. */
+export function orderRoutes(parts: OrderRoutesParts): Router {
+  const { database, catalogue } = parts;
+  const router = Router();
+  router.use(['/orders', '/products'], cors({ origin: [...parts.storefrontOrigins], maxAge: 600 }));
+
+  router.get('/products', async (_req, res) => {
+    const products = await catalogue.products();
+    res.json(
+      products.map(({ sku, name, description, image, price }) => ({
+        sku,
+        name,
+        description,
+        image,
+        price: formatMajor(price),
+        currency: price.currency,
+      })),
+    );
+  });
+
+  router.get('/orders/:orderId', async (req, res) => {
+    const order = await known(database, req.params.orderId);
+    res.set('cache-control', 'no-store').json(viewOf(order));
+  });
+
+  router.get('/orders/:orderId/events', async (req, res) => {
+    const { id } = await known(database, req.params.orderId);
+    await streamOrder(database, id, req, res, parts.logger);
+  });
+
+  const { shopApiToken } = parts;
+  if (shopApiToken !== null) {
+    router.post('/orders', express.json({ limit: '256kb', inflate: false }), async (req, res) => {
+      const token = bearerToken(req.get('authorization'));
+      if (token === null || !isSecret(token, shopApiToken)) throw new Problem('unauthorized');
+      const input = readOrderInput(req.body);
+      const order = { ...input, id: newId(), mode: parts.mode, amount: totalOf(input.lines) };
+      if (!(await insertOrder(database, order))) throw new Problem('external-id-taken');
+      res.status(201).json(viewOf(await known(database, order.id)));
+    });
+  }
+  return router;
+}
+
+/** Unknown and malformed ids get the same answer: nobody learns which orders exist. */
+async function known(database: Database, orderId: string): Promise<Order> {
+  const order = ID_PATTERN.test(orderId) ? await findOrder(database, orderId) : null;
+  if (order === null) throw new Problem('not-found');
+  return order;
+}

@@ -1,0 +1,16 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Secret } from './secret.ts';
+
+/** Whether a text is the secret. Digests have one length and are compared in constant time, so nothing leaks by timing. */
+export function isSecret(given: string, secret: Secret): boolean {
+  return timingSafeEqual(digest(given), digest(secret.reveal()));
+}
+
+/** The token of an `Authorization: Bearer …` header, or null. */
+export function bearerToken(header: string | undefined): string | null {
+  return /^Bearer +(\S+)$/i.exec(header ?? '')?.[1] ?? null;
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,27 @@
+/** The database does not let us in. The message names host and port, never the password: it may be shown as it is. */
+export class DatabaseUnreachableError extends Error {
+  constructor(message: string) {
+    // No cause: what the driver and the URL parser throw can carry the connection string.
+    super(message);
+    this.name = 'DatabaseUnreachableError';
+  }
+}
+
+/** Puts a failure to connect into words. */
+export function explainConnectionError(error: unknown, url: string): DatabaseUnreachableError {
+  if (!URL.canParse(url)) {
+    return new DatabaseUnreachableError(
+      'the address of the database is not a URL: postgres://user:password@host:port/name',
+    );
+  }
+  const { hostname, port, pathname } = new URL(url);
+  const address = `${hostname}:${port || '5432'}${pathname}`;
+  return new DatabaseUnreachableError(`cannot connect to the database at ${address}: ${reasonOf(error)}`);
+}
+
+// By shape, not by class: the errors of Node's own modules have other classes inside a test runner.
+function reasonOf(error: unknown): string {
+  const { errors, message } = error as { errors?: unknown[]; message?: string };
+  // A host name with several addresses fails with one error for each, and no message of its own.
+  return errors?.map(reasonOf).join('; ') ?? message ?? 'unknown reason';
+}

@@ -1,0 +1,123 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import type { Secret } from './secret.ts';
+import type { Logger } from './logger.ts';
+import { PrismaClient } from './prisma/client.ts';
+
+/** A statement with a name is prepared once per connection; hot statements are few and all have one. */
+export type Statement = { name: string; text: string };
+
+/** What a repository needs of a connection: inside a transaction and outside it looks the same. */
+export type Queryable = {
+  /** Runs one statement and gives its rows. bigint columns arrive as `bigint`, timestamps as `Date`. */
+  query<Row extends object>(statement: Statement | string, values?: readonly unknown[]): Promise<Row[]>;
+};
+
+export type Database = Queryable & {
+  /** The typed client over the same pool, for reading that is not hot. */
+  prisma: PrismaClient;
+  pool: pg.Pool;
+  /** The same pool with node-postgres' own types, for libraries that know nothing of bigint. */
+  plainPool: { query(config: pg.QueryConfig): Promise<pg.QueryResult> };
+  /** Runs `work` in one transaction. Never await the network inside: a slow service would hold the rows. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+// PostgreSQL's bigint (type 20) holds money: node-postgres would hand it over as text.
+const parserOf = pg.types.getTypeParser as (oid: number, format?: string) => unknown;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: string) => (oid === 20 ? BigInt : parserOf(oid, format)),
+};
+
+/** Opens a pool on PostgreSQL 14 or newer. Nothing connects until the first query. */
+export function openDatabase(url: Secret, logger: Logger, poolSize = 20): Database {
+  const pool = new pg.Pool({
+    connectionString: url.reveal(),
+    max: poolSize,
+    types,
+    // node-postgres waits without end for a slot by default; a request that cannot get one in 2 s answers 503.
+    connectionTimeoutMillis: 2_000,
+    statement_timeout: 5_000,
+    lock_timeout: 2_000,
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+  });
+  // An idle connection that breaks (restart, failover) is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => {
+    if (!pool.ending) logger.warn({ err: error }, 'a database connection was lost');
+  });
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool, { disposeExternalPool: false }),
+    errorFormat: 'minimal',
+  });
+  return {
+    ...queryable(pool),
+    pool,
+    plainPool: { query: (config) => pool.query({ ...config, types: pg.types }) },
+    prisma,
+    transaction: (work) => inTransaction(pool, work),
+    close: async () => {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+}
+
+function queryable(runner: pg.Pool | pg.PoolClient): Queryable {
+  return {
+    query: async <Row extends object>(statement: Statement | string, values: readonly unknown[] = []) => {
+      const config = typeof statement === 'string' ? { text: statement } : statement;
+      const result = await runner.query<Row>({ ...config, values: [...values] });
+      return result.rows;
+    },
+  };
+}
+
+async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work(queryable(client));
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((rollbackError: unknown) => {
+      broken = rollbackError as Error;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+const AWAY_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  // PostgreSQL: shutting down, crashed, starting up, out of connections, out of disk, read-only (a demoted primary).
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '53100',
+  '25006',
+  '08000',
+  '08001',
+  '08003',
+  '08006',
+]);
+// node-postgres gives these no code.
+const AWAY_MESSAGES =
+  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/;
+
+/** Whether an error means "the database is not there now": the caller answers 503 and the sender tries again. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return (typeof code === 'string' && AWAY_CODES.has(code)) || AWAY_MESSAGES.test(error.message);
+}

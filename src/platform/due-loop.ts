@@ -1,0 +1,89 @@
+import { sleep } from './clock.ts';
+import type { Logger } from './logger.ts';
+
+/**
+ * Due rows are the queue. A loop claims rows whose time has come and works on them; the claim writes a lease
+ * into the row, so no transaction is open meanwhile and a killed worker's rows come back by themselves.
+ */
+export type DueLoop = {
+  /** Works until nothing is due, then says how many rows it worked on. What tests and one-shot commands call. */
+  pass(): Promise<number>;
+  /** Passes for ever, sleeping in between until woken or `pollMs` later. */
+  start(): void;
+  /** Something became due: look now. */
+  wake(): void;
+  /** Takes no more rows and waits for those in hand. */
+  stop(): Promise<void>;
+};
+
+export type DueLoopOptions<Row> = {
+  name: string;
+  /** Leases up to `limit` due rows and gives them. */
+  claim: (limit: number) => Promise<Row[]>;
+  /** Works on one row and ends its lease. An error is logged; the lease then runs out and the row comes back. */
+  work: (row: Row) => Promise<void>;
+  concurrency: number;
+  pollMs: number;
+  logger: Logger;
+};
+
+export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
+  const { claim, concurrency, pollMs } = options;
+  const logger = options.logger.child({ loop: options.name });
+  const inHand = new Set<Promise<void>>();
+  let rung = new AbortController();
+  let stopping = false;
+  let running: Promise<void> | undefined;
+
+  function take(row: Row): void {
+    const task = options
+      .work(row)
+      .catch((error: unknown) => {
+        logger.error({ err: error }, 'work on a due row failed');
+      })
+      .finally(() => inHand.delete(task));
+    inHand.add(task);
+  }
+
+  async function pass(): Promise<number> {
+    let count = 0;
+    for (;;) {
+      const free = stopping ? 0 : concurrency - inHand.size;
+      const rows = free > 0 ? await claim(free) : [];
+      rows.forEach(take);
+      count += rows.length;
+      if (inHand.size === 0) return count;
+      // A slow row must not keep new ones waiting: go round again when one ends, or when somebody rings.
+      if (rows.length === 0 || inHand.size === concurrency)
+        await Promise.race([...inHand, sleep(pollMs, rung.signal)]);
+      if (rung.signal.aborted) rung = new AbortController();
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      await pass().catch((error: unknown) => {
+        logger.error({ err: error }, 'claiming due rows failed');
+      });
+      // A signal that came during the pass was meant for rows the pass may not have seen.
+      await sleep(pollMs, rung.signal);
+      rung = new AbortController();
+    }
+  }
+
+  return {
+    pass,
+    start: () => {
+      running ??= run();
+    },
+    wake: () => {
+      rung.abort();
+    },
+    stop: async () => {
+      stopping = true;
+      rung.abort();
+      await running;
+      await Promise.all(inHand);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Migration } from './schema-engine.ts';
+
+/** A migration cannot be applied. The message names it and says what to do. */
+export class MigrationError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MigrationError';
+  }
+}
+
+/** A row of `_prisma_migrations`. */
+export type AppliedMigration = {
+  migration_name: string;
+  checksum: string;
+  finished_at: Date | null;
+  rolled_back_at: Date | null;
+};
+
+/**
+ * The migrations of a folder in the order of their names.
+ * @throws {MigrationError} when there are none, or one has no script
+ */
+export async function readMigrations(dir: string): Promise<Migration[]> {
+  const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  if (names.length === 0) throw new MigrationError(`there are no migrations in ${dir}`);
+  return Promise.all(
+    names.sort().map(async (name) => ({ name, sql: await readScript(join(dir, name, 'migration.sql')) })),
+  );
+}
+
+function readScript(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new MigrationError(`cannot read ${path}`, { cause });
+  });
+}
+
+export type History = {
+  /** Names in the code that the database has not got. */
+  pending: string[];
+  /** Names in the database that the code does not know: another version of the code was here first. */
+  unknown: string[];
+  /** Began and never ended: its process died, or it is at work now. */
+  unfinished: string[];
+  /** Landed with another text than the code has. */
+  edited: string[];
+};
+
+/** Compares the migrations of the code with those recorded in the database. */
+export function compareHistory(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+): History {
+  const records = new Map<string, AppliedMigration>();
+  for (const record of applied)
+    if (record.rolled_back_at === null) records.set(record.migration_name, record);
+  const names = new Set(migrations.map(({ name }) => name));
+  return {
+    pending: migrations.filter(({ name }) => !records.has(name)).map(({ name }) => name),
+    unknown: [...records.keys()].filter((name) => !names.has(name)),
+    unfinished: [...records.values()]
+      .filter((row) => row.finished_at === null)
+      .map((row) => row.migration_name),
+    edited: migrations.filter(({ name, sql }) => isEdited(sql, records.get(name))).map(({ name }) => name),
+  };
+}
+
+function isEdited(sql: string, record: AppliedMigration | undefined): boolean {
+  if (!record?.finished_at) return false;
+  // git may check a file out with other line ends than those it was applied with.
+  const unix = sql.replaceAll('\r\n', '\n');
+  return ![sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === record.checksum);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,169 @@
+/**
+ * Brings the database to the schema of the code: the folders of `prisma/migrations`, applied in order and
+ * recorded in `_prisma_migrations`, as `prisma migrate deploy` does it. Called by every process before it
+ * serves. It never goes back: a database that is ahead of the code is left as it is.
+ */
+import pg from 'pg';
+import { sleep, systemClock } from './clock.ts';
+import { explainConnectionError } from './database-unreachable.ts';
+import type { Logger } from './logger.ts';
+import {
+  type AppliedMigration,
+  compareHistory,
+  MigrationError,
+  readMigrations,
+} from './migration-history.ts';
+import { type Migration, openSchemaEngine } from './schema-engine.ts';
+
+export { DatabaseUnreachableError } from './database-unreachable.ts';
+export { MigrationError } from './migration-history.ts';
+
+export type MigrationOptions = {
+  /** Connection string. One connection of our own: a migration may run longer than the application's time-outs. */
+  url: string;
+  /** Folder of migration folders. */
+  dir: string;
+  logger: Logger;
+};
+
+/** Any number that neither the schema engine nor the application locks. */
+const LOCK_KEY = 1_836_281_964;
+const LOCK_POLL_MS = 100;
+/** Longer than a migration should take; then the waiting process gives up rather than hang for ever. */
+const LOCK_WAIT_MS = 600_000;
+/** While a migration waits for a table, every later query on that table waits behind it. */
+const TABLE_LOCK_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * Applies what is missing and returns the names. When several processes call at once one applies, the others
+ * wait for it and apply nothing.
+ * @throws {DatabaseUnreachableError} when the database does not let us in
+ * @throws {MigrationError} when a migration fails, failed earlier, or was edited after it had landed
+ */
+export async function applyMigrations({ url, dir, logger }: MigrationOptions): Promise<string[]> {
+  const migrations = await readMigrations(dir);
+  const session = await openSession(url);
+  try {
+    // The usual start has nothing to do and pays for one query, neither for the lock nor for the engine.
+    if (isCurrent(migrations, await readApplied(session), logger)) return [];
+    await waitForLock(session, logger);
+    const applied = await readApplied(session);
+    if (isCurrent(migrations, applied, logger)) return [];
+    refuseBrokenHistory(migrations, applied);
+    const names = await runEngine(session, migrations);
+    logger.info({ migrations: names }, 'database schema is up to date');
+    return names;
+  } finally {
+    // Ends the session, and with it the lock.
+    await session.end();
+  }
+}
+
+// A pool of one connection, because the engine wants a pool: the lock and the migrations then share a session,
+// so that nothing is applied once the lock is lost.
+async function openSession(url: string): Promise<pg.Pool> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    lock_timeout: TABLE_LOCK_TIMEOUT_MS,
+    keepAlive: true,
+  });
+  pool.on('error', () => undefined);
+  try {
+    await pool.query('SELECT 1');
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw explainConnectionError(error, url);
+  }
+}
+
+async function readApplied(session: pg.Pool): Promise<AppliedMigration[]> {
+  const table = await session.query<{ name: string | null }>(
+    `SELECT to_regclass('_prisma_migrations')::text AS name`,
+  );
+  if (!table.rows[0]?.name) return [];
+  const { rows } = await session.query<AppliedMigration>(
+    'SELECT migration_name, checksum, finished_at, rolled_back_at FROM _prisma_migrations ORDER BY started_at',
+  );
+  return rows;
+}
+
+function isCurrent(
+  migrations: readonly Migration[],
+  applied: readonly AppliedMigration[],
+  logger: Logger,
+): boolean {
+  const { pending, unfinished, edited, unknown } = compareHistory(migrations, applied);
+  if (pending.length + unfinished.length + edited.length > 0) return false;
+  // A rolling deploy: the next version has migrated, this one serves on.
+  if (unknown.length > 0) logger.warn({ migrations: unknown }, 'the database is newer than this code');
+  return true;
+}
+
+function refuseBrokenHistory(migrations: readonly Migration[], applied: readonly AppliedMigration[]): void {
+  const { unfinished, edited } = compareHistory(migrations, applied);
+  if (edited.length > 0) {
+    throw new MigrationError(
+      `these migrations were edited after they had been applied: ${edited.join(', ')}; restore their files and write a new migration for the change`,
+    );
+  }
+  if (unfinished.length > 0) {
+    throw new MigrationError(
+      unfinished.map((name) => `migration ${name} began earlier and did not end; ${repair(name)}`).join('\n'),
+    );
+  }
+}
+
+function repair(name: string): string {
+  const table = '_prisma_migrations';
+  const where = `WHERE migration_name = '${name}' AND finished_at IS NULL`;
+  return `see what it left in the database and undo that, then run: UPDATE ${table} SET rolled_back_at = now() ${where}`;
+}
+
+// Asks again and again rather than wait inside one query: a waiting query holds a snapshot, and CREATE INDEX
+// CONCURRENTLY in the other process would wait for that snapshot while we wait for its lock.
+async function waitForLock(session: pg.Pool, logger: Logger): Promise<void> {
+  const deadline = systemClock.elapsedMs() + LOCK_WAIT_MS;
+  for (let attempt = 0; ; attempt++) {
+    const { rows } = await session.query<{ ok: boolean }>('SELECT pg_try_advisory_lock($1) AS ok', [
+      LOCK_KEY,
+    ]);
+    if (rows[0]?.ok) return;
+    if (attempt === 0) logger.info('waiting for another process that migrates the database');
+    if (systemClock.elapsedMs() > deadline) {
+      throw new MigrationError(
+        `another process has been migrating the database for ${LOCK_WAIT_MS / 60_000} minutes`,
+      );
+    }
+    await sleep(LOCK_POLL_MS);
+  }
+}
+
+async function runEngine(session: pg.Pool, migrations: readonly Migration[]): Promise<string[]> {
+  const engine = await openSchemaEngine(session);
+  try {
+    return await engine.apply(migrations);
+  } catch (cause) {
+    const words = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+    if (!(cause instanceof pg.DatabaseError)) throw new MigrationError(`cannot migrate: ${words}`, { cause });
+    const [name = ''] = compareHistory(migrations, await readApplied(session)).unfinished;
+    const { sql = '' } = migrations.find((migration) => migration.name === name) ?? {};
+    if (endsItsTransaction(sql)) {
+      throw new MigrationError(`migration ${name} failed: ${words}; ${repair(name)}`, { cause });
+    }
+    // Nothing of it was kept, so the next start may try again: after a lock time-out that is all it takes.
+    await engine.markRolledBack(name);
+    throw new MigrationError(`migration ${name} failed and left nothing behind: ${words}`, { cause });
+  } finally {
+    engine.close();
+  }
+}
+
+// A script is one transaction, unless it says otherwise. A false alarm ("ON COMMIT DROP") only costs the retry.
+function endsItsTransaction(sql: string): boolean {
+  return /\b(commit|concurrently|vacuum)\b/i.test(sql);
+}

@@ -1,0 +1,60 @@
+import { code as currencyByCode } from 'currency-codes';
+
+/**
+ * Money is a count of minor units (bigint) and an ISO 4217 currency. It becomes text with a decimal point
+ * only at the edges, and no float ever holds it.
+ */
+export type Money = { amount: bigint; currency: string };
+
+/** Decimal digits of a currency's minor unit by ISO 4217 (NGN 2, XOF 0, KWD 3), or null for a code that is none. */
+export function minorDigits(currency: string): number | null {
+  return currencyByCode(currency)?.digits ?? null;
+}
+
+/** `2500n` NGN as `"25.00"`, `2500n` XOF as `"2500"`. @throws RangeError for a currency that ISO 4217 does not know */
+export function formatMajor({ amount, currency }: Money): string {
+  const digits = minorDigits(currency);
+  if (digits === null) throw new RangeError(`${currency} is not an ISO 4217 currency`);
+  const sign = amount < 0n ? '-' : '';
+  const text = (amount < 0n ? -amount : amount).toString().padStart(digits + 1, '0');
+  return digits === 0 ? sign + text : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+// No sign, no exponent, no separators; at most 15 digits before the point, so that nothing overflows a bigint column.
+const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?$/;
+
+/**
+ * Minor units of a decimal text, exactly: `"25.5"` NGN is `2550n`. Null when the text is not a plain decimal or is
+ * finer than the currency's minor unit (`"99.995"` NGN): rounding would turn a wrong amount into a right one.
+ */
+export function parseMajor(text: string, currency: string): bigint | null {
+  const digits = minorDigits(currency);
+  const parts = DECIMAL.exec(text);
+  if (digits === null || parts === null) return null;
+  const [, whole = '', fraction = ''] = parts;
+  if (/[1-9]/.test(fraction.slice(digits))) return null;
+  return BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+}
+
+/** Whether two positive amounts differ by a power of ten: the mark of major and minor units mixed up. */
+export function isPowerOfTenApart(a: bigint, b: bigint): boolean {
+  const larger = a < b ? b : a;
+  let scaled = a < b ? a : b;
+  if (scaled <= 0n || scaled === larger) return false;
+  while (scaled < larger) scaled *= 10n;
+  return scaled === larger;
+}
+
+/** For people: `NGN 1,250.00` in the reader's language, with the currency's own number of decimals. */
+export function displayMoney(money: Money, locale = 'en'): string {
+  const digits = minorDigits(money.currency) ?? 0;
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: money.currency,
+    currencyDisplay: 'code',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  // A decimal string is formatted exactly; the typings lag behind the standard and ask for its literal type.
+  return format.format(formatMajor(money) as Intl.StringNumericLiteral).replace(/\u00a0/g, ' ');
+}

@@ -1,0 +1,129 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { Logger } from './logger.ts';
+import { isDatabaseAway } from './database.ts';
+import { sendPage } from './html.tsx';
+import { ProblemPage } from './problem-page.tsx';
+
+/** Every refusal the API knows. The table is the one place for their status and wording (RFC 9457). */
+const PROBLEMS = {
+  'malformed-request': { status: 400, title: 'The request could not be read' },
+  unauthorized: { status: 401, title: 'A valid credential is needed' },
+  'bad-signature': { status: 401, title: 'The signature does not match the body' },
+  'not-found': { status: 404, title: 'There is nothing here' },
+  'method-not-allowed': { status: 405, title: 'This address does not take that method' },
+  'already-paid': { status: 409, title: 'The order is paid already' },
+  'under-review': { status: 409, title: 'A payment of this order is being looked at, do not pay again' },
+  'external-id-taken': { status: 409, title: 'An order with this externalId exists already' },
+  'too-large': { status: 413, title: 'The body is too large' },
+  'unsupported-media-type': { status: 415, title: 'This kind of body is not understood here' },
+  'invalid-input': { status: 422, title: 'The input is not valid' },
+  'too-many-requests': { status: 429, title: 'Too many requests, try again later' },
+  'too-many-open-payments': { status: 429, title: 'This order has too many open payments' },
+  'internal-error': { status: 500, title: 'Something went wrong on our side' },
+  'payment-refused': { status: 502, title: 'The payment service refused to open a checkout' },
+  'payment-service-unavailable': { status: 503, title: 'The payment service cannot be reached right now' },
+  'database-unavailable': { status: 503, title: 'The database cannot be reached right now' },
+} as const;
+
+export type ProblemType = keyof typeof PROBLEMS;
+/** A field path (`items.0.sku`) and what is wrong with it. */
+export type FieldError = { path: string; message: string };
+
+export type ProblemOptions = {
+  detail?: string;
+  errors?: FieldError[];
+  /** Seconds for a `Retry-After` header. */
+  retryAfterSec?: number;
+  /** Further members of the answer, for example the order that was kept. */
+  extra?: Record<string, string>;
+};
+
+/** Thrown by handlers; {@link problemHandler} turns it into the answer. Carries nothing a client may not see. */
+export class Problem extends Error {
+  readonly type: ProblemType;
+  readonly options: ProblemOptions;
+
+  constructor(type: ProblemType, options: ProblemOptions = {}) {
+    super(options.detail ?? PROBLEMS[type].title);
+    this.name = 'Problem';
+    this.type = type;
+    this.options = options;
+  }
+
+  get status(): number {
+    return PROBLEMS[this.type].status;
+  }
+}
+
+// body-parser's names for what is wrong with a request body.
+const BODY_PROBLEMS: Record<string, ProblemType> = {
+  'entity.too.large': 'too-large',
+  'encoding.unsupported': 'unsupported-media-type',
+  'charset.unsupported': 'unsupported-media-type',
+  'parameters.too.many': 'too-large',
+};
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isDatabaseAway(error)) return new Problem('database-unavailable', { retryAfterSec: 5 });
+  const { type, status } = error as { type?: unknown; status?: unknown };
+  if (typeof type === 'string' && type in BODY_PROBLEMS)
+    return new Problem(BODY_PROBLEMS[type] ?? 'malformed-request');
+  // Express and body-parser mark the client's mistakes with a 4xx status. Their messages quote the input, so they stay here.
+  if (typeof status === 'number' && status >= 400 && status < 500) return new Problem('malformed-request');
+  return new Problem('internal-error');
+}
+
+/**
+ * The last handler: every error becomes `application/problem+json`, or a page for a browser that asked for one (a plain
+ * HTML form is answered to a person). Surprises are logged, never shown.
+ * @param stylesheet address of the page's style sheet
+ */
+export function problemHandler(logger: Logger, stylesheet: string): ErrorRequestHandler {
+  return (error: unknown, req, res, next) => {
+    const problem = asProblem(error);
+    if (problem.status >= 500 && problem !== error)
+      logger.error({ err: error, path: req.path }, 'request failed');
+    if (res.headersSent) {
+      next(error);
+      return;
+    }
+    const { retryAfterSec } = problem.options;
+    if (retryAfterSec !== undefined) res.set('retry-after', String(retryAfterSec));
+    if (req.accepts(['application/problem+json', 'application/json', 'html']) === 'html') {
+      sendPage(res, ProblemPage({ ...wording(problem), stylesheet }), problem.status);
+      return;
+    }
+    res
+      .status(problem.status)
+      .set('cache-control', 'no-store')
+      .type('application/problem+json')
+      .send(JSON.stringify(document(problem, req.originalUrl.split('?')[0] ?? '')));
+  };
+}
+
+function document(problem: Problem, instance: string): object {
+  const { detail, errors, extra } = problem.options;
+  return {
+    type: `/problems/${problem.type}`,
+    title: PROBLEMS[problem.type].title,
+    status: problem.status,
+    ...(detail !== undefined && { detail }),
+    instance,
+    ...(errors && { errors }),
+    ...extra,
+  };
+}
+
+function wording({ type, options }: Problem): { title: string; lines: string[] } {
+  const faults = (options.errors ?? []).map(({ path, message }) => `${path}: ${message}`);
+  return {
+    title: PROBLEMS[type].title,
+    lines: [...(options.detail === undefined ? [] : [options.detail]), ...faults],
+  };
+}
+
+/** After all routes: an address that nothing answers. */
+export const notFound: RequestHandler = () => {
+  throw new Problem('not-found');
+};

@@ -1,0 +1,77 @@
+/**
+ * The rules of reconciliation, each written once, tried from top to bottom; the first that holds names the class.
+ *
+ * What the words of a rule mean:
+ * - `there`: what the history says of the transaction (paid, pending, failed, expired, reversed, unknown, unreadable),
+ *   null when the history does not list it.
+ * - `is_ours`: it has the reference of a payment of this mode. `here`: where that payment stands.
+ * - `is_settled`: the payment released its order, on the evidence of a verify answer.
+ * - `answered`: what verify answered last; for a settled payment, since it was settled (null: nobody has asked since).
+ * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`: the money asked for.
+ * - `is_cut`: the history was not read to its end.
+ *
+ * Amount and currency are checks after the match and never part of it. There is no tolerance. Times of the service
+ * play no part: services write them in every way there is.
+ */
+const RULES: readonly (readonly [when: string, then: string])[] = [
+  // Transactions that are none of ours. Test and live share the table of payments, so the other mode shows.
+  [`NOT is_ours AND is_of_other_mode`, 'mode_mismatch'],
+  [`NOT is_ours AND there <> 'unreadable'`, 'unknown_reference'],
+
+  // What the history says cannot be understood: neither paid nor failed, raised.
+  [`there = 'unreadable'`, 'unreadable'],
+  [`there = 'unknown'`, 'unknown_status'],
+
+  // Paid there, with other money. When verify confirmed the exact money since, the two sources contradict each other.
+  [`there = 'paid' AND charges > 1`, 'duplicate_payment'],
+  [`there = 'paid' AND NOT is_exact AND is_settled AND answered = 'paid'`, 'sources_disagree'],
+  [`there = 'paid' AND paid_currency <> currency`, 'currency_mismatch'],
+  [`there = 'paid' AND is_power_of_ten_apart`, 'unit_error'],
+  [`there = 'paid' AND paid_amount < amount`, 'underpaid'],
+  [`there = 'paid' AND paid_amount > amount`, 'overpaid'],
+
+  // Paid there, exactly, and settled here. Late: the payment had been closed before, or the horizon had passed.
+  [`there = 'paid' AND is_settled AND was_released_now`, 'repaired'],
+  [`there = 'paid' AND is_settled AND is_late`, 'matched_late'],
+  [`there = 'paid' AND is_settled`, 'matched'],
+
+  // Paid there, exactly, and not settled here. Such payments are verified; what is left is what verify did not confirm.
+  [`there = 'paid' AND is_order_paid`, 'duplicate_payment'],
+  [`there = 'paid' AND here IN ('failed', 'expired') AND NOT was_verified_now`, 'late_payment'],
+  [`there = 'paid'`, 'sources_disagree'],
+
+  // Settled here and not paid there. A payment settled while the list was being read may be too young for it. Not
+  // found is not failed: it says no more than the list does.
+  [`is_settled AND is_settled_since_start`, 'open'],
+  [`is_settled AND (there = 'reversed' OR answered = 'reversed')`, 'reversed'],
+  [`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],
+  [
+    `is_settled AND there IS NULL AND coalesce(answered, 'paid') IN ('paid', 'not_found')`,
+    'absent_from_history',
+  ],
+  [`is_settled AND answered = 'paid'`, 'sources_disagree'],
+  [`is_settled`, 'paid_unconfirmed'],
+
+  // No money there as far as the history goes, but verify has shown money that is held here.
+  [`here = 'held' AND is_money_answered AND there IS NULL AND is_cut`, 'history_truncated'],
+  [`here = 'held' AND is_money_answered`, 'sources_disagree'],
+
+  // No money on either side. Payments that are watched must be known there once they are older than the horizon.
+  [`there IS NULL AND is_watched AND is_beyond_horizon AND is_cut`, 'history_truncated'],
+  [`there IS NULL AND is_watched AND is_beyond_horizon`, 'absent_from_history'],
+  [`(there IS NULL OR there = 'pending') AND (is_watched OR here = 'created')`, 'open'],
+  // Ended without money; sent or not, refused, failed, expired, or reversed before it was ever settled.
+  [`true`, 'failed'],
+];
+
+/** The class of a row of `compared`, as one SQL expression. */
+export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN '${then}'`).join('\n')}\nEND`;
+
+/**
+ * Which rows are worth a question to the service: verify decides what history only hints at. Rows whose class the
+ * latest answer explains already are not asked about again.
+ */
+export const IS_TO_VERIFY = `is_ours AND (
+  class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed')
+  OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
+  OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;

@@ -1,0 +1,56 @@
+import { systemClock, type Clock } from '../platform/clock.ts';
+
+/** How far a run is. Records and payments are counts so far; `total` is known only for the payments to verify. */
+export type Progress =
+  | { step: 'history'; records: number; pages: number }
+  | { step: 'compare' }
+  | { step: 'verify'; done: number; total: number };
+
+/** Where progress is written: standard error, or a fake of it. */
+export type ProgressOutput = { isTTY?: boolean; columns?: number; write(text: string): unknown };
+
+const TTY_EVERY_MS = 100;
+const LINE_EVERY_MS = 5_000;
+const BAR_WIDTH = 24;
+
+/**
+ * Shows a run to whoever waits for it: a bar that moves on a terminal, a line every few seconds elsewhere (logs, CI).
+ * @returns what to give to `reconcile` as `onProgress`, and an end that leaves the line clean
+ */
+export function createProgress(
+  output: ProgressOutput,
+  clock: Clock = systemClock,
+): { show: (progress: Progress) => void; end: () => void } {
+  const isTerminal = output.isTTY === true;
+  const everyMs = isTerminal ? TTY_EVERY_MS : LINE_EVERY_MS;
+  let shownMs = isTerminal ? -Infinity : clock.elapsedMs();
+  return {
+    show: (progress) => {
+      const nowMs = clock.elapsedMs();
+      if (nowMs - shownMs < everyMs) return;
+      shownMs = nowMs;
+      if (isTerminal) output.write(`\r\u001b[K${barOf(progress)}`.slice(0, (output.columns ?? 80) + 4));
+      else output.write(`${wordsOf(progress)}\n`);
+    },
+    end: () => {
+      if (isTerminal) output.write('\r\u001b[K');
+    },
+  };
+}
+
+function wordsOf(progress: Progress): string {
+  switch (progress.step) {
+    case 'history':
+      return `reading history: ${progress.records} records, ${progress.pages} pages`;
+    case 'compare':
+      return 'comparing history with payments';
+    case 'verify':
+      return `verifying payments: ${progress.done} of ${progress.total}`;
+  }
+}
+
+function barOf(progress: Progress): string {
+  if (progress.step !== 'verify') return wordsOf(progress);
+  const filled = Math.round((BAR_WIDTH * progress.done) / Math.max(progress.total, 1));
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${wordsOf(progress)}`;
+}

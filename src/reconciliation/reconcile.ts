@@ -1,0 +1,155 @@
+import type { Gateway } from '../gateway/client.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database.ts';
+import { newId } from '../platform/ids.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Settle } from '../settlement/settle.ts';
+import {
+  classify,
+  countClasses,
+  paymentsToVerify,
+  sumMoney,
+  type Scope,
+} from './classification/repository.ts';
+import { closeUnseen, countFindings, findingsOfRun, raiseFindings } from './findings/repository.ts';
+import type { Progress } from './progress.ts';
+import { stageHistory, type HistoryRead } from './read-history.ts';
+import {
+  composeReport,
+  MAX_ITEMS,
+  ReconciliationRunningError,
+  type Outcome,
+  type ReconciliationReport,
+} from './report.ts';
+import { abandonRun, databaseTime, finishRun, openRun, openSession, type Session } from './repository.ts';
+import { countReferences, noteVerified } from './staging/repository.ts';
+import { verifyPayments, type Verified } from './verify-payments.ts';
+
+/**
+ * The clock's second door: compares everything the service lists with everything we asked for, has what was missed
+ * settled in the one room, and raises the rest. It believes the history nothing: a row there makes it ask, never pay.
+ */
+export type Reconcile = (options: ReconcileOptions) => Promise<ReconciliationReport>;
+
+export type ReconcileParts = {
+  database: Database;
+  gateway: Gateway;
+  settle: Settle;
+  clock: Clock;
+  logger: Logger;
+  /** Payments verified at the same time. */
+  concurrency: number;
+};
+
+export type ReconcileOptions = {
+  /** Expect only payments created from here on, and before `until`. What the history lists is compared in any case. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+  /** Reads and compares; writes nothing and verifies nothing. */
+  dryRun: boolean;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Stops the run at the next step. */
+  signal?: AbortSignal | undefined;
+};
+
+/** One run asks about so many payments. At fifty calls a second that is under two minutes; the next run goes on. */
+const MAX_VERIFIED = 5_000;
+
+/**
+ * @returns a function that resolves with a report even when the history cannot be read (verdict `incomplete`), and
+ * throws {@link ReconciliationRunningError} when another run of the mode is at work, or what the database throws
+ */
+export function createReconcile(parts: ReconcileParts): Reconcile {
+  const { database, gateway, clock } = parts;
+  return async (options) => {
+    const session = await openSession(database, gateway.mode);
+    if (session === null) throw new ReconciliationRunningError();
+    const id = `run_${newId()}`;
+    const run: Run = {
+      id,
+      startedAt: clock.now(),
+      session,
+      options,
+      logger: parts.logger.child({ run: id }),
+    };
+    try {
+      if (!options.dryRun) await openRun(database, run.id, gateway.mode);
+      return await runOnce(parts, run);
+    } catch (error) {
+      if (!options.dryRun) await abandonRun(database, run.id).catch(() => undefined);
+      throw error;
+    } finally {
+      await session.close();
+    }
+  };
+}
+
+type Run = { id: string; startedAt: Date; session: Session; options: ReconcileOptions; logger: Logger };
+
+async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationReport> {
+  const { session, options } = run;
+  const { mode } = parts.gateway;
+  const { since = null, until = null, onProgress } = options;
+  const startedAt = await databaseTime(session);
+  const history = await stageHistory(session, parts.gateway, options);
+  const scope: Scope = { mode, startedAt, since, until, isCut: history.cut !== null };
+  onProgress?.({ step: 'compare' });
+  await session.snapshot(() => classify(session, scope));
+  const verified = await verifyWhatDiffers(parts, run, history);
+  // Other doors have settled meanwhile, too: one look at one moment, or the sums would not close.
+  const books = await session.snapshot(async () => {
+    await classify(session, scope);
+    return { classes: await countClasses(session), sums: await sumMoney(session, scope) };
+  });
+  return session.transaction(async () => {
+    const isWhole = history.cut === null && verified.problem === null;
+    if (!options.dryRun) {
+      await raiseFindings(session, mode, run.id);
+      if (isWhole) await closeUnseen(session, mode, run.id, since === null && until === null);
+    }
+    const report = await reportOf(parts, run, history, verified, books);
+    if (!options.dryRun) await finishRun(session, report);
+    return report;
+  });
+}
+
+async function verifyWhatDiffers(
+  parts: ReconcileParts,
+  { session, options, logger }: Run,
+  history: HistoryRead,
+): Promise<Verified> {
+  if (options.dryRun || history.isKeyRefused) return { answers: [], problem: null };
+  const { references, waiting } = await paymentsToVerify(session, MAX_VERIFIED);
+  const verified = await verifyPayments({ ...parts, logger }, references, options.onProgress, options.signal);
+  await noteVerified(session, verified.answers);
+  const problem = waiting > 0 ? `${waiting} more payments are to be verified: run again` : verified.problem;
+  return { ...verified, problem };
+}
+
+async function reportOf(
+  { gateway, clock }: ReconcileParts,
+  { id, session, startedAt, logger }: Run,
+  history: HistoryRead,
+  verified: Verified,
+  books: Pick<Outcome, 'classes' | 'sums'>,
+): Promise<ReconciliationReport> {
+  const { mode } = gateway;
+  const report = composeReport({
+    runId: id,
+    mode,
+    startedAt,
+    finishedAt: clock.now(),
+    history: { ...history, references: await countReferences(session) },
+    problem: history.cut ?? verified.problem,
+    verified: verified.answers.length,
+    ...books,
+    findings: await countFindings(session, mode),
+    items: await findingsOfRun(session, mode, MAX_ITEMS),
+  });
+  const { verdict, matched, repaired, findings, incompleteReason } = report;
+  logger[verdict === 'agreed' ? 'info' : 'warn'](
+    { verdict, matched, repaired, findings, reason: incompleteReason },
+    'reconciled',
+  );
+  return report;
+}

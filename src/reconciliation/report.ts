@@ -1,0 +1,134 @@
+import type { Mode } from '../platform/mode.ts';
+import type { ReconciliationClass } from './classes.ts';
+import type { Sum } from './classification/repository.ts';
+import { itemOf } from './findings.ts';
+import type { OpenFinding } from './findings/repository.ts';
+import { identityOf } from './identity.ts';
+
+export { formatReport } from './format-report.ts';
+
+/** `incomplete` wins over `findings`: what was not read whole is not judged whole. */
+export type Verdict = 'agreed' | 'findings' | 'incomplete';
+
+/** How long a finding has been open: under one day, one to seven, seven to thirty, over thirty. */
+export type Age = '<1d' | '1-7d' | '7-30d' | '>30d';
+
+/** One open disagreement. Amounts are decimal texts in major units; times ISO 8601. */
+export type ReportItem = {
+  /** Of the stored finding; null in a dry run that sees it for the first time. */
+  id: string | null;
+  class: ReconciliationClass;
+  reference: string;
+  orderId: string | null;
+  /** What the payment asks for, in its own currency; null for a transaction that is not ours. */
+  expected: string | null;
+  /** What the service says was paid; null when it says nothing was. */
+  actual: string | null;
+  /** Of `actual`, or of `expected` when there is no actual. */
+  currency: string | null;
+  firstSeenAt: string;
+  age: Age;
+};
+
+/** The money of one currency: `serviceTotal` = `settled` + the sum of `classes` + `difference`. Texts in major units. */
+export type IdentityLine = {
+  currency: string;
+  /** Everything that the history says was paid. */
+  serviceTotal: string;
+  /** Everything that our orders were released for. */
+  settled: string;
+  /** What each class holds there beyond what is settled here; negative where we settled what the service does not show. */
+  classes: Partial<Record<ReconciliationClass, string>>;
+  /** "0.00", or the books do not close and the verdict is not `agreed`. */
+  difference: string;
+};
+
+/** What `npm run reconcile -- --json` prints. The format is fixed: shops parse it. */
+export type ReconciliationReport = {
+  runId: string;
+  mode: Mode;
+  startedAt: string;
+  finishedAt: string;
+  complete: boolean;
+  verdict: Verdict;
+  history: { records: number; references: number; pages: number; unreadable: number };
+  /** Payments of ours that were compared. */
+  payments: number;
+  matched: number;
+  /** Paid by this run: found in the history, confirmed by verify. */
+  repaired: number;
+  /** Payments that this run asked the service about one by one. */
+  verified: number;
+  identity: IdentityLine[];
+  /** How many open findings each class has; of `history_truncated`, how many verdicts were withheld. */
+  findings: Partial<Record<ReconciliationClass, number>>;
+  /** The open findings, oldest first, at most {@link MAX_ITEMS}. */
+  items: ReportItem[];
+  /** Collected − transferred out = balance, once the dialect knows where balances are. */
+  balances: null;
+  /** Why the run is not complete; null when it is. */
+  incompleteReason: string | null;
+};
+
+/** A report is read by people and kept in a row: the counts are exact, the list is not endless. */
+export const MAX_ITEMS = 10_000;
+
+/** What a run has found out, before it is put into words. */
+export type Outcome = {
+  runId: string;
+  mode: Mode;
+  startedAt: Date;
+  finishedAt: Date;
+  history: { records: number; references: number; pages: number; unreadable: number };
+  /** Why the run is not complete. */
+  problem: string | null;
+  verified: number;
+  classes: readonly { class: ReconciliationClass; rows: bigint; payments: bigint }[];
+  sums: readonly Sum[];
+  findings: readonly { class: ReconciliationClass; count: bigint }[];
+  items: readonly OpenFinding[];
+};
+
+export function composeReport(outcome: Outcome): ReconciliationReport {
+  const { runId, mode, startedAt, finishedAt, problem, verified, classes, items } = outcome;
+  const { records, references, pages, unreadable } = outcome.history;
+  const { lines: identity, closes } = identityOf(outcome.sums);
+  const rowsOf = (name: ReconciliationClass): number =>
+    Number(classes.find((row) => row.class === name)?.rows ?? 0n);
+  const findings: ReconciliationReport['findings'] = {};
+  for (const { class: name, count } of outcome.findings) findings[name] = Number(count);
+  const withheld = rowsOf('history_truncated');
+  if (withheld > 0) findings.history_truncated = withheld;
+  const hasFindings = items.length > 0 || !closes;
+  return {
+    runId,
+    mode,
+    startedAt: startedAt.toISOString(),
+    finishedAt: finishedAt.toISOString(),
+    complete: problem === null,
+    verdict: problem !== null ? 'incomplete' : hasFindings ? 'findings' : 'agreed',
+    history: { records, references, pages, unreadable },
+    payments: classes.reduce((sum, row) => sum + Number(row.payments), 0),
+    matched: rowsOf('matched') + rowsOf('matched_late'),
+    repaired: rowsOf('repaired'),
+    verified,
+    identity,
+    findings,
+    items: items.map((item) => itemOf(item, startedAt)),
+    balances: null,
+    incompleteReason: problem,
+  };
+}
+
+/** The exit code of the command: 0 agreed, 1 open findings, 2 not completed. */
+export function exitCodeOf({ verdict }: Pick<ReconciliationReport, 'verdict'>): 0 | 1 | 2 {
+  return verdict === 'agreed' ? 0 : verdict === 'findings' ? 1 : 2;
+}
+
+/** Another run of the same mode is at work. Nothing was read or changed; the command exits with 2. */
+export class ReconciliationRunningError extends Error {
+  constructor() {
+    super('another reconciliation is running: wait until it has finished, then run this one again');
+    this.name = 'ReconciliationRunningError';
+  }
+}

@@ -1,0 +1,65 @@
+import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import type { Database } from '../platform/database.ts';
+import type { Logger } from '../platform/logger.ts';
+import { loadPayment } from '../settlement/repository.ts';
+import type { Settle } from '../settlement/settle.ts';
+import type { Progress } from './progress.ts';
+
+export type Verified = {
+  answers: { reference: string; hasReleased: boolean }[];
+  /** Why some could not be asked; null when all were. */
+  problem: string | null;
+};
+
+export type VerifyParts = { database: Database; settle: Settle; logger: Logger; concurrency: number };
+
+/** After so many calls in a row that got no answer the service is away, and asking on only harms it. */
+const MAX_FAILURES = 5;
+
+/**
+ * Asks the service about payments one by one, at most `concurrency` at a time, and lets settlement do what the answers
+ * say. History pays nothing: whether money came is decided in there.
+ */
+export async function verifyPayments(
+  { database, settle, logger, concurrency }: VerifyParts,
+  references: readonly string[],
+  onProgress?: (progress: Progress) => void,
+  signal?: AbortSignal,
+): Promise<Verified> {
+  const answers: Verified['answers'] = [];
+  const queue = references.values();
+  let problem: string | null = null;
+  let failures = 0;
+  let isOver = false;
+
+  async function ask(reference: string): Promise<void> {
+    const payment = await loadPayment(database, reference);
+    if (payment === null) return;
+    try {
+      const { released } = await settle(payment, 'reconciliation');
+      answers.push({ reference, hasReleased: released });
+      failures = 0;
+    } catch (error) {
+      if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
+      logger.warn({ reference, orderId: payment.orderId, reason: error.message }, 'payment not verified');
+      problem = `not every payment could be verified: ${error.message}`;
+      failures += 1;
+      isOver ||= error instanceof GatewayKeyRefused || failures >= MAX_FAILURES;
+    }
+    onProgress?.({ step: 'verify', done: answers.length, total: references.length });
+  }
+
+  async function work(): Promise<void> {
+    for (const reference of queue) {
+      if (isOver) return;
+      if (signal?.aborted === true) {
+        problem = 'the run was stopped';
+        return;
+      }
+      await ask(reference);
+    }
+  }
+
+  await Promise.all(Array.from({ length: Math.max(concurrency, 1) }, work));
+  return { answers, problem };
+}

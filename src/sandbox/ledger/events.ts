@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+const head = { at: z.string(), mode: z.enum(['test', 'live']), reference: z.string() };
+
+/** Null: nobody is told (the webhook is lost, or no address is set). */
+const webhookId = z.string().nullable();
+
+/** Who decided: the shopper on the checkout page, or a test over the control routes. */
+const by = z.enum(['checkout', 'control']);
+
+/**
+ * What happened, one line of the log each. Amounts are exact decimal texts in major units. A change and
+ * the webhook it owes are one line, so that no crash can keep one and lose the other.
+ */
+export const ledgerEventSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('initialized'),
+    ...head,
+    id: z.string(),
+    token: z.string(),
+    email: z.string(),
+    amount: z.string(),
+    currency: z.string(),
+    redirectUrl: z.string(),
+  }),
+  z.object({ type: z.literal('paid'), ...head, amount: z.string(), currency: z.string(), by, webhookId }),
+  z.object({ type: z.literal('failed'), ...head, by, webhookId }),
+  z.object({ type: z.literal('reversed'), ...head, by, webhookId }),
+  z.object({ type: z.literal('webhook-ended'), webhookId: z.string(), delivered: z.boolean() }),
+  z.object({ type: z.literal('reset') }),
+]);
+
+export type LedgerEvent = z.infer<typeof ledgerEventSchema>;
+export type Hand = z.infer<typeof by>;

@@ -1,0 +1,122 @@
+import { MODES, type Mode } from '../keys.ts';
+import { parseMoney, type Money } from '../money.ts';
+import type { LedgerEvent } from './events.ts';
+import type { Change, Notice, Transaction } from './transaction.ts';
+
+/** What the events add up to. Reading costs a lookup, a page of history costs its own length. */
+export type LedgerState = {
+  apply(event: LedgerEvent): void;
+  find(mode: Mode, reference: string): Transaction | undefined;
+  findByToken(token: string): Transaction | undefined;
+  count(mode: Mode): number;
+  /** Newest created first, `skip` of them left out, at most `take`. */
+  page(mode: Mode, skip: number, take: number): Transaction[];
+  /** Changes whose webhook has neither arrived nor been given up. */
+  owedNotices(): Notice[];
+};
+
+type Shelf = { transactions: Map<string, Transaction>; references: string[] };
+type ByEvent<T extends LedgerEvent['type']> = Extract<LedgerEvent, { type: T }>;
+type ChangeEvent = ByEvent<Change>;
+
+export function createLedgerState(): LedgerState {
+  const shelves: Record<Mode, Shelf> = { test: emptyShelf(), live: emptyShelf() };
+  const tokens = new Map<string, { mode: Mode; reference: string }>();
+  const owed = new Map<string, Notice>();
+
+  function initialize(event: ByEvent<'initialized'>): void {
+    const { transactions, references } = shelves[event.mode];
+    transactions.set(event.reference, opened(event));
+    references.push(event.reference);
+    tokens.set(event.token, { mode: event.mode, reference: event.reference });
+  }
+
+  function change(event: ChangeEvent): void {
+    const { transactions } = shelves[event.mode];
+    const before = transactions.get(event.reference);
+    if (before === undefined) throw new Error(`the log changes ${event.reference} before it began`);
+    const transaction = changed(before, event);
+    transactions.set(event.reference, transaction);
+    if (event.webhookId !== null) {
+      owed.set(event.webhookId, { webhookId: event.webhookId, change: event.type, transaction });
+    }
+  }
+
+  function reset(): void {
+    for (const mode of MODES) shelves[mode] = emptyShelf();
+    tokens.clear();
+    owed.clear();
+  }
+
+  return {
+    apply(event) {
+      switch (event.type) {
+        case 'initialized':
+          initialize(event);
+          return;
+        case 'paid':
+        case 'failed':
+        case 'reversed':
+          change(event);
+          return;
+        case 'webhook-ended':
+          owed.delete(event.webhookId);
+          return;
+        case 'reset':
+          reset();
+      }
+    },
+    find: (mode, reference) => shelves[mode].transactions.get(reference),
+    findByToken(token) {
+      const place = tokens.get(token);
+      return place && shelves[place.mode].transactions.get(place.reference);
+    },
+    count: (mode) => shelves[mode].references.length,
+    page: (mode, skip, take) => newestFirst(shelves[mode], skip, take),
+    owedNotices: () => [...owed.values()],
+  };
+}
+
+function emptyShelf(): Shelf {
+  return { transactions: new Map(), references: [] };
+}
+
+function opened(event: ByEvent<'initialized'>): Transaction {
+  const { id, mode, reference, token, email, redirectUrl, at } = event;
+  const asked = moneyOf(event.amount, event.currency);
+  return {
+    id,
+    mode,
+    reference,
+    token,
+    email,
+    redirectUrl,
+    asked,
+    state: 'pending',
+    payments: [],
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+function changed(before: Transaction, event: ChangeEvent): Transaction {
+  const after = { ...before, state: event.type, updatedAt: event.at };
+  if (event.type !== 'paid') return after;
+  const payment = { money: moneyOf(event.amount, event.currency), at: event.at, by: event.by };
+  return { ...after, payments: [...before.payments, payment] };
+}
+
+function moneyOf(amount: string, currency: string): Money {
+  const money = parseMoney(amount, currency);
+  if (money === null) throw new Error(`the log holds ${amount} ${currency}, which is no amount of money`);
+  return money;
+}
+
+function newestFirst({ transactions, references }: Shelf, skip: number, take: number): Transaction[] {
+  const rows: Transaction[] = [];
+  for (let at = references.length - 1 - skip; at >= 0 && rows.length < take; at -= 1) {
+    const transaction = transactions.get(references[at] ?? '');
+    if (transaction !== undefined) rows.push(transaction);
+  }
+  return rows;
+}

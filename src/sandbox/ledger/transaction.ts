@@ -1,0 +1,37 @@
+import type { Mode } from '../keys.ts';
+import type { Money } from '../money.ts';
+import type { Hand } from './events.ts';
+
+/**
+ * - `pending`: waits for the shopper; leaves to paid or failed.
+ * - `paid`: money was taken, exact or not; may be paid again, or reversed.
+ * - `failed`: the shopper's bank said no; may still be paid late.
+ * - `reversed`: the money went back; final.
+ */
+export type State = 'pending' | 'paid' | 'failed' | 'reversed';
+
+/** What a decision makes of a transaction. */
+export type Change = Exclude<State, 'pending'>;
+
+/** Money taken once. A transaction that was paid twice has two of these. */
+export type Payment = { money: Money; at: string; by: Hand };
+
+/** The service's record of a payment. Never changed in place: each change makes a new one. */
+export type Transaction = {
+  readonly id: string;
+  readonly mode: Mode;
+  readonly reference: string;
+  /** Opens the checkout page; whoever has it may pay. */
+  readonly token: string;
+  readonly email: string;
+  readonly redirectUrl: string;
+  readonly asked: Money;
+  readonly state: State;
+  readonly payments: readonly Payment[];
+  /** ISO 8601 in UTC, as are all times here. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/** A change that the integrator is owed a webhook for, with the transaction as it was right after it. */
+export type Notice = { webhookId: string; change: Change; transaction: Transaction };

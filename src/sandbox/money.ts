@@ -1,0 +1,38 @@
+import currencyCodes from 'currency-codes';
+
+/** An exact amount: a whole number of the currency's smallest unit (kobo, fils; for XOF the franc itself). */
+export type Money = { minor: bigint; currency: string };
+
+const PLAIN_DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/;
+
+/** How many decimals a currency has by ISO 4217, or null for a code that is not a currency. */
+export function decimalsOf(currency: string): number | null {
+  return /^[A-Z]{3}$/.test(currency) ? (currencyCodes.code(currency)?.digits ?? null) : null;
+}
+
+/**
+ * Reads a decimal text in major units ("25.00"). Never goes through a floating-point number.
+ * @returns null for an unknown currency, another grammar, or more decimals than the currency has
+ */
+export function parseMoney(amount: string, currency: string): Money | null {
+  const decimals = decimalsOf(currency);
+  if (decimals === null || !PLAIN_DECIMAL.test(amount)) return null;
+  const [whole = '', fraction = ''] = amount.split('.');
+  if (fraction.length > decimals) return null;
+  return { minor: BigInt(whole + fraction.padEnd(decimals, '0')), currency };
+}
+
+/** The amount in major units with all decimals of its currency: "25.00" NGN, "25" XOF, "25.000" KWD. */
+export function formatAmount({ minor, currency }: Money): string {
+  const decimals = decimalsOf(currency) ?? 0;
+  const digits = minor.toString().padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  return decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** The same for people: thousands grouped ("1,250.50"). The currency code is for the page to place. */
+export function formatForPeople(money: Money): string {
+  const [whole = '', fraction] = formatAmount(money).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}

@@ -1,0 +1,128 @@
+import type { VerifyAnswer } from '../gateway/verify.ts';
+import { isPowerOfTenApart } from '../platform/money.ts';
+import type { Dialect } from '../gateway/dialect.ts';
+import type { Evidence } from '../gateway/evidence.ts';
+import type { Payment, PaymentStatus } from './payment.ts';
+
+/**
+ * What one verify answer proves about one payment. Only `paid` pays; every other word says why not, and what
+ * cannot be read is neither paid nor failed.
+ */
+export type VerificationOutcome =
+  | 'paid'
+  | 'pending'
+  | 'failed'
+  | 'expired'
+  | 'reversed'
+  | 'underpaid'
+  | 'overpaid'
+  | 'unit_error'
+  | 'currency_mismatch'
+  | 'mode_mismatch'
+  | 'reference_mismatch'
+  | 'unknown_status'
+  | 'unproven'
+  | 'not_found'
+  | 'unreadable';
+
+/** What follows: the payment's next status, whether the order is released, and money that is to be accounted for. */
+export type Decision = {
+  outcome: VerificationOutcome;
+  payment: PaymentStatus;
+  release: boolean;
+  /** Money that the shop holds and has not earned, in minor units of the currency that was answered. */
+  suspense: { class: string; amount: bigint; currency: string } | null;
+};
+
+export type EvidenceRules = Pick<
+  Dialect['verify'],
+  'referenceMayBeAbsent' | 'amountMayBeAbsent' | 'currencyMayBeAbsent'
+>;
+
+/** Decides, from the answer and from where the payment and its order stand. Pure: same input, same decision. */
+export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): Decision {
+  const outcome = outcomeOf(payment, answer, rules);
+  if (outcome === 'paid') return decidePaid(payment);
+  return {
+    outcome,
+    payment: nextStatus(payment.status, outcome),
+    release: false,
+    suspense: answer.kind === 'record' ? strayMoney(outcome, answer.evidence) : null,
+  };
+}
+
+/** What the answer proves, whatever happened before. */
+export function outcomeOf(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): VerificationOutcome {
+  if (answer.kind === 'not-found') return 'not_found';
+  if (answer.kind === 'unreadable') return 'unreadable';
+  const { evidence } = answer;
+  // First of all: is it about this payment? Services have answered with a neighbour's record.
+  if (evidence.reference.is === 'read' && evidence.reference.value !== payment.reference)
+    return 'reference_mismatch';
+  if (evidence.mode !== null && evidence.mode !== payment.mode) return 'mode_mismatch';
+  if (evidence.status === 'unknown') return 'unknown_status';
+  if (evidence.status !== 'paid') return evidence.status;
+  return provenBy(evidence, payment, rules);
+}
+
+/** The record says paid. Is it this payment's money, all of it and no more? */
+function provenBy(
+  { reference, currency, amount }: Evidence,
+  payment: Payment,
+  rules: EvidenceRules,
+): VerificationOutcome {
+  if (!holds(reference.is, rules.referenceMayBeAbsent)) return 'unproven';
+  if (!holds(currency.is, rules.currencyMayBeAbsent)) return 'unproven';
+  if (currency.is === 'read' && currency.value !== payment.currency) return 'currency_mismatch';
+  if (!holds(amount.is, rules.amountMayBeAbsent)) return 'unproven';
+  if (amount.is !== 'read' || amount.value === payment.amount) return 'paid';
+  if (isPowerOfTenApart(amount.value, payment.amount)) return 'unit_error';
+  return amount.value < payment.amount ? 'underpaid' : 'overpaid';
+}
+
+/** Absent evidence counts only where the dialect allows it; evidence that is there and odd never does. */
+function holds(is: 'read' | 'absent' | 'unreadable', mayBeAbsent: boolean): boolean {
+  return is === 'read' || (is === 'absent' && mayBeAbsent);
+}
+
+function decidePaid(payment: Payment): Decision {
+  if (payment.status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
+  if (payment.orderStatus !== 'paid')
+    return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
+  // Another payment has paid the order already. This money is real, and it is owed back.
+  const suspense = { class: 'duplicate_payment', amount: payment.amount, currency: payment.currency };
+  return { outcome: 'paid', payment: 'held', release: false, suspense };
+}
+
+/** Money came that does not match. All of it is the shopper's until a person decides. */
+function strayMoney(outcome: VerificationOutcome, { amount, currency }: Evidence): Decision['suspense'] {
+  const isMoney = ['underpaid', 'overpaid', 'unit_error', 'currency_mismatch'].includes(outcome);
+  if (!isMoney || amount.is !== 'read' || currency.is !== 'read' || amount.value === 0n) return null;
+  return { class: outcome, amount: amount.value, currency: currency.value };
+}
+
+function nextStatus(status: PaymentStatus, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {
+  // There is no way back from paid. What contradicts it is kept as evidence, and reconciliation raises it.
+  if (status === 'paid') return 'paid';
+  switch (outcome) {
+    // Nothing new. An initialize call that nobody saw the end of is ambiguous by the time we ask.
+    case 'pending':
+    case 'not_found':
+    case 'unreadable':
+      return status === 'sending' ? 'ambiguous' : status;
+    case 'failed':
+    case 'reversed':
+      return 'failed';
+    case 'expired':
+      return 'expired';
+    case 'underpaid':
+    case 'overpaid':
+    case 'unit_error':
+    case 'currency_mismatch':
+    case 'mode_mismatch':
+    case 'reference_mismatch':
+    case 'unknown_status':
+    case 'unproven':
+      return 'held';
+  }
+}

@@ -1,0 +1,56 @@
+import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import type { Gateway } from '../gateway/client.ts';
+import type { Database } from '../platform/database.ts';
+import { createDueLoop, type DueLoop } from '../platform/due-loop.ts';
+import type { Logger } from '../platform/logger.ts';
+import { claimDuePayments, expireUnsent, postponeCheck, type DuePayment } from './repository.ts';
+import { pauseAfterFailureSec } from './schedule.ts';
+import type { Settle } from './settle.ts';
+
+export type DuePaymentsParts = {
+  database: Database;
+  gateway: Gateway;
+  settle: Settle;
+  concurrency: number;
+  logger: Logger;
+};
+
+// Nobody rings for a check whose time simply comes, so the loop looks by itself.
+const POLL_MS = 1_000;
+
+/** The clock's door: settles payments whose time has come, by schedule or by a webhook. */
+export function createDuePayments({
+  database,
+  gateway,
+  settle,
+  concurrency,
+  logger,
+}: DuePaymentsParts): DueLoop {
+  async function check(payment: DuePayment): Promise<void> {
+    if (payment.status === 'created') {
+      await expireUnsent(database, payment.reference);
+      return;
+    }
+    try {
+      await settle(payment, payment.isHinted ? 'webhook' : 'schedule');
+    } catch (error) {
+      if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
+      const asked = error instanceof GatewayUnavailable ? (error.retryAfterSec ?? 0) : 0;
+      const pauseSec = Math.max(asked, pauseAfterFailureSec(payment.checks));
+      logger.warn(
+        { reference: payment.reference, orderId: payment.orderId, reason: error.message, pauseSec },
+        'check postponed',
+      );
+      await postponeCheck(database, payment.reference, pauseSec);
+    }
+  }
+
+  return createDueLoop({
+    name: 'payments',
+    claim: (limit) => claimDuePayments(database, gateway.mode, limit),
+    work: check,
+    concurrency,
+    pollMs: POLL_MS,
+    logger,
+  });
+}

@@ -1,0 +1,34 @@
+import type { OrderStatus } from '../orders/order.ts';
+import type { Mode } from '../platform/mode.ts';
+
+/**
+ * Where a payment (one attempt to collect, one reference) stands.
+ * - `created`: written, and certainly not sent. May be sent once; else it expires.
+ * - `sending`: the initialize call is on its way. A minute later nobody knows: `ambiguous`.
+ * - `open`: the shopper has a checkout address. Watched until money, failure or the horizon.
+ * - `ambiguous`: the service may know it or not. Never sent again, watched like an open one.
+ * - `refused`: the service declined to open it. Never charged, never watched.
+ * - `paid`: its evidence released the order.
+ * - `failed`, `expired`: as the service said, or as time said. Late money still counts.
+ * - `held`: the service says something that a person must look at, money perhaps included. Watched.
+ */
+export type PaymentStatus =
+  'created' | 'sending' | 'open' | 'ambiguous' | 'refused' | 'paid' | 'failed' | 'expired' | 'held';
+
+/** A payment as settlement needs it: what is expected, and where it and its order stand. */
+export type Payment = {
+  reference: string;
+  orderId: string;
+  mode: Mode;
+  amount: bigint;
+  currency: string;
+  status: PaymentStatus;
+  orderStatus: OrderStatus;
+  /** Seconds since the payment was written, by the database's clock: the only one all nodes share. */
+  ageSec: number;
+  /** Hints seen when the check began; a larger number afterwards means that one came meanwhile. */
+  hints: number;
+};
+
+/** What made us ask the service. */
+export type Cause = 'return' | 'webhook' | 'schedule' | 'reconciliation' | 'operator';

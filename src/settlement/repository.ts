@@ -1,0 +1,187 @@
+import type { ReleasePlan } from '../fulfilment/release.ts';
+import type { Queryable, Statement } from '../platform/database.ts';
+import type { Decision } from './decide.ts';
+import type { Cause, Payment, PaymentStatus } from './payment.ts';
+import { HINT_PAUSE_SEC } from './schedule.ts';
+
+const PAYMENT_COLUMNS = `
+  p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",
+  extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints`;
+
+const LOAD: Statement = {
+  name: 'load-payment',
+  text: `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN orders o ON o.id = p.order_id WHERE p.reference = $1`,
+};
+
+export async function loadPayment(db: Queryable, reference: string): Promise<Payment | null> {
+  const [row] = await db.query<Payment>(LOAD, [reference]);
+  return row ?? null;
+}
+
+/** Seconds that a claimed payment belongs to its claimer. Longer than a check can take, or two would check at once. */
+const LEASE_SEC = 30;
+
+export type DuePayment = Payment & { checks: number; isHinted: boolean };
+
+// The claim is one statement: no transaction is open while the service is asked. SKIP LOCKED lets many workers
+// claim at once without waiting for each other; the lease lets a killed worker's rows come back.
+const CLAIM: Statement = {
+  name: 'claim-due-payments',
+  text: `
+    UPDATE payments p
+    SET leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1,
+      last_hinted_at = CASE WHEN p.hints > p.hints_answered THEN now() ELSE p.last_hinted_at END
+    FROM orders o
+    WHERE o.id = p.order_id AND p.reference IN (
+      SELECT reference FROM payments
+      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1
+      ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+    RETURNING ${PAYMENT_COLUMNS}, p.checks, p.hints > p.hints_answered AS "isHinted"`,
+};
+
+/** Leases up to `limit` payments whose time has come. */
+export function claimDuePayments(db: Queryable, mode: string, limit: number): Promise<DuePayment[]> {
+  return db.query(CLAIM, [mode, limit]);
+}
+
+// The hint counts even when the payment is not free: then it is due as soon as the pause is over. Due also when it is
+// taken, so that the clock finds it if this process dies before the check is recorded.
+const HINT_AND_CLAIM: Statement = {
+  name: 'hint-and-claim-payment',
+  text: `
+    WITH seen AS (
+      SELECT reference, (leased_until IS NULL OR leased_until < now()) AND
+        (last_hinted_at IS NULL OR last_hinted_at < now() - interval '${HINT_PAUSE_SEC} s') AS free
+      FROM payments WHERE reference = $1 FOR UPDATE
+    )
+    UPDATE payments p
+    SET hints = p.hints + 1, checks = p.checks + seen.free::int,
+      leased_until = CASE WHEN seen.free THEN now() + interval '${LEASE_SEC} s' ELSE p.leased_until END,
+      last_hinted_at = CASE WHEN seen.free THEN now() ELSE p.last_hinted_at END,
+      next_check_at = LEAST(p.next_check_at, CASE WHEN seen.free THEN now()
+        ELSE GREATEST(now(), p.last_hinted_at + interval '${HINT_PAUSE_SEC} s') END)
+    FROM seen, orders o
+    WHERE p.reference = seen.reference AND o.id = p.order_id
+    RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed"`,
+};
+
+/**
+ * Counts a hint and takes the payment for a check right now. Null when somebody is checking it, or when a hint has had
+ * it checked within the last seconds: the clock answers the hint then.
+ */
+export async function hintAndClaim(db: Queryable, reference: string): Promise<Payment | null> {
+  const [row] = await db.query<Payment & { isClaimed: boolean }>(HINT_AND_CLAIM, [reference]);
+  return row?.isClaimed === true ? row : null;
+}
+
+/** A payment that was certainly never sent, and now never will be. */
+export async function expireUnsent(db: Queryable, reference: string): Promise<void> {
+  await db.query(
+    `WITH expired AS (
+       UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL
+       WHERE reference = $1 AND status = 'created' RETURNING order_id, reference
+     )
+     INSERT INTO journal (order_id, event, reference, cause) SELECT order_id, 'payment-expired', reference, 'schedule' FROM expired`,
+    [reference],
+  );
+}
+
+/** Ends a lease after the service could not be asked; the payment comes back after the pause. */
+export async function postponeCheck(db: Queryable, reference: string, pauseSec: number): Promise<void> {
+  await db.query(
+    {
+      name: 'postpone-check',
+      text: `UPDATE payments SET leased_until = NULL, next_check_at = now() + make_interval(secs => $2) WHERE reference = $1`,
+    },
+    [reference, pauseSec],
+  );
+}
+
+/** Everything one settled check writes. */
+export type Settlement = {
+  payment: Payment;
+  decision: Decision;
+  status: PaymentStatus;
+  nextCheckSec: number | null;
+  cause: Cause;
+  statusWord: string | null;
+  answeredAmount: bigint | null;
+  answeredCurrency: string | null;
+  httpStatus: number;
+  body: Buffer | null;
+  bodySha256: Buffer;
+};
+
+// One statement, so one round trip and one commit: evidence, payment, release, order, suspense and journal appear
+// together or not at all. It writes nothing when payment or order are no longer where the decision saw them.
+const RECORD: Statement = {
+  name: 'record-settlement',
+  text: `
+    WITH seen AS (
+      SELECT p.reference, p.order_id, p.mode FROM payments p JOIN orders o ON o.id = p.order_id
+      WHERE p.reference = $1 AND p.status = $2 AND o.status = $3
+      FOR UPDATE OF o, p
+    ), evidence AS (
+      INSERT INTO verifications
+        (reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
+      SELECT reference, order_id, mode, $4, $5, $6::bigint, $7, $8, $9, $10, $11 FROM seen
+      RETURNING id, reference, order_id, mode, outcome, amount, currency
+    ), moved AS (
+      UPDATE payments SET status = $12, leased_until = NULL, hints_answered = $13,
+        next_check_at = CASE WHEN hints > $13 THEN now() + interval '${HINT_PAUSE_SEC} s'
+                             ELSE now() + make_interval(secs => $14) END
+      WHERE reference = (SELECT reference FROM seen)
+    ), release AS (
+      INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, next_check_at)
+      SELECT $15, order_id, reference, mode, amount, currency, id, $16, CASE WHEN $16 = 'waiting' THEN now() END
+      FROM evidence WHERE $17
+      RETURNING id, order_id
+    ), paid AS (
+      UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now()
+      FROM release WHERE orders.id = release.order_id
+    ), stray AS (
+      INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
+      SELECT mode, $18, reference, order_id, id, $19::bigint, $20 FROM evidence WHERE $18::text IS NOT NULL
+      ON CONFLICT (mode, reference, class) DO NOTHING
+      RETURNING class
+    ), entry AS (
+      INSERT INTO journal (order_id, event, reference, cause, detail)
+      SELECT order_id, CASE WHEN $17 THEN 'order-paid' ELSE 'payment-' || $12 END, reference, $11,
+        jsonb_strip_nulls(jsonb_build_object('verification', id, 'outcome', outcome, 'suspense', (SELECT class FROM stray),
+          'release', CASE WHEN $17 THEN $15 END))
+      FROM evidence WHERE $17 OR $12 <> $2 OR EXISTS (SELECT FROM stray)
+    )
+    SELECT id FROM evidence`,
+};
+
+/** Writes a settled check. @returns false when payment or order have moved since the decision: load and decide again */
+export async function recordSettlement(
+  database: Queryable,
+  s: Settlement,
+  plan: ReleasePlan,
+): Promise<boolean> {
+  const { payment, decision } = s;
+  const rows = await database.query(RECORD, [
+    payment.reference,
+    payment.status,
+    payment.orderStatus,
+    decision.outcome,
+    s.statusWord,
+    s.answeredAmount,
+    s.answeredCurrency,
+    s.httpStatus,
+    s.body,
+    s.bodySha256,
+    s.cause,
+    s.status,
+    payment.hints,
+    s.nextCheckSec,
+    plan.id,
+    plan.delivery,
+    decision.release,
+    decision.suspense?.class ?? null,
+    decision.suspense?.amount ?? null,
+    decision.suspense?.currency ?? null,
+  ]);
+  return rows.length === 1;
+}

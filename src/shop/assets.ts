@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A file that the pages link to. Nothing else of the folder is served. */
+export type Asset = { body: Buffer; type: string; version: string };
+
+const FOLDER = new URL('./assets/', import.meta.url);
+const ADDRESS = '/shop/assets/';
+const TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
+/** Long enough that two contents never share an address, short enough to read in a log. */
+const VERSION_CHARACTERS = 12;
+
+// A dozen small files, read once while the process starts and before it listens: there is nobody to keep waiting.
+const assets = new Map(readdirSync(FOLDER).flatMap(readAsset));
+
+function readAsset(name: string): [string, Asset][] {
+  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
+  if (type === undefined) return [];
+  const body = readFileSync(new URL(name, FOLDER));
+  const version = createHash('sha256').update(body).digest('hex').slice(0, VERSION_CHARACTERS);
+  return [[name, { body, type: `${type}; charset=utf-8`, version }]];
+}
+
+export function findAsset(name: string): Asset | undefined {
+  return assets.get(name);
+}
+
+/**
+ * The address of an asset with its content's version in it, so that browsers may keep it for good. An address that
+ * is none of ours (a clone's product picture from elsewhere) is left as it is.
+ */
+export function versioned(address: string): string {
+  if (!address.startsWith(ADDRESS)) return address;
+  const asset = findAsset(address.slice(ADDRESS.length));
+  return asset === undefined ? address : `${address}?v=${asset.version}`;
+}
+
+/**
+ * For how long a browser may keep an answer. Only the exact version is kept for good: while two releases run side by
+ * side, the old one is asked for the new one's version and must not put its own content under that address.
+ */
+export function cachingOf(asset: Asset, askedVersion: unknown): string {
+  return askedVersion === asset.version ? 'public, max-age=31536000, immutable' : 'no-cache';
+}

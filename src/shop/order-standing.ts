@@ -1,0 +1,104 @@
+import type { Order, OrderStatus } from '../orders/order.ts';
+
+/** How an order's state is told to the shopper. */
+export type Standing = {
+  /** One or two words, for the stamp and the title. */
+  stamp: string;
+  heading: string;
+  /** What is true now. Says nothing that no verification or clock has established. */
+  truth: string;
+  /** What the shopper should do, or leave. */
+  advice: string;
+  /** Whether it may change while the shopper looks, so that the page keeps asking. */
+  changes: boolean;
+  /** The button that leads to the payment page, worded so that nobody pays twice. */
+  pay: { heading: string; explanation: string; button: string; look: 'primary' | 'secondary' } | null;
+  /** Whether the shopper needs somebody to ask. */
+  needsHelp: boolean;
+};
+
+/** The same order lives on, so whatever is paid for it counts towards it. */
+const SAME_ORDER = 'The button opens the payment page for this same order.';
+
+const STANDINGS: Record<OrderStatus, Standing> = {
+  paid: {
+    stamp: 'Paid',
+    heading: 'Thank you, your order is paid',
+    truth: 'The payment service confirmed the full amount.',
+    advice: 'There is nothing more to do. Keep the reference in case you want to ask about this order.',
+    changes: false,
+    pay: null,
+    needsHelp: false,
+  },
+  pending: {
+    stamp: 'Being confirmed',
+    heading: 'Your payment is being confirmed',
+    truth: 'The payment service has not told us yet that the money arrived. That can take a few minutes.',
+    advice: 'If you have paid, do not pay again. You may close this page: we keep checking without it.',
+    changes: true,
+    pay: {
+      heading: 'Left the payment page without paying?',
+      explanation: `Then you can still pay. ${SAME_ORDER} If you have paid, or are not sure, wait instead.`,
+      button: 'I have not paid: continue to payment',
+      look: 'secondary',
+    },
+    needsHelp: false,
+  },
+  failed: {
+    stamp: 'Not paid',
+    heading: 'The payment did not go through',
+    truth: 'The payment service says that it failed. As far as we know, nothing was charged.',
+    advice: 'If your bank shows a charge nevertheless, do not pay again: ask us first.',
+    changes: false,
+    pay: {
+      heading: 'Still want these things?',
+      explanation: `${SAME_ORDER} Nothing needs to be chosen again.`,
+      button: 'Try again',
+      look: 'primary',
+    },
+    needsHelp: true,
+  },
+  expired: {
+    stamp: 'Expired',
+    heading: 'This order was not paid in time',
+    truth: 'No confirmed payment reached us. As far as we know, nothing was charged.',
+    advice: 'If your bank shows a charge nevertheless, do not pay again: ask us first.',
+    changes: false,
+    pay: {
+      heading: 'Still want these things?',
+      explanation: `${SAME_ORDER} The prices are those of the order.`,
+      button: 'Try again',
+      look: 'primary',
+    },
+    needsHelp: true,
+  },
+  review: {
+    stamp: 'In review',
+    heading: 'A person is looking at your payment',
+    truth: 'What the payment service tells us does not fit this order, so a person at the shop checks it.',
+    advice: 'Do not pay again. Your order is kept, and this page changes when the check is done.',
+    changes: true,
+    pay: null,
+    needsHelp: true,
+  },
+};
+
+/** An order that another system placed and nobody has opened a payment for: there is nothing to confirm yet. */
+const UNTOUCHED: Standing = {
+  stamp: 'Not paid yet',
+  heading: 'This order is waiting for your payment',
+  truth: 'No payment has been started for it.',
+  advice: 'Look through the order before you pay.',
+  changes: true,
+  pay: {
+    heading: 'Ready to pay?',
+    explanation: 'You pay on the page of the payment service and come back here.',
+    button: 'Continue to payment',
+    look: 'primary',
+  },
+  needsHelp: false,
+};
+
+export function standingOf({ status, reference }: Pick<Order, 'status' | 'reference'>): Standing {
+  return status === 'pending' && reference === null ? UNTOUCHED : STANDINGS[status];
+}

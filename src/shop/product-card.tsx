@@ -1,0 +1,43 @@
+import type { VNode } from 'preact';
+import type { Product } from '../orders/catalogue.ts';
+import { displayMoney } from '../platform/money.ts';
+import { versioned } from './assets.ts';
+
+/** More of one thing than anybody buys here; the server has its own limit. */
+const MAX_QUANTITY = 99;
+
+/**
+ * One product and how many of it are wanted. The pair of fields `sku` and `quantity` is what `POST /checkout` reads;
+ * the data attributes are for the basket's running total, which is shown and never sent.
+ */
+export function ProductCard({ product }: { product: Product }): VNode {
+  const { sku, name, description, image, price } = product;
+  return (
+    <li class="product" data-sku={sku} data-name={name} data-unit-amount={price.amount.toString()}>
+      <img class="picture" src={versioned(image)} alt="" width="320" height="240" />
+      <div class="about">
+        <h3>{name}</h3>
+        <p class="description">{description}</p>
+        <p class="price">{displayMoney(price)}</p>
+        <div class="quantity">
+          <input type="hidden" name="sku" value={sku} />
+          <label>
+            <span class="label">
+              Quantity<span class="unseen"> of {name}</span>
+            </span>
+            <input
+              type="number"
+              name="quantity"
+              value="0"
+              min="0"
+              max={MAX_QUANTITY}
+              step="1"
+              inputMode="numeric"
+              autocomplete="off"
+            />
+          </label>
+        </div>
+      </div>
+    </li>
+  );
+}

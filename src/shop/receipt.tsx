@@ -1,0 +1,70 @@
+import type { VNode } from 'preact';
+import type { Order, OrderLine } from '../orders/order.ts';
+import { displayMoney } from '../platform/money.ts';
+
+const PAID_AT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+
+/** What was ordered and what it costs. The data attributes let the basket forget what has been paid for. */
+export function Receipt({ order }: { order: Order }): VNode {
+  return (
+    <section class="receipt" aria-labelledby="receipt-heading">
+      <h2 id="receipt-heading">{order.status === 'paid' ? 'Receipt' : 'Your order'}</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Item</th>
+            <th scope="col">Amount</th>
+          </tr>
+        </thead>
+        <tbody>
+          {order.lines.map((line, at) => (
+            <Line key={at} line={line} currency={order.total.currency} />
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Total</th>
+            <td>{displayMoney(order.total)}</td>
+          </tr>
+        </tfoot>
+      </table>
+      <dl class="marks">
+        {order.paidAt !== null && (
+          <div>
+            <dt>Paid</dt>
+            <dd>
+              <time dateTime={order.paidAt.toISOString()}>{PAID_AT.format(order.paidAt)} UTC</time>
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Order</dt>
+          <dd class="id">{order.id}</dd>
+        </div>
+        {order.reference !== null && (
+          <div>
+            <dt>Payment reference</dt>
+            <dd class="id">{order.reference}</dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Line({ line, currency }: { line: OrderLine; currency: string }): VNode {
+  const { sku, description, unitAmount, quantity } = line;
+  return (
+    <tr data-sku={sku ?? undefined} data-quantity={quantity}>
+      <th scope="row">
+        {description}
+        {quantity > 1 && (
+          <span class="each">
+            {quantity} × <span>{displayMoney({ amount: unitAmount, currency })}</span>
+          </span>
+        )}
+      </th>
+      <td>{displayMoney({ amount: unitAmount * BigInt(quantity), currency })}</td>
+    </tr>
+  );
+}

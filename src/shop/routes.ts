@@ -1,0 +1,48 @@
+import { Router } from 'express';
+import type { Catalogue } from '../orders/catalogue.ts';
+import type { Order } from '../orders/order.ts';
+import type { Mode } from '../platform/mode.ts';
+import { sendPage } from '../platform/html.tsx';
+import { notFound, Problem } from '../platform/problem.ts';
+import { cachingOf, findAsset } from './assets.ts';
+import { OrderPage } from './order-page.tsx';
+import { ShopPage } from './shop-page.tsx';
+
+export type ShopRoutesParts = {
+  catalogue: Pick<Catalogue, 'products'>;
+  findOrder: (id: string) => Promise<Order | null>;
+  /** Whether the key behind the shop is a test key. Undefined: the shop page does not promise that it is. */
+  mode?: Mode;
+};
+
+/**
+ * The demo storefront, mounted at `/shop`. It only shows: buying is a form post to `/checkout`, and what an order
+ * page says comes from the order as it stands.
+ */
+export function shopRoutes({ catalogue, findOrder, mode }: ShopRoutesParts): Router {
+  const router = Router();
+
+  router.get('/', async (_req, res) => {
+    sendPage(res, ShopPage({ products: await catalogue.products(), mode }));
+  });
+
+  router.get('/assets/:name', (req, res) => {
+    const asset = findAsset(req.params.name);
+    if (asset === undefined) throw new Problem('not-found');
+    res
+      .set('cache-control', cachingOf(asset, req.query.v))
+      .set('etag', `"${asset.version}"`)
+      .type(asset.type)
+      .send(asset.body);
+  });
+
+  // Only what can be an id (platform/ids.ts) matches. Anything else, even an address that cannot be decoded, gets the
+  // answer of an unknown id: nobody learns from it which orders exist.
+  router.get(/^\/orders\/(?<orderId>[A-Za-z0-9]{24})$/, async (req, res) => {
+    const order = await findOrder(String(req.params.orderId));
+    if (order === null) throw new Problem('not-found');
+    sendPage(res, OrderPage({ order }));
+  });
+  router.use('/orders', notFound);
+  return router;
+}

@@ -1,0 +1,107 @@
+import type { RequestListener } from 'node:http';
+import { buildApp } from './app.ts';
+import { compose, type Program } from './compose.ts';
+import type { Config } from './config.ts';
+import { prepareSurroundings, type Surroundings } from './embedded.ts';
+import { listen, type RunningServer } from './platform/http-server.ts';
+import { createLogger, type Logger } from './platform/logger.ts';
+import { startWorker, type Worker } from './start-worker.ts';
+
+export type StartedServer = {
+  /** How browsers on this machine reach it. */
+  origin: string;
+  program: Program;
+  surroundings: Surroundings;
+  /** What a person who has just typed `npm start` wants to know. */
+  greeting: string;
+  /** Takes no more requests, finishes those in flight, and ends everything that was started. */
+  stop(): Promise<void>;
+};
+
+export type ServerOptions = {
+  config: Config;
+  dataDir: string;
+  purpose: string;
+  sandboxPort: number;
+  logger?: Logger;
+};
+
+/** Starts the server and whatever the configuration leaves to it. @throws errors that {@link runProcess} explains */
+export async function startServer(options: ServerOptions): Promise<StartedServer> {
+  const { config, dataDir, purpose, sandboxPort } = options;
+  const logger = options.logger ?? createLogger(config.LOG_LEVEL);
+  // The port first: when it is taken nothing else needs to be started, or stopped again.
+  let handler: RequestListener = starting;
+  const http = await listen(
+    (req, res) => {
+      handler(req, res);
+    },
+    config.HOST,
+    config.PORT,
+  );
+  const origin = config.PUBLIC_URL?.origin ?? `http://localhost:${http.port}`;
+
+  let surroundings: Surroundings | undefined;
+  let program: Program | undefined;
+  try {
+    surroundings = await prepareSurroundings({
+      config,
+      dataDir,
+      purpose,
+      mayAttach: false,
+      sandboxPort,
+      logger,
+    });
+    program = await compose({ config, surroundings, publicOrigin: () => origin, logger });
+  } catch (error) {
+    await surroundings?.close();
+    await http.close(0);
+    throw error;
+  }
+  handler = buildApp(program) as RequestListener;
+  surroundings.receiveWebhooksAt(`http://${loopbackOf(config.HOST)}:${http.port}/webhooks/payments`);
+  const worker = config.WORKER === 'inline' ? startWorker(program) : null;
+  const running = { http, worker, program, surroundings };
+  return {
+    origin,
+    program,
+    surroundings,
+    greeting: greeting(config, origin, surroundings),
+    stop: () => stop(running),
+  };
+}
+
+async function stop(parts: {
+  http: RunningServer;
+  worker: Worker | null;
+  program: Program;
+  surroundings: Surroundings;
+}): Promise<void> {
+  await parts.http.close();
+  await parts.worker?.stop();
+  await parts.program.close();
+  await parts.surroundings.close();
+}
+
+const starting: RequestListener = (_req, res) => {
+  res.writeHead(503, { 'retry-after': '2' }).end();
+};
+
+/** The sandbox runs on this machine, so it calls us here whatever the public address is. */
+function loopbackOf(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function greeting(config: Config, origin: string, { sandboxUrl, secretKey }: Surroundings): string {
+  const lines = [
+    config.demoShop ? ['shop', `${origin}/shop`] : ['server', origin],
+    ['admin', `${origin}/admin`],
+    ...(sandboxUrl === null
+      ? []
+      : [['sandbox', `${sandboxUrl}   (stands in for the payment service, no real money)`]]),
+  ];
+  const table = lines.map(([name = '', text = '']) => `  ${name.padEnd(8)} ${text}`).join('\n');
+  return `\nReady, in ${secretKey.mode} mode.\n\n${table}\n\nStop with Ctrl-C.\n\n`;
+}

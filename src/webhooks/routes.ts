@@ -1,0 +1,34 @@
+import express, { Router } from 'express';
+import { Problem } from '../platform/problem.ts';
+import type { ReceiveWebhook } from './receive.ts';
+
+const MAX_BODY = '128kb';
+
+/** The service's door. Answers 202 once the webhook is on disk, and never redirects: that would turn POST into GET. */
+export function webhookRoutes(receive: ReceiveWebhook): Router {
+  const router = Router();
+  router.post(
+    '/webhooks/payments',
+    // The signature is over the bytes as they came, so they are not parsed here. Compressed bodies are refused:
+    // two hundred kilobytes can unpack to two hundred megabytes.
+    express.raw({ type: () => true, limit: MAX_BODY, inflate: false }),
+    async (req, res) => {
+      const isJson = Boolean(req.is(['application/json', '+json']));
+      if (!isJson && !req.is('application/x-www-form-urlencoded'))
+        throw new Problem('unsupported-media-type');
+      const body: unknown = req.body;
+      if (!Buffer.isBuffer(body) || body.length === 0) throw new Problem('malformed-request');
+      const contentType = req.get('content-type') ?? '';
+      const outcome = await receive({ headers: req.headers, contentType, isJson, body });
+      if (outcome === 'bad-signature') throw new Problem('bad-signature');
+      if (outcome === 'malformed')
+        throw new Problem('malformed-request', { detail: 'The body is not a JSON object.' });
+      res.status(202).json({ status: 'received' });
+    },
+  );
+  router.all('/webhooks/payments', (_req, res) => {
+    res.set('allow', 'POST');
+    throw new Problem('method-not-allowed');
+  });
+  return router;
+}

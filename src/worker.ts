@@ -1,0 +1,28 @@
+import { compose } from './compose.ts';
+import { prepareSurroundings } from './embedded.ts';
+import { createLogger } from './platform/logger.ts';
+import { DATA_DIR, runProcess, terminationSignal } from './run.ts';
+import { startWorker } from './start-worker.ts';
+
+/** `npm run worker`: the clock's work in a process of its own, beside servers that run with WORKER=off. */
+await runProcess(async (config) => {
+  const stopped = terminationSignal();
+  const logger = createLogger(config.LOG_LEVEL);
+  const surroundings = await prepareSurroundings({
+    config,
+    dataDir: DATA_DIR,
+    purpose: 'npm run worker',
+    mayAttach: true,
+    sandboxPort: config.PORT + 1,
+    logger,
+  });
+  const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
+  const program = await compose({ config, surroundings, publicOrigin, logger });
+  const worker = startWorker(program);
+  logger.info('worker is running');
+  await stopped;
+  await worker.stop();
+  await program.close();
+  await surroundings.close();
+  return 0;
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from '@jest/globals';
+import { defaultDialect, parseDialect } from '../../src/gateway/dialect.ts';
+import { findRecord, readEvidence } from '../../src/gateway/evidence.ts';
+import { readJson } from '../../src/gateway/reading.ts';
+
+function evidenceOf(json: string, dialect = defaultDialect) {
+  const record = findRecord(readJson(Buffer.from(json)), dialect.verify.record);
+  return record === null ? null : readEvidence(record, dialect.verify, dialect, 'NGN');
+}
+
+const FIELDS = '"reference":"R1","status":"SUCCESS","amount":25.00,"currency":"NGN"';
+const PAID = {
+  status: 'paid',
+  reference: { is: 'read', value: 'R1' },
+  amount: { is: 'read', value: 2500n },
+  currency: { is: 'read', value: 'NGN' },
+};
+
+describe('the most probable shapes are read as they come', () => {
+  test.each([
+    [
+      'an envelope whose status speaks about the call',
+      `{"status":true,"message":"ok","code":200,"data":{"id":1,${FIELDS}}}`,
+    ],
+    ['the bare record', `{"id":"t1",${FIELDS}}`],
+    ['two envelopes', `{"data":{"data":{${FIELDS}}}}`],
+    [
+      'amount with its currency',
+      '{"data":{"reference":"R1","status":"success","amount":{"value":"25.00","currency":"ngn"}}}',
+    ],
+    [
+      'amount as a text, words in another case',
+      '{"data":{"reference":"R1","status":"Success","amount":"25","currency":"ngn"}}',
+    ],
+  ])('%s', (_name, json) => {
+    expect(evidenceOf(json)).toMatchObject(PAID);
+  });
+
+  test('a record with only id and status has a status and no evidence', () => {
+    expect(evidenceOf('{"data":{"id":1,"status":"SUCCESS"}}')).toMatchObject({
+      status: 'paid',
+      reference: { is: 'absent' },
+      amount: { is: 'absent' },
+      currency: { is: 'absent' },
+    });
+  });
+});
+
+describe("an envelope's word about the call is never taken for the payment's", () => {
+  test.each([
+    '{"status":"success","data":null}',
+    '{"status":"success","data":""}',
+    '{"status":"success","data":[]}',
+    '{"status":"success","message":"x","data":{"data":null}}',
+  ])('%s', (json) => {
+    expect(evidenceOf(json)?.status ?? 'none').not.toBe('paid');
+  });
+  test('an empty record has no status', () => {
+    expect(evidenceOf('{"status":"success","data":{}}')).toMatchObject({
+      status: 'unknown',
+      statusWord: null,
+    });
+  });
+});
+
+describe('words', () => {
+  test.each([
+    ['IN_REVIEW', 'pending'],
+    ['in review', 'pending'],
+    ['Abandoned', 'pending'],
+    ['CANCELED', 'failed'],
+    ['EXPIRED', 'expired'],
+    ['refunded', 'reversed'],
+    ['COLLECTED', 'unknown'],
+    ['success!', 'unknown'],
+    ['', 'unknown'],
+  ])('%j is %s', (word, status) => {
+    expect(evidenceOf(JSON.stringify({ data: { status: word } }))?.status).toBe(status);
+  });
+  test.each(['true', '1', 'null', '["success"]', '{"value":"success"}'])(
+    'a status that is no text (%s) is unknown',
+    (value) => {
+      expect(evidenceOf(`{"data":{"status":${value}}}`)?.status).toBe('unknown');
+    },
+  );
+});
+
+describe('amounts are read from their source text', () => {
+  const amountOf = (amount: string) =>
+    evidenceOf(`{"data":{"status":"SUCCESS","currency":"NGN","amount":${amount}}}`)?.amount;
+  test('beyond what a float can hold', () => {
+    expect(amountOf('90071992547409.93')).toEqual({ is: 'read', value: 9007199254740993n });
+  });
+  test.each([
+    '25.001',
+    '99.99995',
+    '2.5e1',
+    '1e400',
+    '-25',
+    '-0',
+    '"25,00"',
+    '"NaN"',
+    'true',
+    'null',
+    '[25]',
+    '{"amount":25}',
+  ])('%s cannot be read', (amount) => {
+    expect(amountOf(amount)).toEqual({ is: 'unreadable' });
+  });
+  test('an object with two amounts is refused whole', () => {
+    expect(() => readJson(Buffer.from('{"amount":1,"amount":2}'))).toThrow();
+  });
+  test('minor units, where the dialect says so', () => {
+    const { dialect } = parseDialect('{"amountUnit":"minor"}');
+    expect(
+      evidenceOf('{"data":{"status":"SUCCESS","currency":"NGN","amount":2500}}', dialect)?.amount,
+    ).toEqual({ is: 'read', value: 2500n });
+    expect(
+      evidenceOf('{"data":{"status":"SUCCESS","currency":"NGN","amount":25.5}}', dialect)?.amount,
+    ).toEqual({ is: 'unreadable' });
+  });
+});
+
+test('a hostile key does not reach the prototype of anything', () => {
+  const record = findRecord(
+    readJson(Buffer.from('{"data":{"__proto__":{"status":"SUCCESS"},"id":1}}')),
+    defaultDialect.verify.record,
+  );
+  expect(readEvidence(record, defaultDialect.verify, defaultDialect, 'NGN').status).toBe('unknown');
+  expect(({} as Record<string, unknown>).status).toBeUndefined();
+});

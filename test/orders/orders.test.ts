@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { startProgram, type TestProgram } from '../support/program.ts';
+
+const TOKEN = 'shop-token-for-tests';
+let shop: TestProgram;
+beforeAll(async () => {
+  shop = await startProgram({ env: { SHOP_API_TOKEN: TOKEN } });
+});
+afterAll(() => shop.close());
+
+const order = {
+  email: 'ada@example.com',
+  currency: 'KWD',
+  lines: [{ description: 'Saffron, 5 g', unitAmount: '7.250', quantity: 2 }],
+};
+const place = (body: object, token = TOKEN) =>
+  request(shop.origin).post('/orders').set('authorization', `Bearer ${token}`).send(body);
+
+test('the catalogue is public, with exact prices', async () => {
+  const body: unknown = (await request(shop.origin).get('/products')).body;
+  expect(body).toHaveLength(9);
+  expect(body).toContainEqual(expect.objectContaining({ sku: 'date-box', price: '3.125', currency: 'KWD' }));
+  expect(body).toContainEqual(expect.objectContaining({ sku: 'bissap', price: '4500', currency: 'XOF' }));
+});
+
+describe('an order says what everybody may know, and no more', () => {
+  test('no e-mail, no address of a checkout', async () => {
+    const { orderId, reference } = await shop.checkout();
+    const answer = await request(shop.origin).get(`/orders/${orderId}`);
+    expect(answer.body).toEqual({
+      orderId,
+      status: 'pending',
+      amount: '8500.00',
+      currency: 'NGN',
+      paidAt: null,
+      reference,
+      lines: [{ description: 'Ankara tote bag', unitAmount: '8500.00', quantity: 1 }],
+    });
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  test('unknown and malformed ids get the very same answer', async () => {
+    const bodies = await Promise.all(
+      ['x'.repeat(24), 'short', 'a.b', '%2e%2e'].map(
+        async (id) => (await request(shop.origin).get(`/orders/${id}`)).body as { instance?: string },
+      ),
+    );
+    for (const body of bodies) delete body.instance;
+    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+  });
+
+  test('as it changes, to whoever listens', async () => {
+    const { orderId, reference } = await shop.checkout();
+    const leave = new AbortController();
+    const stream = await fetch(`${shop.origin}/orders/${orderId}/events`, {
+      headers: { accept: 'text/event-stream' },
+      signal: leave.signal,
+    });
+    expect(stream.headers.get('content-type')).toContain('text/event-stream');
+    let text = '';
+    for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+      const before = text;
+      text += Buffer.from(chunk).toString();
+      if (before === '') {
+        await shop.hand(`transactions/${reference}/pay`, { notify: false });
+        await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+      }
+      if (text.includes('"status":"paid"')) break;
+    }
+    leave.abort();
+    expect(text).toMatch(/event: order\ndata: .*"status":"pending"/);
+    expect(text).toMatch(/event: order\ndata: .*"status":"paid"/);
+  });
+});
+
+describe('a shop that prices elsewhere', () => {
+  test('places an order and has it paid', async () => {
+    const placed = await place({ ...order, externalId: 'A-1' });
+    expect(placed.status).toBe(201);
+    expect(placed.body).toMatchObject({
+      status: 'pending',
+      amount: '14.500',
+      currency: 'KWD',
+      reference: null,
+    });
+    const { orderId } = placed.body as { orderId: string };
+    const checkout = await shop.checkout({ orderId });
+    expect(checkout).toMatchObject({ orderId, amount: '14.500', currency: 'KWD' });
+  });
+
+  test('cannot place the same externalId twice', async () => {
+    expect((await place({ ...order, externalId: 'A-2' })).status).toBe(201);
+    expect((await place({ ...order, externalId: 'A-2' })).status).toBe(409);
+  });
+
+  test('must show its token', async () => {
+    expect((await place(order, 'wrong')).status).toBe(401);
+    expect((await request(shop.origin).post('/orders').send(order)).status).toBe(401);
+  });
+
+  test.each([
+    ['lines.0.unitAmount', { lines: [{ description: 'x', unitAmount: '7.2501', quantity: 1 }] }],
+    ['lines.0.unitAmount', { lines: [{ description: 'x', unitAmount: '0', quantity: 1 }] }],
+    ['lines.0.unitAmount', { lines: [{ description: 'x', unitAmount: 7.25, quantity: 1 }] }],
+    ['lines.0.quantity', { lines: [{ description: 'x', unitAmount: '7', quantity: 0 }] }],
+    ['currency', { currency: 'ABC' }],
+    ['discount', { discount: '1.00' }],
+  ])('is told what is wrong: %s', async (path, change) => {
+    const answer = await place({ ...order, ...change });
+    expect(answer.status).toBe(422);
+    expect((answer.body as { errors: { path: string }[] }).errors.map((error) => error.path)).toContain(path);
+  });
+});

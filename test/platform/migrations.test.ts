@@ -1,0 +1,221 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { applyMigrations, DatabaseUnreachableError, MigrationError } from '../../src/platform/migrations.ts';
+
+const SLOW = 60_000;
+const logger = createLogger('silent');
+const dataDir = fs.mkdtempSync(join(tmpdir(), 'migrations-'));
+let server: EmbeddedPostgres;
+let databases = 0;
+let url: string;
+let dir: string;
+
+beforeAll(async () => {
+  server = await startEmbeddedPostgres({ dataDir, logger, settings: { fsync: 'off' } });
+}, SLOW);
+
+afterAll(async () => {
+  await server.stop();
+  fs.rmSync(dataDir, { recursive: true });
+});
+
+beforeEach(async () => {
+  const name = `migrations_${++databases}`;
+  await query(`CREATE DATABASE ${name}`, server.url);
+  url = Object.assign(new URL(server.url), { pathname: name }).href;
+  dir = fs.mkdtempSync(join(tmpdir(), 'migration-files-'));
+});
+
+afterEach(() => {
+  fs.rmSync(dir, { recursive: true });
+});
+
+const TABLE = 'CREATE TABLE drawers (id int PRIMARY KEY);';
+/** Semicolons inside a function body and inside text: what a naive cut at every semicolon breaks. */
+const TRIGGER = `
+  CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    RAISE EXCEPTION 'no; never';
+  END $$;
+  CREATE TRIGGER drawers_stay BEFORE DELETE ON drawers FOR EACH ROW EXECUTE FUNCTION refuse();
+  INSERT INTO drawers VALUES (1);`;
+
+function write(name: string, sql: string): void {
+  fs.mkdirSync(join(dir, name), { recursive: true });
+  fs.writeFileSync(join(dir, name, 'migration.sql'), sql);
+}
+
+function apply(): Promise<string[]> {
+  return applyMigrations({ url, dir, logger });
+}
+
+async function query(sql: string, where = url): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: where });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test('applies the folders in order, each as a whole, and records them as prisma does', async () => {
+  write('20240102000000_trigger', TRIGGER);
+  write('20240101000000_table', TABLE);
+  fs.writeFileSync(join(dir, 'migration_lock.toml'), 'provider = "postgresql"\n');
+  expect(await apply()).toEqual(['20240101000000_table', '20240102000000_trigger']);
+  await expect(query('DELETE FROM drawers')).rejects.toThrow('no; never');
+  const rows = await query('SELECT * FROM _prisma_migrations ORDER BY started_at');
+  expect(rows).toMatchObject([
+    {
+      migration_name: '20240101000000_table',
+      checksum: createHash('sha256').update(TABLE).digest('hex'),
+      applied_steps_count: 1,
+      rolled_back_at: null,
+      logs: null,
+    },
+    { migration_name: '20240102000000_trigger' },
+  ]);
+});
+
+test('applies nothing the second time, and only what is new the third time', async () => {
+  write('1_table', TABLE);
+  await apply();
+  expect(await apply()).toEqual([]);
+  write('2_trigger', TRIGGER);
+  expect(await apply()).toEqual(['2_trigger']);
+});
+
+test('of callers at the same time one applies, and the others wait until it has', async () => {
+  write('1_slow', `${TABLE} SELECT pg_sleep(0.5); INSERT INTO drawers VALUES (1);`);
+  // A caller that waits inside a query would hold this one up for ever.
+  write('2_index', 'CREATE INDEX CONCURRENTLY drawers_id ON drawers (id)');
+  const applied = await Promise.all(
+    [1, 2, 3, 4].map(async () => {
+      const names = await apply();
+      expect(await query('SELECT id FROM drawers')).toEqual([{ id: 1 }]);
+      return names;
+    }),
+  );
+  expect(applied.sort()).toEqual([[], [], [], ['1_slow', '2_index']]);
+});
+
+test(
+  'works under tsx, in a process of its own beside others',
+  async () => {
+    write('1_table', TABLE);
+    const code = `
+      import { applyMigrations } from './src/platform/migrations.ts';
+      import { createLogger } from './src/platform/logger.ts';
+      const names = await applyMigrations({
+        url: ${JSON.stringify(url)}, dir: ${JSON.stringify(dir)}, logger: createLogger('silent'),
+      });
+      console.log(names.length);`;
+    const counts = [1, 2].map(async () => {
+      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let words = '';
+      child.stdout.on('data', (chunk: Buffer) => (words += chunk.toString()));
+      await once(child, 'close');
+      return words.trim();
+    });
+    expect((await Promise.all(counts)).sort()).toEqual(['0', '1']);
+  },
+  SLOW,
+);
+
+test('a migration that fails leaves nothing behind, names itself, and is tried again when corrected', async () => {
+  write('1_table', TABLE);
+  write('2_wrong', 'CREATE TABLE half (id int); SELECT 1 / 0;');
+  const expected = 'migration 2_wrong failed and left nothing behind: division by zero';
+  await expect(apply()).rejects.toThrow(expected);
+  await expect(apply()).rejects.toThrow(expected);
+  expect(await query(`SELECT to_regclass('half') AS half`)).toEqual([{ half: null }]);
+  write('2_wrong', 'CREATE TABLE half (id int);');
+  expect(await apply()).toEqual(['2_wrong']);
+});
+
+test('a migration that fails after a commit of its own stays failed until somebody has looked', async () => {
+  write('1_halves', 'CREATE TABLE half (id int); COMMIT; SELECT 1 / 0;');
+  await expect(apply()).rejects.toThrow('migration 1_halves failed: division by zero; see what it left');
+  const refusal = await apply().catch((error: unknown) => error);
+  expect(String(refusal)).toContain('migration 1_halves began earlier and did not end');
+  const repair = /run: (UPDATE .*)$/.exec(String(refusal))?.[1] ?? '';
+  await query(repair);
+  write('1_halves', 'DROP TABLE half;');
+  expect(await apply()).toEqual(['1_halves']);
+});
+
+test('a migration that fails inside a transaction of its own is reported, not the transaction', async () => {
+  write('1_own', 'BEGIN; CREATE TABLE half (id int); SELECT 1 / 0; COMMIT;');
+  await expect(apply()).rejects.toThrow('migration 1_own failed: division by zero');
+  expect(await query(`SELECT to_regclass('half') AS half`)).toEqual([{ half: null }]);
+});
+
+test('a folder without a script is named', async () => {
+  fs.mkdirSync(join(dir, '1_empty'));
+  await expect(apply()).rejects.toThrow(`cannot read ${join(dir, '1_empty', 'migration.sql')}`);
+});
+
+test('a migration whose process was killed is named at the next start', async () => {
+  write('1_table', TABLE);
+  await apply();
+  await query('UPDATE _prisma_migrations SET finished_at = NULL');
+  await expect(apply()).rejects.toThrow('migration 1_table began earlier and did not end');
+});
+
+test('a migration that was edited after it had landed is refused by name; other line ends are no edit', async () => {
+  write('1_table', `${TABLE}\n-- one\n`);
+  write('2_trigger', TRIGGER);
+  await apply();
+  write('1_table', `${TABLE}\r\n-- one\r\n`);
+  expect(await apply()).toEqual([]);
+  write('1_table', `${TABLE}\n-- two\n`);
+  await expect(apply()).rejects.toThrow(
+    'these migrations were edited after they had been applied: 1_table; restore',
+  );
+});
+
+test('a database that is newer than the code is left as it is', async () => {
+  write('1_table', TABLE);
+  write('2_trigger', TRIGGER);
+  await apply();
+  fs.rmSync(join(dir, '2_trigger'), { recursive: true });
+  expect(await apply()).toEqual([]);
+});
+
+test('a database with tables of somebody else is not touched', async () => {
+  await query('CREATE TABLE theirs (id int)');
+  write('1_table', TABLE);
+  await expect(apply()).rejects.toThrow(/^cannot migrate: The database schema is not empty/);
+});
+
+test('a folder without migrations is refused', async () => {
+  await expect(apply()).rejects.toThrow(new MigrationError(`there are no migrations in ${dir}`));
+});
+
+test('a database that cannot be reached is named by host and port, never with the password', async () => {
+  write('1_table', TABLE);
+  const cases: [string, string][] = [
+    ['postgres://shop:hush@127.0.0.1:1/shop', '127.0.0.1:1/shop: connect ECONNREFUSED'],
+    ['postgres://shop:hush@nowhere.invalid/shop', 'nowhere.invalid:5432/shop: getaddrinfo'],
+    [`${url}_missing`, 'does not exist'],
+    [Object.assign(new URL(url), { password: 'hush' }).href, 'password authentication failed'],
+    ['postgres://shop:hush@[::bad/shop', 'is not a URL'],
+  ];
+  for (const [address, words] of cases) {
+    const error = await applyMigrations({ url: address, dir, logger }).catch((refusal: unknown) => refusal);
+    expect(error).toBeInstanceOf(DatabaseUnreachableError);
+    expect(String(error)).toContain(words);
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('hush');
+  }
+});

@@ -1,0 +1,366 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createLogger } from '../../src/platform/logger.ts';
+import { listFindings, resolveFinding } from '../../src/reconciliation/findings.ts';
+import {
+  exitCodeOf,
+  formatReport,
+  ReconciliationRunningError,
+  type ReconciliationReport,
+} from '../../src/reconciliation/report.ts';
+import { createReconcileSchedule } from '../../src/reconciliation/schedule.ts';
+import { rowCounts } from './books.ts';
+import { openDesk, type Desk } from './desk.ts';
+import { send, sendPage } from './fake-service.ts';
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false });
+const orderStatus = async (orderId: string): Promise<string | undefined> =>
+  (await desk.database.query<{ status: string }>('SELECT status FROM orders WHERE id = $1', [orderId]))[0]
+    ?.status;
+
+describe('what was missed is repaired through settlement', () => {
+  test('webhook and redirect were lost: verify confirms, the order is released, and the next run finds it matched', async () => {
+    const { reference, orderId } = await desk.put({}, {});
+    const report = await run();
+    expect(report).toMatchObject({ verdict: 'agreed', repaired: 1, verified: 1, matched: 0, findings: {} });
+    expect(report.identity).toEqual([
+      { currency: 'NGN', serviceTotal: '25.00', settled: '25.00', classes: {}, difference: '0.00' },
+    ]);
+    expect(exitCodeOf(report)).toBe(0);
+    expect(await orderStatus(orderId)).toBe('paid');
+    const evidence = await desk.database.query(
+      'SELECT v.outcome, v.cause FROM releases r JOIN verifications v ON v.id = r.verification_id WHERE r.reference = $1',
+      [reference],
+    );
+    expect(evidence).toEqual([{ outcome: 'paid', cause: 'reconciliation' }]);
+    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: 0, verified: 0, matched: 1 });
+  });
+
+  test('money for an expired payment pays it, late', async () => {
+    const { orderId } = await desk.put({ status: 'expired', age: '9 days' }, {});
+    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: 1 });
+    expect(await orderStatus(orderId)).toBe('paid');
+    const classes = await run();
+    expect(classes).toMatchObject({ verdict: 'agreed', matched: 1 });
+  });
+
+  test('history alone pays nothing: not when verify says pending, not when it cannot be asked', async () => {
+    const { orderId, reference } = await desk.put({}, {});
+    desk.service.verify.set(reference, { reference, status: 'PENDING' });
+    expect(await run()).toMatchObject({
+      verdict: 'findings',
+      repaired: 0,
+      findings: { sources_disagree: 1 },
+    });
+    expect(await orderStatus(orderId)).toBe('pending');
+  });
+
+  test('many at once', async () => {
+    for (let count = 0; count < 60; count += 1) await desk.put({}, {});
+    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: 60, verified: 60 });
+  });
+});
+
+describe('a dry run', () => {
+  test('sees everything and changes nothing', async () => {
+    await desk.put({}, {});
+    await desk.put({}, { amount: '20.00' });
+    await desk.put({ isSettled: true }, {});
+    const before = await rowCounts(desk.database);
+    const report = await desk.reconcile({ dryRun: true });
+    expect(report).toMatchObject({ complete: true, verdict: 'findings', verified: 0, matched: 1 });
+    expect(report.findings).toEqual({ sources_disagree: 1, underpaid: 1 });
+    expect(report.items.map(({ id }) => id)).toEqual([null, null]);
+    expect(await rowCounts(desk.database)).toEqual(before);
+    expect(desk.service.calls.every((call) => call.startsWith('history'))).toBe(true);
+  });
+});
+
+describe('a history that is not whole', () => {
+  const faults: [string, () => void][] = [
+    [
+      'the answer breaks off',
+      () => {
+        desk.service.answerHistory = (_query, res, rows) => {
+          send(res, `{"data":[${rows.join(',')}`);
+        };
+      },
+    ],
+    [
+      'page 2 is broken',
+      () => {
+        desk.service.answerHistory = (query, res, rows) => {
+          if (query.get('page') === '1') send(res, `{"data":{"data":[${rows[0] ?? ''}],"hasNextPage":true}}`);
+          else send(res, 'down', 500);
+        };
+      },
+    ],
+    [
+      'page 1 is broken',
+      () => {
+        desk.service.answerHistory = (_query, res) => {
+          send(res, '{}', 503);
+        };
+      },
+    ],
+    [
+      'the key is refused',
+      () => {
+        desk.service.answerHistory = (_query, res) => {
+          send(res, '{}', 401);
+        };
+      },
+    ],
+    [
+      'there is no list',
+      () => {
+        desk.service.answerHistory = (_query, res) => {
+          send(res, '{"data":null}');
+        };
+      },
+    ],
+    [
+      'it counts more than it lists',
+      () => {
+        desk.service.answerHistory = (_query, res, rows) => {
+          send(res, `{"data":[${rows.join(',')}],"total":99}`);
+        };
+      },
+    ],
+    [
+      'every page is the first hundred',
+      () => {
+        desk.service.answerHistory = (_query, res, rows) => {
+          const hundred = Array.from(
+            { length: 100 },
+            (_, at) => rows[at] ?? `{"reference":"x${at}","status":"FAILED"}`,
+          );
+          send(res, `[${hundred.join(',')}]`);
+        };
+      },
+    ],
+    [
+      'nothing in it can be read',
+      () => {
+        desk.service.answerHistory = (_query, res, rows) => {
+          send(res, `[${rows.map(() => '{"ref":1}').join(',')}]`);
+        };
+      },
+    ],
+  ];
+
+  test.each(faults)('gives no verdict on what is missing: %s', async (_name, breakIt) => {
+    await desk.put({ isSettled: true }, {});
+    await desk.put({ isSettled: true }, null);
+    breakIt();
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, verdict: 'incomplete' });
+    expect(report.incompleteReason).not.toBeNull();
+    expect(report.findings.absent_from_history).toBeUndefined();
+    expect(report.findings.paid_unconfirmed).toBeUndefined();
+    expect(report.findings.history_truncated).toBeGreaterThan(0);
+    expect(exitCodeOf(report)).toBe(2);
+    expect(formatReport(report)).toContain('INCOMPLETE');
+    expect(report.identity.map(({ difference }) => Number(difference))).toEqual(report.identity.map(() => 0));
+  });
+
+  test('still repairs what it did list', async () => {
+    const { orderId } = await desk.put({}, {});
+    desk.service.answerHistory = (_query, res, rows) => {
+      send(res, `{"data":[${rows.join(',')},`);
+    };
+    expect(await run()).toMatchObject({ verdict: 'incomplete', repaired: 1 });
+    expect(await orderStatus(orderId)).toBe('paid');
+  });
+
+  test('closes no finding', async () => {
+    await desk.put({}, { amount: '20.00' });
+    await run();
+    desk.service.answerHistory = (_query, res) => {
+      send(res, '{}', 503);
+    };
+    await run();
+    expect(await listFindings(desk.database, 'test')).toHaveLength(1);
+  });
+});
+
+describe('findings', () => {
+  const closedBy = async (): Promise<(string | null)[]> =>
+    (
+      await desk.database.query<{ closed_by: string | null }>('SELECT closed_by FROM findings ORDER BY id')
+    ).map(({ closed_by }) => closed_by);
+
+  test('live on while they last, close by themselves, and come back as new ones', async () => {
+    const { reference } = await desk.put({ isSettled: true }, { status: 'PENDING' });
+    const first = await run();
+    const second = await run();
+    expect(second.items).toEqual(first.items);
+    desk.service.history[0] = { reference };
+    expect(await run()).toMatchObject({ verdict: 'agreed', items: [] });
+    expect(await closedBy()).toEqual(['reconciliation']);
+    desk.service.history[0] = { reference, status: 'PENDING' };
+    const third = await run();
+    expect(third.items[0]?.id).not.toBe(first.items[0]?.id);
+    expect(await closedBy()).toEqual(['reconciliation', null]);
+  });
+
+  test('that a person has resolved are not raised again, unless the money changes', async () => {
+    const { reference } = await desk.put({}, { amount: '20.00' });
+    await run();
+    const [finding] = await listFindings(desk.database, 'test');
+    expect(finding).toMatchObject({ class: 'underpaid', expected: '25.00', actual: '20.00', age: '<1d' });
+    expect(await resolveFinding(desk.database, finding?.id ?? 0n, 'Ada', 'refunded by hand')).toBe(true);
+    expect(await resolveFinding(desk.database, finding?.id ?? 0n, 'Ada', 'refunded by hand')).toBe(false);
+    expect(await run()).toMatchObject({ verdict: 'agreed', items: [] });
+    desk.service.history[0] = { reference, amount: '21.00' };
+    expect(await run()).toMatchObject({ verdict: 'findings', findings: { underpaid: 1 } });
+    expect(await closedBy()).toEqual(['Ada', null]);
+  });
+
+  test('need a name and a note to be resolved', async () => {
+    await expect(resolveFinding(desk.database, 1n, ' ', 'why')).rejects.toThrow(RangeError);
+    await expect(resolveFinding(desk.database, 1n, 'Ada', '')).rejects.toThrow(RangeError);
+    await expect(resolveFinding(desk.database, 1n, 'reconciliation', 'why')).rejects.toThrow(RangeError);
+  });
+
+  test('outside of a window stay open', async () => {
+    await desk.put({ isSettled: true, age: '40 days' }, null);
+    await run();
+    const report = await desk.reconcile({ dryRun: false, since: new Date(Date.now() - 3_600_000) });
+    expect(report).toMatchObject({ verdict: 'agreed', payments: 0 });
+    expect(await listFindings(desk.database, 'test')).toHaveLength(1);
+  });
+
+  test('have ages in buckets', async () => {
+    await desk.put({}, { amount: '20.00' });
+    await run();
+    for (const [age, bucket] of [
+      ['0 days', '<1d'],
+      ['1 day', '1-7d'],
+      ['7 days', '7-30d'],
+      ['31 days', '>30d'],
+    ]) {
+      await desk.database.query(`UPDATE findings SET first_seen_at = now() - $1::interval`, [age]);
+      expect((await run()).items[0]?.age).toBe(bucket);
+    }
+  });
+});
+
+describe('runs', () => {
+  test('never overlap: the second one says so and changes nothing', async () => {
+    let letGo: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      desk.service.answerHistory = (query, res, rows) => {
+        letGo = () => {
+          sendPage(query, res, rows);
+        };
+        resolve();
+      };
+    });
+    const first = run();
+    await asked;
+    await expect(run()).rejects.toThrow(ReconciliationRunningError);
+    letGo();
+    expect(await first).toMatchObject({ verdict: 'agreed' });
+    desk.service.answerHistory = null;
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+  });
+
+  test('keep no transaction open while the service is asked', async () => {
+    let states: unknown[] = [];
+    desk.service.answerHistory = (query, res, rows) => {
+      void desk.database
+        .query(
+          'SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+        )
+        .then((found) => {
+          states = found.map((row) => (row as { state: string }).state);
+          sendPage(query, res, rows);
+        });
+    };
+    await run();
+    expect(states).not.toEqual([]);
+    expect(new Set(states)).toEqual(new Set(['idle']));
+  });
+
+  test('are remembered with their verdict', async () => {
+    const { runId } = await run();
+    const rows = await desk.database.query(
+      'SELECT id, mode, complete, verdict, finished_at IS NULL AS open FROM reconciliation_runs',
+    );
+    expect(rows).toEqual([{ id: runId, mode: 'test', complete: true, verdict: 'agreed', open: false }]);
+  });
+
+  test('end when they are told to, as incomplete ones', async () => {
+    const stop = new AbortController();
+    desk.service.answerHistory = () => {
+      stop.abort();
+    };
+    expect(await desk.reconcile({ dryRun: false, signal: stop.signal })).toMatchObject({
+      verdict: 'incomplete',
+    });
+  });
+
+  test('one huge list and pages of a hundred give the same report', async () => {
+    for (let count = 0; count < 30; count += 1) await desk.put({ isSettled: true }, {});
+    for (let count = 0; count < 12_000; count += 1)
+      desk.service.history.push({ reference: `other${count}`, status: 'FAILED' });
+    const paged = await desk.reconcile({ dryRun: true });
+    desk.service.answerHistory = (_query, res, rows) => {
+      send(res, `[${rows.join(',\n ')}]`);
+    };
+    const whole = await desk.reconcile({ dryRun: true });
+    const lasting = ({ complete, verdict, identity, findings, matched }: ReconciliationReport) => ({
+      complete,
+      verdict,
+      identity,
+      findings,
+      matched,
+    });
+    expect(lasting(whole)).toEqual(lasting(paged));
+    expect(paged).toMatchObject({
+      complete: true,
+      matched: 30,
+      history: { records: 12_030, references: 12_030, pages: 121 },
+    });
+    expect(whole.history).toMatchObject({ records: 12_030, pages: 2 });
+  });
+
+  test('go on by schedule, one after the other, also after one that failed', async () => {
+    let runs = 0;
+    let inHand = 0;
+    const schedule = createReconcileSchedule({
+      everyMin: 0.0001,
+      logger: createLogger('silent'),
+      reconcile: async () => {
+        expect((inHand += 1)).toBe(1);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        inHand -= 1;
+        runs += 1;
+        throw new Error('the database is away');
+      },
+    });
+    schedule.start();
+    while (runs < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    await schedule.stop();
+    const atStop = runs;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(runs).toBe(atStop);
+  });
+});
+
+test('the report for people says what to do, and nothing in it steers the terminal', async () => {
+  desk.service.history.push({ reference: 'evil\u001b[2J\nVERDICT: agreed', amount: '7.50' });
+  await desk.put({}, { amount: '20.00' });
+  const text = formatReport(await run());
+  expect(text).toContain('FINDINGS. 2 disagreements');
+  expect(text).toContain('ask the shopper for the rest');
+  expect(text).not.toContain('\u001b');
+  expect(text).not.toMatch(/^VERDICT/m);
+  expect(text).toMatch(/NGN +paid at the service +27\.50/);
+});

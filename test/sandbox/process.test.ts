@@ -1,0 +1,75 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import { PortTakenError } from '../../src/platform/http-server.ts';
+import { SANDBOX_TEST_KEY } from '../../src/sandbox/keys.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { cleanUp, initialize, newFolder, onCleanUp, start, verified } from './support.ts';
+
+afterEach(cleanUp);
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** Runs what `npm run sandbox` runs. */
+function run(...flags: string[]): Child {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/sandbox/main.ts', '--port', '0', ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onCleanUp(() => Promise.resolve(child.kill('SIGKILL')));
+  return child;
+}
+
+/** What it prints once it listens. */
+async function greetingOf(child: Child): Promise<string> {
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += String(chunk);
+    if (text.includes('/sandbox/transactions\n')) return text;
+  }
+  throw new Error(`the sandbox ended: ${text}`);
+}
+
+describe('the sandbox as a process', () => {
+  test('prints its address, its keys and one command per call, and ends when told to', async () => {
+    const child = run('--data', 'none');
+    const greeting = await greetingOf(child);
+    expect(greeting).toContain(`test key          ${SANDBOX_TEST_KEY}`);
+    expect(greeting).toMatch(/curl http:\/\/127\.0\.0\.1:\d+\/v1\/transactions\/initialize /);
+    expect(greeting).toContain('/v1/transactions/verify/order-1');
+    expect(greeting).toContain('/v1/transactions/history');
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test('forgets nothing that it acknowledged, even when it is killed in the middle of work', async () => {
+    const dataDir = await newFolder();
+    const child = run('--data', dataDir);
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await greetingOf(child))?.[0] ?? '';
+    const doomed = { url, testKey: SANDBOX_TEST_KEY } as Sandbox;
+    const acknowledged: string[] = [];
+    const openUntilItDies = async (client: number): Promise<void> => {
+      for (let count = 0; ; count += 1) {
+        const reference = `c${client}-${count}`;
+        const opened = await initialize(doomed, { reference: JSON.stringify(reference) }).catch(() => null);
+        if (opened === null) return;
+        if (opened.status === 200) acknowledged.push(reference);
+        if (acknowledged.length === 200) child.kill('SIGKILL');
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, client) => openUntilItDies(client)));
+
+    const after = await start({ dataDir });
+    expect(acknowledged.length).toBeGreaterThanOrEqual(200);
+    for (const reference of acknowledged) {
+      expect(await verified(after, reference)).toEqual({ status: 'PENDING', amount: '25.00' });
+    }
+  });
+
+  test('says which port is taken', async () => {
+    const first = await start();
+    await expect(start({ port: Number(new URL(first.url).port) })).rejects.toBeInstanceOf(PortTakenError);
+  });
+});

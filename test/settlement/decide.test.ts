@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Evidence, Reading, StatusClass } from '../../src/gateway/evidence.ts';
+import type { VerifyAnswer } from '../../src/gateway/verify.ts';
+import type { OrderStatus } from '../../src/orders/order.ts';
+import { decide } from '../../src/settlement/decide.ts';
+import type { Payment, PaymentStatus } from '../../src/settlement/payment.ts';
+
+const STRICT = { referenceMayBeAbsent: false, amountMayBeAbsent: false, currencyMayBeAbsent: false };
+const PAYMENT_STATUSES: PaymentStatus[] = [
+  'created',
+  'sending',
+  'open',
+  'ambiguous',
+  'refused',
+  'paid',
+  'failed',
+  'expired',
+  'held',
+];
+const ORDER_STATUSES: OrderStatus[] = ['pending', 'paid', 'failed', 'expired', 'review'];
+const CLASSES: StatusClass[] = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown'];
+
+const payment: Payment = {
+  reference: 'R'.repeat(24),
+  orderId: 'O'.repeat(24),
+  mode: 'test',
+  amount: 2500n,
+  currency: 'NGN',
+  status: 'open',
+  orderStatus: 'pending',
+  ageSec: 10,
+  hints: 0,
+};
+
+const exact: Evidence = {
+  status: 'paid',
+  statusWord: 'SUCCESS',
+  reference: read(payment.reference),
+  currency: read('NGN'),
+  amount: read(2500n),
+  mode: null,
+};
+
+function read<T>(value: T): Reading<T> {
+  return { is: 'read', value };
+}
+
+function answer(change: Partial<Evidence> = {}): VerifyAnswer {
+  return { kind: 'record', evidence: { ...exact, ...change }, httpStatus: 200, body: Buffer.from('{}') };
+}
+
+test('evidence that matches in every respect pays', () => {
+  expect(decide(payment, answer(), STRICT)).toEqual({
+    outcome: 'paid',
+    payment: 'paid',
+    release: true,
+    suspense: null,
+  });
+});
+
+describe('evidence that differs in one respect does not pay, and says in which', () => {
+  test.each<[string, Partial<Evidence>]>([
+    ['reference_mismatch', { reference: read('N'.repeat(24)) }],
+    ['unproven', { reference: { is: 'absent' } }],
+    ['unproven', { reference: { is: 'unreadable' } }],
+    ['currency_mismatch', { currency: read('XOF') }],
+    ['unproven', { currency: { is: 'absent' } }],
+    ['unproven', { currency: { is: 'unreadable' } }],
+    ['underpaid', { amount: read(2499n) }],
+    ['overpaid', { amount: read(2501n) }],
+    ['unit_error', { amount: read(250_000n) }],
+    ['unit_error', { amount: read(25n) }],
+    ['underpaid', { amount: read(0n) }],
+    ['unproven', { amount: { is: 'absent' } }],
+    ['unproven', { amount: { is: 'unreadable' } }],
+    ['mode_mismatch', { mode: 'live' }],
+    ['unknown_status', { status: 'unknown', statusWord: 'COLLECTED' }],
+    ['pending', { status: 'pending' }],
+    ['failed', { status: 'failed' }],
+    ['expired', { status: 'expired' }],
+    ['reversed', { status: 'reversed' }],
+  ])('%s: %j', (outcome, change) => {
+    const decision = decide(payment, answer(change), STRICT);
+    expect(decision).toMatchObject({ outcome, release: false });
+    expect(decision.payment).not.toBe('paid');
+  });
+});
+
+test('stray money is accounted for in the currency it came in', () => {
+  expect(decide(payment, answer({ amount: read(2000n) }), STRICT).suspense).toEqual({
+    class: 'underpaid',
+    amount: 2000n,
+    currency: 'NGN',
+  });
+  expect(decide(payment, answer({ currency: read('XOF') }), STRICT).suspense).toEqual({
+    class: 'currency_mismatch',
+    amount: 2500n,
+    currency: 'XOF',
+  });
+});
+
+test('a second payment of a paid order is money to give back, never a second release', () => {
+  const decision = decide({ ...payment, orderStatus: 'paid' }, answer(), STRICT);
+  expect(decision).toEqual({
+    outcome: 'paid',
+    payment: 'held',
+    release: false,
+    suspense: { class: 'duplicate_payment', amount: 2500n, currency: 'NGN' },
+  });
+});
+
+test('absent evidence counts only where the dialect allows it, odd evidence never', () => {
+  const lenient = { referenceMayBeAbsent: true, amountMayBeAbsent: true, currencyMayBeAbsent: true };
+  const absent = { is: 'absent' } as const;
+  expect(
+    decide(payment, answer({ reference: absent, amount: absent, currency: absent }), lenient).release,
+  ).toBe(true);
+  expect(decide(payment, answer({ amount: { is: 'unreadable' } }), lenient).outcome).toBe('unproven');
+  expect(decide(payment, answer({ amount: read(1n) }), lenient).release).toBe(false);
+});
+
+/** The rule once more, stated without any of the program's words for it: a second opinion for the walk below. */
+function mayPay(p: Payment, a: VerifyAnswer): boolean {
+  if (a.kind !== 'record') return false;
+  const e = a.evidence;
+  return (
+    e.status === 'paid' &&
+    e.reference.is === 'read' &&
+    e.reference.value === p.reference &&
+    e.amount.is === 'read' &&
+    e.amount.value === p.amount &&
+    e.currency.is === 'read' &&
+    e.currency.value === p.currency &&
+    (e.mode === null || e.mode === p.mode) &&
+    p.orderStatus !== 'paid' &&
+    p.status !== 'paid'
+  );
+}
+
+const readings = <T>(...values: T[]): fc.Arbitrary<Reading<T>> =>
+  fc.constantFrom<Reading<T>>(...values.map(read), { is: 'absent' }, { is: 'unreadable' });
+
+test('whatever the state and the answer: released exactly when the plain rule says so, and never back from paid', () => {
+  const states = fc.record({
+    status: fc.constantFrom(...PAYMENT_STATUSES),
+    orderStatus: fc.constantFrom(...ORDER_STATUSES),
+  });
+  const evidence = fc.record({
+    status: fc.constantFrom(...CLASSES),
+    statusWord: fc.constant('WORD'),
+    reference: readings(payment.reference, 'N'.repeat(24)),
+    currency: readings('NGN', 'XOF'),
+    amount: readings(2500n, 2499n, 2501n, 25n, 250_000n, 0n),
+    mode: fc.constantFrom(null, 'test' as const, 'live' as const),
+  });
+  const bare = { httpStatus: 200, body: Buffer.from('') };
+  const answers = fc.oneof(
+    evidence.map((e): VerifyAnswer => ({ ...bare, kind: 'record', evidence: e })),
+    fc.constant<VerifyAnswer>({ ...bare, kind: 'not-found' }),
+    fc.constant<VerifyAnswer>({ ...bare, kind: 'unreadable', why: 'x' }),
+  );
+  fc.assert(
+    fc.property(states, answers, (state, a) => {
+      const p = { ...payment, ...state };
+      const decision = decide(p, a, STRICT);
+      expect(decision.release).toBe(mayPay(p, a));
+      if (decision.release) expect(decision.payment).toBe('paid');
+      if (p.status === 'paid') expect(decision.payment).toBe('paid');
+      else if (decision.payment === 'paid') expect(decision.release).toBe(true);
+    }),
+    { numRuns: 5_000 },
+  );
+});

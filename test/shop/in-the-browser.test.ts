@@ -1,0 +1,179 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import express from 'express';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { readCheckoutForm } from '../../src/checkout/input.ts';
+import type { Order } from '../../src/orders/order.ts';
+import { listen, type RunningServer } from '../../src/platform/http-server.ts';
+import { displayMoney } from '../../src/platform/money.ts';
+import { openBrowser } from '../support/browser.ts';
+import { order, ORDER_ID, shopApp } from './support.ts';
+
+// Starting a browser on a busy machine takes longer than jest's five seconds.
+const PATIENCE_MS = 60_000;
+
+let browser: Browser;
+let server: RunningServer;
+let context: BrowserContext;
+let page: Page;
+let sent: string[];
+let faults: string[];
+const orders: Order[] = [];
+
+beforeEach(() => {
+  sent = [];
+  faults = [];
+  orders.splice(0);
+});
+
+async function visit(path: string): Promise<void> {
+  await page.goto(`http://127.0.0.1:${server.port}${path}`);
+}
+
+async function openContext(javaScriptEnabled = true): Promise<void> {
+  context = await browser.newContext({ javaScriptEnabled });
+  page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS / 2);
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+}
+
+const card = (sku: string) => page.locator(`.product[data-sku="${sku}"]`);
+const basket = (currency: string) => page.locator(`#${currency} .basket`);
+
+describe('in a browser', () => {
+  beforeAll(async () => {
+    const { app } = shopApp({ orders });
+    app.get('/orders/:orderId', (req, res) => {
+      const found = orders.find(({ id }) => id === req.params.orderId);
+      if (found === undefined) res.status(404).json({});
+      else res.json({ orderId: found.id, status: found.status });
+    });
+    app.post('/checkout', express.text({ type: '*/*' }), (req, res) => {
+      sent.push(String(req.body));
+      // Slow, as a payment service is, so that a second click finds the page still there.
+      setTimeout(() => res.send('<link rel="icon" href="data:,">the payment page'), 300);
+    });
+    server = await listen(app, '127.0.0.1', 0);
+    browser = await openBrowser();
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await browser.close();
+    await server.close(0);
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(faults).toEqual([]);
+  });
+
+  test.each([
+    ['NGN', 'jollof-kit', 840_100n],
+    ['XOF', 'djembe', 130_000n],
+    ['KWD', 'date-box', 6_250n],
+  ])(
+    'the %s basket adds up as the server displays it',
+    async (currency, sku, amount) => {
+      await openContext();
+      await visit('/shop');
+      await card(sku).getByRole('button', { name: 'Add to basket' }).click();
+      await card(sku).getByRole('button', { name: 'one The' }).last().click();
+      const total = await basket(currency).getByRole('status').textContent();
+      expect(total).toBe(`Total ${displayMoney({ amount, currency })}`);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'a basket outlives the page, is bought by keyboard alone, and sends the plain form',
+    async () => {
+      await openContext();
+      await visit('/shop');
+      await card('jollof-kit').getByRole('button', { name: 'Add to basket' }).press('Enter');
+      // The button that was pressed is gone; "+" has the focus now.
+      await page.keyboard.press('Enter');
+      await page.reload();
+      await basket('NGN').getByLabel('E-mail').focus();
+      await page.keyboard.type('ada@example.com');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByText('the payment page').waitFor();
+      expect(sent.map(readCheckoutForm)).toEqual([
+        { email: 'ada@example.com', currency: 'NGN', items: [{ sku: 'jollof-kit', quantity: 2 }] },
+      ]);
+      expect(JSON.stringify(await context.storageState())).not.toContain('ada@');
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'an empty basket is said before anything is sent, and what is removed is gone',
+    async () => {
+      await openContext();
+      await visit('/shop');
+      await card('djembe').getByRole('button', { name: 'Add to basket' }).click();
+      await basket('XOF').getByRole('button', { name: 'Remove The djembe' }).click();
+      await basket('XOF').getByRole('button', { name: 'Buy in XOF' }).click();
+      expect(await basket('XOF').getByRole('alert').textContent()).toContain('Your basket is empty');
+      expect(sent).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'an order that becomes paid is shown as paid, and its things leave the basket',
+    async () => {
+      orders.push(order('pending'));
+      await openContext();
+      await visit('/shop');
+      await card('ankara-tote').getByRole('button', { name: 'Add to basket' }).click();
+      await visit(`/shop/orders/${ORDER_ID}`);
+      await visit('/shop');
+      await page.getByText('The payment of your last order is not settled yet.').waitFor();
+      await page.getByRole('link', { name: 'Look at that order' }).click();
+      await page.getByText('This page checks by itself.').waitFor();
+      orders.splice(0, 1, order('paid'));
+      await page.getByText('Your order has changed.').waitFor();
+      await page.getByRole('heading', { name: 'Thank you, your order is paid' }).waitFor();
+      await visit('/shop');
+      expect(await basket('NGN').getByRole('status').textContent()).toBe('Nothing in it yet.');
+      expect(await page.getByText('is not settled yet').isVisible()).toBe(false);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'two clicks send one request, for a basket and for an order',
+    async () => {
+      orders.push(order('failed'));
+      await openContext();
+      await visit('/shop');
+      await card('djembe').getByRole('button', { name: 'Add to basket' }).click();
+      await basket('XOF').getByLabel('E-mail').fill('ada@example.com');
+      await basket('XOF').getByRole('button', { name: 'Buy in XOF' }).dblclick();
+      await page.getByText('the payment page').waitFor();
+      await visit(`/shop/orders/${ORDER_ID}`);
+      await page.getByRole('button', { name: 'Try again' }).dblclick();
+      await page.getByText('the payment page').waitFor();
+      expect(sent.map(readCheckoutForm)).toMatchObject([{ currency: 'XOF' }, { orderId: ORDER_ID }]);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    'without script, the plain form buys and a pending order loads itself again',
+    async () => {
+      orders.push(order('pending'));
+      await openContext(false);
+      await visit('/shop');
+      await card('djembe').getByLabel('Quantity').fill('3');
+      await basket('XOF').getByLabel('E-mail').fill('ada@example.com');
+      await basket('XOF').getByRole('button', { name: 'Buy in XOF' }).click();
+      expect(sent.map(readCheckoutForm)).toMatchObject([{ items: [{ sku: 'djembe', quantity: 3 }] }]);
+      await visit(`/shop/orders/${ORDER_ID}`);
+      orders.splice(0, 1, order('paid'));
+      await page.getByRole('heading', { name: 'Thank you, your order is paid' }).waitFor();
+    },
+    PATIENCE_MS,
+  );
+});

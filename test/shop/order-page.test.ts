@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { readCheckoutForm } from '../../src/checkout/input.ts';
+import type { Order, OrderStatus } from '../../src/orders/order.ts';
+import {
+  formsOf,
+  inlineParts,
+  order,
+  ORDER_ID,
+  REFERENCE,
+  shopApp,
+  STATUSES,
+  withErrors,
+} from './support.ts';
+
+async function orderPage(shown: Order): Promise<string> {
+  return (
+    await request(shopApp({ orders: [shown] }).app)
+      .get(`/shop/orders/${shown.id}`)
+      .expect(200)
+  ).text;
+}
+
+const TRUTHS: Record<OrderStatus, { says: string[]; offersPayment: boolean; changes: boolean }> = {
+  paid: {
+    says: ['Thank you, your order is paid', '20 November 2025 at 11:07 UTC', REFERENCE],
+    offersPayment: false,
+    changes: false,
+  },
+  pending: {
+    says: [
+      'Your payment is being confirmed',
+      'If you have paid, do not pay again.',
+      'I have not paid: continue to payment',
+    ],
+    offersPayment: true,
+    changes: true,
+  },
+  failed: {
+    says: ['The payment did not go through', 'As far as we know, nothing was charged.', 'Try again'],
+    offersPayment: true,
+    changes: false,
+  },
+  expired: {
+    says: ['This order was not paid in time', 'As far as we know, nothing was charged.', 'Try again'],
+    offersPayment: true,
+    changes: false,
+  },
+  review: {
+    says: ['A person is looking at your payment', 'Do not pay again.', 'Whom to ask', 'mailto:'],
+    offersPayment: false,
+    changes: true,
+  },
+};
+
+describe.each(STATUSES)('the page of an order that is %s', (status) => {
+  const { says, offersPayment, changes } = TRUTHS[status];
+
+  test('tells the truth about it', async () => {
+    const html = await orderPage(order(status));
+    for (const words of says) expect(html).toContain(words);
+    if (status !== 'paid') expect(html).not.toContain('Thank you');
+  });
+
+  test('shows what was ordered, the total and the reference, and has nothing inline', async () => {
+    const html = await orderPage(order(status));
+    for (const words of [
+      'Ankara tote bag',
+      '2 × <span>NGN 4,200.50',
+      '<td>NGN 8,401.00',
+      '<td>NGN 16,901.00',
+    ])
+      expect(html).toContain(words);
+    expect(html).toContain(REFERENCE);
+    expect(inlineParts(html)).toEqual([]);
+  });
+
+  test(
+    offersPayment ? 'offers to pay the same order, and no other' : 'offers nothing to pay with',
+    async () => {
+      const forms = formsOf(await orderPage(order(status)));
+      expect(forms).toEqual(
+        offersPayment ? [{ action: '/checkout', method: 'post', fields: [['orderId', ORDER_ID]] }] : [],
+      );
+      for (const { fields } of forms) {
+        const sent = new URLSearchParams(fields).toString();
+        expect(readCheckoutForm(sent)).toEqual({ orderId: ORDER_ID });
+      }
+    },
+  );
+
+  test(changes ? 'loads itself again without script, and is watched with it' : 'stays as it is', async () => {
+    const html = await orderPage(order(status));
+    expect(html.includes('<noscript><meta http-equiv="refresh" content="5"/></noscript>')).toBe(changes);
+    expect(html.includes('data-is-watched')).toBe(changes);
+    expect(html.includes('<p class="watch" data-part="watch" role="status">')).toBe(changes);
+  });
+
+  test('is kept by no cache', async () => {
+    const { app } = shopApp({ orders: [order(status)] });
+    await request(app).get(`/shop/orders/${ORDER_ID}`).expect('cache-control', 'no-store');
+  });
+});
+
+describe('the order page', () => {
+  test.each([
+    ['NGN', 1_234_567_890_123n, 'NGN 12,345,678,901.23'],
+    ['XOF', 1_500_000n, 'XOF 1,500,000'],
+    ['KWD', 12_345n, 'KWD 12.345'],
+  ])('shows %s amounts to the last minor unit', async (currency, amount, shown) => {
+    const lines = [{ sku: null, description: 'One thing', unitAmount: amount, quantity: 1 }];
+    const html = await orderPage(order('paid', { total: { amount, currency }, lines }));
+    expect(html.split(`<td>${shown}</td>`)).toHaveLength(3);
+  });
+
+  test('does not speak of a payment when none was ever started', async () => {
+    const html = await orderPage(order('pending', { reference: null }));
+    expect(html).toContain('This order is waiting for your payment');
+    expect(html).not.toContain('being confirmed');
+    expect(formsOf(html)).toHaveLength(1);
+  });
+
+  test('does not call a live payment a demo without real money', async () => {
+    const html = await orderPage(order('paid', { mode: 'live' }));
+    expect(html).toContain('live key: payments take real money');
+    expect(html).not.toContain('no real money');
+  });
+
+  test('shows hostile lines as text', async () => {
+    const description = '<script>alert(1)</script>" onclick="alert(1)';
+    const html = await orderPage(
+      order('pending', { lines: [{ sku: description, description, unitAmount: 1n, quantity: 1 }] }),
+    );
+    expect(inlineParts(html)).toEqual([]);
+    expect(html).not.toContain('<script>alert');
+  });
+});
+
+describe('an order that is not there', () => {
+  const UNKNOWN = 'Zz9yXx8wVv7uTt6sRr5qPp4o';
+  const MALFORMED = [
+    'short',
+    `${ORDER_ID}0`,
+    "Ab3dEf6hIj9kLm2nOp5qR'--",
+    '%00',
+    '%zz',
+    '%E0%A4%A',
+    '..%2f..%2fetc',
+    '%3Cscript%3Ealert(1)%3C/script%3E',
+    '',
+  ];
+
+  test.each([UNKNOWN, ...MALFORMED])('gets the one answer of unknown ids: /shop/orders/%s', async (id) => {
+    const { app } = shopApp({ orders: [order('paid')] });
+    const path = `/shop/orders/${id}`;
+    const answer = await request(withErrors(app)).get(path).expect(404);
+    expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    // Byte for byte the same, but for the address that the asker sent.
+    const expected = {
+      type: '/problems/not-found',
+      title: 'There is nothing here',
+      status: 404,
+      instance: path,
+    };
+    expect(answer.text).toBe(JSON.stringify(expected));
+  });
+
+  test('is not looked for when the id cannot be one', async () => {
+    const { app, asked } = shopApp();
+    withErrors(app);
+    for (const id of MALFORMED) await request(app).get(`/shop/orders/${id}`);
+    expect(asked).toEqual([]);
+  });
+});

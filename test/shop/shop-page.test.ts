@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { readCheckoutForm } from '../../src/checkout/input.ts';
+import { formsOf, GOODS, inlineParts, product, shopApp, type ShopParts } from './support.ts';
+
+async function shopPage(parts?: ShopParts): Promise<string> {
+  return (await request(shopApp(parts).app).get('/shop').expect(200)).text;
+}
+
+describe('the shop page', () => {
+  test.each([
+    ['NGN', 'NGN 8,500.00'],
+    ['NGN', 'NGN 4,200.50'],
+    ['XOF', 'XOF 65,000'],
+    ['KWD', 'KWD 3.125'],
+  ])('shows %s prices with the decimals of the currency', async (_currency, shown) => {
+    expect(await shopPage()).toContain(`<p class="price">${shown}</p>`);
+  });
+
+  test('has one form per currency, and each holds the products of that currency alone', async () => {
+    const forms = formsOf(await shopPage()).map(({ action, method, fields }) => ({
+      action,
+      method,
+      currency: fields.find(([name]) => name === 'currency')?.[1],
+      skus: fields.filter(([name]) => name === 'sku').map(([, sku]) => sku),
+    }));
+    const checkout = { action: '/checkout', method: 'post' };
+    expect(forms).toEqual([
+      { ...checkout, currency: 'NGN', skus: ['ankara-tote', 'jollof-kit'] },
+      { ...checkout, currency: 'XOF', skus: ['djembe'] },
+      { ...checkout, currency: 'KWD', skus: ['date-box'] },
+    ]);
+  });
+
+  test('sends fields that the checkout reads, and leaves out what nobody wants', async () => {
+    const [form] = formsOf(await shopPage());
+    let row = 0;
+    const filled = form?.fields.map(([name, value]): [string, string] => {
+      if (name === 'email') return [name, 'ada@example.com'];
+      // The second product twice, the first not at all: as it comes.
+      return name === 'quantity' && ++row === 2 ? [name, '2'] : [name, value];
+    });
+    expect(readCheckoutForm(new URLSearchParams(filled).toString())).toEqual({
+      email: 'ada@example.com',
+      currency: 'NGN',
+      items: [{ sku: 'jollof-kit', quantity: 2 }],
+    });
+  });
+
+  test('never sends a price', async () => {
+    const names = new Set(formsOf(await shopPage()).flatMap(({ fields }) => fields.map(([name]) => name)));
+    expect([...names].sort()).toEqual(['currency', 'email', 'quantity', 'sku']);
+  });
+
+  test('labels every field that a person fills in', async () => {
+    const html = await shopPage();
+    const visible = html.match(/<input(?![^>]*type="hidden")/g) ?? [];
+    const labelled = html.match(/<label[^>]*>(?:(?!<\/label>).)*<input/gs) ?? [];
+    expect(visible.length).toBe(GOODS.length + 3);
+    expect(labelled).toHaveLength(visible.length);
+  });
+
+  test.each([
+    ['test', 'no real money'],
+    ['live', 'live key: payments take real money'],
+    [undefined, 'no real money with a test key'],
+  ] as const)('says what is true of real money when the mode is %s', async (mode, words) => {
+    expect(await shopPage(mode === undefined ? {} : { mode })).toContain(`<a href="/shop#demo">${words}</a>`);
+  });
+
+  test('says so when nothing is on sale', async () => {
+    expect(await shopPage({ products: [] })).toContain('There is nothing on sale right now.');
+  });
+
+  test('has headings in order, one main part, and nothing inline', async () => {
+    const html = await shopPage();
+    expect(inlineParts(html)).toEqual([]);
+    expect(html.match(/<main/g)).toHaveLength(1);
+    const levels = [...html.matchAll(/<h([1-6])/g)].map(([, level]) => Number(level));
+    expect(levels[0]).toBe(1);
+    expect(levels.filter((level, at) => level > (levels[at - 1] ?? 0) + 1)).toEqual([]);
+  });
+});
+
+describe('hostile product text', () => {
+  const HOSTILE = [
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    '</style><svg onload=alert(1)>',
+    '<!-- ',
+    '&lt;b&gt;',
+  ];
+
+  test.each(HOSTILE)('is shown as text: %s', async (text) => {
+    const hostile = product(text, 100n, 'NGN', { name: text, description: text, image: text });
+    const html = await shopPage({ products: [hostile] });
+    const harmless = await shopPage({ products: [product('a', 100n, 'NGN')] });
+    expect(inlineParts(html)).toEqual([]);
+    // The same tags as a page without hostile text: nothing was added, nothing was cut off.
+    expect(tagNames(html)).toEqual(tagNames(harmless));
+    const escaped = text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
+    expect(html).toContain(`<h3>${escaped}</h3>`);
+  });
+
+  test('cannot make the picture run anything or come from outside the policy', async () => {
+    const html = await shopPage({
+      products: [product('a', 100n, 'NGN', { image: '"onerror="alert(1)' })],
+    });
+    expect(html).toContain('src="&quot;onerror=&quot;alert(1)"');
+  });
+
+  function tagNames(html: string): string[] {
+    return (html.match(/<\/?[a-z][a-z0-9]*/gi) ?? []).map((tag) => tag.toLowerCase());
+  }
+});

@@ -1,0 +1,124 @@
+import { buildApp } from '../../src/app.ts';
+import { compose, type Program } from '../../src/compose.ts';
+import { loadConfig } from '../../src/config.ts';
+import { SecretKey } from '../../src/gateway/secret-key.ts';
+import { listen } from '../../src/platform/http-server.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { Secret } from '../../src/platform/secret.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startWorker } from '../../src/start-worker.ts';
+import { cloneDatabase } from './database.ts';
+
+export type TestProgram = {
+  program: Program;
+  /** The server's address, without a slash at the end. */
+  origin: string;
+  sandbox: Sandbox;
+  /** A person's hand at the sandbox: `hand('transactions/<reference>/pay', {…})`. */
+  hand(path: string, body?: object): Promise<Response>;
+  /** Starts a checkout over HTTP and gives the answer's JSON. */
+  checkout(body?: object, headers?: Record<string, string>): Promise<CheckoutAnswer>;
+  close(): Promise<void>;
+};
+
+export type CheckoutAnswer = {
+  orderId: string;
+  reference: string;
+  status: string;
+  amount: string;
+  currency: string;
+  checkoutUrl: string;
+};
+
+export type TestProgramOptions = {
+  /** Variables over those of the test. */
+  env?: Record<string, string>;
+  /** Whether the clock runs by itself. Otherwise a test calls `duePayments.pass()`. */
+  worker?: boolean;
+  /** Another service than the sandbox. */
+  gatewayUrl?: string;
+};
+
+/** The whole program on a database of its own, listening, with a sandbox of its own beside it. */
+export async function startProgram(options: TestProgramOptions = {}): Promise<TestProgram> {
+  const { url, drop } = await cloneDatabase();
+  const logger = createLogger('silent');
+  const sandbox = await startSandbox({
+    host: '127.0.0.1',
+    port: 0,
+    dataDir: null,
+    logger,
+    webhook: { url: null, secret: 'whsec_test', pausesMs: [50] },
+  });
+  const env = { NODE_ENV: 'test', CHECKOUTS_PER_MINUTE: '0', RECONCILE_EVERY_MIN: '0', ...options.env };
+  const config = loadConfig(env);
+  let origin = '';
+  const program = await compose({
+    config,
+    surroundings: {
+      databaseUrl: new Secret(url),
+      gatewayUrl: new URL(options.gatewayUrl ?? sandbox.url),
+      secretKey: config.GATEWAY_SECRET_KEY ?? new SecretKey(sandbox.testKey),
+      webhookSecrets: [new Secret(sandbox.webhookSecret)],
+      sandboxUrl: sandbox.url,
+      receiveWebhooksAt: sandbox.setWebhookUrl,
+      close: () => sandbox.close(),
+    },
+    publicOrigin: () => origin,
+    logger,
+  });
+  const http = await listen(buildApp(program), '127.0.0.1', 0);
+  origin = `http://127.0.0.1:${http.port}`;
+  sandbox.setWebhookUrl(`${origin}/webhooks/payments`);
+  const worker = options.worker === true ? startWorker(program) : null;
+
+  const hand = (path: string, body: object = {}): Promise<Response> =>
+    post(`${sandbox.url}/sandbox/${path}`, body);
+  return {
+    program,
+    get origin() {
+      return origin;
+    },
+    sandbox,
+    hand,
+    checkout: async (body = aBasket, headers = {}) => {
+      const answer = await post(`${origin}/checkout`, body, headers);
+      if (answer.status !== 201)
+        throw new Error(`checkout answered ${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as CheckoutAnswer;
+    },
+    close: async () => {
+      await sandbox.close();
+      await worker?.stop();
+      await http.close(0);
+      await program.close();
+      await drop();
+    },
+  };
+}
+
+/** A basket that the demo catalogue can price: 8,500.00 NGN. */
+export const aBasket = { email: 'ada@example.com', items: [{ sku: 'ankara-tote', quantity: 1 }] };
+
+export function post(url: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    redirect: 'manual',
+  });
+}
+
+/** Waits until `look` gives something other than false, null or undefined; asks often, for at most `limitMs`. */
+export async function eventually<T>(
+  look: () => Promise<T | false | null | undefined>,
+  limitMs = 15_000,
+): Promise<T> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    const seen = await look();
+    if (seen !== false && seen !== null && seen !== undefined) return seen;
+    if (performance.now() > until) throw new Error(`nothing came within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

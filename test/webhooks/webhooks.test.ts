@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { startProgram, type TestProgram } from '../support/program.ts';
+
+let shop: TestProgram;
+beforeAll(async () => {
+  shop = await startProgram();
+});
+afterAll(() => shop.close());
+
+const query = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  shop.program.database.query<Row>(text, values);
+
+function send(
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+  method = 'POST',
+): Promise<Response> {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const signature = createHmac('sha256', shop.sandbox.webhookSecret).update(bytes).digest('hex');
+  const init = {
+    method,
+    headers: { 'content-type': 'application/json', 'x-signature': signature, ...headers },
+    redirect: 'manual' as const,
+  };
+  return fetch(
+    `${shop.origin}/webhooks/payments`,
+    method === 'POST' ? { ...init, body: new Uint8Array(bytes) } : init,
+  );
+}
+
+const about = (reference: string, extra = ''): string =>
+  JSON.stringify({ event: 'transaction.success', data: { reference, status: 'SUCCESS' }, extra });
+
+test('an acknowledged webhook is on disk, and its payment is due', async () => {
+  const { reference } = await shop.checkout();
+  const body = about(reference);
+  expect((await send(body)).status).toBe(202);
+  const [row] = await query<{ body: Buffer; outcome: string; authenticity: string }>(
+    'SELECT * FROM webhooks WHERE reference = $1',
+    reference,
+  );
+  expect(row).toMatchObject({ outcome: 'hinted', authenticity: 'signed' });
+  expect(row?.body.toString()).toBe(body);
+  expect(
+    await query(
+      'SELECT FROM payments WHERE reference = $1 AND next_check_at <= now() AND hints = 1',
+      reference,
+    ),
+  ).toHaveLength(1);
+});
+
+test('a forged "paid" pays nothing: the service is asked, and says that nobody paid', async () => {
+  const order = await shop.checkout();
+  expect((await send(about(order.reference, 'forged'))).status).toBe(202);
+  await shop.program.duePayments.pass();
+  const answer = await fetch(`${shop.origin}/orders/${order.orderId}`);
+  expect(await answer.json()).toMatchObject({ status: 'pending' });
+});
+
+test('the same webhook again is one row, however often and however many at once', async () => {
+  const { reference } = await shop.checkout();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send(about(reference))));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(202));
+  expect(await query('SELECT deliveries FROM webhooks WHERE reference = $1', reference)).toEqual([
+    { deliveries: 20 },
+  ]);
+});
+
+test('an authentic webhook about an unknown reference is kept, acknowledged, and costs no question', async () => {
+  const reference = 'u'.repeat(24);
+  expect((await send(about(reference))).status).toBe(202);
+  expect(await query('SELECT outcome FROM webhooks WHERE reference = $1', reference)).toEqual([
+    { outcome: 'ignored' },
+  ]);
+  await shop.program.duePayments.pass();
+  const calls = await (await fetch(`${shop.sandbox.url}/sandbox/calls?reference=${reference}`)).text();
+  expect(calls).not.toContain('"verify":1');
+});
+
+describe('a webhook that nobody signed is refused and leaves nothing', () => {
+  test.each([
+    ['no signature', { 'x-signature': '' }],
+    ['another secret', { 'x-signature': createHmac('sha256', 'other').update('x').digest('hex') }],
+    ['odd length', { 'x-signature': 'abc' }],
+  ])('%s', async (_name, headers) => {
+    const { reference } = await shop.checkout();
+    const answer = await send(about(reference), headers);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(await query('SELECT FROM webhooks WHERE reference = $1', reference)).toHaveLength(0);
+    expect(await query('SELECT FROM payments WHERE reference = $1 AND hints = 0', reference)).toHaveLength(1);
+  });
+});
+
+describe('a malformed webhook costs nothing but an answer', () => {
+  test.each<[string, string | Buffer, Record<string, string>, number]>([
+    ['not JSON', '{"a":', {}, 400],
+    ['a list', '[1]', {}, 400],
+    ['a bare text', '"x"', {}, 400],
+    ['nothing', '', {}, 400],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), {}, 400],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), {}, 400],
+    ['a hundred thousand brackets', '['.repeat(100_000), {}, 400],
+    ['more than 128 KiB', JSON.stringify({ a: 'x'.repeat(140_000) }), {}, 413],
+    ['plain text', '{"a":1}', { 'content-type': 'text/plain' }, 415],
+    ['compressed', gzipSync('{"a":1}'), { 'content-encoding': 'gzip' }, 415],
+  ])('%s', async (_name, body, headers, status) => {
+    const answer = await send(body, headers);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+  });
+
+  test.each(['GET', 'PUT', 'DELETE'])('%s', async (method) => {
+    const answer = await send('', {}, method);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST');
+  });
+});
+
+test.each([
+  ['a NUL', '{"data":{"reference":"\\u0000"}}'],
+  ['a lone surrogate', '{"data":{"reference":"\\ud800"}}'],
+  ['a prototype', '{"__proto__":{"reference":"x"},"data":{"reference":"y"}}'],
+  ['a number for a reference', '{"data":{"reference":123}}'],
+  ['SQL for a reference', `{"data":{"reference":"'; DROP TABLE orders; --"}}`],
+])('%s in a body is a row like any other', async (_name, body) => {
+  expect((await send(body)).status).toBe(202);
+});
