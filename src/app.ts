@@ -23,6 +23,8 @@ export function buildApp(program: Program): Express {
   app.set('trust proxy', 'loopback');
   // One parameter, one value: the extended parser makes objects and lists out of what a stranger writes.
   app.set('query parser', 'simple');
+  // Should the last error handler itself fail, Express answers; outside of "production" with a stack trace.
+  app.set('env', 'production');
   app.use(securityHeaders(config.production));
 
   app.use(healthRoutes({ database, gateway }));
@@ -48,9 +50,13 @@ export function buildApp(program: Program): Express {
   );
   app.use(metricsRoutes({ database, gateway, guard }));
   app.use(adminRoutes({ database, gateway, guard }));
+  const orderById = (id: string) => (ID_PATTERN.test(id) ? findOrder(database, id) : Promise.resolve(null));
+  // A shopper who comes back needs an order page even where the demo shop is off.
+  app.use(
+    '/shop',
+    shopRoutes({ catalogue: config.demoShop ? catalogue : null, findOrder: orderById, mode: gateway.mode }),
+  );
   if (config.demoShop) {
-    const orderById = (id: string) => (ID_PATTERN.test(id) ? findOrder(database, id) : Promise.resolve(null));
-    app.use('/shop', shopRoutes({ catalogue, findOrder: orderById, mode: gateway.mode }));
     app.get('/', (_req, res) => {
       res.redirect(302, '/shop');
     });

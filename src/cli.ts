@@ -31,9 +31,13 @@ const COMMANDS: Record<string, Command> = {
   migrate: () => say('The database has the schema of this version.'),
 };
 
-await runProcess(async (config) => {
+const EXIT_NOT_COMPLETED = 2;
+
+const [name = '', ...rest] = process.argv.slice(2);
+
+async function main(config: Config): Promise<number> {
   try {
-    return await runCommand(config, process.argv[2] ?? '', readArguments(process.argv.slice(3)));
+    return await runCommand(config, name, readArguments(rest));
   } catch (error) {
     const isUsage =
       error instanceof UsageError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
@@ -41,7 +45,10 @@ await runProcess(async (config) => {
     process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
     return 64;
   }
-});
+}
+
+// Whoever runs it every night must not take "the database was away" for "there are findings".
+await runProcess(main, name === 'reconcile' ? EXIT_NOT_COMPLETED : 1);
 
 function readArguments(argv: string[]) {
   return parseArgs({
@@ -62,15 +69,13 @@ async function runCommand(config: Config, name: string, args: Arguments): Promis
   const command = COMMANDS[name];
   if (command === undefined) throw new UsageError(`there is no command "${name}"`);
   // Standard output belongs to the result; what happens on the way goes to standard error.
-  const logger = createLogger(config.LOG_LEVEL === 'info' ? 'warn' : config.LOG_LEVEL, process.stderr);
+  const logger = createLogger(config.LOG_LEVEL === 'info' ? 'error' : config.LOG_LEVEL, process.stderr);
   const purpose = `npm run ${name}`;
-  const sandboxPort = config.PORT + 1;
   const surroundings = await prepareSurroundings({
     config,
     dataDir: DATA_DIR,
     purpose,
     mayAttach: true,
-    sandboxPort,
     logger,
   });
   try {
@@ -82,9 +87,9 @@ async function runCommand(config: Config, name: string, args: Arguments): Promis
   }
 }
 
-const EXIT_NOT_COMPLETED = 2;
-
-async function reconcileCommand({ reconcile }: Program, { values }: Arguments): Promise<number> {
+async function reconcileCommand({ reconcile }: Program, { values, positionals }: Arguments): Promise<number> {
+  // "reconcile dry-run" must not be a real run.
+  if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
   const since = dateOf('--since', values.since);
   const until = dateOf('--until', values.until);
   const progress = createProgress(process.stderr);

@@ -7,7 +7,7 @@ import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
 import { ownReceiver } from './fulfilment/own-receiver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
-import { createGateway, type Gateway } from './gateway/client.ts';
+import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { createCatalogue, type Catalogue } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
 import { systemClock } from './platform/clock.ts';
@@ -92,7 +92,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     catalogue,
     settle,
     startCheckout: createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, logger }),
-    returnFromCheckout: createReturnFromCheckout({ database, settle, clock }),
+    returnFromCheckout: createReturnFromCheckout({ database, mode, settle, clock }),
     receiveWebhook: createReceiveWebhook({ db: database, mode, dialect, secrets, clock, onDue, logger }),
     reconcile: createReconcile({ database, gateway, settle, clock, logger, concurrency }),
     duePayments: createDuePayments({ database, gateway, settle, concurrency, logger }),

@@ -32,7 +32,7 @@ await runProcess(async () => {
       RECONCILE_EVERY_MIN: '0',
       CHECKOUTS_PER_MINUTE: '0',
     });
-    const server = await startServer({ config, dataDir, purpose: 'npm run demo', sandboxPort: 0, logger });
+    const server = await startServer({ config, dataDir, purpose: 'npm run demo', logger });
     return await playDay(server).finally(() => server.stop());
   } finally {
     await postgres.stop();

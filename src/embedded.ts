@@ -1,8 +1,10 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { SecretKey } from './gateway/secret-key.ts';
+import { sleep, systemClock } from './platform/clock.ts';
 import { attachOrStartEmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
-import { PortTakenError } from './platform/http-server.ts';
+import { isListening, PortTakenError } from './platform/http-server.ts';
 import type { Logger } from './platform/logger.ts';
 import { Secret } from './platform/secret.ts';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from './sandbox/keys.ts';
@@ -29,16 +31,31 @@ export type SurroundingsOptions = {
   purpose: string;
   /** A command beside the server uses the parts that the server runs; the server must have its own. */
   mayAttach: boolean;
-  /** Port of the sandbox: fixed, so that checkout addresses outlive a restart. 0: any. */
-  sandboxPort: number;
   logger: Logger;
 };
 
-/** Starts what the configuration leaves to us: an embedded PostgreSQL, a sandbox, both or none. */
+/** The sandbox cannot be had. The message says what to do, so it can be shown as it is. */
+export class SandboxError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'SandboxError';
+  }
+}
+
+/** How long a command waits for the sandbox of a server that has just begun to start. */
+const ATTACH_TIMEOUT_MS = 15_000;
+const ATTACH_POLL_MS = 100;
+/** File beside the ledger that tells commands where its sandbox listens. */
+const ADDRESS_NOTE = 'address';
+
+/**
+ * Starts what the configuration leaves to us: an embedded PostgreSQL, a sandbox, both or none.
+ * @throws errors of the embedded parts; {@link SandboxError}
+ */
 export async function prepareSurroundings(options: SurroundingsOptions): Promise<Surroundings> {
   const { config } = options;
   const database = await databaseFor(options);
-  const sandbox = await sandboxFor(options).catch(async (error: unknown) => {
+  const sandbox = await sandboxFor(options, database.isOfAnother).catch(async (error: unknown) => {
     await database.stop();
     throw error;
   });
@@ -56,33 +73,87 @@ export async function prepareSurroundings(options: SurroundingsOptions): Promise
   };
 }
 
-async function databaseFor(options: SurroundingsOptions): Promise<{ url: Secret; stop(): Promise<void> }> {
+type DatabaseHandle = {
+  url: Secret;
+  /** Whether another living process has our data folder and runs the database in it. */
+  isOfAnother: boolean;
+  stop(): Promise<void>;
+};
+
+async function databaseFor(options: SurroundingsOptions): Promise<DatabaseHandle> {
   const { config, dataDir, purpose, mayAttach, logger } = options;
-  if (config.DATABASE_URL) return { url: config.DATABASE_URL, stop: () => Promise.resolve() };
+  if (config.DATABASE_URL)
+    return { url: config.DATABASE_URL, isOfAnother: false, stop: () => Promise.resolve() };
   const start = mayAttach ? attachOrStartEmbeddedPostgres : startEmbeddedPostgres;
-  const { url, stop } = await start({ dataDir, purpose, logger });
-  return { url: new Secret(url), stop };
+  const { url, owned, stop } = await start({ dataDir, purpose, logger });
+  return { url: new Secret(url), isOfAnother: !owned, stop };
 }
 
 type SandboxHandle = { url: string; setWebhookUrl(url: string): void; close(): Promise<void> };
 
-async function sandboxFor(options: SurroundingsOptions): Promise<SandboxHandle> {
-  const { config, dataDir, mayAttach, sandboxPort, logger } = options;
+async function sandboxFor(options: SurroundingsOptions, isOfAnother: boolean): Promise<SandboxHandle> {
+  const { config, dataDir, mayAttach } = options;
   const elsewhere = { setWebhookUrl: () => undefined, close: () => Promise.resolve() };
   if (config.GATEWAY_URL) return { ...elsewhere, url: config.GATEWAY_URL.origin };
+  const folder = join(dataDir, 'sandbox');
+  // Where the server beside us put it, whatever PORT that was started with. If the folder is ours, none is running.
+  const maybeRunning = mayAttach && (isOfAnother || config.DATABASE_URL !== undefined);
+  const running = maybeRunning ? await runningSandbox(folder, isOfAnother ? ATTACH_TIMEOUT_MS : 0) : null;
+  if (running !== null) return { ...elsewhere, url: running };
+  if (isOfAnother)
+    throw new SandboxError(
+      `the process that has ${dataDir} runs no sandbox: set GATEWAY_URL here as it is set there`,
+    );
+  return runSandbox(options, folder);
+}
+
+async function runSandbox({ config, logger }: SurroundingsOptions, folder: string): Promise<SandboxHandle> {
+  // Fixed, so that checkout addresses outlive a restart.
+  const port = config.PORT === 0 || config.PORT === 65_535 ? 0 : config.PORT + 1;
+  const sandbox = await startSandbox({
+    host: '127.0.0.1',
+    port,
+    dataDir: folder,
+    logger: logger.child({ part: 'sandbox' }, { level: 'warn' }),
+    extraKeys: config.GATEWAY_SECRET_KEY ? [config.GATEWAY_SECRET_KEY.reveal()] : [],
+    webhook: { url: null, secret: SANDBOX_WEBHOOK_SECRET },
+  }).catch((error: unknown) => {
+    if (error instanceof PortTakenError)
+      throw new SandboxError(
+        `the sandbox takes the port after PORT, and ${port} on 127.0.0.1 is taken by another program: stop it, or set PORT to another one`,
+      );
+    throw new SandboxError(
+      `${(error as Error).message}: correct that, or set GATEWAY_URL to another service`,
+      error,
+    );
+  });
+  const note = join(folder, ADDRESS_NOTE);
+  writeFileSync(note, sandbox.url);
+  return {
+    ...sandbox,
+    close: async () => {
+      rmSync(note, { force: true });
+      await sandbox.close();
+    },
+  };
+}
+
+/** The address of the sandbox that another process runs on this folder, awaited for `patienceMs`. */
+async function runningSandbox(folder: string, patienceMs: number): Promise<string | null> {
+  const deadline = systemClock.elapsedMs() + patienceMs;
+  for (;;) {
+    const url = readNote(join(folder, ADDRESS_NOTE));
+    // A killed process leaves its note behind.
+    if (url !== null && (await isListening(url))) return url.origin;
+    if (systemClock.elapsedMs() >= deadline) return null;
+    await sleep(ATTACH_POLL_MS);
+  }
+}
+
+function readNote(path: string): URL | null {
   try {
-    return await startSandbox({
-      host: '127.0.0.1',
-      port: sandboxPort,
-      dataDir: join(dataDir, 'sandbox'),
-      logger: logger.child({ part: 'sandbox' }, { level: 'warn' }),
-      extraKeys: config.GATEWAY_SECRET_KEY ? [config.GATEWAY_SECRET_KEY.reveal()] : [],
-      webhook: { url: null, secret: SANDBOX_WEBHOOK_SECRET },
-    });
-  } catch (error) {
-    // The server beside us runs it: its port is the one we would have taken.
-    if (mayAttach && error instanceof PortTakenError)
-      return { ...elsewhere, url: `http://127.0.0.1:${sandboxPort}` };
-    throw error;
+    return new URL(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
   }
 }

@@ -1,7 +1,8 @@
 import { ConfigError, EXIT_BAD_CONFIG, loadConfig, type Config } from './config.ts';
+import { SandboxError } from './embedded.ts';
 import { DataFolderBusyError } from './platform/data-folder.ts';
 import { EmbeddedPostgresError } from './platform/embedded-postgres.ts';
-import { PortTakenError } from './platform/http-server.ts';
+import { CannotListenError } from './platform/http-server.ts';
 import { DatabaseUnreachableError, MigrationError } from './platform/migrations.ts';
 
 /** Folder of everything embedded, in the checkout: beside the code, so that a stranger finds it and may delete it. */
@@ -12,22 +13,38 @@ const PLAIN = [
   ConfigError,
   DataFolderBusyError,
   EmbeddedPostgresError,
-  PortTakenError,
-  DatabaseUnreachableError,
+  CannotListenError,
+  SandboxError,
   MigrationError,
 ];
 
-/** Runs a process: reads the configuration, and says in plain words why it could not do its work. */
-export async function runProcess(work: (config: Config) => Promise<number | undefined>): Promise<void> {
+/**
+ * Runs a process: reads the configuration, and says in plain words why it could not do its work.
+ * @param failed the exit code then
+ */
+export async function runProcess(
+  work: (config: Config) => Promise<number | undefined>,
+  failed = 1,
+): Promise<void> {
+  // Whoever read our output has gone, as after `| head`; the work and its exit code stay.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   try {
     const code = await work(loadConfig());
     if (code !== undefined) process.exitCode = code;
   } catch (error) {
-    const isPlain = PLAIN.some((kind) => error instanceof kind);
-    process.stderr.write(`${isPlain ? (error as Error).message : String((error as Error).stack ?? error)}\n`);
+    process.stderr.write(`${wordsFor(error)}\n`);
     // A half-started process may hold sockets and children open; there is nothing left to wait for.
-    process.exit(error instanceof ConfigError ? EXIT_BAD_CONFIG : 1);
+    process.exit(error instanceof ConfigError ? EXIT_BAD_CONFIG : failed);
   }
+}
+
+function wordsFor(error: unknown): string {
+  // The database's own words cannot say which variable led there.
+  if (error instanceof DatabaseUnreachableError) return `${error.message}: start it, or correct DATABASE_URL`;
+  const isPlain = PLAIN.some((kind) => error instanceof kind);
+  return isPlain ? (error as Error).message : String((error as Error).stack ?? error);
 }
 
 /** Resolves on the first SIGINT or SIGTERM. A second one ends the process at once. */

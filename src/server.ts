@@ -4,8 +4,7 @@ import { DATA_DIR, runProcess, terminationSignal } from './run.ts';
 /** `npm start`: migrations, server, and by default the worker, an embedded PostgreSQL and the sandbox. */
 await runProcess(async (config) => {
   const stopped = terminationSignal();
-  const sandboxPort = config.PORT === 0 ? 0 : config.PORT + 1;
-  const server = await startServer({ config, dataDir: DATA_DIR, purpose: 'npm start', sandboxPort });
+  const server = await startServer({ config, dataDir: DATA_DIR, purpose: 'npm start' });
   process.stdout.write(server.greeting);
   await stopped;
   await server.stop();

@@ -22,13 +22,12 @@ export type ServerOptions = {
   config: Config;
   dataDir: string;
   purpose: string;
-  sandboxPort: number;
   logger?: Logger;
 };
 
 /** Starts the server and whatever the configuration leaves to it. @throws errors that {@link runProcess} explains */
 export async function startServer(options: ServerOptions): Promise<StartedServer> {
-  const { config, dataDir, purpose, sandboxPort } = options;
+  const { config, dataDir, purpose } = options;
   const logger = options.logger ?? createLogger(config.LOG_LEVEL);
   // The port first: when it is taken nothing else needs to be started, or stopped again.
   let handler: RequestListener = starting;
@@ -44,14 +43,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   let surroundings: Surroundings | undefined;
   let program: Program | undefined;
   try {
-    surroundings = await prepareSurroundings({
-      config,
-      dataDir,
-      purpose,
-      mayAttach: false,
-      sandboxPort,
-      logger,
-    });
+    surroundings = await prepareSurroundings({ config, dataDir, purpose, mayAttach: false, logger });
     program = await compose({ config, surroundings, publicOrigin: () => origin, logger });
   } catch (error) {
     await surroundings?.close();

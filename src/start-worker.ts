@@ -1,17 +1,14 @@
 import type { Program } from './compose.ts';
+import { forgetOldKeys } from './checkout/repository.ts';
 import { createReconcileSchedule } from './reconciliation/schedule.ts';
 
 export type Worker = { stop(): Promise<void> };
 
+const HOUSEKEEPING_MS = 3_600_000;
+
 /** Starts the clock's work: due payments, due releases, and the reconciliation schedule. */
-export function startWorker({
-  config,
-  duePayments,
-  dueReleases,
-  wakeUp,
-  reconcile,
-  logger,
-}: Program): Worker {
+export function startWorker(program: Program): Worker {
+  const { config, database, duePayments, dueReleases, wakeUp, reconcile, logger } = program;
   const schedule = createReconcileSchedule({ everyMin: config.RECONCILE_EVERY_MIN, reconcile, logger });
   wakeUp.listen(() => {
     duePayments.wake();
@@ -20,8 +17,14 @@ export function startWorker({
   duePayments.start();
   dueReleases.start();
   schedule.start();
+  const housekeeping = setInterval(() => {
+    forgetOldKeys(database).catch((error: unknown) => {
+      logger.warn({ err: error }, 'old idempotency keys are still there');
+    });
+  }, HOUSEKEEPING_MS);
   return {
     stop: async () => {
+      clearInterval(housekeeping);
       await schedule.stop();
       await Promise.all([duePayments.stop(), dueReleases.stop()]);
     },

@@ -45,9 +45,14 @@ export async function workList(
     process.stdout.write(lines.length === 0 ? 'Nothing is open.\n' : `${lines.join('\n')}\n`);
     return 0;
   }
-  const { by, note } = args.values;
+  const [by, note] = [args.values.by?.trim(), args.values.note?.trim()];
   if (verb !== 'resolve' || id === undefined || !/^\d{1,18}$/.test(id) || !by || !note) {
     process.stderr.write(`type: npm run ${name} -- resolve <id> --note "why" --by "your name"\n`);
+    return 64;
+  }
+  // Its entries could not be told from ours.
+  if (by === 'reconciliation') {
+    process.stderr.write('"reconciliation" is not a person: give your name with --by\n');
     return 64;
   }
   const isResolved = await LISTS[name].resolve(program, BigInt(id), by, note);

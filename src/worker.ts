@@ -13,7 +13,6 @@ await runProcess(async (config) => {
     dataDir: DATA_DIR,
     purpose: 'npm run worker',
     mayAttach: true,
-    sandboxPort: config.PORT + 1,
     logger,
   });
   const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;

@@ -8,7 +8,7 @@ const MAX_LINES = 50;
 const MAX_QUANTITY = 1_000;
 
 const item = z.strictObject({
-  sku: z.string().min(1).max(64),
+  sku: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'is not a sku'),
   quantity: z.int().min(1).max(MAX_QUANTITY),
 });
 

@@ -5,63 +5,98 @@ import type { Database, Queryable, Statement } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import type { PaymentStatus } from '../settlement/payment.ts';
+import type { IdempotencyKey } from './idempotency-key.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../settlement/schedule.ts';
 
+/** A request is over long before: initialize takes 10 s at most. After this the next one with the same key goes on. */
+const KEY_LOCK_SEC = 30;
+
 // One statement, so one round trip and one commit, before the service is called: whatever happens to the call or to
-// this process, the order and its payment exist, and the clock will ask about the reference.
+// this process, the order and its payment exist, and the clock will ask about the reference. With an idempotency key
+// that somebody has used before, nothing is written; two requests with one key queue at its index, and one is second.
 const PLACE: Statement = {
   name: 'place-order',
   text: `
-    WITH placed AS (
-      INSERT INTO orders (id, mode, email, amount, currency) VALUES ($1, $2, $3, $4, $5)
+    WITH claimed AS (
+      INSERT INTO idempotency_keys (mode, key, fingerprint, order_id, locked_until)
+      SELECT $2, $11, $12, $1, now() + interval '${KEY_LOCK_SEC} s' WHERE $11::text IS NOT NULL
+      ON CONFLICT (mode, key) DO NOTHING
+      RETURNING key
+    ), placed AS (
+      INSERT INTO orders (id, mode, email, amount, currency)
+      SELECT $1, $2, $3, $4::bigint, $5 WHERE $11::text IS NULL OR EXISTS (SELECT FROM claimed)
       RETURNING id, mode, amount, currency
     ), lines AS (
       INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
-      SELECT $1, l.position, l.sku, l.description, l.unit_amount, l.quantity
-      FROM unnest($6::text[], $7::text[], $8::bigint[], $9::int[])
+      SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity
+      FROM placed, unnest($6::text[], $7::text[], $8::bigint[], $9::int[])
         WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)
     ), payment AS (
       INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
       SELECT $10, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s' FROM placed
+    ), entry AS (
+      INSERT INTO journal (order_id, event, reference, cause) SELECT id, 'order-placed', $10, 'shopper' FROM placed
     )
-    INSERT INTO journal (order_id, event, reference, cause) VALUES ($1, 'order-placed', $10, 'shopper')`,
+    SELECT id FROM placed`,
 };
 
-/** Writes a new order and its first payment, about to be sent. */
-export async function placeOrder(db: Queryable, order: NewOrder, reference: string): Promise<void> {
+/**
+ * Writes a new order and its first payment, about to be sent.
+ * @returns false when the idempotency key has been used before; then nothing is written
+ */
+export async function placeOrder(
+  db: Queryable,
+  order: NewOrder,
+  reference: string,
+  key: IdempotencyKey | null,
+): Promise<boolean> {
   const { id, mode, email, amount, currency, lines } = order;
-  await db.query(PLACE, [id, mode, email, amount, currency, ...lineColumns(lines), reference]);
+  const values = [id, mode, email, amount, currency, ...lineColumns(lines), reference];
+  const rows = await db.query(PLACE, [...values, key?.key ?? null, key?.fingerprint ?? null]);
+  return rows.length === 1;
 }
 
-// The payment may have moved meanwhile: a webhook can be faster than the answer to initialize.
+// The order's row is locked first, as settlement does: two statements that take the same rows in different order can wait
+// for each other for ever. A webhook can be faster than the answer to initialize: then the payment has moved on, and
+// only the address is worth keeping.
 const RECORD: Statement = {
   name: 'record-initialize',
   text: `
-    WITH recorded AS (
-      UPDATE payments SET
-        status = CASE WHEN status IN ('sending', 'ambiguous') THEN $2 ELSE status END,
-        checkout_url = $3, reason = $4,
-        next_check_at = CASE WHEN hints > hints_answered THEN now() ELSE now() + make_interval(secs => $5) END
-      WHERE reference = $1 RETURNING order_id, reference
+    WITH held AS (
+      SELECT o.id, p.status IN ('sending', 'ambiguous') AS waits
+      FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+    ), recorded AS (
+      UPDATE payments p SET checkout_url = $3,
+        status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN $2 ELSE p.status END,
+        reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN $4 ELSE p.reason END,
+        next_check_at = CASE WHEN p.status NOT IN ('sending', 'ambiguous') THEN p.next_check_at
+          WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => $5) END
+      FROM held WHERE p.reference = $1 AND p.order_id = held.id
+      RETURNING p.reference
+    ), answered AS (
+      UPDATE idempotency_keys SET locked_until = NULL, reference = CASE WHEN $2 = 'open' THEN $1 END
+      WHERE mode = $6 AND key = $7
     )
     INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT order_id, 'payment-' || $2, reference, 'shopper', jsonb_strip_nulls(jsonb_build_object('reason', $4::text))
-    FROM recorded`,
+    SELECT held.id, 'payment-' || $2, $1, 'shopper', jsonb_strip_nulls(jsonb_build_object('reason', $4::text))
+    FROM held, recorded WHERE held.waits`,
 };
 
 /** An order that was never sent is offered again by the next click, for this long. */
 const UNSENT_LIVES_SEC = 3_600;
 
-/** Writes down how initialize ended, whichever way. */
+/** Writes down how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
 export async function recordInitialize(
   db: Queryable,
   reference: string,
   result: InitializeResult,
+  mode: Mode,
+  key: IdempotencyKey | null,
 ): Promise<void> {
   const [status, nextSec] = consequence(result);
   const url = result.outcome === 'opened' ? result.checkoutUrl : null;
   const reason = result.outcome === 'opened' ? null : result.reason;
-  await db.query(RECORD, [reference, status, url, reason, nextSec]);
+  await db.query(RECORD, [reference, status, url, reason, nextSec, mode, key?.key ?? null]);
 }
 
 function consequence({ outcome }: InitializeResult): [PaymentStatus, number | null] {
@@ -92,7 +127,7 @@ export async function lockPayableOrder(
   mode: Mode,
 ): Promise<PayableOrder | null> {
   const [order] = await tx.query<{ status: OrderStatus; email: string; amount: bigint; currency: string }>(
-    'SELECT status, email, amount, currency FROM orders WHERE id = $1 AND mode = $2 FOR UPDATE',
+    'SELECT status, email, amount, currency FROM orders WHERE id = $1 AND mode = $2 FOR NO KEY UPDATE',
     [orderId, mode],
   );
   if (order === undefined) return null;
@@ -127,6 +162,71 @@ export async function sendUnsent(tx: Queryable, reference: string): Promise<void
      WHERE reference = $1 AND status = 'created'`,
     [reference],
   );
+}
+
+/** What is known of an idempotency key: whose order, and the payment whose checkout answers it, if it is open. */
+export type KnownKey = { fingerprint: Buffer; orderId: string; reference: string | null; isLocked: boolean };
+
+export async function findKey(db: Queryable, mode: Mode, key: string): Promise<KnownKey | null> {
+  const [row] = await db.query<KnownKey>(
+    {
+      name: 'find-idempotency-key',
+      text: `SELECT fingerprint, order_id AS "orderId", reference, coalesce(locked_until > now(), false) AS "isLocked"
+             FROM idempotency_keys WHERE mode = $1 AND key = $2`,
+    },
+    [mode, key],
+  );
+  return row ?? null;
+}
+
+/**
+ * Ties a key to an order that exists. `answer`: the payment whose open checkout is the answer; null while one is opened.
+ * @returns false when another request has the key
+ */
+export async function bindKey(
+  tx: Queryable,
+  mode: Mode,
+  { key, fingerprint }: IdempotencyKey,
+  orderId: string,
+  answer: string | null,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, reference, locked_until)
+     SELECT $1, $2, $3, $4, $5::text, CASE WHEN $5::text IS NULL THEN now() + interval '${KEY_LOCK_SEC} s' END
+     ON CONFLICT (mode, key) DO UPDATE SET reference = EXCLUDED.reference, locked_until = EXCLUDED.locked_until
+       WHERE known.fingerprint = EXCLUDED.fingerprint AND known.order_id = EXCLUDED.order_id
+         AND known.reference IS NULL AND coalesce(known.locked_until <= now(), true)
+     RETURNING key`,
+    [mode, key, fingerprint, orderId, answer],
+  );
+  return rows.length === 1;
+}
+
+/** The checkout that a payment was opened with: the answer to a repeated request. */
+export async function findCheckout(
+  db: Queryable,
+  reference: string,
+): Promise<{ orderId: string; money: Money; checkoutUrl: string } | null> {
+  const [row] = await db.query<{
+    orderId: string;
+    amount: bigint;
+    currency: string;
+    checkoutUrl: string | null;
+  }>(
+    'SELECT order_id AS "orderId", amount, currency, checkout_url AS "checkoutUrl" FROM payments WHERE reference = $1',
+    [reference],
+  );
+  if (row === undefined || row.checkoutUrl === null) return null;
+  const { orderId, amount, currency, checkoutUrl } = row;
+  return { orderId, money: { amount, currency }, checkoutUrl };
+}
+
+/** Forgets keys after 72 hours. @returns how many */
+export async function forgetOldKeys(db: Queryable): Promise<number> {
+  const rows = await db.query(
+    `DELETE FROM idempotency_keys WHERE created_at < now() - interval '72 hours' RETURNING 1 AS gone`,
+  );
+  return rows.length;
 }
 
 export type CheckoutStore = Pick<Database, 'query' | 'transaction'>;

@@ -3,6 +3,7 @@ import type { OrderStatus } from '../orders/order.ts';
 import { findOrderStatus } from '../orders/repository.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
+import type { Mode } from '../platform/mode.ts';
 import { hintAndClaim, loadPayment, postponeCheck } from '../settlement/repository.ts';
 import type { Settle } from '../settlement/settle.ts';
 
@@ -14,7 +15,7 @@ export type ReturnFromCheckout = (
   reference: string,
 ) => Promise<{ orderId: string; status: OrderStatus } | null>;
 
-export type ReturnParts = { database: Database; settle: Settle; clock: Clock };
+export type ReturnParts = { database: Database; mode: Mode; settle: Settle; clock: Clock };
 
 /** A person waits for the page behind the redirect, so no longer than this. */
 const PATIENCE_MS = 6_000;
@@ -22,22 +23,25 @@ const LOOK_AGAIN_MS = 200;
 /** After a failed question the clock asks again soon: somebody may still be looking at the page. */
 const RETRY_SEC = 5;
 
-export function createReturnFromCheckout({ database, settle, clock }: ReturnParts): ReturnFromCheckout {
+export function createReturnFromCheckout({ database, mode, settle, clock }: ReturnParts): ReturnFromCheckout {
   return async (reference) => {
-    const payment = await loadPayment(database, reference);
+    const payment = await loadPayment(database, reference, mode);
     if (payment === null) return null;
     const { orderId } = payment;
     if (payment.orderStatus !== 'paid') {
-      const claimed = await hintAndClaim(database, reference);
-      if (claimed === null) await somebodyElseSettles(database, orderId, clock);
-      else await settle(claimed, 'return').catch((error: unknown) => putOff(database, reference, error));
+      const hinted = await hintAndClaim(database, reference, mode);
+      if (hinted?.isClaimed) {
+        await settle(hinted, 'return').catch((error: unknown) => putOff(database, reference, error));
+      } else if (hinted?.isLeased) {
+        await somebodyElseSettles(database, orderId, clock);
+      }
     }
     const status = await findOrderStatus(database, orderId);
     return { orderId, status: status ?? payment.orderStatus };
   };
 }
 
-/** A webhook was faster and its check is under way, or has just been: its result is ours too, if it comes in time. */
+/** A webhook was faster and its check is under way: its result is ours too, if it comes in time. */
 async function somebodyElseSettles(database: Database, orderId: string, clock: Clock): Promise<void> {
   const until = clock.elapsedMs() + PATIENCE_MS;
   while (clock.elapsedMs() < until) {
@@ -48,5 +52,6 @@ async function somebodyElseSettles(database: Database, orderId: string, clock: C
 
 async function putOff(database: Database, reference: string, error: unknown): Promise<void> {
   if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
-  await postponeCheck(database, reference, RETRY_SEC);
+  const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
+  await postponeCheck(database, reference, RETRY_SEC, notBeforeSec);
 }

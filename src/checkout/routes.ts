@@ -3,6 +3,7 @@ import express, { Router, type Request, type Response } from 'express';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './input.ts';
 import type { CheckoutLimits } from './limits.ts';
 import type { ReturnFromCheckout } from './return.ts';
@@ -23,7 +24,10 @@ const RETRY_AFTER_SEC = 10;
 /** The shopper's door: leaves for the hosted checkout, and comes back from it. */
 export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
   const router = Router();
-  router.use('/checkout', cors({ origin: [...parts.storefrontOrigins], maxAge: 600 }));
+  router.use(
+    '/checkout',
+    cors({ origin: [...parts.storefrontOrigins], maxAge: 600, exposedHeaders: ['retry-after'] }),
+  );
 
   router.post(
     '/checkout',
@@ -34,7 +38,8 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
       await parts.limits.countAddress(req.ip ?? '');
       const input = inputOf(req, isForm);
       if ('email' in input) await parts.limits.countEmail(input.email);
-      answer(res, await parts.startCheckout(input), isForm);
+      const key = readIdempotencyKey(req.get('idempotency-key'), input);
+      answer(res, await parts.startCheckout(input, key), isForm);
     },
   );
 
@@ -93,11 +98,16 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
       throw new Problem('under-review');
     case 'too-many-open-payments':
       throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
+    case 'key-reused':
+      throw new Problem('idempotency-key-reused');
+    case 'in-flight':
+      throw new Problem('request-in-flight', { retryAfterSec: 2 });
     case 'refused':
       throw new Problem('payment-refused', { extra: { orderId: result.orderId } });
     case 'unavailable':
       throw new Problem('payment-service-unavailable', {
-        detail: 'The order is kept. Start a checkout with its orderId to try again.',
+        detail:
+          'The order is kept. Send the same Idempotency-Key again, or start a checkout with its orderId.',
         retryAfterSec: RETRY_AFTER_SEC,
         extra: { orderId: result.orderId },
       });

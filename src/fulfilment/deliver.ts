@@ -16,6 +16,8 @@ const GIVE_UP_AFTER_SEC = 72 * HOUR;
 /** A receiver that takes its time holds one of these, and nobody else. */
 const CONCURRENCY = 8;
 const POLL_MS = 1_000;
+/** Shorter than the lease, or a second delivery would begin beside the first. */
+const DEADLINE_MS = 10_000;
 
 export type DeliveryParts = { database: Database; mode: Mode; receiver: Receiver | null; logger: Logger };
 
@@ -29,7 +31,7 @@ export function createDueReleases({ database, mode, receiver, logger }: Delivery
   async function deliver(release: DueRelease): Promise<void> {
     const log = logger.child({ reference: release.reference, orderId: release.orderId, release: release.id });
     try {
-      await receiver?.(release);
+      await withinDeadline(receiver?.(release));
     } catch (error) {
       const pauseSec = pauseAfter(release);
       const reason = error instanceof Error ? error.message : 'unknown';
@@ -51,6 +53,19 @@ export function createDueReleases({ database, mode, receiver, logger }: Delivery
     concurrency: CONCURRENCY,
     pollMs: POLL_MS,
     logger,
+  });
+}
+
+/** What {@link Receiver} is told: longer is a failure. A receiver that hangs must not hold its place for ever. */
+async function withinDeadline(delivery: Promise<void> | undefined): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error('the receiver took too long'));
+    }, DEADLINE_MS);
+  });
+  await Promise.race([delivery, late]).finally(() => {
+    clearTimeout(timer);
   });
 }
 

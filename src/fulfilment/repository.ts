@@ -8,13 +8,14 @@ const LEASE_SEC = 30;
 const CLAIM: Statement = {
   name: 'claim-due-releases',
   text: `
-    WITH claimed AS (
-      UPDATE releases SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1
-      WHERE id IN (
-        SELECT id FROM releases
-        WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1
-        ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-      RETURNING *
+    WITH due AS MATERIALIZED (
+      SELECT id FROM releases
+      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1
+      ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), claimed AS (
+      UPDATE releases r SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1
+      FROM due WHERE r.id = due.id
+      RETURNING r.*
     )
     SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId", c.reference, c.amount, c.currency, c.mode,
       o.paid_at AS "paidAt", c.attempts, extract(epoch FROM now() - c.released_at)::float8 AS "ageSec",

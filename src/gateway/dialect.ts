@@ -151,6 +151,10 @@ export function parseDialect(text: string): { dialect: Dialect; named: { signatu
   if (!parsed.success) {
     throw new DialectError(parsed.error.issues.map(({ path, message }) => `/${path.join('/')}: ${message}`));
   }
+  const { signature } = parsed.data.webhook;
+  if (signature?.signs === 'timestamp.body' && signature.timestampHeader === null) {
+    throw new DialectError(['/webhook/signature/timestampHeader: is needed when the timestamp is signed']);
+  }
   const twice = repeatedWords(parsed.data);
   if (twice.length > 0)
     throw new DialectError(twice.map((word) => `/statuses: "${word}" stands in two lists`));

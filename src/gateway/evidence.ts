@@ -28,7 +28,8 @@ export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'a
 export function findRecord(document: Json, pointers: readonly string[]): Record<string, Json> | null {
   for (const pointer of pointers) {
     const value = at(document, pointer);
-    if (isRecord(value) && !isEnvelope(value, pointer, pointers)) return value;
+    if (isRecord(value) && Object.keys(value).length > 0 && !isEnvelope(value, pointer, pointers))
+      return value;
   }
   return null;
 }
@@ -75,11 +76,22 @@ function reading<T>(
   return { is: isPresent(record, pointers) ? 'unreadable' : 'absent' };
 }
 
-function classOf(word: string | null, { statuses }: Dialect): StatusClass {
-  if (word === null) return 'unknown';
-  const folded = foldWord(word);
-  const classes = Object.keys(statuses) as (keyof typeof statuses)[];
-  return classes.find((name) => statuses[name].some((known) => foldWord(known) === folded)) ?? 'unknown';
+function classOf(word: string | null, dialect: Dialect): StatusClass {
+  return word === null ? 'unknown' : (wordsOf(dialect).get(foldWord(word)) ?? 'unknown');
+}
+
+// A reconciliation reads a million records with one dialect: its words are folded once.
+const foldedWords = new WeakMap<Dialect, Map<string, StatusClass>>();
+
+function wordsOf(dialect: Dialect): Map<string, StatusClass> {
+  const known = foldedWords.get(dialect);
+  if (known !== undefined) return known;
+  const classes = Object.entries(dialect.statuses) as [StatusClass, string[]][];
+  const words = new Map(
+    classes.flatMap(([name, list]) => list.map((word) => [foldWord(word), name] as const)),
+  );
+  foldedWords.set(dialect, words);
+  return words;
 }
 
 // Services write currency codes in either case; the letters decide.
@@ -92,5 +104,5 @@ function amountOf(value: Json, currency: string, unit: Dialect['amountUnit']): b
   const text = numberText(value);
   if (text === null) return null;
   if (unit === 'major') return parseMajor(text, currency);
-  return /^\d{1,18}$/.test(text) ? BigInt(text) : null;
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : null; // 18 digits always fit a bigint column
 }

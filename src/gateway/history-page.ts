@@ -6,7 +6,7 @@ import type { Repetition } from './history-repetition.ts';
 import type { HistoryRow, ReadRow } from './history-row.ts';
 import { RecordStreamError } from './record-error.ts';
 import { createRecordCutter } from './record-stream.ts';
-import { TransportError, type Transport } from './transport.ts';
+import { ClientError, type Client } from './client.ts';
 import { refuseErrors } from './verify.ts';
 
 /** Some rows of the history, in the service's order. */
@@ -33,7 +33,7 @@ export type PageRequest = {
 };
 
 export type PageReader = {
-  transport: Transport;
+  client: Client;
   dialect: Dialect;
   readRow: ReadRow;
   repetition: Repetition;
@@ -53,7 +53,7 @@ const BATCH_ROWS = 5_000;
  * @throws {GatewayKeyRefused}
  */
 export async function* readPage(
-  { transport, dialect, readRow, repetition }: PageReader,
+  { client, dialect, readRow, repetition }: PageReader,
   { path, pages, maxBytes, signal: outer }: PageRequest,
 ): AsyncGenerator<HistoryBatch, PageEnd> {
   const over = new AbortController();
@@ -71,7 +71,7 @@ export async function* readPage(
   void abortWhenStuck(over, () => seen.records);
   try {
     const limits = { maxBytes, headersMs: HEADERS_MS, totalMs: MAX_LIST_MS, signal };
-    const answer = await transport.stream({ method: 'GET', path, ...limits });
+    const answer = await client.stream({ method: 'GET', path, ...limits });
     refuseErrors(answer);
     if (answer.status !== 200) return cutShort(0, `the service answers history with HTTP ${answer.status}`);
     for await (const chunk of answer.body) {
@@ -92,7 +92,7 @@ export async function* readPage(
   } catch (error) {
     if (rows.length > 0) yield { rows, pages, end: null };
     if (error instanceof RecordStreamError) return cutShort(seen.records, error.message);
-    throw error instanceof TransportError ? new GatewayUnavailable(error.message, null, error) : error;
+    throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
   } finally {
     // Frees the connection wherever we stopped; after the last byte it does nothing.
     over.abort();

@@ -12,7 +12,7 @@ import { createPaging, type NextPage } from './history-paging.ts';
 import type { HistoryWindow } from './history-paths.ts';
 import { createRepetition } from './history-repetition.ts';
 import { createRowReader } from './history-row.ts';
-import type { Transport } from './transport.ts';
+import type { Client } from './client.ts';
 
 export type { HistoryBatch, HistoryEnd } from './history-page.ts';
 export type { HistoryRow } from './history-row.ts';
@@ -34,13 +34,13 @@ const MAX_LIST_BYTES = 2 * 1024 * 1024 * 1024;
  * @throws {GatewayKeyRefused} our key is not accepted
  */
 export async function* readHistory(
-  transport: Transport,
+  client: Client,
   dialect: Dialect,
   options: HistoryOptions = {},
 ): AsyncGenerator<HistoryBatch, void> {
   const paging = createPaging(dialect, options);
   const readRow = createRowReader(dialect, options.assumedCurrency ?? null);
-  const reader: PageReader = { transport, dialect, readRow, repetition: createRepetition() };
+  const reader: PageReader = { client, dialect, readRow, repetition: createRepetition() };
   let step: NextPage = { is: 'ask', path: paging.firstPath };
   let pages = 0;
   let received = 0;

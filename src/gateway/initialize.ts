@@ -3,7 +3,7 @@ import { acceptCheckoutUrl, type CheckoutUrlRule } from './checkout-url.ts';
 import type { Dialect } from './dialect.ts';
 import { INITIALIZE_PATH, initializeBody } from './messages.ts';
 import { firstAt, readJson, stringOf } from './reading.ts';
-import { TransportError, type Transport, type TransportAnswer } from './transport.ts';
+import { ClientError, type Client, type ClientAnswer } from './client.ts';
 
 export type InitializeRequest = { email: string; money: Money; reference: string; redirectUrl: string };
 
@@ -29,7 +29,7 @@ const REFUSALS = new Set([400, 401, 403, 404, 405, 413, 415, 422]);
 
 /** Asks the service to open a checkout: one call, never repeated. Does not throw for anything the service does. */
 export async function initialize(
-  transport: Transport,
+  client: Client,
   dialect: Dialect,
   rule: CheckoutUrlRule,
   request: InitializeRequest,
@@ -44,17 +44,17 @@ export async function initialize(
   try {
     const limits = { headersMs: HEADERS_MS, totalMs: TOTAL_MS, maxBytes: MAX_BYTES };
     return classify(
-      await transport.call({ method: 'POST', path: INITIALIZE_PATH, body, ...limits }),
+      await client.call({ method: 'POST', path: INITIALIZE_PATH, body, ...limits }),
       dialect,
       rule,
     );
   } catch (error) {
-    if (!(error instanceof TransportError)) throw error;
+    if (!(error instanceof ClientError)) throw error;
     return { outcome: error.sent ? 'ambiguous' : 'not-sent', reason: error.message };
   }
 }
 
-function classify(answer: TransportAnswer, dialect: Dialect, rule: CheckoutUrlRule): InitializeResult {
+function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule): InitializeResult {
   const { status } = answer;
   const document = parsed(answer.body);
   if (REFUSALS.has(status) && (document !== null || status === 401 || status === 403)) {

@@ -15,13 +15,24 @@ export function readJson(body: Buffer): Json {
 /** The value that an RFC 6901 pointer names, or undefined. */
 export function at(document: Json, pointer: string): Json {
   let value = document;
-  for (const token of pointer.split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of keysOf(pointer)) {
     if (Array.isArray(value)) value = /^\d+$/.test(key) ? (value as Json[])[Number(key)] : undefined;
     else if (isRecord(value)) value = Object.hasOwn(value, key) ? value[key] : undefined;
     else return undefined;
   }
   return value;
+}
+
+// A dialect has a few dozen pointers, and a history a million records to follow them through.
+const splitPointers = new Map<string, readonly string[]>();
+
+function keysOf(pointer: string): readonly string[] {
+  const known = splitPointers.get(pointer);
+  if (known !== undefined) return known;
+  const tokens = pointer.split('/').slice(1);
+  const keys = tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  splitPointers.set(pointer, keys);
+  return keys;
 }
 
 /** A plain object: neither null, nor a list, nor a number that kept its text. */

@@ -4,7 +4,7 @@ import { findRecord, readEvidence, type Evidence } from './evidence.ts';
 import { verifyPath } from './messages.ts';
 import { readJson } from './reading.ts';
 import { retryAfterSec } from './retry-after.ts';
-import { TransportError, type Transport, type TransportAnswer } from './transport.ts';
+import { ClientError, type Client, type ClientAnswer } from './client.ts';
 
 /**
  * What the service answered about a payment. `not-found` and `unreadable` say nothing about money: not found is
@@ -29,16 +29,16 @@ export const NOBODY_WAITS: VerifyDeadline = { headersMs: 8_000, totalMs: 10_000 
  * @throws {GatewayKeyRefused} our key is not accepted
  */
 export async function verify(
-  transport: Transport,
+  client: Client,
   dialect: Dialect,
   reference: string,
   expectedCurrency: string,
   deadline: VerifyDeadline,
 ): Promise<VerifyAnswer> {
-  const answer = await transport
+  const answer = await client
     .call({ method: 'GET', path: verifyPath(reference), maxBytes: MAX_BYTES, ...deadline })
     .catch((error: unknown) => {
-      throw error instanceof TransportError ? new GatewayUnavailable(error.message, null, error) : error;
+      throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
     });
   const { status: httpStatus, body } = answer;
   refuseErrors(answer);
@@ -48,7 +48,7 @@ export async function verify(
 }
 
 /** What no endpoint can answer with: a refused key, too many calls, a broken service. */
-export function refuseErrors({ status, headers }: Pick<TransportAnswer, 'status' | 'headers'>): void {
+export function refuseErrors({ status, headers }: Pick<ClientAnswer, 'status' | 'headers'>): void {
   if (status === 401 || status === 403) throw new GatewayKeyRefused(status);
   if (status === 429 || status >= 500) {
     throw new GatewayUnavailable(

@@ -1,5 +1,5 @@
 import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import type { Gateway } from '../gateway/client.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { Queryable } from '../platform/database.ts';
 import { countStates } from './repository.ts';
 

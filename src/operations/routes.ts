@@ -1,6 +1,6 @@
 import express, { Router } from 'express';
 import { fileURLToPath } from 'node:url';
-import type { Gateway } from '../gateway/client.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database.ts';
 import { sendPage } from '../platform/html.tsx';
 import { ID_PATTERN } from '../platform/ids.ts';

@@ -4,14 +4,17 @@ import { Problem } from '../platform/problem.ts';
 import { fieldErrors } from '../platform/validation.ts';
 import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
 
+// PostgreSQL takes no NUL in a text, and nobody wants the other control characters in one.
+const text = z.string().regex(/^\P{Cc}+$/u, 'must be text without control characters');
+
 const line = z.strictObject({
-  description: z.string().min(1).max(200),
+  description: text.max(200),
   unitAmount: z.string().regex(/^\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"'),
   quantity: z.int().min(1).max(100_000),
 });
 
 const orderInput = z.strictObject({
-  externalId: z.string().min(1).max(128).optional(),
+  externalId: text.max(128).optional(),
   email: z.email().max(254),
   currency: z.string().refine((code) => minorDigits(code) !== null, 'must be an ISO 4217 currency code'),
   lines: z.array(line).min(1).max(500),

@@ -77,6 +77,12 @@ function queryable(runner: pg.Pool | pg.PoolClient): Queryable {
 async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // The pool listens on idle connections only, and an error event that nobody hears ends the process. The query in
+  // hand fails by itself.
+  const onError = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', onError);
   try {
     await client.query('BEGIN');
     const result = await work(queryable(client));
@@ -88,6 +94,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<
     });
     throw error;
   } finally {
+    client.off('error', onError);
     client.release(broken);
   }
 }
@@ -97,8 +104,18 @@ const AWAY_CODES = new Set([
   'ECONNRESET',
   'EPIPE',
   'ENOTFOUND',
+  'EAI_AGAIN',
   'ETIMEDOUT',
   'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Waited too long for a lock, a statement or a transaction, or lost against another one: try again.
+  '55P03',
+  '57014',
+  '25P03',
+  '40P01',
+  '40001',
+  'P2024',
+  'P2028',
   // PostgreSQL: shutting down, crashed, starting up, out of connections, out of disk, read-only (a demoted primary).
   '57P01',
   '57P02',
@@ -110,6 +127,11 @@ const AWAY_CODES = new Set([
   '08001',
   '08003',
   '08006',
+  // Prisma's names for: cannot be reached, does not answer, closed the connection, has too many.
+  'P1001',
+  'P1008',
+  'P1017',
+  'P2037',
 ]);
 // node-postgres gives these no code.
 const AWAY_MESSAGES =
@@ -118,6 +140,12 @@ const AWAY_MESSAGES =
 /** Whether an error means "the database is not there now": the caller answers 503 and the sender tries again. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  return (typeof code === 'string' && AWAY_CODES.has(code)) || AWAY_MESSAGES.test(error.message);
+  return codesOf(error).some((code) => AWAY_CODES.has(code)) || AWAY_MESSAGES.test(error.message);
+}
+
+/** The driver's code; what Prisma has no name for, it wraps. */
+function codesOf(error: Error): string[] {
+  const { code, meta } = error as { code?: unknown; meta?: { driverAdapterError?: { cause?: unknown } } };
+  const wrapped = meta?.driverAdapterError?.cause as { originalCode?: unknown } | undefined;
+  return [code, wrapped?.originalCode].filter((each) => typeof each === 'string');
 }

@@ -1,4 +1,3 @@
-import { sleep } from './clock.ts';
 import type { Logger } from './logger.ts';
 
 /**
@@ -31,8 +30,8 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
   const { claim, concurrency, pollMs } = options;
   const logger = options.logger.child({ loop: options.name });
   const inHand = new Set<Promise<void>>();
-  let rung = new AbortController();
-  let stopping = false;
+  const bell = createBell();
+  let isStopping = false;
   let running: Promise<void> | undefined;
 
   function take(row: Row): void {
@@ -41,33 +40,38 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
       .catch((error: unknown) => {
         logger.error({ err: error }, 'work on a due row failed');
       })
-      .finally(() => inHand.delete(task));
+      .finally(() => {
+        inHand.delete(task);
+        bell.ring();
+      });
     inHand.add(task);
   }
 
   async function pass(): Promise<number> {
     let count = 0;
     for (;;) {
-      const free = stopping ? 0 : concurrency - inHand.size;
+      const free = isStopping ? 0 : concurrency - inHand.size;
+      // From here on a ring is news, except for the ring of stop(), which must end the next wait, too.
+      if (!isStopping) bell.hush();
       const rows = free > 0 ? await claim(free) : [];
       rows.forEach(take);
       count += rows.length;
       if (inHand.size === 0) return count;
+      if (isStopping) {
+        await Promise.all(inHand);
+        return count;
+      }
       // A slow row must not keep new ones waiting: go round again when one ends, or when somebody rings.
-      if (rows.length === 0 || inHand.size === concurrency)
-        await Promise.race([...inHand, sleep(pollMs, rung.signal)]);
-      if (rung.signal.aborted) rung = new AbortController();
+      if (rows.length === 0 || inHand.size === concurrency) await bell.wait(pollMs);
     }
   }
 
   async function run(): Promise<void> {
-    while (!stopping) {
+    while (!isStopping) {
       await pass().catch((error: unknown) => {
         logger.error({ err: error }, 'claiming due rows failed');
       });
-      // A signal that came during the pass was meant for rows the pass may not have seen.
-      await sleep(pollMs, rung.signal);
-      rung = new AbortController();
+      await bell.wait(pollMs);
     }
   }
 
@@ -76,14 +80,38 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
     start: () => {
       running ??= run();
     },
-    wake: () => {
-      rung.abort();
-    },
+    wake: bell.ring,
     stop: async () => {
-      stopping = true;
-      rung.abort();
+      isStopping = true;
+      bell.ring();
       await running;
       await Promise.all(inHand);
+    },
+  };
+}
+
+/** A wait that somebody can cut short. A ring while nobody waits cuts the next wait, unless it is hushed before. */
+function createBell(): { ring(): void; hush(): void; wait(ms: number): Promise<void> } {
+  let hasRung = false;
+  let cut: (() => void) | undefined;
+  return {
+    ring: () => {
+      hasRung = true;
+      cut?.();
+    },
+    hush: () => {
+      hasRung = false;
+    },
+    wait: async (ms) => {
+      if (hasRung) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        cut = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      cut = undefined;
     },
   };
 }

@@ -1,8 +1,16 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 
-/** A port that another program holds. The message says what to do, so it can be shown as it is. */
-export class PortTakenError extends Error {
+/** Nobody can listen there. The message says what to do, so it can be shown as it is. */
+export class CannotListenError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'CannotListenError';
+  }
+}
+
+/** Another program holds the port. */
+export class PortTakenError extends CannotListenError {
   constructor(host: string, port: number) {
     super(`port ${port} on ${host} is taken by another program: stop it, or set PORT to a free one`);
     this.name = 'PortTakenError';
@@ -19,6 +27,7 @@ export type RunningServer = {
 /**
  * Listens on `host`:`port` (0: any free port).
  * @throws {PortTakenError} when the port is in use
+ * @throws {CannotListenError} when it is not ours to use, or `host` is not an address of this machine
  */
 export async function listen(handler: RequestListener, host: string, port: number): Promise<RunningServer> {
   const server = createServer(
@@ -33,7 +42,7 @@ export async function listen(handler: RequestListener, host: string, port: numbe
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'EADDRINUSE' ? new PortTakenError(host, port) : error);
+      reject(explain(error, host, port));
     });
     server.listen(port, host, resolve);
   });
@@ -44,6 +53,8 @@ export async function listen(handler: RequestListener, host: string, port: numbe
   };
 }
 
+const TIDY_MS = 20;
+
 async function close(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) =>
     server.close(() => {
@@ -51,9 +62,42 @@ async function close(server: Server, graceMs: number): Promise<void> {
     }),
   );
   server.closeIdleConnections();
+  // A connection that was busy just now is kept alive after its answer, and would be waited for.
+  const tidy = setInterval(() => {
+    server.closeIdleConnections();
+  }, TIDY_MS);
   const cut = setTimeout(() => {
     server.closeAllConnections();
   }, graceMs);
   await closed;
   clearTimeout(cut);
+  clearInterval(tidy);
+}
+
+const NOT_OURS = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const { code = '' } = error;
+  if (code === 'EADDRINUSE') return new PortTakenError(host, port);
+  if (code === 'EACCES')
+    return new CannotListenError(`this user may not listen on port ${port}: set PORT to one above 1023`);
+  if (NOT_OURS.has(code))
+    return new CannotListenError(
+      `${host} is not an address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every network`,
+    );
+  return error;
+}
+
+const PROBE_MS = 1_000;
+
+/** Whether somebody accepts connections at the host and port of `url`. */
+export function isListening(url: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: url.hostname, port: Number(url.port), timeout: PROBE_MS });
+    const end = (answer: boolean) => () => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', end(true)).once('timeout', end(false)).once('error', end(false));
+  });
 }

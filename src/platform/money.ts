@@ -20,7 +20,10 @@ export function formatMajor({ amount, currency }: Money): string {
   return digits === 0 ? sign + text : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-// No sign, no exponent, no separators; at most 15 digits before the point, so that nothing overflows a bigint column.
+/** The largest amount that PostgreSQL's bigint holds. */
+const MAX_MINOR = 2n ** 63n - 1n;
+
+// No sign, no exponent, no separators.
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?$/;
 
 /**
@@ -33,7 +36,8 @@ export function parseMajor(text: string, currency: string): bigint | null {
   if (digits === null || parts === null) return null;
   const [, whole = '', fraction = ''] = parts;
   if (/[1-9]/.test(fraction.slice(digits))) return null;
-  return BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+  const minor = BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'));
+  return minor <= MAX_MINOR ? minor : null;
 }
 
 /** Whether two positive amounts differ by a power of ten: the mark of major and minor units mixed up. */

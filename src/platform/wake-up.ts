@@ -67,7 +67,8 @@ async function hear(url: Secret, ring: () => void, closing: AbortSignal, logger:
       connectionTimeoutMillis: 2_000,
     });
     const lost = new Promise<void>((resolve) => {
-      client.once('error', () => {
+      // A connection that breaks can report it twice, and an error that nobody hears ends the process.
+      client.on('error', () => {
         resolve();
       });
       client.once('end', () => {

@@ -1,4 +1,4 @@
-import type { Gateway } from '../gateway/client.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import { readHistory } from '../gateway/history.ts';
 import type { Progress } from './progress.ts';
@@ -27,14 +27,14 @@ export async function stageHistory(
   gateway: Gateway,
   { onProgress, ...question }: HistoryQuestion,
 ): Promise<HistoryRead> {
-  const { mode, dialect, transport } = gateway;
+  const { mode, dialect, client } = gateway;
   await createStaging(session);
   // An amount without a currency can be read only where every payment has the same one.
   const mayLackCurrency = dialect.verify.currencyMayBeAbsent;
   const assumedCurrency = mayLackCurrency ? await onlyCurrency(session, mode) : null;
   const read: HistoryRead = { records: 0, pages: 0, unreadable: 0, cut: null, isKeyRefused: false };
   try {
-    for await (const { rows, pages, end } of readHistory(transport, dialect, {
+    for await (const { rows, pages, end } of readHistory(client, dialect, {
       ...question,
       assumedCurrency,
     })) {

@@ -1,4 +1,4 @@
-import type { Gateway } from '../gateway/client.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
@@ -84,6 +84,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
   };
 }
 
+type Books = Pick<Outcome, 'classes' | 'sums'>;
 type Run = { id: string; startedAt: Date; session: Session; options: ReconcileOptions; logger: Logger };
 
 async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationReport> {
@@ -94,13 +95,15 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationR
   const history = await stageHistory(session, parts.gateway, options);
   const scope: Scope = { mode, startedAt, since, until, isCut: history.cut !== null };
   onProgress?.({ step: 'compare' });
-  await session.snapshot(() => classify(session, scope));
+  // One look at one moment: other doors settle meanwhile, and sums of two moments would not close.
+  const compare = (): Promise<Books> =>
+    session.snapshot(async () => {
+      await classify(session, scope);
+      return { classes: await countClasses(session), sums: await sumMoney(session, scope) };
+    });
+  const before = await compare();
   const verified = await verifyWhatDiffers(parts, run, history);
-  // Other doors have settled meanwhile, too: one look at one moment, or the sums would not close.
-  const books = await session.snapshot(async () => {
-    await classify(session, scope);
-    return { classes: await countClasses(session), sums: await sumMoney(session, scope) };
-  });
+  const books = verified.answers.length === 0 ? before : await compare();
   return session.transaction(async () => {
     const isWhole = history.cut === null && verified.problem === null;
     if (!options.dryRun) {
@@ -120,7 +123,12 @@ async function verifyWhatDiffers(
 ): Promise<Verified> {
   if (options.dryRun || history.isKeyRefused) return { answers: [], problem: null };
   const { references, waiting } = await paymentsToVerify(session, MAX_VERIFIED);
-  const verified = await verifyPayments({ ...parts, logger }, references, options.onProgress, options.signal);
+  const verified = await verifyPayments(
+    { ...parts, mode: parts.gateway.mode, logger },
+    references,
+    options.onProgress,
+    options.signal,
+  );
   await noteVerified(session, verified.answers);
   const problem = waiting > 0 ? `${waiting} more payments are to be verified: run again` : verified.problem;
   return { ...verified, problem };
@@ -131,7 +139,7 @@ async function reportOf(
   { id, session, startedAt, logger }: Run,
   history: HistoryRead,
   verified: Verified,
-  books: Pick<Outcome, 'classes' | 'sums'>,
+  books: Books,
 ): Promise<ReconciliationReport> {
   const { mode } = gateway;
   const report = composeReport({

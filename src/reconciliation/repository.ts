@@ -89,8 +89,16 @@ export async function onlyCurrency(db: Queryable, mode: Mode): Promise<string | 
   return rows.length === 1 ? (rows[0]?.currency ?? null) : null;
 }
 
+/** Call it with the lock: then a run that never ended has lost its process, and is ended here. */
 export async function openRun(db: Queryable, id: string, mode: Mode): Promise<void> {
-  await db.query('INSERT INTO reconciliation_runs (id, mode) VALUES ($1, $2)', [id, mode]);
+  await db.query(
+    `WITH lost AS (
+       UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete'
+       WHERE mode = $2 AND finished_at IS NULL
+     )
+     INSERT INTO reconciliation_runs (id, mode) VALUES ($1, $2)`,
+    [id, mode],
+  );
 }
 
 /** Keeps the report without its items: findings live in their own table, and there may be many. */

@@ -1,6 +1,7 @@
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Database } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Mode } from '../platform/mode.ts';
 import { loadPayment } from '../settlement/repository.ts';
 import type { Settle } from '../settlement/settle.ts';
 import type { Progress } from './progress.ts';
@@ -11,7 +12,13 @@ export type Verified = {
   problem: string | null;
 };
 
-export type VerifyParts = { database: Database; settle: Settle; logger: Logger; concurrency: number };
+export type VerifyParts = {
+  database: Database;
+  mode: Mode;
+  settle: Settle;
+  logger: Logger;
+  concurrency: number;
+};
 
 /** After so many calls in a row that got no answer the service is away, and asking on only harms it. */
 const MAX_FAILURES = 5;
@@ -21,7 +28,7 @@ const MAX_FAILURES = 5;
  * say. History pays nothing: whether money came is decided in there.
  */
 export async function verifyPayments(
-  { database, settle, logger, concurrency }: VerifyParts,
+  { database, mode, settle, logger, concurrency }: VerifyParts,
   references: readonly string[],
   onProgress?: (progress: Progress) => void,
   signal?: AbortSignal,
@@ -33,7 +40,7 @@ export async function verifyPayments(
   let isOver = false;
 
   async function ask(reference: string): Promise<void> {
-    const payment = await loadPayment(database, reference);
+    const payment = await loadPayment(database, reference, mode);
     if (payment === null) return;
     try {
       const { released } = await settle(payment, 'reconciliation');

@@ -45,9 +45,9 @@ export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRu
   if (outcome === 'paid') return decidePaid(payment);
   return {
     outcome,
-    payment: nextStatus(payment.status, outcome),
+    payment: nextStatus(payment, outcome),
     release: false,
-    suspense: answer.kind === 'record' ? strayMoney(outcome, answer.evidence) : null,
+    suspense: answer.kind === 'record' ? strayMoney(outcome, answer.evidence, payment) : null,
   };
 }
 
@@ -94,22 +94,35 @@ function decidePaid(payment: Payment): Decision {
   return { outcome: 'paid', payment: 'held', release: false, suspense };
 }
 
-/** Money came that does not match. All of it is the shopper's until a person decides. */
-function strayMoney(outcome: VerificationOutcome, { amount, currency }: Evidence): Decision['suspense'] {
+/** Money that came and is not earned: all of it when it does not match, the surplus when the rest has paid the order. */
+function strayMoney(
+  outcome: VerificationOutcome,
+  { amount, currency }: Evidence,
+  payment: Payment,
+): Decision['suspense'] {
   const isMoney = ['underpaid', 'overpaid', 'unit_error', 'currency_mismatch'].includes(outcome);
-  if (!isMoney || amount.is !== 'read' || currency.is !== 'read' || amount.value === 0n) return null;
-  return { class: outcome, amount: amount.value, currency: currency.value };
+  if (!isMoney || amount.is !== 'read' || amount.value === 0n) return null;
+  // Money without a currency gets here only where the dialect lets the currency be absent.
+  const money = {
+    class: outcome,
+    amount: amount.value,
+    currency: currency.is === 'read' ? currency.value : payment.currency,
+  };
+  if (payment.status !== 'paid') return money;
+  // A paid payment that now shows other money than it was paid with contradicts itself: evidence, but no new money.
+  return outcome === 'overpaid' ? { ...money, amount: amount.value - payment.amount } : null;
 }
 
-function nextStatus(status: PaymentStatus, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {
+function nextStatus(payment: Payment, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {
+  const { status } = payment;
   // There is no way back from paid. What contradicts it is kept as evidence, and reconciliation raises it.
   if (status === 'paid') return 'paid';
   switch (outcome) {
-    // Nothing new. An initialize call that nobody saw the end of is ambiguous by the time we ask.
     case 'pending':
+      return status === 'held' ? freed(payment) : watched(status);
     case 'not_found':
     case 'unreadable':
-      return status === 'sending' ? 'ambiguous' : status;
+      return watched(status);
     case 'failed':
     case 'reversed':
       return 'failed';
@@ -125,4 +138,15 @@ function nextStatus(status: PaymentStatus, outcome: Exclude<VerificationOutcome,
     case 'unproven':
       return 'held';
   }
+}
+
+/** Nothing new. An initialize call that nobody saw the end of is ambiguous by the time we ask. */
+function watched(status: PaymentStatus): PaymentStatus {
+  return status === 'sending' ? 'ambiguous' : status;
+}
+
+/** One odd answer holds a payment; a plain "pending" after it lets it go again, unless money has come. */
+function freed({ hasSuspense, hasCheckoutUrl }: Payment): PaymentStatus {
+  if (hasSuspense) return 'held';
+  return hasCheckoutUrl ? 'open' : 'ambiguous';
 }

@@ -1,5 +1,5 @@
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
-import type { Gateway } from '../gateway/client.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database.ts';
 import { createDueLoop, type DueLoop } from '../platform/due-loop.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -35,13 +35,11 @@ export function createDuePayments({
       await settle(payment, payment.isHinted ? 'webhook' : 'schedule');
     } catch (error) {
       if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
-      const asked = error instanceof GatewayUnavailable ? (error.retryAfterSec ?? 0) : 0;
-      const pauseSec = Math.max(asked, pauseAfterFailureSec(payment.checks));
-      logger.warn(
-        { reference: payment.reference, orderId: payment.orderId, reason: error.message, pauseSec },
-        'check postponed',
-      );
-      await postponeCheck(database, payment.reference, pauseSec);
+      const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
+      const pauseSec = pauseAfterFailureSec(payment.checks);
+      const { reference, orderId } = payment;
+      logger.warn({ reference, orderId, reason: error.message, pauseSec, notBeforeSec }, 'check postponed');
+      await postponeCheck(database, reference, pauseSec, notBeforeSec);
     }
   }
 

@@ -26,6 +26,10 @@ export type Payment = {
   orderStatus: OrderStatus;
   /** Seconds since the payment was written, by the database's clock: the only one all nodes share. */
   ageSec: number;
+  /** Whether the shopper was given the address of a checkout. */
+  hasCheckoutUrl: boolean;
+  /** Whether money of this payment stands in suspense. */
+  hasSuspense: boolean;
   /** Hints seen when the check began; a larger number afterwards means that one came meanwhile. */
   hints: number;
 };

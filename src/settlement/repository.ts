@@ -1,20 +1,25 @@
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Queryable, Statement } from '../platform/database.ts';
+import type { Mode } from '../platform/mode.ts';
 import type { Decision } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
 import { HINT_PAUSE_SEC } from './schedule.ts';
 
 const PAYMENT_COLUMNS = `
   p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",
-  extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints`;
+  extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints, p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
+  EXISTS (SELECT FROM suspense_items s WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL)
+    AS "hasSuspense"`;
 
 const LOAD: Statement = {
   name: 'load-payment',
-  text: `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN orders o ON o.id = p.order_id WHERE p.reference = $1`,
+  text: `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN orders o ON o.id = p.order_id
+    WHERE p.reference = $1 AND p.mode = $2`,
 };
 
-export async function loadPayment(db: Queryable, reference: string): Promise<Payment | null> {
-  const [row] = await db.query<Payment>(LOAD, [reference]);
+/** A payment of this mode; one of the other mode is as unknown as one that does not exist. */
+export async function loadPayment(db: Queryable, reference: string, mode: Mode): Promise<Payment | null> {
+  const [row] = await db.query<Payment>(LOAD, [reference, mode]);
   return row ?? null;
 }
 
@@ -28,19 +33,21 @@ export type DuePayment = Payment & { checks: number; isHinted: boolean };
 const CLAIM: Statement = {
   name: 'claim-due-payments',
   text: `
+    WITH due AS MATERIALIZED (
+      SELECT reference FROM payments
+      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1
+      ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    )
     UPDATE payments p
     SET leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1,
       last_hinted_at = CASE WHEN p.hints > p.hints_answered THEN now() ELSE p.last_hinted_at END
-    FROM orders o
-    WHERE o.id = p.order_id AND p.reference IN (
-      SELECT reference FROM payments
-      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1
-      ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+    FROM due, orders o
+    WHERE p.reference = due.reference AND o.id = p.order_id
     RETURNING ${PAYMENT_COLUMNS}, p.checks, p.hints > p.hints_answered AS "isHinted"`,
 };
 
 /** Leases up to `limit` payments whose time has come. */
-export function claimDuePayments(db: Queryable, mode: string, limit: number): Promise<DuePayment[]> {
+export function claimDuePayments(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
   return db.query(CLAIM, [mode, limit]);
 }
 
@@ -50,9 +57,9 @@ const HINT_AND_CLAIM: Statement = {
   name: 'hint-and-claim-payment',
   text: `
     WITH seen AS (
-      SELECT reference, (leased_until IS NULL OR leased_until < now()) AND
-        (last_hinted_at IS NULL OR last_hinted_at < now() - interval '${HINT_PAUSE_SEC} s') AS free
-      FROM payments WHERE reference = $1 FOR UPDATE
+      SELECT reference, coalesce(leased_until > now(), false) AS leased, coalesce(leased_until, '-infinity') <= now() AND
+        coalesce(last_hinted_at, '-infinity') <= now() - interval '${HINT_PAUSE_SEC} s' AS free
+      FROM payments WHERE reference = $1 AND mode = $2 FOR UPDATE
     )
     UPDATE payments p
     SET hints = p.hints + 1, checks = p.checks + seen.free::int,
@@ -62,39 +69,61 @@ const HINT_AND_CLAIM: Statement = {
         ELSE GREATEST(now(), p.last_hinted_at + interval '${HINT_PAUSE_SEC} s') END)
     FROM seen, orders o
     WHERE p.reference = seen.reference AND o.id = p.order_id
-    RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed"`,
+    RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed", seen.leased AS "isLeased"`,
+};
+
+export type HintedPayment = Payment & {
+  /** Ours to check now. Otherwise the clock answers the hint. */
+  isClaimed: boolean;
+  /** Somebody was checking it when the hint came. */
+  isLeased: boolean;
 };
 
 /**
- * Counts a hint and takes the payment for a check right now. Null when somebody is checking it, or when a hint has had
- * it checked within the last seconds: the clock answers the hint then.
+ * Counts a hint, and takes the payment for a check right now unless somebody is checking it or a hint has had it
+ * checked within the last seconds.
  */
-export async function hintAndClaim(db: Queryable, reference: string): Promise<Payment | null> {
-  const [row] = await db.query<Payment & { isClaimed: boolean }>(HINT_AND_CLAIM, [reference]);
-  return row?.isClaimed === true ? row : null;
+export async function hintAndClaim(
+  db: Queryable,
+  reference: string,
+  mode: Mode,
+): Promise<HintedPayment | null> {
+  const [row] = await db.query<HintedPayment>(HINT_AND_CLAIM, [reference, mode]);
+  return row ?? null;
 }
 
 /** A payment that was certainly never sent, and now never will be. */
 export async function expireUnsent(db: Queryable, reference: string): Promise<void> {
   await db.query(
-    `WITH expired AS (
-       UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL
-       WHERE reference = $1 AND status = 'created' RETURNING order_id, reference
+    `WITH held AS (
+       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+     ), expired AS (
+       UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL FROM held
+       WHERE reference = $1 AND order_id = held.id AND status = 'created' RETURNING order_id, reference
      )
      INSERT INTO journal (order_id, event, reference, cause) SELECT order_id, 'payment-expired', reference, 'schedule' FROM expired`,
     [reference],
   );
 }
 
-/** Ends a lease after the service could not be asked; the payment comes back after the pause. */
-export async function postponeCheck(db: Queryable, reference: string, pauseSec: number): Promise<void> {
-  await db.query(
-    {
-      name: 'postpone-check',
-      text: `UPDATE payments SET leased_until = NULL, next_check_at = now() + make_interval(secs => $2) WHERE reference = $1`,
-    },
-    [reference, pauseSec],
-  );
+const POSTPONE: Statement = {
+  name: 'postpone-check',
+  text: `
+    UPDATE payments SET next_check_at = now() + make_interval(secs => $2), leased_until = now() + make_interval(secs => $3)
+    WHERE reference = $1`,
+};
+
+/**
+ * Ends a lease after the service could not be asked; the payment comes back after the pause.
+ * @param notBeforeSec what the service itself asked for (Retry-After): until then no hint has it checked either
+ */
+export async function postponeCheck(
+  db: Queryable,
+  reference: string,
+  pauseSec: number,
+  notBeforeSec: number | null,
+): Promise<void> {
+  await db.query(POSTPONE, [reference, Math.max(pauseSec, notBeforeSec ?? 0), notBeforeSec]);
 }
 
 /** Everything one settled check writes. */
@@ -119,8 +148,8 @@ const RECORD: Statement = {
   text: `
     WITH seen AS (
       SELECT p.reference, p.order_id, p.mode FROM payments p JOIN orders o ON o.id = p.order_id
-      WHERE p.reference = $1 AND p.status = $2 AND o.status = $3
-      FOR UPDATE OF o, p
+      WHERE p.reference = $1 AND p.status = $2 AND o.status = $3 AND p.mode = $21
+      FOR NO KEY UPDATE OF o, p
     ), evidence AS (
       INSERT INTO verifications
         (reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
@@ -141,9 +170,20 @@ const RECORD: Statement = {
       FROM release WHERE orders.id = release.order_id
     ), stray AS (
       INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
-      SELECT mode, $18, reference, order_id, id, $19::bigint, $20 FROM evidence WHERE $18::text IS NOT NULL
-      ON CONFLICT (mode, reference, class) DO NOTHING
+      SELECT e.mode, $18, e.reference, e.order_id, e.id, $19::bigint, $20 FROM evidence e
+      WHERE $18::text IS NOT NULL AND NOT EXISTS (
+        -- Somebody has dealt with this very money.
+        SELECT FROM suspense_items s WHERE s.mode = e.mode AND s.reference = e.reference AND s.closed_at IS NOT NULL
+          AND (s.class, s.amount, s.currency) = ($18, $19::bigint, $20))
+      ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
+        SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,
+          verification_id = EXCLUDED.verification_id
+        WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
+          IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
       RETURNING class
+    ), earned AS (
+      UPDATE suspense_items s SET closed_at = now(), closed_by = 'settlement', note = 'the whole amount came and paid the order'
+      FROM release WHERE s.reference = $1 AND s.order_id = release.order_id AND s.closed_at IS NULL
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
       SELECT order_id, CASE WHEN $17 THEN 'order-paid' ELSE 'payment-' || $12 END, reference, $11,
@@ -182,6 +222,7 @@ export async function recordSettlement(
     decision.suspense?.class ?? null,
     decision.suspense?.amount ?? null,
     decision.suspense?.currency ?? null,
+    payment.mode,
   ]);
   return rows.length === 1;
 }

@@ -31,6 +31,10 @@ export const CHECK_AGES_SEC: readonly number[] = [
 /** Services retry webhooks for about three days and settle late authorisations within a week; then we stop looking. */
 export const HORIZON_SEC = 8 * DAY;
 
+/** Past the horizon an unreadable answer is asked for again daily, for three days. */
+export const ASK_AGAIN_SEC = DAY;
+export const LAST_ANSWER_BY_SEC = HORIZON_SEC + 3 * DAY;
+
 /** A freshly opened checkout has not been seen by the shopper yet: the look at age 0 is for payments that nobody can open. */
 export const FIRST_CHECK_AFTER_OPENING_SEC = 5;
 

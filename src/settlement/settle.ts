@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Gateway } from '../gateway/client.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { NOBODY_WAITS, PERSON_WAITS, type VerifyAnswer } from '../gateway/verify.ts';
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Database } from '../platform/database.ts';
@@ -7,7 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { decide, type Decision, type VerificationOutcome } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
 import { loadPayment, recordSettlement, type Settlement } from './repository.ts';
-import { nextCheckSec } from './schedule.ts';
+import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './schedule.ts';
 
 /**
  * The one room. Shopper, webhook, clock and reconciliation may each ask for settlement; this function is the only
@@ -37,6 +37,9 @@ const MAX_TRIES = 5;
  */
 export function createSettle(parts: SettleParts): Settle {
   return async (payment, cause) => {
+    // A process asks with the key of its own mode: test money must never pay a live order.
+    if (payment.mode !== parts.gateway.mode)
+      throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
     const log = parts.logger.child({ reference: payment.reference, orderId: payment.orderId, cause });
     const deadline = cause === 'return' ? PERSON_WAITS : NOBODY_WAITS;
     const answer = await parts.gateway.verify(payment.reference, payment.currency, deadline);
@@ -61,7 +64,7 @@ async function agree(
       logChange(log, payment, settlement);
       return { outcome: decision.outcome, payment: settlement.status, released: decision.release };
     }
-    const fresh = await loadPayment(database, payment.reference);
+    const fresh = await loadPayment(database, payment.reference, payment.mode);
     if (fresh === null) break;
     payment = { ...fresh, hints: payment.hints };
   }
@@ -69,22 +72,38 @@ async function agree(
 }
 
 function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer, cause: Cause): Settlement {
-  const next = nextCheckSec(payment.ageSec);
   const evidence = answer.kind === 'record' ? answer.evidence : null;
-  const isFinal = decision.outcome === 'paid';
   return {
     payment,
     decision,
     cause,
-    status: next === null ? atHorizon(decision) : decision.payment,
-    nextCheckSec: isFinal ? null : next,
-    statusWord: evidence?.statusWord?.slice(0, 64) ?? null,
+    ...whatNext(payment, decision),
+    statusWord: evidence?.statusWord?.replace(/\p{Cc}/gu, '?').slice(0, 64) ?? null,
     ...provenMoney(payment, decision, answer),
     httpStatus: answer.httpStatus,
     // Ordinary waiting is the bulk of all answers; its digest is enough.
     body: decision.outcome === 'pending' ? null : answer.body,
     bodySha256: createHash('sha256').update(answer.body).digest(),
   };
+}
+
+/** Where the payment goes, and when it is looked at again. At the horizon what still waits expires, by a last answer. */
+function whatNext(
+  payment: Payment,
+  { outcome, payment: status }: Decision,
+): Pick<Settlement, 'status' | 'nextCheckSec'> {
+  if (outcome === 'paid') return { status, nextCheckSec: null };
+  const nextSec = nextCheckSec(payment.ageSec);
+  if (nextSec !== null) return { status, nextCheckSec: nextSec };
+  const isWaiting = status === 'open' || status === 'ambiguous' || status === 'created';
+  if (!isWaiting) return { status, nextCheckSec: null };
+  // An answer that nobody can read is not an answer: it expires nothing. Some days of them are for a person to see.
+  if (outcome === 'unreadable') {
+    return payment.ageSec > LAST_ANSWER_BY_SEC
+      ? { status: 'held', nextCheckSec: null }
+      : { status, nextCheckSec: ASK_AGAIN_SEC };
+  }
+  return { status: 'expired', nextCheckSec: null };
 }
 
 /** What the answer says in money. Where the dialect allows a field to be absent, the expected value stands for it. */
@@ -100,11 +119,6 @@ function provenMoney(
     answeredAmount: amount.is === 'read' ? amount.value : null,
     answeredCurrency: currency.is === 'read' ? currency.value : null,
   };
-}
-
-/** The last look has been taken: what is still waiting expires. What is held stays for a person. */
-function atHorizon({ payment }: Decision): PaymentStatus {
-  return payment === 'open' || payment === 'ambiguous' || payment === 'created' ? 'expired' : payment;
 }
 
 function logChange(log: Logger, before: Payment, { decision, status }: Settlement): void {

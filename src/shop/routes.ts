@@ -9,7 +9,8 @@ import { OrderPage } from './order-page.tsx';
 import { ShopPage } from './shop-page.tsx';
 
 export type ShopRoutesParts = {
-  catalogue: Pick<Catalogue, 'products'>;
+  /** Null: there is no shop page, only the order page that shoppers come back to. */
+  catalogue: Pick<Catalogue, 'products'> | null;
   findOrder: (id: string) => Promise<Order | null>;
   /** Whether the key behind the shop is a test key. Undefined: the shop page does not promise that it is. */
   mode?: Mode;
@@ -22,9 +23,11 @@ export type ShopRoutesParts = {
 export function shopRoutes({ catalogue, findOrder, mode }: ShopRoutesParts): Router {
   const router = Router();
 
-  router.get('/', async (_req, res) => {
-    sendPage(res, ShopPage({ products: await catalogue.products(), mode }));
-  });
+  if (catalogue !== null) {
+    router.get('/', async (_req, res) => {
+      sendPage(res, ShopPage({ products: await catalogue.products(), mode }));
+    });
+  }
 
   router.get('/assets/:name', (req, res) => {
     const asset = findAsset(req.params.name);

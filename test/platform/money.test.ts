@@ -49,6 +49,7 @@ describe('a text that is not exactly that money is refused, never rounded', () =
     ['0x10', 'NGN'],
     ['١٢', 'NGN'],
     ['1000000000000000', 'NGN'],
+    ['999999999999999', 'CLF'],
     ['1.00', 'ABC'],
   ])('%j %s', (text, currency) => {
     expect(parseMajor(text, currency)).toBeNull();

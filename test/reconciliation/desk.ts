@@ -1,4 +1,4 @@
-import { createGateway, type Gateway } from '../../src/gateway/client.ts';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { defaultDialect, parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock } from '../../src/platform/clock.ts';

@@ -296,6 +296,15 @@ describe('runs', () => {
     expect(rows).toEqual([{ id: runId, mode: 'test', complete: true, verdict: 'agreed', open: false }]);
   });
 
+  test('that lost their process are ended by the next one', async () => {
+    await desk.database.query(`INSERT INTO reconciliation_runs (id, mode) VALUES ('run_killed', 'test')`);
+    await run();
+    const [killed] = await desk.database.query(
+      `SELECT complete, verdict, finished_at IS NULL AS open FROM reconciliation_runs WHERE id = 'run_killed'`,
+    );
+    expect(killed).toEqual({ complete: false, verdict: 'incomplete', open: false });
+  });
+
   test('end when they are told to, as incomplete ones', async () => {
     const stop = new AbortController();
     desk.service.answerHistory = () => {
@@ -352,6 +361,15 @@ describe('runs', () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(runs).toBe(atStop);
   });
+});
+
+test('a dialect whose records lack a currency is read where all payments share one', async () => {
+  const reconcile = desk.speaking({ verify: { currencyMayBeAbsent: true } });
+  const { reference } = await desk.put({ isSettled: true }, null);
+  desk.service.history.push(`{"reference":"${reference}","status":"paid","amount":25}`);
+  expect(await reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', matched: 1 });
+  await desk.put({ isSettled: true, currency: 'KWD' }, {});
+  expect(await reconcile({ dryRun: true })).toMatchObject({ findings: { unreadable: 1 } });
 });
 
 test('the report for people says what to do, and nothing in it steers the terminal', async () => {

@@ -30,6 +30,8 @@ const payment: Payment = {
   status: 'open',
   orderStatus: 'pending',
   ageSec: 10,
+  hasCheckoutUrl: true,
+  hasSuspense: false,
   hints: 0,
 };
 
@@ -97,6 +99,19 @@ test('stray money is accounted for in the currency it came in', () => {
     class: 'currency_mismatch',
     amount: 2500n,
     currency: 'XOF',
+  });
+});
+
+test('money that comes on top of a paid payment is a surplus, and only that', () => {
+  const paid: Payment = { ...payment, status: 'paid', orderStatus: 'paid' };
+  expect(decide(paid, answer({ amount: read(6000n) }), STRICT)).toMatchObject({
+    payment: 'paid',
+    release: false,
+    suspense: { class: 'overpaid', amount: 3500n, currency: 'NGN' },
+  });
+  expect(decide(paid, answer({ amount: read(2000n) }), STRICT)).toMatchObject({
+    payment: 'paid',
+    suspense: null,
   });
 });
 

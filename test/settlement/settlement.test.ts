@@ -150,10 +150,31 @@ test('return, webhook and clock at the same instant, ten times over: one release
 
 async function load(reference: string) {
   const { loadPayment } = await import('../../src/settlement/repository.ts');
-  const payment = await loadPayment(shop.program.database, reference);
+  const payment = await loadPayment(shop.program.database, reference, 'test');
   if (payment === null) throw new Error('no such payment');
   return payment;
 }
+
+test('settling one payment while another of its order is opened: nobody waits for ever, nothing is lost', async () => {
+  for (let round = 0; round < 15; round += 1) {
+    const first = await shop.checkout();
+    await shop.hand(`transactions/${first.reference}/fail`, { notify: false });
+    const old = `UPDATE payments SET created_at = now() - interval '2 h' WHERE reference = $1`;
+    await query(old, first.reference);
+    const [settled, second] = await Promise.all([
+      shop.program.settle(await load(first.reference), 'schedule'),
+      shop.checkout({ orderId: first.orderId }),
+      shop.checkout({ orderId: first.orderId }),
+    ]);
+    expect(settled.outcome).toBe('failed');
+    expect(second.reference).not.toBe(first.reference);
+    const journal = await query<{ seq: number }>(
+      'SELECT seq FROM journal WHERE order_id = $1 ORDER BY seq',
+      first.orderId,
+    );
+    expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_row, at) => at + 1));
+  }
+});
 
 describe('hints', () => {
   test('a flood of returns costs the service one question', async () => {

@@ -35,6 +35,8 @@ export type TestProgramOptions = {
   env?: Record<string, string>;
   /** Whether the clock runs by itself. Otherwise a test calls `duePayments.pass()`. */
   worker?: boolean;
+  /** Milliseconds that the sandbox takes for each answer. */
+  latencyMs?: number;
   /** Another service than the sandbox. */
   gatewayUrl?: string;
 };
@@ -49,6 +51,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     dataDir: null,
     logger,
     webhook: { url: null, secret: 'whsec_test', pausesMs: [50] },
+    latencyMs: options.latencyMs ?? 0,
   });
   const env = { NODE_ENV: 'test', CHECKOUTS_PER_MINUTE: '0', RECONCILE_EVERY_MIN: '0', ...options.env };
   const config = loadConfig(env);

@@ -182,10 +182,10 @@ CREATE TABLE suspense_items (
   closed_by       text,
   note            text,
 
-  UNIQUE (mode, reference, class),
   CONSTRAINT closed_by_somebody CHECK ((closed_at IS NULL) = (closed_by IS NULL))
 );
-CREATE INDEX suspense_open ON suspense_items (opened_at) WHERE closed_at IS NULL;
+-- One open item per payment: when more money comes, the item changes. Closed ones stay as history.
+CREATE UNIQUE INDEX suspense_open ON suspense_items (mode, reference) WHERE closed_at IS NULL;
 
 
 -- Each reconciliation: what it read, what it said.
@@ -296,7 +296,7 @@ DECLARE
   was text;
   now_is text;
 BEGIN
-  SELECT status INTO was FROM orders WHERE id = NEW.order_id FOR UPDATE;
+  SELECT status INTO was FROM orders WHERE id = NEW.order_id FOR NO KEY UPDATE;
   SELECT CASE
     WHEN bool_or(status = 'held') THEN 'review'
     WHEN bool_or(status IN ('created', 'sending', 'open', 'ambiguous')) THEN 'pending'
@@ -309,7 +309,7 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER order_follows_payments AFTER UPDATE OF status ON payments
-  FOR EACH ROW WHEN (OLD.status <> NEW.status AND NEW.status NOT IN ('open', 'paid'))
+  FOR EACH ROW WHEN (OLD.status <> NEW.status AND NEW.status <> 'paid' AND (NEW.status <> 'open' OR OLD.status = 'held'))
   EXECUTE FUNCTION order_follows_payments();
 -- There is no way back from paid. Money that goes back later is a finding about a paid order.
 CREATE TRIGGER paid_orders_are_frozen BEFORE UPDATE ON orders

@@ -1,0 +1,76 @@
+import type { Queryable } from '../platform/database.ts';
+import { newId } from '../platform/ids.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Money } from '../platform/money.ts';
+import type { IdempotencyKey } from './idempotency-key.ts';
+import { addPayment, bindKey, lockPayableOrder, sendUnsent, type PayableOrder } from './repository.ts';
+
+/** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
+export type PaymentPlan =
+  | { outcome: 'send'; reference: string; email: string; money: Money }
+  | { outcome: 'opened'; orderId: string; reference: string; money: Money; checkoutUrl: string }
+  /** Another click is opening a checkout of this order right now. */
+  | { outcome: 'wait' }
+  | { outcome: 'key-is-taken' }
+  | { outcome: 'unknown-order' | 'already-paid' | 'under-review' | 'too-many-open-payments' };
+
+/** Statuses in which a payment may still bring money. */
+const LIVE = ['created', 'sending', 'open', 'ambiguous'];
+/** More attempts within the hour than a person makes; a program that makes them is stopped here. */
+const MAX_LIVE_PAYMENTS = 5;
+/** Hosted checkouts live for hours at least; a second click within one gets the same page. */
+const RESUME_WITHIN_SEC = 3_600;
+/** Initialize takes 10 s at most. A payment that is "sending" for longer has lost its process. */
+const SENDING_TAKES_SEC = 12;
+
+/** Decides on the next payment of an order and writes it down, with the order locked: two clicks queue here. */
+export async function planPayment(
+  tx: Queryable,
+  orderId: string,
+  mode: Mode,
+  key: IdempotencyKey | null,
+): Promise<PaymentPlan> {
+  const order = await lockPayableOrder(tx, orderId, mode);
+  if (order === null) return { outcome: 'unknown-order' };
+  const next = nextPayment(order);
+  if (!isGo(next)) return next;
+  const answer = next.outcome === 'resume' ? next.reference : null;
+  if (key !== null && !(await bindKey(tx, mode, key, orderId, answer))) return { outcome: 'key-is-taken' };
+  const { email, money } = order;
+  switch (next.outcome) {
+    case 'resume':
+      return { outcome: 'opened', orderId, reference: next.reference, money, checkoutUrl: next.checkoutUrl };
+    case 'send-unsent':
+      await sendUnsent(tx, next.reference);
+      return { outcome: 'send', reference: next.reference, email, money };
+    case 'add': {
+      const reference = newId();
+      await addPayment(tx, orderId, reference);
+      return { outcome: 'send', reference, email, money };
+    }
+  }
+}
+
+type Go =
+  | { outcome: 'add' }
+  | { outcome: 'send-unsent'; reference: string }
+  | { outcome: 'resume'; reference: string; checkoutUrl: string };
+type NoGo = { outcome: 'already-paid' | 'under-review' | 'too-many-open-payments' } | { outcome: 'wait' };
+
+function isGo(next: Go | NoGo): next is Go {
+  return next.outcome === 'add' || next.outcome === 'send-unsent' || next.outcome === 'resume';
+}
+
+/** A second click resumes the open checkout; a payment that was never sent is sent; else a new one begins. */
+function nextPayment({ status, payments }: PayableOrder): Go | NoGo {
+  if (status === 'paid') return { outcome: 'already-paid' };
+  if (status === 'review') return { outcome: 'under-review' };
+  for (const { reference, status: at, checkoutUrl, ageSec } of payments) {
+    const isResumable = at === 'open' && checkoutUrl !== null && ageSec < RESUME_WITHIN_SEC;
+    if (isResumable) return { outcome: 'resume', reference, checkoutUrl };
+    if (at === 'created') return { outcome: 'send-unsent', reference };
+    if (at === 'sending' && ageSec < SENDING_TAKES_SEC) return { outcome: 'wait' };
+  }
+  const live = payments.filter(({ status: at, ageSec }) => LIVE.includes(at) && ageSec < RESUME_WITHIN_SEC);
+  return { outcome: live.length >= MAX_LIVE_PAYMENTS ? 'too-many-open-payments' : 'add' };
+}

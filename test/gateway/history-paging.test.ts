@@ -1,0 +1,427 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parseDialect } from '../../src/gateway/dialect.ts';
+import { GatewayKeyRefused, GatewayUnavailable } from '../../src/gateway/errors.ts';
+import { readHistory, type HistoryEnd, type HistoryRow } from '../../src/gateway/history.ts';
+import { SecretKey } from '../../src/gateway/secret-key.ts';
+import { createClient, type Client } from '../../src/gateway/client.ts';
+
+type Answer = (query: URLSearchParams, res: ServerResponse, call: number) => void;
+
+let server: Server;
+let client: Client;
+let calls: string[];
+let answer: Answer;
+beforeEach(async () => {
+  calls = [];
+  server = createServer((req, res) => {
+    const { search, searchParams } = new URL(req.url ?? '/', 'http://x');
+    calls.push(search);
+    answer(searchParams, res, calls.length);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  client = createClient(url, new SecretKey('sk_test_x'), 2);
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await client.close();
+});
+
+const row = (reference: string | number): string =>
+  `{"reference":${JSON.stringify(String(reference))},"status":"SUCCESS","amount":25.00,"currency":"NGN"}`;
+const rows = (from: number, to: number): string[] =>
+  Array.from({ length: Math.max(to - from, 0) }, (_, at) => row(from + at));
+const sendText = (res: ServerResponse, text: string, status = 200): void => {
+  res.writeHead(status, { 'content-type': 'application/json' }).end(text);
+};
+
+async function read(
+  dialect: object = {},
+): Promise<{ rows: HistoryRow[]; references: number; end: HistoryEnd | null; pages: number }> {
+  const found: HistoryRow[] = [];
+  let last: HistoryEnd | null = null;
+  let count = 0;
+  for await (const batch of readHistory(client, parseDialect(JSON.stringify(dialect)).dialect)) {
+    found.push(...batch.rows);
+    last = batch.end;
+    count = batch.pages;
+  }
+  return {
+    rows: found,
+    references: new Set(found.map(({ reference }) => reference)).size,
+    end: last,
+    pages: count,
+  };
+}
+
+const WHOLE = { complete: true };
+const paging = (settings: object): object => ({ history: { paging: settings } });
+
+describe('without a word about paging, the list is walked until it adds nothing new', () => {
+  const total = 230;
+  const pageOf = (query: URLSearchParams, size: number): string[] => {
+    const from = (Number(query.get('page')) - 1) * size;
+    return rows(from, Math.min(from + size, total));
+  };
+
+  const services: [string, Answer, number][] = [
+    [
+      'pages with hasNextPage beside the rows',
+      (query, res) => {
+        sendText(
+          res,
+          `{"data":{"data":[${pageOf(query, 100).join(',')}],"hasNextPage":${query.get('page') !== '3'}}}`,
+        );
+      },
+      3,
+    ],
+    [
+      'pages with a page count written as text',
+      (query, res) => {
+        sendText(res, `{"data":[${pageOf(query, 100).join(',')}],"meta":{"pageCount":"3"}}`);
+      },
+      3,
+    ],
+    [
+      'pages with a total',
+      (query, res) => {
+        sendText(res, `{"data":[${pageOf(query, 100).join(',')}],"pagination":{"total":230}}`);
+      },
+      3,
+    ],
+    [
+      'bare pages, empty behind the end',
+      (query, res) => {
+        sendText(res, `[${pageOf(query, 100).join(',')}]`);
+      },
+      4,
+    ],
+    [
+      'a limit that is silently clamped',
+      (query, res) => {
+        sendText(res, `[${pageOf(query, 50).join(',')}]`);
+      },
+      6,
+    ],
+    [
+      'the last page again behind the end',
+      (query, res) => {
+        query.set('page', String(Math.min(Number(query.get('page')), 3)));
+        sendText(res, `[${pageOf(query, 100).join(',')}]`);
+      },
+      4,
+    ],
+    [
+      'the first page again behind the end',
+      (query, res) => {
+        if (Number(query.get('page')) > 3) query.set('page', '1');
+        sendText(res, `[${pageOf(query, 100).join(',')}]`);
+      },
+      4,
+    ],
+    [
+      'one list, whatever is asked',
+      (_query, res) => {
+        sendText(res, `[${rows(0, total).join(',')}]`);
+      },
+      2,
+    ],
+    [
+      'cursors',
+      (query, res) => {
+        const from = Number(query.get('cursor') ?? '0');
+        sendText(
+          res,
+          `{"data":[${rows(from, Math.min(from + 100, total)).join(',')}],"meta":{"next":${from + 100 < total ? `"${from + 100}"` : 'null'}}}`,
+        );
+      },
+      3,
+    ],
+    [
+      'links',
+      (query, res) => {
+        const from = Number(query.get('after') ?? '0');
+        sendText(
+          res,
+          `{"data":[${rows(from, Math.min(from + 100, total)).join(',')}],"links":{"next":${from + 100 < total ? `"https://other.example/v1/transactions/history?after=${from + 100}"` : 'null'}}}`,
+        );
+      },
+      3,
+    ],
+    [
+      'an empty page in the middle',
+      (query, res) => {
+        const page = Number(query.get('page'));
+        if (page === 2) sendText(res, '{"data":[],"hasNextPage":true}');
+        else
+          sendText(
+            res,
+            `{"data":[${page === 1 ? rows(0, 100).join(',') : rows(100, total).join(',')}],"hasNextPage":${page === 1}}`,
+          );
+      },
+      3,
+    ],
+    [
+      'newest first, and a new one arrives after page 1',
+      (query, res, call) => {
+        const all = [...(call > 1 ? [row('new')] : []), ...rows(0, total)];
+        const from = (Number(query.get('page')) - 1) * 100;
+        sendText(res, `[${all.slice(from, from + 100).join(',')}]`);
+      },
+      4,
+    ],
+  ];
+
+  test.each(services)('%s', async (_name, service, pages) => {
+    answer = service;
+    const found = await read();
+    expect(found).toMatchObject({ references: total, end: WHOLE, pages });
+  });
+});
+
+describe('a list that may have been cut is never called whole', () => {
+  const cut: [string, Answer, object?][] = [
+    [
+      'every page is page 1, full to the brim',
+      (_query, res) => {
+        sendText(res, `[${rows(0, 100).join(',')}]`);
+      },
+    ],
+    [
+      "every page is page 1, full to the service's own default",
+      (_query, res) => {
+        sendText(res, `[${rows(0, 20).join(',')}]`);
+      },
+    ],
+    [
+      'more is promised for ever',
+      (_query, res) => {
+        sendText(res, `{"data":[${rows(0, 7).join(',')}],"hasNextPage":true}`);
+      },
+    ],
+    [
+      'pages are empty for ever',
+      (query, res) => {
+        sendText(res, `{"data":[${query.get('page') === '1' ? row(1) : ''}],"hasNextPage":true}`);
+      },
+    ],
+    [
+      'it counts more than it gives',
+      (query, res) => {
+        sendText(res, `{"data":[${query.get('page') === '1' ? row(1) : ''}],"total":5,"hasNextPage":false}`);
+      },
+    ],
+    [
+      'the total shrinks',
+      (query, res) => {
+        const page = Number(query.get('page'));
+        sendText(res, `{"data":[${rows(page * 100, page * 100 + 100).join(',')}],"total":${500 - page}}`);
+      },
+    ],
+    [
+      'a cursor leads in a circle',
+      (_query, res, call) => {
+        sendText(res, `{"data":[${row(call)}],"meta":{"next":"${call % 3}"}}`);
+      },
+    ],
+    [
+      'a link leads elsewhere',
+      (_query, res) => {
+        sendText(res, `{"data":[${row(1)}],"links":{"next":"/v1/transactions/initialize"}}`);
+      },
+    ],
+    [
+      'the limit is refused',
+      (_query, res) => {
+        sendText(res, '{}', 400);
+      },
+    ],
+    [
+      'a list that is not paged says that there is more',
+      (_query, res) => {
+        sendText(res, `{"data":[${row(1)}],"hasNextPage":true}`);
+      },
+      paging({ style: 'none' }),
+    ],
+    [
+      'it is HTML',
+      (_query, res) => {
+        sendText(res, '<html>');
+      },
+    ],
+  ];
+
+  test.each(cut)('%s', async (_name, service, dialect = {}) => {
+    answer = service;
+    const { end } = await read(dialect);
+    expect(end).toMatchObject({ complete: false });
+    expect(calls.length).toBeLessThan(15);
+  });
+});
+
+describe('a style that the dialect names', () => {
+  test('offset: counts the records received', async () => {
+    answer = (query, res) => {
+      const from = Number(query.get('skip'));
+      sendText(res, `[${rows(from, Math.min(from + 30, 70)).join(',')}]`);
+    };
+    expect(await read(paging({ style: 'offset', pageParam: 'skip', sizeParam: 'take' }))).toMatchObject({
+      references: 70,
+      end: WHOLE,
+    });
+    expect(calls).toEqual([
+      '?take=100&skip=0',
+      '?take=100&skip=30',
+      '?take=100&skip=60',
+      '?take=100&skip=70',
+    ]);
+  });
+
+  test('none: one call, and what is in it is all', async () => {
+    answer = (_query, res) => {
+      sendText(res, `{"data":[${rows(0, 100).join(',')}]}`);
+    };
+    expect(await read(paging({ style: 'none' }))).toMatchObject({ references: 100, end: WHOLE });
+    expect(calls).toEqual(['']);
+  });
+
+  test('a window is asked for where the service takes one, a day wider than ours', async () => {
+    answer = (_query, res) => {
+      sendText(res, '[]');
+    };
+    const dialect = parseDialect(
+      JSON.stringify(paging({ style: 'none', sinceParam: 'from', untilParam: 'to' })),
+    ).dialect;
+    const window = { since: new Date('2026-02-02'), until: new Date('2026-02-03') };
+    for await (const { end } of readHistory(client, dialect, window)) expect(end).toEqual(WHOLE);
+    expect(calls).toEqual(['?from=2026-02-01T00%3A00%3A00.000Z&to=2026-02-04T00%3A00%3A00.000Z']);
+  });
+});
+
+describe('errors', () => {
+  test('a refused key is said to be that', async () => {
+    answer = (_query, res) => {
+      sendText(res, '{}', 401);
+    };
+    await expect(read()).rejects.toThrow(GatewayKeyRefused);
+  });
+
+  test.each([429, 500, 503])('HTTP %i: ask again later', async (status) => {
+    answer = (_query, res) => {
+      sendText(res, '{}', status);
+    };
+    await expect(read()).rejects.toThrow(GatewayUnavailable);
+  });
+
+  test.each([401, 500, 404])(
+    'HTTP %i with a body that goes on and on is not read to its end',
+    async (status) => {
+      answer = (_query, res) => {
+        res.writeHead(status);
+        const more = (): void => {
+          if (!res.destroyed) res.write('x'.repeat(100_000), more);
+        };
+        more();
+      };
+      await read().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    },
+  );
+
+  test('a connection that breaks in the middle has handed over what came before', async () => {
+    answer = (_query, res) => {
+      res.writeHead(200, { 'content-length': 1_000_000 }).write(`[${rows(0, 50).join(',')},`);
+      setTimeout(() => res.destroy(), 50);
+    };
+    const found: HistoryRow[] = [];
+    const reading = (async () => {
+      for await (const batch of readHistory(client, parseDialect('{}').dialect)) found.push(...batch.rows);
+    })();
+    await expect(reading).rejects.toThrow(GatewayUnavailable);
+    expect(found.length).toBe(50);
+  });
+
+  test('who stops listening frees the connection', async () => {
+    answer = (_query, res) => {
+      res.write('[');
+      const more = (): void => {
+        if (!res.destroyed) res.write(`${rows(0, 2_000).join(',')},`, more);
+      };
+      more();
+    };
+    const closed = new Promise<void>((resolve) => {
+      server.on('connection', (socket) => {
+        socket.on('close', () => {
+          resolve();
+        });
+      });
+    });
+    for await (const batch of readHistory(client, parseDialect('{}').dialect))
+      if (batch.rows.length > 0) break;
+    await closed;
+  });
+});
+
+describe('a record becomes a row', () => {
+  const one = async (text: string, dialect: object = {}): Promise<HistoryRow | undefined> => {
+    answer = (_query, res) => {
+      sendText(res, `[${text}]`);
+    };
+    return (await read({ ...dialect, ...paging({ style: 'none' }) })).rows[0];
+  };
+
+  test('with digits beyond a float, in id, reference and amount', async () => {
+    expect(
+      await one(
+        '{"id":90071992547409931234,"reference":123456789012345678901234,"status":"paid","amount":90071992547409.93,"currency":"ngn"}',
+      ),
+    ).toMatchObject({
+      serviceId: '90071992547409931234',
+      reference: '123456789012345678901234',
+      amount: 9_007_199_254_740_993n,
+      currency: 'NGN',
+      status: 'paid',
+    });
+  });
+
+  test.each([
+    ['no object', '[]'],
+    ['not JSON', '{"reference":"r","status":"paid",}'],
+    ['the same key twice', '{"reference":"r","status":"paid","amount":1,"amount":2,"currency":"NGN"}'],
+    ['no reference', '{"status":"paid","amount":1,"currency":"NGN"}'],
+    ['no status', '{"reference":"r","amount":1,"currency":"NGN"}'],
+    ['paid without an amount', '{"reference":"r","status":"paid","currency":"NGN"}'],
+    ['paid without a currency', '{"reference":"r","status":"paid","amount":1}'],
+    [
+      'paid more than a bigint',
+      '{"reference":"r","status":"paid","amount":999999999999999.9999,"currency":"CLF"}',
+    ],
+    ['finer than its currency', '{"reference":"r","status":"paid","amount":0.005,"currency":"NGN"}'],
+    [
+      'nested beyond the stack',
+      `{"reference":"r","status":"paid","x":${'['.repeat(40_000)}${']'.repeat(40_000)}}`,
+    ],
+  ])('that is unreadable when it is %s', async (_name, text) => {
+    expect(await one(text)).toMatchObject({ status: 'unreadable' });
+  });
+
+  test('whose absent money is assumed only where the dialect says so', async () => {
+    const text = '{"reference":"r","status":"paid"}';
+    expect(await one(text, { verify: { amountMayBeAbsent: true, currencyMayBeAbsent: true } })).toMatchObject(
+      { status: 'paid', amount: null, isMoneyAssumed: true },
+    );
+    expect(await one(text, { verify: { amountMayBeAbsent: true } })).toMatchObject({ status: 'unreadable' });
+  });
+
+  test('whose texts a database can hold, and which stay different', async () => {
+    const long = 'x'.repeat(5_000);
+    const a = await one(`{"reference":"${long}a\\u0000","status":"failed"}`);
+    const b = await one(`{"reference":"${long}b\\u0000","status":"failed"}`);
+    expect(a?.reference?.length).toBeLessThan(200);
+    expect(a?.reference).not.toContain('\u0000');
+    expect(a?.reference).not.toBe(b?.reference);
+  });
+});

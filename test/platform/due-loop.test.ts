@@ -1,0 +1,93 @@
+import { expect, test } from '@jest/globals';
+import { createDueLoop } from '../../src/platform/due-loop.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+
+const logger = createLogger('silent');
+
+/** A queue in memory stands for the due rows; what is tested is the loop. */
+function queue(rows: number[]) {
+  return (limit: number): Promise<number[]> => Promise.resolve(rows.splice(0, limit));
+}
+
+test('a pass works on everything that is due, and says how much that was', async () => {
+  const done: number[] = [];
+  const rows = Array.from({ length: 10 }, (_value, at) => at);
+  const work = (row: number): Promise<void> => Promise.resolve(void done.push(row));
+  const loop = createDueLoop({ name: 'test', claim: queue(rows), work, concurrency: 3, pollMs: 10, logger });
+  expect(await loop.pass()).toBe(10);
+  expect(done.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(await loop.pass()).toBe(0);
+});
+
+test('never more rows are in hand than allowed, and a slow one keeps nobody waiting', async () => {
+  let inHand = 0;
+  let most = 0;
+  const finished: number[] = [];
+  const work = async (row: number): Promise<void> => {
+    inHand += 1;
+    most = Math.max(most, inHand);
+    await new Promise((resolve) => setTimeout(resolve, row === 0 ? 300 : 1));
+    inHand -= 1;
+    finished.push(row);
+  };
+  const rows = Array.from({ length: 20 }, (_value, at) => at);
+  const loop = createDueLoop({ name: 'test', claim: queue(rows), work, concurrency: 4, pollMs: 10, logger });
+  await loop.pass();
+  expect(most).toBe(4);
+  expect(finished.at(-1)).toBe(0);
+});
+
+test('one row that fails does not stop the others', async () => {
+  const done: number[] = [];
+  const work = (row: number): Promise<void> =>
+    row === 1 ? Promise.reject(new Error('on purpose')) : Promise.resolve(void done.push(row));
+  const loop = createDueLoop({
+    name: 'test',
+    claim: queue([0, 1, 2]),
+    work,
+    concurrency: 1,
+    pollMs: 10,
+    logger,
+  });
+  expect(await loop.pass()).toBe(3);
+  expect(done).toEqual([0, 2]);
+});
+
+test('a started loop hears a ring at once, survives a database that is away, and ends when told', async () => {
+  const rows: number[] = [];
+  let isAway = true;
+  let heard: () => void = () => undefined;
+  const worked = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+  const claim = (limit: number): Promise<number[]> =>
+    isAway ? Promise.reject(new Error('away')) : Promise.resolve(rows.splice(0, limit));
+  const loop = createDueLoop({
+    name: 'test',
+    claim,
+    work: () => Promise.resolve().then(heard),
+    concurrency: 1,
+    pollMs: 3_600_000,
+    logger,
+  });
+  loop.start();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  isAway = false;
+  rows.push(1);
+  loop.wake();
+  await worked;
+  await loop.stop();
+});
+
+test('a loop that is stopped with a row in hand waits for the row, and lets it work', async () => {
+  let isDone = false;
+  const work = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    isDone = true;
+  };
+  const loop = createDueLoop({ name: 'test', claim: queue([1]), work, concurrency: 2, pollMs: 10, logger });
+  loop.start();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await loop.stop();
+  expect(isDone).toBe(true);
+});

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { cleanUp, processesIn, runProcess, type Outcome } from '../support/process.ts';
+import { startShop, type ShopProcess } from '../support/shop-process.ts';
+
+let shop: ShopProcess;
+beforeAll(async () => {
+  shop = await startShop();
+}, 60_000);
+afterAll(cleanUp);
+
+/** What `npm run <command>` does, in the folder of the running server and with its settings. */
+function run(...args: string[]): Promise<Outcome> {
+  return runProcess('cli.ts', { cwd: shop.folder, env: { PORT: String(shop.port) }, args });
+}
+
+/** An order that is paid with 10.000 of the 18.500 KWD it costs, seen by the shop. */
+async function underpaidOrder(): Promise<{ orderId: string; reference: string }> {
+  const order = await shop.checkout({ email: 'dalia@example.com', items: [{ sku: 'dallah', quantity: 1 }] });
+  await shop.hand(`transactions/${order.reference}/pay`, { amount: '10.000' });
+  await shop.becomes(order.orderId, 'review');
+  return order;
+}
+
+/** Resolves the one open item of a list, after everything that must not resolve it. */
+async function workThrough(list: string, subject: string): Promise<void> {
+  const before = await run(list, 'list');
+  expect(before.stdout).toMatch(new RegExp(`^\\d+ +underpaid .*${subject}$`, 'm'));
+  const id = idOf(before);
+  const refusals = await Promise.all([
+    run(list, 'resolve', id, '--note', 'paid back'),
+    run(list, 'resolve', id, '--by', 'Ngozi', '--note', '  '),
+    run(list, 'resolve', id, '--by', 'reconciliation', '--note', 'paid back'),
+    run(list, 'resolve', '--by', 'Ngozi', '--note', 'paid back'),
+  ]);
+  for (const { code, stdout, stderr } of refusals) {
+    expect([code, stdout]).toEqual([64, '']);
+    expect(stderr).toMatch(/--by/);
+    expect(stderr).not.toMatch(/^ +at /m);
+  }
+  const resolve = ['resolve', id, '--note', 'paid back', '--by', 'Ngozi'];
+  expect(await run(list, ...resolve)).toMatchObject({ code: 0, stdout: 'Resolved.\n' });
+  expect(await run(list, ...resolve)).toMatchObject({ code: 1, stdout: 'There is no such open item.\n' });
+  expect(await run(list)).toMatchObject({ code: 0, stdout: 'Nothing is open.\n', stderr: '' });
+}
+
+const idOf = ({ stdout }: Outcome): string => /^\d+/.exec(stdout)?.[0] ?? `no id in: ${stdout}`;
+
+test('reconcile --json prints exactly one object, in the documented form', async () => {
+  const { orderId, reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`);
+  await shop.becomes(orderId, 'paid');
+  const { code, stdout, stderr } = await run('reconcile', '--json');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout.trimEnd()).not.toContain('\n');
+  const report = JSON.parse(stdout) as ReconciliationReport;
+  expect(report).toMatchObject({
+    mode: 'test',
+    complete: true,
+    verdict: 'agreed',
+    history: { records: 1, references: 1, pages: expect.any(Number), unreadable: 0 },
+    payments: 1,
+    matched: 1,
+    repaired: 0,
+    verified: 0,
+    identity: [
+      { currency: 'NGN', serviceTotal: '8500.00', settled: '8500.00', classes: {}, difference: '0.00' },
+    ],
+    findings: {},
+    items: [],
+    balances: null,
+  });
+  expect(report.runId).toMatch(/^run_/);
+  expect(Date.parse(report.finishedAt)).toBeGreaterThanOrEqual(Date.parse(report.startedAt));
+});
+
+test('explain tells the story of an order, by its id and by a reference', async () => {
+  const { orderId, reference } = await shop.checkout();
+  const [byId, byReference, unknown] = await Promise.all([
+    run('explain', orderId),
+    run('explain', reference),
+    run('explain', 'nobody-knows-it'),
+  ]);
+  expect([byId.code, byId.stderr]).toEqual([0, '']);
+  expect(byId.stdout).toContain(`order ${orderId}  pending`);
+  expect(byId.stdout).toContain('the journal is whole');
+  expect(byReference).toEqual(byId);
+  expect(unknown).toMatchObject({
+    code: 1,
+    stdout: 'There is no such order and no such payment.\n',
+    stderr: '',
+  });
+});
+
+test('an underpayment is a finding and stands in suspense until somebody resolves both by name', async () => {
+  const { orderId, reference } = await underpaidOrder();
+  const found = await run('reconcile');
+  expect(found.code).toBe(1);
+  expect(found.stdout).toContain('underpaid');
+  await Promise.all(['findings', 'suspense'].map((list) => workThrough(list, `${reference} +${orderId}`)));
+  expect((await run('reconcile')).code).toBe(0);
+});
+
+test('a reconciliation that cannot be completed exits with 2 and says why', async () => {
+  await shop.hand('keys/refuse', { refuse: true });
+  const text = await run('reconcile');
+  // Whatever is logged, standard output belongs to the result.
+  const env = { PORT: String(shop.port), LOG_LEVEL: 'debug' };
+  const json = await runProcess('cli.ts', { cwd: shop.folder, env, args: ['reconcile', '--json'] });
+  await shop.hand('keys/refuse', { refuse: false });
+  expect([text.code, json.code]).toEqual([2, 2]);
+  expect(text.stdout).toContain('GATEWAY_SECRET_KEY');
+  expect(JSON.parse(json.stdout)).toMatchObject({ complete: false, verdict: 'incomplete' });
+  expect(json.stderr).toContain('"msg":"reconciled"');
+  const closed = { PORT: String(shop.port), DATABASE_URL: 'postgres://shop@127.0.0.1:1/shop' };
+  const away = await runProcess('cli.ts', { cwd: shop.folder, env: closed, args: ['reconcile'] });
+  expect(away.code).toBe(2);
+});
+
+test('what is no command is answered with the help', async () => {
+  const wrong = [
+    ['nonsense'],
+    [],
+    ['reconcile', '--jsno'],
+    ['reconcile', 'dry-run'],
+    ['reconcile', '--since', 'noon'],
+  ];
+  for (const { code, stdout, stderr } of await Promise.all(
+    [...wrong, ['explain']].map((args) => run(...args)),
+  )) {
+    expect([code, stdout]).toEqual([64, '']);
+    expect(stderr).toContain('npm run reconcile -- [--json]');
+    expect(stderr).not.toMatch(/^ +at /m);
+  }
+});
+
+test('a command finds the parts of the running server whatever PORT it is started with', async () => {
+  const elsewhere = runProcess('cli.ts', {
+    cwd: shop.folder,
+    env: { PORT: '0' },
+    args: ['reconcile', '--json'],
+  });
+  expect(JSON.parse((await elsewhere).stdout)).toMatchObject({ complete: true });
+});
+
+test('without a running server a command starts the embedded parts by itself and stops them again', async () => {
+  const { orderId, reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`, { notify: false });
+  await shop.stop('SIGKILL');
+  const repaired = await run('reconcile', '--json');
+  expect([repaired.code, repaired.stderr]).toEqual([0, '']);
+  expect((JSON.parse(repaired.stdout) as ReconciliationReport).repaired).toBe(1);
+  expect((await run('explain', orderId)).stdout).toContain(`order ${orderId}  paid`);
+  expect(processesIn(shop.folder)).toEqual([]);
+});

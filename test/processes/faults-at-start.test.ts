@@ -1,0 +1,127 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import {
+  cleanUp,
+  freePort,
+  newFolder,
+  occupy,
+  onCleanUp,
+  processesIn,
+  runProcess,
+} from '../support/process.ts';
+import type { Outcome } from '../support/process.ts';
+
+afterEach(cleanUp);
+
+async function start(env: Record<string, string>, file = 'server.ts', cwd?: string): Promise<Outcome> {
+  return runProcess(file, {
+    cwd: cwd ?? (await newFolder()),
+    env,
+    args: file === 'cli.ts' ? ['findings'] : [],
+  });
+}
+
+/** Every word of what a person reads must help. */
+function expectPlain({ stdout, stderr }: Outcome): void {
+  expect(stderr).not.toMatch(/^ +at |node:internal|Error:/m);
+  expect(stdout).not.toContain('Ready');
+}
+
+async function takenPort(offset = 0): Promise<number> {
+  const port = await freePort();
+  const holder = await occupy(port + offset);
+  onCleanUp(() => new Promise((resolve) => holder?.close(resolve)));
+  return port;
+}
+
+test('a port that another program has is named, with what to do', async () => {
+  const port = await takenPort();
+  const folder = await newFolder();
+  const outcome = await start({ PORT: String(port) }, 'server.ts', folder);
+  expect(outcome).toMatchObject({ code: 1, signal: null });
+  expect(outcome.stderr).toBe(
+    `port ${port} on 127.0.0.1 is taken by another program: stop it, or set PORT to a free one\n`,
+  );
+  expect(processesIn(folder)).toEqual([]);
+});
+
+test('the port of the sandbox is named when another program has that one, and the database is stopped again', async () => {
+  const port = await takenPort(1);
+  const folder = await newFolder();
+  const outcome = await start({ PORT: String(port) }, 'server.ts', folder);
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain(`the port after PORT, and ${port + 1} on 127.0.0.1 is taken`);
+  expect(outcome.stderr).toContain('set PORT to another one');
+  expectPlain(outcome);
+  expect(processesIn(folder)).toEqual([]);
+});
+
+test('an address that this machine does not have is named, with what to do', async () => {
+  const outcome = await start({ HOST: '192.0.2.1' });
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain('192.0.2.1 is not an address of this machine: set HOST to 127.0.0.1');
+  expectPlain(outcome);
+});
+
+test.each(['server.ts', 'worker.ts', 'cli.ts'])(
+  '%s names a database that is not there, never its password',
+  async (file) => {
+    const [port, closed] = [await freePort(), await freePort()];
+    const url = `postgres://shop:correct-horse@127.0.0.1:${closed}/shop`;
+    const outcome = await start({ PORT: String(port), DATABASE_URL: url }, file);
+    expect(outcome).toMatchObject({ code: 1, signal: null });
+    expect(outcome.stderr).toContain(`cannot connect to the database at 127.0.0.1:${closed}/shop`);
+    expect(outcome.stderr).toContain('DATABASE_URL');
+    expect(outcome.stdout + outcome.stderr).not.toContain('correct-horse');
+    expectPlain(outcome);
+  },
+);
+
+test('a wrong password is called that, and neither it nor the right one is shown', async () => {
+  const url = new URL(process.env.TEST_TEMPLATE_URL ?? '');
+  const right = url.password;
+  url.password = 'battery-staple';
+  const outcome = await start({ PORT: String(await freePort()), DATABASE_URL: url.href });
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain(`cannot connect to the database at ${url.host}`);
+  expect(outcome.stderr).toContain('password authentication failed');
+  expect(outcome.stderr).toContain('DATABASE_URL');
+  expect(outcome.stdout + outcome.stderr).not.toContain('battery-staple');
+  expect(outcome.stdout + outcome.stderr).not.toContain(right);
+  expectPlain(outcome);
+});
+
+test.each(['server.ts', 'worker.ts', 'cli.ts'])(
+  '%s refuses a key with a line break without showing any of it',
+  async (file) => {
+    const folder = await newFolder();
+    await writeFile(join(folder, '.env'), 'GATEWAY_SECRET_KEY="sk_test_zebra\nquagga"\n');
+    const outcome = await start({}, file, folder);
+    expect(outcome).toMatchObject({ code: 78, signal: null, stdout: '' });
+    expect(outcome.stderr).toContain('GATEWAY_SECRET_KEY: must be one line of printable characters');
+    expect(outcome.stderr).not.toMatch(/zebra|quagga|sk_test/);
+    expectPlain(outcome);
+  },
+);
+
+test('all faults of the configuration are listed at once, by name and without their values', async () => {
+  const outcome = await start({
+    PORT: 'okapi',
+    DATABASE_URL: 'mysql://shop:okapi@localhost/shop',
+    GATEWAY_SECRET_KEY: 'sk_test_okapi\r\nokapi',
+    WORKER: 'okapi',
+    FULFILMENT_SECRET: 'okapi',
+  });
+  expect(outcome).toMatchObject({ code: 78, stdout: '' });
+  const named = outcome.stderr.match(/^ {2}- \w+/gm)?.map((line) => line.slice(4));
+  expect(named?.sort()).toEqual([
+    'DATABASE_URL',
+    'FULFILMENT_SECRET',
+    'GATEWAY_SECRET_KEY',
+    'PORT',
+    'WORKER',
+  ]);
+  expect(outcome.stderr).not.toContain('okapi');
+  expectPlain(outcome);
+});

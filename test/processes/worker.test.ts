@@ -1,0 +1,73 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../src/sandbox/keys.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { eventually } from '../support/program.ts';
+import {
+  cleanUp,
+  freePort,
+  newFolder,
+  onCleanUp,
+  startProcess,
+  type RunningProcess,
+} from '../support/process.ts';
+import { startShop, type ShopProcess } from '../support/shop-process.ts';
+
+afterEach(cleanUp);
+
+/** A server that leaves the clock's work to others, and what starts one of those. */
+async function startApart(): Promise<{ shop: ShopProcess; startWorker(): Promise<RunningProcess> }> {
+  const { url, drop } = await cloneDatabase();
+  onCleanUp(drop);
+  const [port, servicePort, folder] = [await freePort(), await freePort(), await newFolder()];
+  const service = `http://127.0.0.1:${servicePort}`;
+  const webhooks = `http://127.0.0.1:${port}/webhooks/payments`;
+  const flags = ['--port', String(servicePort), '--data', 'none', '--webhook', webhooks];
+  await startProcess('sandbox/main.ts', { cwd: folder, args: flags }).says(/Payment sandbox/);
+  const env = {
+    PORT: String(port),
+    WORKER: 'off',
+    DATABASE_URL: url,
+    GATEWAY_URL: service,
+    GATEWAY_SECRET_KEY: SANDBOX_TEST_KEY,
+    WEBHOOK_SECRETS: SANDBOX_WEBHOOK_SECRET,
+  };
+  return {
+    shop: await startShop({ folder, port, service, env }),
+    startWorker: async () => {
+      const worker = startProcess('worker.ts', { cwd: await newFolder(), env });
+      await worker.says(/worker is running/);
+      return worker;
+    },
+  };
+}
+
+/** Pays, and waits until the shop has taken the webhook. */
+async function payWithWebhook(shop: ShopProcess, reference: string): Promise<void> {
+  await shop.hand(`transactions/${reference}/pay`);
+  await eventually(async () => {
+    const { pending } = (await (await fetch(`${shop.service}/sandbox/webhooks`)).json()) as {
+      pending: number;
+    };
+    return pending === 0;
+  });
+}
+
+test('with WORKER=off a webhook is kept by the server and acted on by the worker, and a killed worker is followed by the next', async () => {
+  const { shop, startWorker } = await startApart();
+  const [first, second, third] = [await shop.checkout(), await shop.checkout(), await shop.checkout()];
+  await payWithWebhook(shop, first.reference);
+  expect(await shop.status(first.orderId)).toBe('pending');
+
+  const doomed = await startWorker();
+  await shop.becomes(first.orderId, 'paid');
+  await doomed.stop('SIGKILL');
+  await payWithWebhook(shop, second.reference);
+  expect(await shop.status(second.orderId)).toBe('pending');
+
+  const [worker, another] = await Promise.all([startWorker(), startWorker()]);
+  await shop.becomes(second.orderId, 'paid');
+  await payWithWebhook(shop, third.reference);
+  await shop.becomes(third.orderId, 'paid');
+  for (const each of [worker, another, shop])
+    expect(await each.stop()).toMatchObject({ code: 0, signal: null, stderr: '' });
+});

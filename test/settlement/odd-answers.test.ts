@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadPayment, type DuePayment } from '../../src/settlement/repository.ts';
+import { newId } from '../../src/platform/ids.ts';
+import { startProgram, type TestProgram } from '../support/program.ts';
+import { json, raw, startOddService, type OddService } from '../support/service.ts';
+
+/** A service that answers anything at all; whatever it says, no payment may get stuck and no order may be lost. */
+let service: OddService;
+let shop: TestProgram;
+beforeAll(async () => {
+  service = await startOddService();
+  shop = await startProgram({ gatewayUrl: service.url.origin });
+});
+afterAll(async () => {
+  await shop.close();
+  await service.close();
+});
+
+const query = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  shop.program.database.query<Row>(text, values);
+const stateOf = async (orderId: string) =>
+  (
+    await query<{ payment: string; order: string; next: Date | null; leased: boolean }>(
+      `SELECT p.status AS payment, o.status AS order, p.next_check_at AS next, p.leased_until IS NOT NULL AS leased
+     FROM payments p JOIN orders o ON o.id = p.order_id WHERE o.id = $1`,
+      orderId,
+    )
+  )[0];
+
+async function anOrder(): Promise<{ orderId: string; reference: string }> {
+  service.answer = json({ data: `https://pay.example.com/${newId()}` });
+  return shop.checkout();
+}
+
+/** The clock looks once, and the service answers so. */
+async function look({ reference }: { reference: string }, body: unknown, status = 200): Promise<void> {
+  service.answer = typeof body === 'string' ? raw(body, status) : json(body, status);
+  await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', reference);
+  await shop.program.duePayments.pass();
+}
+
+const record = (reference: string, change: object = {}) => ({
+  data: { reference, status: 'SUCCESS', amount: 8500, currency: 'NGN', ...change },
+});
+
+describe('an answer that would poison a row is evidence like any other', () => {
+  test('a status word with a NUL in it', async () => {
+    const order = await anOrder();
+    await look(order, record(order.reference, { status: 'PA\u0000ID' }));
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'held', order: 'review', leased: false });
+  });
+
+  test('an amount that no bigint holds', async () => {
+    const order = await anOrder();
+    await look(
+      order,
+      `{"data":{"reference":"${order.reference}","status":"SUCCESS","amount":999999999999999,"currency":"CLF"}}`,
+    );
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'held', order: 'review', leased: false });
+  });
+});
+
+describe('one odd answer is not for ever', () => {
+  test.each<[string, (reference: string) => unknown]>([
+    ["a neighbour's record", () => record(newId())],
+    ['an unknown word', (reference) => record(reference, { status: 'COLLECTED' })],
+    ['a record without an amount', (reference) => record(reference, { amount: undefined })],
+  ])('%s, then a plain "pending": the order is pending again, and can be paid', async (_name, odd) => {
+    const order = await anOrder();
+    await look(order, odd(order.reference));
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'held', order: 'review' });
+    await look(order, record(order.reference, { status: 'PENDING' }));
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'open', order: 'pending' });
+    await look(order, record(order.reference));
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'paid', order: 'paid' });
+  });
+
+  test('an empty record says nothing at all', async () => {
+    const order = await anOrder();
+    await look(order, { status: false, data: {} });
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'open', order: 'pending' });
+  });
+
+  test('but money that came keeps the payment held', async () => {
+    const order = await anOrder();
+    await look(order, record(order.reference, { amount: 100 }));
+    await look(order, record(order.reference, { status: 'PENDING' }));
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'held', order: 'review' });
+  });
+});
+
+describe('suspense follows the money', () => {
+  const open = (reference: string) =>
+    query(`SELECT class, amount FROM suspense_items WHERE reference = $1 AND closed_at IS NULL`, reference);
+
+  test('more comes, then all of it: one item, and it ends when the order is paid', async () => {
+    const order = await anOrder();
+    await look(order, record(order.reference, { amount: 100 }));
+    expect(await open(order.reference)).toEqual([{ class: 'underpaid', amount: 10_000n }]);
+    await look(order, record(order.reference, { amount: 6000 }));
+    expect(await open(order.reference)).toEqual([{ class: 'underpaid', amount: 600_000n }]);
+    await look(order, record(order.reference, { amount: 9000 }));
+    expect(await open(order.reference)).toEqual([{ class: 'overpaid', amount: 900_000n }]);
+    await look(order, record(order.reference));
+    expect(await open(order.reference)).toEqual([]);
+    expect(await stateOf(order.orderId)).toMatchObject({ order: 'paid' });
+  });
+
+  test('what somebody has dealt with is not raised again, what comes on top is', async () => {
+    const order = await anOrder();
+    await look(order, record(order.reference, { amount: 100 }));
+    await query(
+      `UPDATE suspense_items SET closed_at = now(), closed_by = 'ada', note = 'refunded' WHERE reference = $1`,
+      order.reference,
+    );
+    await look(order, record(order.reference, { amount: 100 }));
+    expect(await open(order.reference)).toEqual([]);
+    await look(order, record(order.reference, { amount: 200 }));
+    expect(await open(order.reference)).toEqual([{ class: 'underpaid', amount: 20_000n }]);
+  });
+});
+
+describe('at the horizon', () => {
+  const age = (reference: string, days: number) =>
+    query(
+      `UPDATE payments SET created_at = now() - make_interval(days => $2) WHERE reference = $1`,
+      reference,
+      days,
+    );
+
+  test('an unreadable answer expires nothing, and after some days of them a person is asked', async () => {
+    const order = await anOrder();
+    await age(order.reference, 9);
+    await look(order, '<html>maintenance</html>');
+    const state = await stateOf(order.orderId);
+    expect(state).toMatchObject({ payment: 'open', order: 'pending' });
+    expect(state?.next).not.toBeNull();
+    await age(order.reference, 12);
+    await look(order, '<html>maintenance</html>');
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'held', order: 'review', next: null });
+  });
+});
+
+test('until the time that the service asked for, nobody asks it, whoever comes back', async () => {
+  const order = await anOrder();
+  service.answer = raw('', 429, { 'retry-after': '1800' });
+  await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', order.reference);
+  await shop.program.duePayments.pass();
+  const before = service.requests.length;
+  await query(`UPDATE orders SET status = 'failed' WHERE id = $1`, order.orderId);
+  await fetch(`${shop.origin}/checkout/return/${order.reference}`, { redirect: 'manual' });
+  await shop.program.duePayments.pass();
+  expect(service.requests.length).toBe(before);
+});
+
+describe('the mode wall', () => {
+  test('a payment of the other mode is unknown at the return, and settlement refuses it', async () => {
+    const order = await anOrder();
+    // A live order in a database that a test key is pointed at.
+    const live = { orderId: newId(), reference: newId() };
+    await query(
+      `INSERT INTO orders (id, mode, email, amount, currency) VALUES ($1, 'live', 'a@b.co', 850000, 'NGN')`,
+      live.orderId,
+    );
+    await query(
+      `INSERT INTO payments (reference, order_id, mode, amount, currency, status, checkout_url, next_check_at)
+       VALUES ($1, $2, 'live', 850000, 'NGN', 'open', 'https://pay.example.com/x', now())`,
+      live.reference,
+      live.orderId,
+    );
+    service.answer = json(record(live.reference));
+    const answer = await fetch(`${shop.origin}/checkout/return/${live.reference}`, { redirect: 'manual' });
+    expect(answer.status).toBe(404);
+    await shop.program.duePayments.pass();
+    const payment = await loadPayment(shop.program.database, live.reference, 'live');
+    await expect(shop.program.settle(payment as DuePayment, 'operator')).rejects.toThrow('other mode');
+    expect(await stateOf(live.orderId)).toMatchObject({ payment: 'open', order: 'pending' });
+    expect(await stateOf(order.orderId)).toMatchObject({ order: 'pending' });
+  });
+});

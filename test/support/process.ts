@@ -1,0 +1,157 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export type Exit = { code: number | null; signal: NodeJS.Signals | null };
+
+/** What a process said and how it ended. */
+export type Outcome = Exit & { stdout: string; stderr: string };
+
+export type RunningProcess = {
+  pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** Waits until standard output matches. @throws with everything it said when it ends or is silent instead */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  isRunning(): boolean;
+  /** Sends a signal, SIGTERM by default, and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Outcome>;
+  ended(): Promise<Outcome>;
+};
+
+export type ProcessOptions = { cwd: string; env?: Record<string, string>; args?: readonly string[] };
+
+const SOURCES = new URL('../../src/', import.meta.url);
+const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const PATIENCE_MS = 45_000;
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+
+/** To be called after each test: ends every process and removes every folder, the latest first. */
+export async function cleanUp(): Promise<void> {
+  for (let next = cleanUps.pop(); next !== undefined; next = cleanUps.pop()) await next();
+}
+
+/** Runs something after the test, whatever becomes of it. */
+export function onCleanUp(work: () => Promise<unknown>): void {
+  cleanUps.push(work);
+}
+
+/** An empty working folder: what a process keeps in `.data` is its own. Any account may pass, PostgreSQL has one. */
+export async function newFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'integrator-process-')));
+  await chmod(folder, 0o755);
+  onCleanUp(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  return folder;
+}
+
+/** Runs `src/<file>` as `npm run` does, with nothing of our own environment but the way to programs. */
+export function startProcess(file: string, { cwd, env = {}, args = [] }: ProcessOptions): RunningProcess {
+  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
+  const child = spawn(
+    process.execPath,
+    ['--import', LOADER, fileURLToPath(new URL(file, SOURCES)), ...args],
+    {
+      cwd,
+      // The loader looks for the settings of the compiler in the working folder, and there are none.
+      env: {
+        PATH,
+        HOME,
+        TMPDIR,
+        TSX_TSCONFIG_PATH: fileURLToPath(new URL('../tsconfig.json', SOURCES)),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let [stdout, stderr] = ['', ''];
+  let exit: Exit | null = null;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const closed = new Promise<Outcome>((resolve) => {
+    child.once('close', (code, signal) => {
+      exit = { code, signal };
+      resolve({ ...exit, stdout, stderr });
+    });
+  });
+  const said = (): string => `\n--- ${file} ${args.join(' ')}, stdout:\n${stdout}\n--- stderr:\n${stderr}`;
+  const ended = (): Promise<Outcome> => within(closed, () => `it has not ended${said()}`);
+  const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> => {
+    child.kill(signal);
+    return ended();
+  };
+  onCleanUp(() => stop('SIGKILL'));
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    says: async (pattern) => {
+      const until = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const match = pattern.exec(stdout);
+        if (match) return match;
+        if (exit !== null || performance.now() > until)
+          throw new Error(`waited for ${pattern.source}${said()}`);
+        await pause(20);
+      }
+    },
+    isRunning: () => exit === null,
+    stop,
+    ended,
+  };
+}
+
+/** Runs a process to its end. */
+export function runProcess(file: string, options: ProcessOptions): Promise<Outcome> {
+  return startProcess(file, options).ended();
+}
+
+/** A port that is free together with the one after it, which the sandbox takes. Below the ports that systems lend. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const [first, second] = [await occupy(port), await occupy(port + 1)];
+    first?.close();
+    second?.close();
+    if (first && second) return port;
+  }
+}
+
+/** Another program that holds a port of this machine; null when one does already. */
+export function occupy(port: number): Promise<Server | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => {
+      resolve(null);
+    });
+    server.listen(port, '127.0.0.1', () => {
+      resolve(server);
+    });
+  });
+}
+
+/** The processes of this machine whose command line names the folder. */
+export function processesIn(folder: string): string[] {
+  const { stdout } = spawnSync('ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8' });
+  return stdout.split('\n').filter((line) => line.includes(folder));
+}
+
+async function within<T>(work: Promise<T>, complaint: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(complaint()));
+    }, PATIENCE_MS);
+  });
+  return Promise.race([work, late]).finally(() => {
+    clearTimeout(timer);
+  });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
