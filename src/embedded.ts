@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { SecretKey } from './gateway/secret-key.ts';
 import { sleep, systemClock } from './platform/clock.ts';
-import { attachOrStartEmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded-postgres.ts';
+import {
+  attachOrStartEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from './platform/postgres/embedded-postgres.ts';
 import { isListening, PortTakenError } from './platform/http-server.ts';
 import type { Logger } from './platform/logger.ts';
 import { Secret } from './platform/secret.ts';

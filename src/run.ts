@@ -1,9 +1,9 @@
 import { ConfigError, EXIT_BAD_CONFIG, loadConfig, type Config } from './config.ts';
 import { SandboxError } from './embedded.ts';
-import { DataFolderBusyError } from './platform/data-folder.ts';
-import { EmbeddedPostgresError } from './platform/embedded-postgres.ts';
+import { DataFolderBusyError } from './platform/postgres/data-folder.ts';
+import { EmbeddedPostgresError } from './platform/postgres/embedded-postgres.ts';
 import { CannotListenError } from './platform/http-server.ts';
-import { DatabaseUnreachableError, MigrationError } from './platform/migrations.ts';
+import { DatabaseUnreachableError, MigrationError } from './platform/postgres/migrations.ts';
 
 /** Folder of everything embedded, in the checkout: beside the code, so that a stranger finds it and may delete it. */
 export const DATA_DIR = '.data';

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 
 /** Nobody can listen there. The message says what to do, so it can be shown as it is. */
@@ -30,6 +30,7 @@ export type RunningServer = {
  * @throws {CannotListenError} when it is not ours to use, or `host` is not an address of this machine
  */
 export async function listen(handler: RequestListener, host: string, port: number): Promise<RunningServer> {
+  const unanswered = new Set<ServerResponse>();
   const server = createServer(
     {
       // Node's own limits (60 s, 300 s) let a few thousand slow clients hold every socket.
@@ -38,7 +39,13 @@ export async function listen(handler: RequestListener, host: string, port: numbe
       // Longer than the idle time-out of common reverse proxies, or they reuse a socket that we just closed.
       keepAliveTimeout: 65_000,
     },
-    handler,
+    (req, res) => {
+      unanswered.add(res);
+      res.once('close', () => unanswered.delete(res));
+      // Only while we close: on a connection that was already there.
+      if (!server.listening) res.shouldKeepAlive = false;
+      handler(req, res);
+    },
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -49,29 +56,28 @@ export async function listen(handler: RequestListener, host: string, port: numbe
   return {
     port: (server.address() as AddressInfo).port,
     server,
-    close: (graceMs = 5_000) => close(server, graceMs),
+    close: (graceMs = 5_000) => close(server, unanswered, graceMs),
   };
 }
 
-const TIDY_MS = 20;
-
-async function close(server: Server, graceMs: number): Promise<void> {
+async function close(
+  server: Server,
+  unanswered: ReadonlySet<ServerResponse>,
+  graceMs: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) =>
     server.close(() => {
       resolve();
     }),
   );
   server.closeIdleConnections();
-  // A connection that was busy just now is kept alive after its answer, and would be waited for.
-  const tidy = setInterval(() => {
-    server.closeIdleConnections();
-  }, TIDY_MS);
+  // Or their connections would be kept alive after the answer, and waited for.
+  for (const answer of unanswered) answer.shouldKeepAlive = false;
   const cut = setTimeout(() => {
     server.closeAllConnections();
   }, graceMs);
   await closed;
   clearTimeout(cut);
-  clearInterval(tidy);
 }
 
 const NOT_OURS = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);

@@ -1,6 +1,17 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { aBasket } from '../support/program.ts';
-import { cleanUp, freePort, newFolder, occupy, processesIn, runProcess } from '../support/process.ts';
+import { aBasket, eventually } from '../support/program.ts';
+import {
+  cleanUp,
+  freePort,
+  newFolder,
+  occupy,
+  onCleanUp,
+  processesIn,
+  runProcess,
+} from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
 
 afterEach(cleanUp);
@@ -55,11 +66,26 @@ test('PORT=0 takes any free ports and says which', async () => {
 });
 
 test('requests in flight when the server is told to stop get their answers', async () => {
-  const shop = await startShop({ env: { CHECKOUTS_PER_MINUTE: '0' } });
-  const answers = Array.from({ length: 20 }, async () => (await shop.post('/checkout', aBasket)).status);
-  await Promise.any(answers);
+  const held: ServerResponse[] = [];
+  const service = createServer((_req, res) => held.push(res)).listen(0, '127.0.0.1');
+  onCleanUp(() => new Promise((resolve) => service.close(resolve)));
+  await once(service, 'listening');
+  const { port } = service.address() as AddressInfo;
+  const env = { GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_SECRET_KEY: 'sk_test_any' };
+  const shop = await startShop({ env });
+  const answers = Array.from({ length: 5 }, () => shop.post('/checkout', aBasket));
+  await eventually(() => Promise.resolve(held.length === 5));
+
   const end = shop.stop();
-  expect(await Promise.all(answers)).toEqual(answers.map(() => 201));
+  await eventually(() =>
+    shop.get('/healthz').then(
+      () => false,
+      () => true,
+    ),
+  );
+  for (const res of held) res.end(JSON.stringify({ data: `http://127.0.0.1:${port}/pay` }));
+  const statuses = await Promise.all(answers.map(async (answer) => (await answer).status));
+  expect(statuses).toEqual([201, 201, 201, 201, 201]);
   expect(await end).toMatchObject({ code: 0, stderr: '' });
 });
 

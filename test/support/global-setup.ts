@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { applyMigrations } from '../../src/platform/migrations.ts';
+import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
 
 /**
  * One real PostgreSQL for the whole run, with one migrated database in it. Every test file clones that database

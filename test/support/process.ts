@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { jest } from '@jest/globals';
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
@@ -28,6 +29,9 @@ export type ProcessOptions = { cwd: string; env?: Record<string, string>; args?:
 const SOURCES = new URL('../../src/', import.meta.url);
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const PATIENCE_MS = 45_000;
+
+// A test starts several processes, and a busy machine starts them slowly.
+jest.setTimeout(4 * PATIENCE_MS);
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 

@@ -6,9 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { applyMigrations, DatabaseUnreachableError, MigrationError } from '../../src/platform/migrations.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../../src/platform/postgres/embedded-postgres.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import {
+  applyMigrations,
+  DatabaseUnreachableError,
+  MigrationError,
+} from '../../../src/platform/postgres/migrations.ts';
 
 const SLOW = 60_000;
 const logger = createLogger('silent');
@@ -113,7 +120,7 @@ test(
   async () => {
     write('1_table', TABLE);
     const code = `
-      import { applyMigrations } from './src/platform/migrations.ts';
+      import { applyMigrations } from './src/platform/postgres/migrations.ts';
       import { createLogger } from './src/platform/logger.ts';
       const names = await applyMigrations({
         url: ${JSON.stringify(url)}, dir: ${JSON.stringify(dir)}, logger: createLogger('silent'),

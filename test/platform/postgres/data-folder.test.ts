@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, expect, test } from '@jest/globals';
-import { claimDataFolder, DataFolderBusyError, readDataFolderOwner } from '../../src/platform/data-folder.ts';
-import { systemIdentity } from '../../src/platform/process-identity.ts';
+import {
+  claimDataFolder,
+  DataFolderBusyError,
+  readDataFolderOwner,
+} from '../../../src/platform/postgres/data-folder.ts';
+import { systemIdentity } from '../../../src/platform/postgres/process-identity.ts';
 
 const SLOW = 60_000;
 const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
@@ -26,7 +30,7 @@ function tempFolder(): string {
 
 /** Another process in which `claimDataFolder` is at hand. */
 function elsewhere(code: string, account: { uid?: number; gid?: number } = {}): ChildProcess {
-  const script = `import { claimDataFolder } from './src/platform/data-folder.ts';\nimport * as fs from 'node:fs';\n${code}`;
+  const script = `import { claimDataFolder } from './src/platform/postgres/data-folder.ts';\nimport * as fs from 'node:fs';\n${code}`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
     ...account,

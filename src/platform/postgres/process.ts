@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { closeSync, fchownSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep, systemClock } from './clock.ts';
+import { sleep, systemClock } from '../clock.ts';
 import { quoteFailure } from './embedded-postgres-error.ts';
-import type { PostgresHome } from './postgres-home.ts';
-import { readPidFile, stopByPid } from './postgres-pid-file.ts';
+import type { PostgresHome } from './home.ts';
+import { readPidFile, stopByPid } from './pid-file.ts';
 
 /** Recovery after a crash replays up to a gigabyte of write-ahead log before the server is ready. */
 const START_TIMEOUT_MS = 180_000;

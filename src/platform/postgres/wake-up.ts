@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { sleep } from './clock.ts';
-import type { Database } from './database.ts';
-import type { Logger } from './logger.ts';
-import type { Secret } from './secret.ts';
+import { sleep } from '../clock.ts';
+import type { Database } from '../database.ts';
+import type { Logger } from '../logger.ts';
+import type { Secret } from '../secret.ts';
 
 /**
  * Says "something is due" from the process that wrote the row to the ones that work on it. It is only a

@@ -7,7 +7,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { sleep, systemClock } from './clock.ts';
+import { sleep, systemClock } from '../clock.ts';
 import {
   claimDataFolder,
   DataFolderBusyError,
@@ -15,12 +15,12 @@ import {
   readDataFolderOwner,
 } from './data-folder.ts';
 import { EmbeddedPostgresError, explainFolderError } from './embedded-postgres-error.ts';
-import type { Logger } from './logger.ts';
-import { connectionString, ensureCluster, OWN_DATABASE } from './postgres-cluster.ts';
-import { type PostgresHome, preparePostgresHome } from './postgres-home.ts';
-import { stopOrphan } from './postgres-pid-file.ts';
-import { choosePort, freePort, rememberPort } from './postgres-port.ts';
-import { PostgresPortTakenError, type PostgresProcess, runPostgres } from './postgres-process.ts';
+import type { Logger } from '../logger.ts';
+import { connectionString, ensureCluster, OWN_DATABASE } from './cluster.ts';
+import { type PostgresHome, preparePostgresHome } from './home.ts';
+import { stopOrphan } from './pid-file.ts';
+import { choosePort, freePort, rememberPort } from './port.ts';
+import { PostgresPortTakenError, type PostgresProcess, runPostgres } from './process.ts';
 
 export { EmbeddedPostgresError } from './embedded-postgres-error.ts';
 

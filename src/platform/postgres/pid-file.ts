@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep, systemClock } from './clock.ts';
-import type { PostgresHome } from './postgres-home.ts';
+import { sleep, systemClock } from '../clock.ts';
+import type { PostgresHome } from './home.ts';
 import { isRunning, processArguments, processFolder, processStartTime } from './process-identity.ts';
 
 /** A fast shutdown ends with a checkpoint; a slow disk needs some seconds for it. */

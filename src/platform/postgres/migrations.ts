@@ -4,9 +4,9 @@
  * serves. It never goes back: a database that is ahead of the code is left as it is.
  */
 import pg from 'pg';
-import { sleep, systemClock } from './clock.ts';
+import { sleep, systemClock } from '../clock.ts';
 import { explainConnectionError } from './database-unreachable.ts';
-import type { Logger } from './logger.ts';
+import type { Logger } from '../logger.ts';
 import {
   type AppliedMigration,
   compareHistory,

@@ -6,17 +6,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { sleep } from '../../src/platform/clock.ts';
-import { DataFolderBusyError, readDataFolderOwner } from '../../src/platform/data-folder.ts';
+import { sleep } from '../../../src/platform/clock.ts';
+import { DataFolderBusyError, readDataFolderOwner } from '../../../src/platform/postgres/data-folder.ts';
 import {
   attachOrStartEmbeddedPostgres,
   type EmbeddedPostgres,
   EmbeddedPostgresError,
   startEmbeddedPostgres,
-} from '../../src/platform/embedded-postgres.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { findPostgresBinaries } from '../../src/platform/postgres-binaries.ts';
-import { isRunning, processArguments } from '../../src/platform/process-identity.ts';
+} from '../../../src/platform/postgres/embedded-postgres.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import { findPostgresBinaries } from '../../../src/platform/postgres/binaries.ts';
+import { isRunning, processArguments } from '../../../src/platform/postgres/process-identity.ts';
 
 const SLOW = 60_000;
 const logger = createLogger('silent');
@@ -81,7 +81,7 @@ type Starter = {
 /** Another process that starts the database of `dataDir`, prints its url, and does `then` with it. */
 function startElsewhere(dataDir: string, then = '', options: { uid?: number; gid?: number } = {}): Starter {
   const code = `
-    import { startEmbeddedPostgres } from './src/platform/embedded-postgres.ts';
+    import { startEmbeddedPostgres } from './src/platform/postgres/embedded-postgres.ts';
     import { createLogger } from './src/platform/logger.ts';
     const dataDir = ${JSON.stringify(dataDir)};
     const database = await startEmbeddedPostgres({

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { sleep, systemClock } from './clock.ts';
+import { sleep, systemClock } from '../clock.ts';
 import { isRunning, systemIdentity } from './process-identity.ts';
 
 export type DataFolderOwner = {

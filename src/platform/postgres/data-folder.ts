@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { systemClock } from './clock.ts';
+import { systemClock } from '../clock.ts';
 import {
   type DataFolderOwner,
   describeOwner,

@@ -8,8 +8,8 @@ import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError, USE_ANOTHER_DATABASE } from './embedded-postgres-error.ts';
-import type { Logger } from './logger.ts';
-import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
+import type { Logger } from '../logger.ts';
+import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
 import { type Account, canEnter, ownerOf, unprivilegedAccount } from './unix-account.ts';
 
 export type PostgresHome = {

@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, explainFolderError, quoteFailure } from './embedded-postgres-error.ts';
-import type { PostgresHome } from './postgres-home.ts';
-import { POSTGRES_ENV } from './postgres-process.ts';
+import type { PostgresHome } from './home.ts';
+import { POSTGRES_ENV } from './process.ts';
 
 /** The superuser of an embedded cluster, and the database made for us. */
 export const OWN_USER = 'integrator';
