@@ -41,8 +41,9 @@ async function run(): Promise<void> {
       webhook: { url: values.webhook ?? null, secret: SANDBOX_WEBHOOK_SECRET },
       latencyMs: Number(values.latency),
     });
-    process.stdout.write(greeting(sandbox));
+    // Before the greeting: who has read it may send a signal at once.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close());
+    process.stdout.write(greeting(sandbox));
   } catch (error) {
     const isTaken = error instanceof PortTakenError;
     process.stderr.write(

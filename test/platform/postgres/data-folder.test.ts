@@ -29,11 +29,12 @@ function tempFolder(): string {
 }
 
 /** Another process in which `claimDataFolder` is at hand. */
-function elsewhere(code: string, account: { uid?: number; gid?: number } = {}): ChildProcess {
-  const script = `import { claimDataFolder } from './src/platform/postgres/data-folder.ts';\nimport * as fs from 'node:fs';\n${code}`;
+function elsewhere(code: string, account?: { uid: number; gid: number }): ChildProcess {
+  // The account is taken on after loading: it may not be able to enter the folder of root's checkout.
+  const become = account ? `process.setgid(${account.gid}); process.setuid(${account.uid});` : '';
+  const script = `import { claimDataFolder } from './src/platform/postgres/data-folder.ts';\nimport * as fs from 'node:fs';\n${become}\n${code}`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    ...account,
   });
   cleanups.push(() => child.kill('SIGKILL'));
   return child;

@@ -23,6 +23,14 @@ const logger = createLogger('silent');
 const isRoot = process.getuid?.() === 0;
 const testAsRoot = isRoot ? test : test.skip;
 const NOBODY = { uid: 65_534, gid: 65_534 };
+// An ordinary user runs the programs of its own checkout. Where root's checkout is closed to everybody else (/root),
+// there is no such user to try it with.
+const testAsOrdinaryUser = isRoot && isOpenToEveryone(process.cwd()) ? test : test.skip;
+
+function isOpenToEveryone(dir: string): boolean {
+  const isOpen = (fs.statSync(dir).mode & 0o001) !== 0;
+  return isOpen && (dir === dirname(dir) || isOpenToEveryone(dirname(dir)));
+}
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -79,10 +87,11 @@ type Starter = {
 };
 
 /** Another process that starts the database of `dataDir`, prints its url, and does `then` with it. */
-function startElsewhere(dataDir: string, then = '', options: { uid?: number; gid?: number } = {}): Starter {
+function startElsewhere(dataDir: string, then = '', account?: { uid: number; gid: number }): Starter {
   const code = `
     import { startEmbeddedPostgres } from './src/platform/postgres/embedded-postgres.ts';
     import { createLogger } from './src/platform/logger.ts';
+    ${account ? `process.setgroups([]); process.setgid(${account.gid}); process.setuid(${account.uid});` : ''}
     const dataDir = ${JSON.stringify(dataDir)};
     const database = await startEmbeddedPostgres({
       dataDir, logger: createLogger('silent'), purpose: 'a test', settings: { fsync: 'off' },
@@ -92,7 +101,6 @@ function startElsewhere(dataDir: string, then = '', options: { uid?: number; gid
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
-    ...options,
   });
   cleanups.push(() => child.kill('SIGKILL'));
   let words = '';
@@ -384,7 +392,7 @@ test('a platform without programs is told to set DATABASE_URL', () => {
   );
 });
 
-testAsRoot(
+testAsOrdinaryUser(
   'an ordinary user runs it as itself, and root runs that cluster as its owner',
   async () => {
     const dataDir = tempFolder();
