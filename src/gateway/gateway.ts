@@ -1,9 +1,11 @@
+import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { CheckoutUrlRule } from './checkout-url.ts';
 import type { Dialect } from './dialect.ts';
 import { GatewayKeyRefused } from './errors.ts';
-import { initialize, type InitializeRequest, type InitializeResult } from './initialize.ts';
+import { initialize, KEY_REFUSED, type InitializeRequest, type InitializeResult } from './initialize.ts';
+import { HISTORY_PATH } from './messages.ts';
 import type { SecretKey } from './secret-key.ts';
 import { createClient, type Client } from './client.ts';
 import { verify, type VerifyAnswer, type VerifyDeadline } from './verify.ts';
@@ -19,8 +21,13 @@ export type Gateway = {
   client: Client;
   /** Whether the service refused our key the last time it was asked. Readiness is red until it accepts it again. */
   isKeyRefused(): boolean;
+  /** Asks for the start of history to learn whether a refused key is accepted again: one call in ten seconds at most. */
+  checkRefusedKey(): Promise<void>;
   close(): Promise<void>;
 };
+
+/** A load balancer asks for readiness every second; the service need not be. */
+const KEY_CHECK_PAUSE_MS = 10_000;
 
 export type GatewayOptions = {
   url: URL;
@@ -30,6 +37,7 @@ export type GatewayOptions = {
   /** Calls in flight at most. */
   concurrency: number;
   logger: Logger;
+  clock?: Clock;
 };
 
 export function createGateway({
@@ -39,6 +47,7 @@ export function createGateway({
   checkoutHosts,
   concurrency,
   logger,
+  clock = systemClock,
 }: GatewayOptions): Gateway {
   const client = createClient(url, key, concurrency);
   const rule: CheckoutUrlRule = { mode: key.mode, hosts: checkoutHosts };
@@ -50,15 +59,27 @@ export function createGateway({
     keyRefused = refused;
   }
 
+  let checkedAtMs = -Infinity;
+  async function checkRefusedKey(): Promise<void> {
+    if (!keyRefused || clock.elapsedMs() - checkedAtMs < KEY_CHECK_PAUSE_MS) return;
+    checkedAtMs = clock.elapsedMs();
+    const limits = { headersMs: 2_000, totalMs: 2_000, maxBytes: Infinity };
+    const answer = await client.stream({ method: 'GET', path: HISTORY_PATH, ...limits }).catch(() => null);
+    if (answer === null) return;
+    if (answer.status < 500) note(answer.status === 401 || answer.status === 403);
+    await discard(answer.body);
+  }
+
   return {
     mode: key.mode,
+    checkRefusedKey,
     dialect,
     client,
     isKeyRefused: () => keyRefused,
     initialize: async (request) => {
       const result = await initialize(client, dialect, rule, request);
       if (result.outcome === 'opened' || result.outcome === 'refused') {
-        note(result.outcome === 'refused' && result.keyRefused);
+        note(result.outcome === 'refused' && result.reason === KEY_REFUSED);
       }
       return result;
     },
@@ -74,4 +95,9 @@ export function createGateway({
     },
     close: () => client.close(),
   };
+}
+
+/** Leaving the loop closes the answer, and with it the connection: there may be a whole history in it. */
+async function discard(body: AsyncIterable<Buffer>): Promise<void> {
+  for await (const chunk of body) if (chunk.length > 0) break;
 }

@@ -11,13 +11,15 @@ export type InitializeRequest = { email: string; money: Money; reference: string
  * Every result of initialize is exactly one of these.
  * - `not-sent`: nothing can have arrived; the same payment may be sent later.
  * - `opened`: the shopper may be sent to `checkoutUrl`.
- * - `refused`: the service said no and will not charge; `keyRefused` when it is our key that it does not accept.
+ * - `refused`: the service said no and will not charge.
  * - `ambiguous`: it may have opened a checkout or not. The reference is never sent again; verify watches it.
  */
 export type InitializeResult =
   | { outcome: 'opened'; checkoutUrl: string }
-  | { outcome: 'not-sent' | 'ambiguous'; reason: string }
-  | { outcome: 'refused'; reason: string; keyRefused: boolean };
+  | { outcome: 'not-sent' | 'ambiguous' | 'refused'; reason: string };
+
+/** The reason when it is our key that the service does not accept: the order is not to blame, and stays pending. */
+export const KEY_REFUSED = 'key-refused';
 
 // A person waits: 10 s in all. Within them the service is asked once.
 const HEADERS_MS = 8_000;
@@ -25,7 +27,7 @@ const TOTAL_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 
 /** Statuses by which an HTTP service says that it did not act. Anything else that is not 2xx leaves it open. */
-const REFUSALS = new Set([400, 401, 403, 404, 405, 413, 415, 422]);
+const REFUSALS = new Set([400, 404, 405, 413, 415, 422]);
 
 /** Asks the service to open a checkout: one call, never repeated. Does not throw for anything the service does. */
 export async function initialize(
@@ -57,9 +59,8 @@ export async function initialize(
 function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule): InitializeResult {
   const { status } = answer;
   const document = parsed(answer.body);
-  if (REFUSALS.has(status) && (document !== null || status === 401 || status === 403)) {
-    return { outcome: 'refused', reason: `http-${status}`, keyRefused: status === 401 || status === 403 };
-  }
+  if (status === 401 || status === 403) return { outcome: 'refused', reason: KEY_REFUSED };
+  if (REFUSALS.has(status) && document !== null) return { outcome: 'refused', reason: `http-${status}` };
   if (status < 200 || status > 299) return { outcome: 'ambiguous', reason: `http-${status}` };
   if (document === null) return { outcome: 'ambiguous', reason: 'answer-is-not-json' };
   const url = firstAt(document.value, dialect.initialize.checkoutUrl, stringOf);

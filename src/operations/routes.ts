@@ -25,7 +25,9 @@ export function healthRoutes({ database, gateway }: Omit<OperationsParts, 'guard
   });
   router.get('/readyz', async (_req, res) => {
     await isDatabaseAnswering(database);
-    // With a refused key no checkout can be opened and nothing can be settled: traffic belongs elsewhere.
+    // With a refused key no checkout can be opened and nothing can be settled: traffic belongs elsewhere. Without
+    // traffic nobody else would learn that it is accepted again.
+    await gateway.checkRefusedKey();
     if (gateway.isKeyRefused()) {
       throw new Problem('payment-service-unavailable', { detail: 'The service refuses the key.' });
     }

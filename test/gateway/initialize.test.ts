@@ -56,14 +56,12 @@ describe('refused: the service says that it did not act', () => {
     expect(await ask(json({ message: 'no' }, status))).toEqual({
       outcome: 'refused',
       reason: `http-${status}`,
-      keyRefused: false,
     });
   });
   test.each([401, 403])('%i: our key', async (status) => {
     expect(await ask(raw('', status))).toEqual({
       outcome: 'refused',
-      reason: `http-${status}`,
-      keyRefused: true,
+      reason: 'key-refused',
     });
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { systemIdentity } from '../../src/platform/postgres/process-identity.ts';
 import { ask, cleanUp, control, initialize, newFolder, openCheckout, start, verified } from './support.ts';
 
 afterEach(cleanUp);
@@ -92,7 +93,8 @@ describe('the ledger file', () => {
 
   test('of a writer that was killed is taken over', async () => {
     const dataDir = await newFolder();
-    await writeFile(join(dataDir, 'writer.pid'), '4194305'); // above the largest pid Linux gives
+    const owner = { pid: 4_194_305, purpose: 'the sandbox', system: systemIdentity() }; // above the largest pid Linux gives
+    await writeFile(join(dataDir, 'owner-1.json'), JSON.stringify(owner));
     await expect(start({ dataDir })).resolves.toBeDefined();
   });
 

@@ -309,7 +309,9 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER order_follows_payments AFTER UPDATE OF status ON payments
-  FOR EACH ROW WHEN (OLD.status <> NEW.status AND NEW.status <> 'paid' AND (NEW.status <> 'open' OR OLD.status = 'held'))
+  FOR EACH ROW WHEN (OLD.status <> NEW.status AND NEW.status <> 'paid' AND (NEW.status <> 'open' OR OLD.status = 'held')
+    -- That our own key was refused says nothing about the order.
+    AND NEW.reason IS DISTINCT FROM 'key-refused')
   EXECUTE FUNCTION order_follows_payments();
 -- There is no way back from paid. Money that goes back later is a finding about a paid order.
 CREATE TRIGGER paid_orders_are_frozen BEFORE UPDATE ON orders
