@@ -102,6 +102,20 @@ test('stray money is accounted for in the currency it came in', () => {
   });
 });
 
+describe('an answer that says nothing moves nothing: not found is not failed', () => {
+  const bare = { httpStatus: 404, body: Buffer.from('') };
+  const silent: VerifyAnswer[] = [
+    { ...bare, kind: 'not-found' },
+    { ...bare, kind: 'unreadable', why: 'x' },
+  ];
+  test.each(PAYMENT_STATUSES)('%s', (status) => {
+    for (const nothing of silent) {
+      const decision = decide({ ...payment, status }, nothing, STRICT);
+      expect(decision.payment).toBe(status === 'sending' ? 'ambiguous' : status);
+    }
+  });
+});
+
 test('money that comes on top of a paid payment is a surplus, and only that', () => {
   const paid: Payment = { ...payment, status: 'paid', orderStatus: 'paid' };
   expect(decide(paid, answer({ amount: read(6000n) }), STRICT)).toMatchObject({

@@ -223,6 +223,19 @@ describe('when the service cannot be asked, nothing changes', () => {
   });
 });
 
+test('a service that does not know the payment yet: nothing changes, and it is asked again', async () => {
+  const order = await shop.checkout();
+  await shop.hand('reset');
+  await comeBack(order.reference);
+  expect(await statusOf(order.orderId)).toBe('pending');
+  expect(await query('SELECT outcome FROM verifications WHERE reference = $1', order.reference)).toEqual([
+    { outcome: 'not_found' },
+  ]);
+  expect(
+    await query('SELECT FROM payments WHERE reference = $1 AND next_check_at > now()', order.reference),
+  ).toHaveLength(1);
+});
+
 describe('time', () => {
   const age = (reference: string, days: number): Promise<object[]> =>
     query(
@@ -254,6 +267,9 @@ describe('time', () => {
     await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', order.reference);
     await shop.program.duePayments.pass();
     expect(await statusOf(order.orderId)).toBe('paid');
+    expect(await query('SELECT status FROM payments WHERE reference = $1', order.reference)).toEqual([
+      { status: 'paid' },
+    ]);
   });
 
   test('a payment whose process died before it was answered is watched', async () => {
