@@ -1,5 +1,5 @@
 import type { Program } from './compose.ts';
-import { forgetOldKeys } from './checkout/repository.ts';
+import { forgetOldKeys } from './checkout/idempotency/repository.ts';
 import { createReconcileSchedule } from './reconciliation/schedule.ts';
 
 export type Worker = { stop(): Promise<void> };

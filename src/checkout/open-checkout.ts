@@ -1,5 +1,5 @@
 import type { Money } from '../platform/money.ts';
-import type { IdempotencyKey } from './idempotency-key.ts';
+import type { IdempotencyKey } from './idempotency/key.ts';
 import { recordInitialize } from './repository.ts';
 import type { CheckoutParts, CheckoutResult } from './start-checkout.ts';
 

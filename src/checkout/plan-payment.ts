@@ -2,8 +2,9 @@ import type { Queryable } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
-import type { IdempotencyKey } from './idempotency-key.ts';
-import { addPayment, bindKey, lockPayableOrder, sendUnsent, type PayableOrder } from './repository.ts';
+import type { IdempotencyKey } from './idempotency/key.ts';
+import { bindKey } from './idempotency/repository.ts';
+import { addPayment, lockPayableOrder, sendUnsent, type PayableOrder } from './repository.ts';
 
 /** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
 export type PaymentPlan =

@@ -5,11 +5,9 @@ import type { Database, Queryable, Statement } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import type { PaymentStatus } from '../settlement/payment.ts';
-import type { IdempotencyKey } from './idempotency-key.ts';
+import type { IdempotencyKey } from './idempotency/key.ts';
+import { KEY_LOCK_SEC } from './idempotency/repository.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../settlement/schedule.ts';
-
-/** A request is over long before: initialize takes 10 s at most. After this the next one with the same key goes on. */
-const KEY_LOCK_SEC = 30;
 
 // One statement, so one round trip and one commit, before the service is called: whatever happens to the call or to
 // this process, the order and its payment exist, and the clock will ask about the reference. With an idempotency key
@@ -164,44 +162,6 @@ export async function sendUnsent(tx: Queryable, reference: string): Promise<void
   );
 }
 
-/** What is known of an idempotency key: whose order, and the payment whose checkout answers it, if it is open. */
-export type KnownKey = { fingerprint: Buffer; orderId: string; reference: string | null; isLocked: boolean };
-
-export async function findKey(db: Queryable, mode: Mode, key: string): Promise<KnownKey | null> {
-  const [row] = await db.query<KnownKey>(
-    {
-      name: 'find-idempotency-key',
-      text: `SELECT fingerprint, order_id AS "orderId", reference, coalesce(locked_until > now(), false) AS "isLocked"
-             FROM idempotency_keys WHERE mode = $1 AND key = $2`,
-    },
-    [mode, key],
-  );
-  return row ?? null;
-}
-
-/**
- * Ties a key to an order that exists. `answer`: the payment whose open checkout is the answer; null while one is opened.
- * @returns false when another request has the key
- */
-export async function bindKey(
-  tx: Queryable,
-  mode: Mode,
-  { key, fingerprint }: IdempotencyKey,
-  orderId: string,
-  answer: string | null,
-): Promise<boolean> {
-  const rows = await tx.query(
-    `INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, reference, locked_until)
-     SELECT $1, $2, $3, $4, $5::text, CASE WHEN $5::text IS NULL THEN now() + interval '${KEY_LOCK_SEC} s' END
-     ON CONFLICT (mode, key) DO UPDATE SET reference = EXCLUDED.reference, locked_until = EXCLUDED.locked_until
-       WHERE known.fingerprint = EXCLUDED.fingerprint AND known.order_id = EXCLUDED.order_id
-         AND known.reference IS NULL AND coalesce(known.locked_until <= now(), true)
-     RETURNING key`,
-    [mode, key, fingerprint, orderId, answer],
-  );
-  return rows.length === 1;
-}
-
 /** The checkout that a payment was opened with: the answer to a repeated request. */
 export async function findCheckout(
   db: Queryable,
@@ -219,14 +179,6 @@ export async function findCheckout(
   if (row === undefined || row.checkoutUrl === null) return null;
   const { orderId, amount, currency, checkoutUrl } = row;
   return { orderId, money: { amount, currency }, checkoutUrl };
-}
-
-/** Forgets keys after 72 hours. @returns how many */
-export async function forgetOldKeys(db: Queryable): Promise<number> {
-  const rows = await db.query(
-    `DELETE FROM idempotency_keys WHERE created_at < now() - interval '72 hours' RETURNING 1 AS gone`,
-  );
-  return rows.length;
 }
 
 export type CheckoutStore = Pick<Database, 'query' | 'transaction'>;

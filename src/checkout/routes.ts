@@ -3,7 +3,7 @@ import express, { Router, type Request, type Response } from 'express';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
-import { readIdempotencyKey } from './idempotency-key.ts';
+import { readIdempotencyKey } from './idempotency/key.ts';
 import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './input.ts';
 import type { CheckoutLimits } from './limits.ts';
 import type { ReturnFromCheckout } from './return.ts';

@@ -5,11 +5,12 @@ import { sleep } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Money } from '../platform/money.ts';
-import type { IdempotencyKey } from './idempotency-key.ts';
+import type { IdempotencyKey } from './idempotency/key.ts';
 import type { Basket, CheckoutInput } from './input.ts';
 import { openCheckout } from './open-checkout.ts';
 import { planPayment } from './plan-payment.ts';
-import { findCheckout, findKey, placeOrder, type CheckoutStore } from './repository.ts';
+import { findKey } from './idempotency/repository.ts';
+import { findCheckout, placeOrder, type CheckoutStore } from './repository.ts';
 
 /**
  * Starts a hosted checkout: prices the basket, writes the order and its payment, and only then asks the service for

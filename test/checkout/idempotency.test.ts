@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { forgetOldKeys } from '../../src/checkout/repository.ts';
+import { forgetOldKeys } from '../../src/checkout/idempotency/repository.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Problem } from '../platform/problem.ts';
-import type { CheckoutInput } from './input.ts';
+import { Problem } from '../../platform/problem.ts';
+import type { CheckoutInput } from '../input.ts';
 
 /**
  * A client's name for one request (IETF draft-ietf-httpapi-idempotency-key-header). The same key with the same request
