@@ -31,11 +31,11 @@ const NOTE = 'data-folder';
  * @throws {EmbeddedPostgresError} when no place or no account will do
  */
 export function preparePostgresHome(dataDir: string, logger: Logger): PostgresHome {
-  const binaries = findPostgresBinaries();
   if (process.getuid?.() !== 0) {
     refuseForeignCluster(dataDir);
-    return { dir: dataDir, programs: binaries.root, account: undefined };
+    return { dir: dataDir, programs: findPostgresBinaries().root, account: undefined };
   }
+  const binaries = findPostgresBinaries();
   const { dir, account } = findHomeAsRoot(dataDir, logger);
   const programs = canEnter(account, join(binaries.root, 'bin'))
     ? binaries.root
