@@ -4,7 +4,8 @@ import { findOrderStatus } from '../orders/repository.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
-import { hintAndClaim, loadPayment, postponeCheck } from '../settlement/repository.ts';
+import { hintAndClaim, postponeCheck } from '../settlement/checks/repository.ts';
+import { loadPayment } from '../settlement/repository.ts';
 import type { Settle } from '../settlement/settle.ts';
 
 /**

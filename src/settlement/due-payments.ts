@@ -3,7 +3,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database.ts';
 import { createDueLoop, type DueLoop } from '../platform/due-loop.ts';
 import type { Logger } from '../platform/logger.ts';
-import { claimDuePayments, expireUnsent, postponeCheck, type DuePayment } from './repository.ts';
+import { claimDuePayments, expireUnsent, postponeCheck, type DuePayment } from './checks/repository.ts';
 import { pauseAfterFailureSec } from './schedule.ts';
 import type { Settle } from './settle.ts';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { loadPayment, type DuePayment } from '../../src/settlement/repository.ts';
+import { type DuePayment } from '../../src/settlement/checks/repository.ts';
+import { loadPayment } from '../../src/settlement/repository.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { json, raw, startOddService, type OddService } from '../support/service.ts';
