@@ -107,6 +107,7 @@ function gatewayOf({ config, surroundings, logger }: ComposeOptions): Gateway {
     key: surroundings.secretKey,
     dialect: config.dialect,
     checkoutHosts: config.CHECKOUT_HOSTS,
+    callsPerSecond: config.GATEWAY_CALLS_PER_SECOND,
     concurrency: config.GATEWAY_CONCURRENCY,
     logger,
   });

@@ -14,6 +14,20 @@ export class GatewayUnavailable extends Error {
   }
 }
 
+/**
+ * We did not ask, and nothing was sent: the budget of calls had no turn for this one in time, or the service fails and
+ * is left alone for `retryAfterSec`.
+ */
+export class GatewayNotAsked extends GatewayUnavailable {
+  readonly reason: 'budget-exhausted' | 'service-is-failing';
+
+  constructor(reason: GatewayNotAsked['reason'], retryAfterSec: number | null = null) {
+    super(`the service was not asked: ${reason}`, retryAfterSec);
+    this.name = 'GatewayNotAsked';
+    this.reason = reason;
+  }
+}
+
 /** 401 or 403: the key is not accepted. Nothing can be learnt until a person mends the key. */
 export class GatewayKeyRefused extends Error {
   constructor(status: number) {

@@ -42,7 +42,9 @@ export function createSettle(parts: SettleParts): Settle {
       throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
     const log = parts.logger.child({ reference: payment.reference, orderId: payment.orderId, cause });
     const deadline = cause === 'return' ? PERSON_WAITS : NOBODY_WAITS;
-    const answer = await parts.gateway.verify(payment.reference, payment.currency, deadline);
+    // A shopper may be waiting for what a webhook announces; the schedule can wait.
+    const urgency = cause === 'webhook' ? 'hint' : undefined;
+    const answer = await parts.gateway.verify(payment.reference, payment.currency, deadline, urgency);
     return agree(parts, payment, answer, cause, log);
   };
 }

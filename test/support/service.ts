@@ -16,7 +16,10 @@ export type OddService = {
 };
 
 /** A service that answers whatever a test wants, over real HTTP, and a gateway to it. */
-export async function startOddService(dialect: Dialect = defaultDialect): Promise<OddService> {
+export async function startOddService(
+  dialect: Dialect = defaultDialect,
+  budget: { callsPerSecond?: number; concurrency?: number } = {},
+): Promise<OddService> {
   const requests: OddService['requests'] = [];
   const server = createServer((req, res) => {
     const chunks: Buffer[] = [];
@@ -35,7 +38,7 @@ export async function startOddService(dialect: Dialect = defaultDialect): Promis
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const key = new SecretKey('sk_test_c4n4ry');
   const logger = createLogger('silent');
-  const gateway = createGateway({ url, key, dialect, checkoutHosts: [], concurrency: 4, logger });
+  const gateway = createGateway({ url, key, dialect, checkoutHosts: [], concurrency: 4, ...budget, logger });
   const service: OddService = {
     gateway,
     url,

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { createBudget, type Budget, type Urgency } from '../../src/gateway/budget.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const UNLIMITED = 1_000_000;
+const budgetOf = (callsPerSecond: number, concurrency: number): Budget =>
+  createBudget({ callsPerSecond, concurrency, clock: systemClock });
+
+/** Takes a turn and writes down when it came, or that it did not. */
+function watch(budget: Budget, log: string[], urgency: Urgency, maxWaitMs = 60_000, name: string = urgency) {
+  return budget.take(urgency, maxWaitMs).then((leave) => {
+    log.push(leave === null ? `${name} gave up` : name);
+    return leave;
+  });
+}
+
+test('a second of calls may go out at once, the rest evenly, and no second has more than its worth', async () => {
+  const budget = budgetOf(10, UNLIMITED);
+  const log: string[] = [];
+  for (let call = 0; call < 40; call += 1) void watch(budget, log, 'checkout');
+  await jest.advanceTimersByTimeAsync(0);
+  expect(log).toHaveLength(10);
+  await jest.advanceTimersByTimeAsync(99);
+  expect(log).toHaveLength(10);
+  await jest.advanceTimersByTimeAsync(11);
+  expect(log).toHaveLength(11);
+  await jest.advanceTimersByTimeAsync(900);
+  expect(log.length).toBeGreaterThanOrEqual(19);
+  expect(log.length).toBeLessThanOrEqual(20);
+  await jest.advanceTimersByTimeAsync(2_100);
+  expect(log).toHaveLength(40);
+});
+
+test('a quiet hour saves up a second, not an hour', async () => {
+  const budget = budgetOf(5, UNLIMITED);
+  await jest.advanceTimersByTimeAsync(3_600_000);
+  const log: string[] = [];
+  for (let call = 0; call < 20; call += 1) void watch(budget, log, 'checkout');
+  await jest.advanceTimersByTimeAsync(0);
+  expect(log).toHaveLength(5);
+});
+
+test('0 calls a second is no limit', async () => {
+  const log: string[] = [];
+  const budget = budgetOf(0, UNLIMITED);
+  for (let call = 0; call < 5_000; call += 1) void watch(budget, log, 'background');
+  await jest.advanceTimersByTimeAsync(0);
+  expect(log).toHaveLength(5_000);
+  // A timer left behind would hold a process that has nothing more to do.
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+test('who waits is served by urgency, and among equals by arrival', async () => {
+  const budget = budgetOf(0, 1);
+  const log: string[] = [];
+  const first = await budget.take('background', 1_000);
+  const order: [Urgency, string][] = [
+    ['background', 'a page'],
+    ['checkout', 'a purchase'],
+    ['hint', 'a webhook'],
+    ['checkout', 'another purchase'],
+    ['return', 'a shopper'],
+  ];
+  for (const [urgency, name] of order) {
+    void watch(budget, log, urgency, 60_000, name).then((leave) => leave?.());
+  }
+  await jest.advanceTimersByTimeAsync(10);
+  expect(log).toEqual([]);
+  first?.();
+  await jest.advanceTimersByTimeAsync(10);
+  expect(log).toEqual(['a shopper', 'a webhook', 'a purchase', 'another purchase', 'a page']);
+});
+
+test('urgency also decides who gets the next token', async () => {
+  const budget = budgetOf(1, UNLIMITED);
+  const log: string[] = [];
+  void watch(budget, log, 'background');
+  void watch(budget, log, 'background');
+  await jest.advanceTimersByTimeAsync(500);
+  void watch(budget, log, 'return');
+  // One for each who waits, and one for the next token.
+  expect(jest.getTimerCount()).toBe(3);
+  await jest.advanceTimersByTimeAsync(600);
+  expect(log).toEqual(['background', 'return']);
+});
+
+test('so many in flight and no more; giving a slot back twice gives it back once', async () => {
+  const budget = budgetOf(0, 2);
+  const log: string[] = [];
+  const leave = await budget.take('checkout', 1_000);
+  await budget.take('checkout', 1_000);
+  void watch(budget, log, 'checkout');
+  void watch(budget, log, 'checkout');
+  await jest.advanceTimersByTimeAsync(10);
+  expect(log).toEqual([]);
+  leave?.();
+  leave?.();
+  await jest.advanceTimersByTimeAsync(10);
+  expect(log).toEqual(['checkout']);
+});
+
+test('nobody waits longer than agreed, and who gave up takes no turn and no token', async () => {
+  const budget = budgetOf(1, 1);
+  const log: string[] = [];
+  const leave = await budget.take('checkout', 1_000);
+  void watch(budget, log, 'return', 2_000);
+  void watch(budget, log, 'background', 10_000);
+  await jest.advanceTimersByTimeAsync(1_999);
+  expect(log).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1);
+  expect(log).toEqual(['return gave up']);
+  leave?.();
+  await jest.advanceTimersByTimeAsync(0);
+  expect(log).toEqual(['return gave up', 'background']);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(log).toHaveLength(2);
+  expect(jest.getTimerCount()).toBe(0);
+});

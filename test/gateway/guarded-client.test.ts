@@ -1,0 +1,157 @@
+import { afterEach, expect, test } from '@jest/globals';
+import type { RequestListener } from 'node:http';
+import { GatewayNotAsked, GatewayUnavailable } from '../../src/gateway/errors.ts';
+import { readHistory } from '../../src/gateway/history.ts';
+import { NOBODY_WAITS, PERSON_WAITS } from '../../src/gateway/verify.ts';
+import { defaultDialect } from '../../src/gateway/dialect.ts';
+import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
+
+let service: OddService;
+afterEach(() => service.close());
+
+async function start(budget: { callsPerSecond?: number; concurrency?: number }): Promise<void> {
+  service = await startOddService(defaultDialect, budget);
+}
+const verify = (name: string, deadline = NOBODY_WAITS): Promise<unknown> =>
+  service.gateway.verify(name, 'NGN', deadline).catch((error: unknown) => error);
+const initialize = () =>
+  service.gateway.initialize({
+    email: 'ada@example.com',
+    money: { amount: 2_500n, currency: 'NGN' },
+    reference: 'R'.repeat(24),
+    redirectUrl: 'http://localhost:3000/checkout/return/R',
+  });
+const times = (count: number, act: () => Promise<unknown>): Promise<unknown[]> =>
+  Promise.all(Array.from({ length: count }, act));
+const asked = (): string[] => service.requests.map(({ url }) => url.split('/').at(-1) ?? '');
+
+/** Takes requests and answers none until `answerAll`. */
+function holding(): { answer: RequestListener; answerAll: () => void } {
+  const held: (() => void)[] = [];
+  return {
+    answer: (req, res) =>
+      held.push(() => {
+        json({}, 404)(req, res);
+      }),
+    answerAll: () => {
+      held.splice(0).forEach((answer) => {
+        answer();
+      });
+    },
+  };
+}
+
+async function until(look: () => boolean): Promise<void> {
+  while (!look()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test('a burst goes out as the budget allows, all kinds of calls together', async () => {
+  await start({ callsPerSecond: 20, concurrency: 50 });
+  service.answer = json({}, 404);
+  const startedAtMs = performance.now();
+  await Promise.all([times(15, () => verify('V')), times(15, initialize)]);
+  expect(service.requests).toHaveLength(30);
+  // Twenty at once, and ten more take half a second.
+  expect(performance.now() - startedAtMs).toBeGreaterThan(450);
+});
+
+test('no more calls are in flight than agreed, and the shopper who came back is next', async () => {
+  await start({ concurrency: 2 });
+  const { answer, answerAll } = holding();
+  service.answer = answer;
+  const all = [verify('first'), verify('second'), verify('third'), initialize()];
+  all.push(service.gateway.verify('hinted', 'NGN', NOBODY_WAITS, 'hint'), verify('returned', PERSON_WAITS));
+  await until(() => service.requests.length === 2);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(asked()).toEqual(['first', 'second']);
+  answerAll();
+  await until(() => service.requests.length === 4);
+  expect(asked().slice(2).sort()).toEqual(['hinted', 'returned']);
+  service.answer = json({}, 404);
+  answerAll();
+  await Promise.all(all);
+  expect(asked().slice(4)).toEqual(['initialize', 'third']);
+});
+
+test('what finds no turn in time was not sent, and says so', async () => {
+  await start({ concurrency: 1 });
+  const { answer, answerAll } = holding();
+  service.answer = answer;
+  const first = verify('first');
+  const startedAtMs = performance.now();
+  const [opened, returned] = await Promise.all([initialize(), verify('returned', PERSON_WAITS)]);
+  expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+  expect(opened).toEqual({ outcome: 'not-sent', reason: 'budget-exhausted' });
+  expect(returned).toBeInstanceOf(GatewayUnavailable);
+  answerAll();
+  await first;
+  expect(asked()).toEqual(['first']);
+});
+
+test('a history that is not read to its end gives its place back', async () => {
+  await start({ concurrency: 1 });
+  service.answer = raw('', 500);
+  for (let run = 0; run < 3; run += 1) {
+    await expect(readHistory(service.gateway.client, defaultDialect).next()).rejects.toThrow('HTTP 500');
+  }
+  service.answer = json({ data: [{ reference: 'R', status: 'SUCCESS', amount: 1, currency: 'NGN' }] });
+  for await (const { rows } of readHistory(service.gateway.client, defaultDialect)) {
+    if (rows.length > 0) break;
+  }
+  service.answer = json({}, 404);
+  expect(await verify('after', PERSON_WAITS)).toMatchObject({ kind: 'not-found' });
+});
+
+test('a service that fails is left alone: nothing is sent, and callers learn when to ask again', async () => {
+  await start({ callsPerSecond: 20 });
+  service.answer = raw('', 503);
+  await times(20, () => verify('V'));
+  const startedAtMs = performance.now();
+  await times(30, initialize);
+  // Nobody waits for a turn only to be refused.
+  expect(performance.now() - startedAtMs).toBeLessThan(700);
+  expect(await initialize()).toEqual({ outcome: 'not-sent', reason: 'service-is-failing' });
+  const refused = await verify('V');
+  expect(refused).toBeInstanceOf(GatewayNotAsked);
+  const { retryAfterSec } = refused as GatewayNotAsked;
+  expect(retryAfterSec).toBeGreaterThan(15);
+  expect(retryAfterSec).toBeLessThanOrEqual(20);
+  await expect(readHistory(service.gateway.client, defaultDialect).next()).rejects.toBeInstanceOf(
+    GatewayNotAsked,
+  );
+  expect(service.requests).toHaveLength(20);
+});
+
+test('calls that wait for their turn when the service is found failing are not sent', async () => {
+  await start({ concurrency: 1 });
+  service.answer = hangUp;
+  await times(40, () => verify('V'));
+  expect(service.requests).toHaveLength(20);
+});
+
+test.each<[string, RequestListener]>([
+  ['no headers', () => undefined],
+  [
+    'a body that never ends',
+    (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).write(' '),
+  ],
+])('five time-outs in a row are enough: %s', async (_name, answer) => {
+  await start({});
+  service.answer = answer;
+  for (let call = 0; call < 5; call += 1) await verify('V', { headersMs: 50, totalMs: 100 });
+  expect(await initialize()).toMatchObject({ outcome: 'not-sent', reason: 'service-is-failing' });
+});
+
+test.each<[string, RequestListener]>([
+  ['a refused key', raw('', 401)],
+  ['an unknown payment', json({}, 404)],
+  ['too many calls', raw('', 429, { 'retry-after': '1' })],
+  ['a page in place of an answer', raw('<html>')],
+  ['an answer that is too large', raw('x'.repeat(300_000))],
+])('an answer that is no failure of the service closes nothing: %s', async (_name, answer) => {
+  await start({});
+  service.answer = answer;
+  await times(30, () => verify('V'));
+  service.answer = json({ data: 'https://pay.example.com/c/1' });
+  expect((await initialize()).outcome).toBe('opened');
+});
