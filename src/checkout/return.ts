@@ -4,7 +4,7 @@ import { findOrderStatus } from '../orders/repository.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
-import { hintAndClaim, postponeCheck } from '../settlement/checks/repository.ts';
+import { hintAndClaim, isBeingChecked, postponeCheck } from '../settlement/checks/repository.ts';
 import { loadPayment } from '../settlement/repository.ts';
 import type { Settle } from '../settlement/settle.ts';
 
@@ -34,7 +34,7 @@ export function createReturnFromCheckout({ database, mode, settle, clock }: Retu
       if (hinted?.isClaimed) {
         await settle(hinted, 'return').catch((error: unknown) => putOff(database, reference, error));
       } else if (hinted?.isLeased) {
-        await somebodyElseSettles(database, orderId, clock);
+        await somebodyElseSettles(database, reference, clock);
       }
     }
     const status = await findOrderStatus(database, orderId);
@@ -43,12 +43,9 @@ export function createReturnFromCheckout({ database, mode, settle, clock }: Retu
 }
 
 /** A webhook was faster and its check is under way: its result is ours too, if it comes in time. */
-async function somebodyElseSettles(database: Database, orderId: string, clock: Clock): Promise<void> {
+async function somebodyElseSettles(database: Database, reference: string, clock: Clock): Promise<void> {
   const until = clock.elapsedMs() + PATIENCE_MS;
-  while (clock.elapsedMs() < until) {
-    if ((await findOrderStatus(database, orderId)) !== 'pending') return;
-    await sleep(LOOK_AGAIN_MS);
-  }
+  while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);
 }
 
 async function putOff(database: Database, reference: string, error: unknown): Promise<void> {

@@ -93,25 +93,24 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
 /** A wait that somebody can cut short. A ring while nobody waits cuts the next wait, unless it is hushed before. */
 function createBell(): { ring(): void; hush(): void; wait(ms: number): Promise<void> } {
   let hasRung = false;
-  let cut: (() => void) | undefined;
+  const waiters = new Set<() => void>();
   return {
     ring: () => {
       hasRung = true;
-      cut?.();
+      for (const wake of waiters) wake();
     },
     hush: () => {
       hasRung = false;
     },
-    wait: async (ms) => {
-      if (hasRung) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        cut = () => {
+    wait: (ms) =>
+      new Promise((resolve) => {
+        const wake = (): void => {
           clearTimeout(timer);
+          waiters.delete(wake);
           resolve();
         };
-      });
-      cut = undefined;
-    },
+        const timer = setTimeout(wake, hasRung ? 0 : ms);
+        waiters.add(wake);
+      }),
   };
 }

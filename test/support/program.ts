@@ -3,7 +3,7 @@ import { compose, type Program } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { listen } from '../../src/platform/http-server.ts';
-import { createLogger } from '../../src/platform/logger.ts';
+import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startWorker } from '../../src/start-worker.ts';
@@ -39,12 +39,14 @@ export type TestProgramOptions = {
   latencyMs?: number;
   /** Another service than the sandbox. */
   gatewayUrl?: string;
+  /** Where log lines go; nowhere by default. */
+  logger?: Logger;
 };
 
 /** The whole program on a database of its own, listening, with a sandbox of its own beside it. */
 export async function startProgram(options: TestProgramOptions = {}): Promise<TestProgram> {
   const { url, drop } = await cloneDatabase();
-  const logger = createLogger('silent');
+  const logger = options.logger ?? createLogger('silent');
   const sandbox = await startSandbox({
     host: '127.0.0.1',
     port: 0,
@@ -52,6 +54,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     logger,
     webhook: { url: null, secret: 'whsec_test', pausesMs: [50] },
     latencyMs: options.latencyMs ?? 0,
+    extraKeys: options.env?.GATEWAY_SECRET_KEY === undefined ? [] : [options.env.GATEWAY_SECRET_KEY],
   });
   const env = { NODE_ENV: 'test', CHECKOUTS_PER_MINUTE: '0', RECONCILE_EVERY_MIN: '0', ...options.env };
   const config = loadConfig(env);

@@ -38,7 +38,8 @@ const HINT_AND_CLAIM: Statement = {
   name: 'hint-and-claim-payment',
   text: `
     WITH seen AS (
-      SELECT reference, coalesce(leased_until > now(), false) AS leased, coalesce(leased_until, '-infinity') <= now() AND
+      SELECT reference, coalesce(leased_until > now() AND next_check_at <= now(), false) AS leased,
+        coalesce(leased_until, '-infinity') <= now() AND
         coalesce(last_hinted_at, '-infinity') <= now() - interval '${HINT_PAUSE_SEC} s' AS free
       FROM payments WHERE reference = $1 AND mode = $2 FOR UPDATE
     )
@@ -105,4 +106,15 @@ export async function postponeCheck(
   notBeforeSec: number | null,
 ): Promise<void> {
   await db.query(POSTPONE, [reference, Math.max(pauseSec, notBeforeSec ?? 0), notBeforeSec]);
+}
+
+const IS_BEING_CHECKED: Statement = {
+  name: 'is-payment-being-checked',
+  // A row that is held and not due was postponed: the service has asked not to be asked, and nobody is asking.
+  text: 'SELECT FROM payments WHERE reference = $1 AND leased_until > now() AND next_check_at <= now()',
+};
+
+/** Whether somebody holds the payment for a check. */
+export async function isBeingChecked(db: Queryable, reference: string): Promise<boolean> {
+  return (await db.query(IS_BEING_CHECKED, [reference])).length === 1;
 }

@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { cleanUp, newFolder, startProcess } from '../support/process.ts';
+
+const PROCESSES = 4;
+const SETTLES = 125;
+const SEEDS = 200;
+const AT_ONCE = 8;
+
+let shop: TestProgram;
+/** The payment that processes settle beside the clock, so that its own count of checks says nothing. */
+let settledBeside = '';
+beforeAll(async () => {
+  shop = await startProgram({ worker: true, latencyMs: 4, env: { GATEWAY_CALLS_PER_SECOND: '0' } });
+});
+afterEach(cleanUp);
+afterAll(() => shop.close());
+
+const query = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  shop.program.database.query<Row>(text, values);
+
+/** A shopper paid and nobody was told. */
+async function paidThere(): Promise<CheckoutAnswer> {
+  const order = await shop.checkout();
+  await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
+  return order;
+}
+
+async function releasesOf({ orderId }: CheckoutAnswer): Promise<object[]> {
+  return query(
+    `SELECT o.status, (SELECT count(*)::int FROM releases r WHERE r.order_id = o.id) AS releases,
+       (SELECT count(*)::int FROM journal j WHERE j.order_id = o.id AND j.event = 'order-paid') AS entries
+     FROM orders o WHERE o.id = $1`,
+    orderId,
+  );
+}
+const ONCE = [{ status: 'paid', releases: 1, entries: 1 }];
+
+test('four processes settle one payment 125 times each, all at once: one release, and nobody fails', async () => {
+  const order = await paidThere();
+  settledBeside = order.reference;
+  const [row] = await query<{ name: string }>('SELECT current_database() AS name');
+  const url = new URL(process.env.TEST_TEMPLATE_URL ?? '');
+  url.pathname = `/${row?.name ?? ''}`;
+  const args = [url.href, shop.sandbox.url, shop.sandbox.testKey, order.reference, String(SETTLES)];
+  const cwd = await newFolder();
+  const running = Array.from({ length: PROCESSES }, () =>
+    startProcess('../test/support/settle-at-once.ts', { cwd, args }),
+  );
+  await Promise.all(running.map((one) => one.says(/ready/)));
+  for (const { pid } of running) process.kill(pid, 'SIGUSR2');
+  const said = await Promise.all(running.map((one) => one.says(/^\{.*\}$/m)));
+  const ends = said.map(([text]) => JSON.parse(text) as { paid: number; released: number; errors: string[] });
+  expect(ends.flatMap(({ errors }) => errors)).toEqual([]);
+  expect(ends.map(({ paid }) => paid)).toEqual(ends.map(() => SETTLES));
+  expect(ends.reduce((sum, { released }) => sum + released, 0)).toBe(1);
+  expect(await releasesOf(order)).toEqual(ONCE);
+  for (const one of running) expect(await one.ended()).toMatchObject({ code: 0 });
+});
+
+const DOORS: Record<string, (order: CheckoutAnswer) => Promise<unknown>> = {
+  return: ({ reference }) => fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' }),
+  webhook: ({ reference }) => {
+    const body = JSON.stringify({ data: { reference, status: 'SUCCESS' } });
+    const signature = createHmac('sha256', shop.sandbox.webhookSecret).update(body).digest('hex');
+    const headers = { 'content-type': 'application/json', 'x-signature': signature };
+    return fetch(`${shop.origin}/webhooks/payments`, { method: 'POST', headers, body });
+  },
+  clock: async ({ reference }) => {
+    await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', reference);
+    shop.program.duePayments.wake();
+  },
+};
+
+/** Who knocks when, in milliseconds: drawn from the seed, ties and both orders included. */
+function arrivals(seed: number): [string, number][] {
+  const gap = fc.constantFrom(0, 0, 1, 3, 6, 10);
+  const [delays = [0, 0, 0]] = fc.sample(fc.tuple(gap, gap, gap), { seed, numRuns: 1 });
+  return Object.keys(DOORS).map((door, at) => [door, delays[at] ?? 0]);
+}
+
+async function race(seed: number): Promise<void> {
+  const order = await paidThere();
+  await Promise.all(
+    arrivals(seed).map(async ([door, delayMs]) => {
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      await DOORS[door]?.(order);
+    }),
+  );
+  const isPaid = async (): Promise<boolean> =>
+    (await query(`SELECT FROM orders WHERE id = $1 AND status = 'paid'`, order.orderId)).length === 1;
+  await eventually(isPaid);
+  expect({ seed, order: await releasesOf(order) }).toEqual({ seed, order: ONCE });
+}
+
+test(`return, webhook and clock race for one payment, ${SEEDS} seeds: one release each`, async () => {
+  for (let seed = 0; seed < SEEDS; seed += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, (_none, at) => race(seed + at)));
+});
+
+test('after both, every invariant holds', async () => {
+  const { database, duePayments } = shop.program;
+  await query(
+    'UPDATE payments SET next_check_at = now(), leased_until = NULL WHERE next_check_at IS NOT NULL',
+  );
+  await duePayments.pass();
+  const lines = await checkInvariants({ database, sandboxUrl: shop.sandbox.url });
+  expect(lines.filter((line) => !line.startsWith(`I16: payment ${settledBeside}`))).toEqual([]);
+});

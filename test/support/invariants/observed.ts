@@ -1,0 +1,76 @@
+import type { CallReport } from '../../../src/sandbox/calls.ts';
+import type { LedgerEntry } from '../../../src/sandbox/control/entry.ts';
+import { parseMajor, type Money } from '../../../src/platform/money.ts';
+import type { Queryable } from '../../../src/platform/database.ts';
+
+/** What the service did, by its own books. */
+export type ServiceBooks = { ledger: readonly LedgerEntry[]; calls: CallReport };
+
+/** The whole ledger and all calls of a stand-in. @throws when a call was forgotten: half a log proves nothing */
+export async function readServiceBooks(sandboxUrl: string): Promise<ServiceBooks> {
+  const read = async (path: string): Promise<unknown> =>
+    (await fetch(`${sandboxUrl}/sandbox/${path}`)).json();
+  const { transactions } = (await read('transactions')) as { transactions: LedgerEntry[] };
+  const calls = (await read('calls')) as CallReport;
+  if (calls.forgotten > 0) throw new Error(`the stand-in has forgotten ${calls.forgotten} calls`);
+  return { ledger: transactions, calls };
+}
+
+/** A payment with what became of it here. */
+export type PaymentRow = Money & {
+  reference: string;
+  orderId: string;
+  mode: string;
+  status: string;
+  orderStatus: string;
+  ageSec: number;
+  checks: number;
+  checkoutUrl: string | null;
+  /** When the evidence of its release was stored; null while it released nothing. */
+  provenAt: Date | null;
+  /** Class and money of its open suspense item. */
+  suspense: (Money & { class: string }) | null;
+};
+
+type Row = Omit<PaymentRow, 'suspense'> & {
+  strayClass: string | null;
+  strayAmount: bigint | null;
+  strayCurrency: string | null;
+};
+
+export async function readPayments(db: Queryable): Promise<PaymentRow[]> {
+  const rows = await db.query<Row>(
+    `SELECT p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus", p.checks,
+       p.checkout_url AS "checkoutUrl", extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", v.answered_at AS "provenAt",
+       s.class AS "strayClass", s.amount AS "strayAmount", s.currency AS "strayCurrency"
+     FROM payments p LEFT JOIN orders o ON o.id = p.order_id
+     LEFT JOIN releases r ON r.reference = p.reference LEFT JOIN verifications v ON v.id = r.verification_id
+     LEFT JOIN suspense_items s ON s.reference = p.reference AND s.mode = p.mode AND s.closed_at IS NULL`,
+  );
+  return rows.map(({ strayClass, strayAmount, strayCurrency, ...payment }) => ({
+    ...payment,
+    suspense:
+      strayClass === null || strayAmount === null || strayCurrency === null
+        ? null
+        : { class: strayClass, amount: strayAmount, currency: strayCurrency },
+  }));
+}
+
+/** Open findings about transactions that are not ours, with their money. */
+export async function readOrphans(db: Queryable): Promise<(Money & { reference: string })[]> {
+  return db.query(
+    `SELECT reference, coalesce(actual, 0) AS amount, coalesce(currency, '') AS currency FROM findings
+     WHERE class = 'unknown_reference' AND closed_at IS NULL`,
+  );
+}
+
+/** The stand-in's money, exact. */
+export function moneyOf(text: { amount: string; currency: string }): Money {
+  const amount = parseMajor(text.amount, text.currency);
+  if (amount === null) throw new Error(`the ledger holds ${text.amount} ${text.currency}`);
+  return { amount, currency: text.currency };
+}
+
+export function isSame(a: Money, b: Money): boolean {
+  return a.amount === b.amount && a.currency === b.currency;
+}
