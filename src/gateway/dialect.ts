@@ -162,9 +162,6 @@ export function parseDialect(text: string): { dialect: Dialect; named: { signatu
   return { dialect: parsed.data, named: { signature: named } };
 }
 
-/** The dialect that holds when nobody has said anything else. */
-export const defaultDialect: Dialect = dialectSchema.parse({});
-
 /** Folds what services spell differently: case, and `_`, `-` or space between words. */
 export function foldWord(word: string): string {
   return word

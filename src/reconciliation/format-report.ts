@@ -85,6 +85,5 @@ function moneyPart(identity: readonly IdentityLine[]): string[] {
 
 /** A reference may come from anybody: nothing in it may steer a terminal or fake a line. */
 function visible(text: string): string {
-  // eslint-disable-next-line no-control-regex -- these are what must not get through
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
+  return text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { DialectError, defaultDialect, parseDialect } from '../../src/gateway/dialect.ts';
+import { DialectError, parseDialect } from '../../src/gateway/dialect.ts';
+import { defaultDialect } from '../support/dialect.ts';
 
 test('a file changes the keys it names and leaves every other default', () => {
   const { dialect } = parseDialect('{"verify":{"status":["/state"]},"webhook":{"signature":null}}');

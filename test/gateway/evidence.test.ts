@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { defaultDialect, parseDialect } from '../../src/gateway/dialect.ts';
+import { parseDialect } from '../../src/gateway/dialect.ts';
+import { defaultDialect } from '../support/dialect.ts';
 import { findRecord, readEvidence } from '../../src/gateway/evidence.ts';
 import { readJson } from '../../src/gateway/reading.ts';
 

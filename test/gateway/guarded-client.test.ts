@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { GatewayNotAsked, GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { readHistory } from '../../src/gateway/history.ts';
 import { NOBODY_WAITS, PERSON_WAITS } from '../../src/gateway/verify.ts';
-import { defaultDialect } from '../../src/gateway/dialect.ts';
+import { defaultDialect } from '../support/dialect.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
 
 let service: OddService;

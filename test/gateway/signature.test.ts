@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
-import { defaultDialect, type SignatureScheme } from '../../src/gateway/dialect.ts';
+import type { SignatureScheme } from '../../src/gateway/dialect.ts';
+import { defaultDialect } from '../support/dialect.ts';
 import { isSignedBy } from '../../src/gateway/signature.ts';
 import { Secret } from '../../src/platform/secret.ts';
 

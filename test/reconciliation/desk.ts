@@ -1,5 +1,6 @@
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { defaultDialect, parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
+import { parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
+import { defaultDialect } from '../support/dialect.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { defaultDialect, type Dialect } from '../../src/gateway/dialect.ts';
+import type { Dialect } from '../../src/gateway/dialect.ts';
+import { defaultDialect } from './dialect.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';

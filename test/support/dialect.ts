@@ -1,0 +1,4 @@
+import { parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
+
+/** The dialect that holds when nobody has said anything else. */
+export const defaultDialect: Dialect = parseDialect('{}').dialect;
