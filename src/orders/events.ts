@@ -2,43 +2,82 @@ import type { Request, Response } from 'express';
 import { sleep } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
-import { findOrder, findOrderStatus } from './repository.ts';
-import type { OrderStatus } from './order.ts';
+import { Problem } from '../platform/problem.ts';
 import { viewOf } from './order-view.ts';
+import type { Order, OrderStatus } from './order.ts';
+import { findOrder, findOrderStatuses } from './repository.ts';
+
+/**
+ * Tells readers of an order how it changes (server-sent events). However many readers there are, this process looks
+ * once a second, with one query for all of them; without readers it does not look at all.
+ */
+export type OrderStreams = {
+  /**
+   * Sends the order now and whenever its status changes, until the reader leaves or ten minutes are over.
+   * @throws {Problem} 429 when too many read already: readers then ask now and again, as they can anyway
+   */
+  open(order: Order, req: Request, res: Response): void;
+};
 
 const LOOK_EVERY_MS = 1_000;
+/** A socket and some kilobytes each. Far more than one process sells to in ten minutes. */
+const MAX_READERS = 2_000;
+/** Nobody watches one order from more places than this; a program that does is stopped here. */
+const MAX_READERS_OF_ONE = 20;
 /** Then the stream ends and the browser opens a new one: no connection outlives its reader for long. */
-const MAX_STREAM_LOOKS = 600;
+const MAX_LOOKS = 600;
 /** Proxies cut a silent stream after a minute; a comment every so many looks keeps it open. */
 const COMMENT_EVERY_LOOKS = 15;
+const TRY_AGAIN_SEC = 30;
 
-/** Sends the order now and whenever its status changes (server-sent events), until the reader leaves. */
-export async function streamOrder(
-  db: Queryable,
-  orderId: string,
-  req: Request,
-  res: Response,
-  logger: Logger,
-): Promise<void> {
-  const gone = new AbortController();
-  req.once('close', () => {
-    gone.abort();
-  });
-  res.set({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream');
-  let sent: OrderStatus | null = null;
-  for (let look = 0; look < MAX_STREAM_LOOKS && !gone.signal.aborted; look += 1) {
-    const status: OrderStatus | null = await findOrderStatus(db, orderId).catch((error: unknown) => {
-      logger.warn({ err: error, orderId }, 'an order stream could not look');
-      return sent;
-    });
-    if (status !== null && status !== sent) {
-      const order = await findOrder(db, orderId);
-      if (order !== null) res.write(`event: order\ndata: ${JSON.stringify(viewOf(order))}\n\n`);
-      sent = status;
-    } else if (look % COMMENT_EVERY_LOOKS === 0) {
-      res.write(': still here\n\n');
-    }
-    await sleep(LOOK_EVERY_MS, gone.signal);
+type Reader = { orderId: string; res: Response; sent: OrderStatus; looks: number };
+
+export function createOrderStreams({ db, logger }: { db: Queryable; logger: Logger }): OrderStreams {
+  const readers = new Set<Reader>();
+  let isLooking = false;
+
+  function tell(reader: Reader, order: Order): void {
+    reader.res.write(`event: order\ndata: ${JSON.stringify(viewOf(order))}\n\n`);
+    reader.sent = order.status;
   }
-  res.end();
+
+  async function look(): Promise<void> {
+    const statuses = await findOrderStatuses(db, [...new Set([...readers].map(({ orderId }) => orderId))]);
+    for (const reader of readers) {
+      const hasChanged = (statuses.get(reader.orderId) ?? reader.sent) !== reader.sent;
+      const order = hasChanged ? await findOrder(db, reader.orderId) : null;
+      // Whoever left while we looked cannot be written to.
+      if (reader.res.writableEnded) continue;
+      if (order !== null) tell(reader, order);
+      else if (reader.looks % COMMENT_EVERY_LOOKS === 0) reader.res.write(': still here\n\n');
+      reader.looks += 1;
+      if (reader.looks > MAX_LOOKS) reader.res.end();
+    }
+  }
+
+  async function lookWhileSomebodyReads(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    while (readers.size > 0) {
+      await sleep(LOOK_EVERY_MS);
+      await look().catch((error: unknown) => {
+        logger.warn({ err: error }, 'order streams could not look');
+      });
+    }
+    isLooking = false;
+  }
+
+  return {
+    open: (order, req, res) => {
+      const ofThisOne = [...readers].filter(({ orderId }) => orderId === order.id).length;
+      if (readers.size >= MAX_READERS || ofThisOne >= MAX_READERS_OF_ONE)
+        throw new Problem('too-many-requests', { retryAfterSec: TRY_AGAIN_SEC });
+      const reader: Reader = { orderId: order.id, res, sent: order.status, looks: 1 };
+      readers.add(reader);
+      req.once('close', () => readers.delete(reader));
+      res.set({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream');
+      tell(reader, order);
+      void lookWhileSomebodyReads();
+    },
+  };
 }

@@ -88,6 +88,17 @@ export async function findOrderStatus(db: Queryable, id: string): Promise<OrderS
   return row?.status ?? null;
 }
 
+const ORDER_STATUSES: Statement = {
+  name: 'order-statuses',
+  text: 'SELECT id, status FROM orders WHERE id = ANY($1)',
+};
+
+/** The same for many orders at once, by id. */
+export async function findOrderStatuses(db: Queryable, ids: string[]): Promise<Map<string, OrderStatus>> {
+  const rows = await db.query<{ id: string; status: OrderStatus }>(ORDER_STATUSES, [ids]);
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}
+
 export type NewOrder = {
   id: string;
   externalId: string | null;

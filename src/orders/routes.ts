@@ -9,7 +9,7 @@ import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Secret } from '../platform/secret.ts';
 import type { Catalogue } from './catalogue.ts';
-import { streamOrder } from './events.ts';
+import { createOrderStreams } from './events.ts';
 import { readOrderInput } from './input.ts';
 import { totalOf, type Order } from './order.ts';
 import { viewOf } from './order-view.ts';
@@ -28,6 +28,7 @@ export type OrderRoutesParts = {
 /** What storefronts read: the catalogue and their own orders. And how a shop that prices elsewhere places one. */
 export function orderRoutes(parts: OrderRoutesParts): Router {
   const { database, catalogue } = parts;
+  const streams = createOrderStreams({ db: database, logger: parts.logger });
   const router = Router();
   router.use(['/orders', '/products'], cors({ origin: [...parts.storefrontOrigins], maxAge: 600 }));
 
@@ -51,8 +52,7 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
   });
 
   router.get('/orders/:orderId/events', async (req, res) => {
-    const { id } = await known(database, req.params.orderId);
-    await streamOrder(database, id, req, res, parts.logger);
+    streams.open(await known(database, req.params.orderId), req, res);
   });
 
   const { shopApiToken } = parts;

@@ -71,8 +71,12 @@ async function close(
     }),
   );
   server.closeIdleConnections();
-  // Or their connections would be kept alive after the answer, and waited for.
-  for (const answer of unanswered) answer.shouldKeepAlive = false;
+  for (const answer of unanswered) {
+    // Or their connections would be kept alive after the answer, and waited for.
+    answer.shouldKeepAlive = false;
+    // A stream of events has no end of its own; its reader connects again, to whoever listens then.
+    if (answer.getHeader('content-type')?.toString().startsWith('text/event-stream')) answer.end();
+  }
   const cut = setTimeout(() => {
     server.closeAllConnections();
   }, graceMs);

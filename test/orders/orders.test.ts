@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { startProgram, type TestProgram } from '../support/program.ts';
+import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 const TOKEN = 'shop-token-for-tests';
 let shop: TestProgram;
@@ -71,6 +71,24 @@ describe('an order says what everybody may know, and no more', () => {
     leave.abort();
     expect(text).toMatch(/event: order\ndata: .*"status":"pending"/);
     expect(text).toMatch(/event: order\ndata: .*"status":"paid"/);
+  });
+});
+
+test('too many readers of one order are refused, and each that leaves makes room', async () => {
+  const { orderId } = await shop.checkout();
+  const leave = new AbortController();
+  const read = (signal: AbortSignal): Promise<Response> =>
+    fetch(`${shop.origin}/orders/${orderId}/events`, { signal });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => read(leave.signal)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const refused = await read(AbortSignal.timeout(10_000));
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30']);
+  leave.abort();
+  await eventually(async () => {
+    const later = new AbortController();
+    const { status } = await read(later.signal);
+    later.abort();
+    return status === 200;
   });
 });
 

@@ -18,6 +18,9 @@ let page: Page;
 let sent: string[];
 let faults: string[];
 const orders: Order[] = [];
+let areEventsHeard = false;
+/** How often the page has asked where an order stands. */
+let questions = 0;
 
 beforeEach(() => {
   sent = [];
@@ -46,9 +49,27 @@ describe('in a browser', () => {
   beforeAll(async () => {
     const { app } = shopApp({ orders });
     app.get('/orders/:orderId', (req, res) => {
+      questions += 1;
       const found = orders.find(({ id }) => id === req.params.orderId);
       if (found === undefined) res.status(404).json({});
       else res.json({ orderId: found.id, status: found.status });
+    });
+    // Some proxies hold events back until the stream ends; then the page must ask for itself.
+    app.get('/orders/:orderId/events', (req, res) => {
+      if (!areEventsHeard) {
+        res.status(204).end();
+        return;
+      }
+      res.type('text/event-stream');
+      const tell = (): void => {
+        const found = orders.find(({ id }) => id === req.params.orderId);
+        res.write(`event: order\ndata: ${JSON.stringify({ status: found?.status })}\n\n`);
+      };
+      tell();
+      const timer = setInterval(tell, 200);
+      req.once('close', () => {
+        clearInterval(timer);
+      });
     });
     app.post('/checkout', express.text({ type: '*/*' }), (req, res) => {
       sent.push(String(req.body));
@@ -120,9 +141,13 @@ describe('in a browser', () => {
     PATIENCE_MS,
   );
 
-  test(
-    'an order that becomes paid is shown as paid, and its things leave the basket',
-    async () => {
+  test.each([
+    ['and the server tells', true],
+    ['and the page has to ask', false],
+  ])(
+    'an order that becomes paid is shown as paid, and its things leave the basket, %s',
+    async (_how, heard) => {
+      areEventsHeard = heard;
       orders.push(order('pending'));
       await openContext();
       await visit('/shop');
@@ -132,8 +157,10 @@ describe('in a browser', () => {
       await page.getByText('The payment of your last order is not settled yet.').waitFor();
       await page.getByRole('link', { name: 'Look at that order' }).click();
       await page.getByText('This page checks by itself.').waitFor();
+      questions = 0;
       orders.splice(0, 1, order('paid'));
       await page.getByText('Your order has changed.').waitFor();
+      expect(questions > 0).toBe(!heard);
       await page.getByRole('heading', { name: 'Thank you, your order is paid' }).waitFor();
       await visit('/shop');
       expect(await basket('NGN').getByRole('status').textContent()).toBe('Nothing in it yet.');

@@ -1,6 +1,6 @@
-/* global document, location, setTimeout, clearTimeout, performance, HTMLElement, HTMLFormElement */
+/* global document, location, setTimeout, performance, EventSource, HTMLElement, HTMLFormElement */
 // Watches an order that may still change, and loads the page again when it did. What the page says comes from the
-// server alone.
+// server alone. The server tells by itself; where a proxy swallows that, the page asks now and again.
 
 import { openOrder, rememberOpenOrder, takeOutBought } from './browser-memory.js';
 import { sendOnce } from './buying.js';
@@ -41,40 +41,66 @@ function boughtThings() {
 
 /** @param {string} orderId @param {string} shownStatus */
 function watch(orderId, shownStatus) {
-  const startedAt = performance.now();
-  let pauseMs = FIRST_PAUSE_MS;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
-  let isAsking = false;
-
-  const plan = () => {
-    clearTimeout(timer);
-    if (performance.now() - startedAt > PATIENCE_MS) {
-      say('This page has stopped checking. Load it again to see how the order stands.');
-      return;
-    }
-    timer = setTimeout(() => void ask(), pauseMs);
-    pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS);
-  };
-  const ask = async () => {
-    if (isAsking) return;
-    isAsking = true;
-    const status = await statusOfOrder(orderId);
-    isAsking = false;
-    if (status === null || status === shownStatus) {
-      plan();
-      return;
-    }
+  let isOver = false;
+  /** @param {string | null} status */
+  const see = (status) => {
+    if (isOver || status === null || status === shownStatus) return;
+    isOver = true;
     say('Your order has changed. Showing how it stands now.');
     setTimeout(() => {
       location.reload();
     }, ANNOUNCEMENT_MS);
+  };
+  const ask = async () => {
+    see(await statusOfOrder(orderId));
   };
   // Browsers slow the timers of hidden pages down: whoever comes back from the banking app sees the answer at once.
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void ask();
   });
   say('This page checks by itself.');
+  const hears = listen(orderId, see);
+  askNowAndAgain(
+    () => (hears() ? Promise.resolve() : ask()),
+    () => isOver,
+  );
+}
+
+/**
+ * @param {string} orderId @param {(status: string) => void} see
+ * @returns {() => boolean} whether the server's words arrive: an open connection alone says nothing, proxies hold them back
+ */
+function listen(orderId, see) {
+  let hears = false;
+  const events = new EventSource(`/orders/${orderId}/events`);
+  events.addEventListener('error', () => {
+    hears = false;
+  });
+  events.addEventListener('order', (event) => {
+    hears = true;
+    /** @type {unknown} */
+    const order = JSON.parse(String(event.data));
+    if (typeof order === 'object' && order !== null && 'status' in order) see(String(order.status));
+  });
+  setTimeout(() => {
+    events.close();
+  }, PATIENCE_MS);
+  return () => hears;
+}
+
+/** @param {() => Promise<void>} ask @param {() => boolean} isOver */
+function askNowAndAgain(ask, isOver) {
+  const startedAt = performance.now();
+  let pauseMs = FIRST_PAUSE_MS;
+  const plan = () => {
+    if (isOver()) return;
+    if (performance.now() - startedAt > PATIENCE_MS) {
+      say('This page has stopped checking. Load it again to see how the order stands.');
+      return;
+    }
+    setTimeout(() => void ask().then(plan), pauseMs);
+    pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS);
+  };
   plan();
 }
 
