@@ -4,6 +4,7 @@ import { createCheckoutLimits } from './checkout/limits.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Program } from './compose.ts';
 import { createAdminGuard } from './operations/admin-guard.ts';
+import { docsRoutes } from './operations/openapi/routes.ts';
 import { adminRoutes, healthRoutes, metricsRoutes } from './operations/routes.ts';
 import { findOrder } from './orders/repository.ts';
 import { orderRoutes } from './orders/routes.ts';
@@ -48,6 +49,7 @@ export function buildApp(program: Program): Express {
       logger,
     }),
   );
+  app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   app.use(metricsRoutes({ database, gateway, guard }));
   app.use(adminRoutes({ database, gateway, guard }));
   const orderById = (id: string) => (ID_PATTERN.test(id) ? findOrder(database, id) : Promise.resolve(null));

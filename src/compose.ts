@@ -27,6 +27,8 @@ export type Program = {
   logger: Logger;
   database: Database;
   gateway: Gateway;
+  /** Our own origin as browsers reach it. */
+  publicOrigin: () => string;
   catalogue: Catalogue;
   settle: Settle;
   startCheckout: StartCheckout;
@@ -89,6 +91,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     logger,
     database,
     gateway,
+    publicOrigin,
     catalogue,
     settle,
     startCheckout: createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, logger }),

@@ -6,6 +6,7 @@ import { Problem } from '../platform/problem.ts';
 import { readIdempotencyKey } from './idempotency/key.ts';
 import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './input.ts';
 import type { CheckoutLimits } from './limits.ts';
+import type { OpenedCheckout } from './opened-checkout.ts';
 import type { ReturnFromCheckout } from './return.ts';
 import type { CheckoutResult, StartCheckout } from './start-checkout.ts';
 
@@ -77,9 +78,9 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
         return;
       }
       const { currency } = money;
-      res
-        .status(201)
-        .json({ orderId, reference, status: 'pending', amount: formatMajor(money), currency, checkoutUrl });
+      const amount = formatMajor(money);
+      const opened = { orderId, reference, status: 'pending', amount, currency, checkoutUrl } as const;
+      res.status(201).json(opened satisfies OpenedCheckout);
       return;
     }
     case 'unknown-sku':

@@ -70,7 +70,7 @@ function CountList({ rows }: { rows: Counts }): VNode {
 function OrderTable({ orders }: Pick<Overview, 'orders'>): VNode {
   if (orders.length === 0) return <p class="none">No orders yet. Buy something in the shop.</p>;
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Latest orders">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of the latest orders">
       <table>
         <thead>
           <tr>

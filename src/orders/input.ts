@@ -13,7 +13,8 @@ const line = z.strictObject({
   quantity: z.int().min(1).max(100_000),
 });
 
-const orderInput = z.strictObject({
+/** What `POST /orders` takes. */
+export const orderInput = z.strictObject({
   externalId: text.max(128).optional(),
   email: z.email().max(254),
   currency: z.string().refine((code) => minorDigits(code) !== null, 'must be an ISO 4217 currency code'),
@@ -22,7 +23,7 @@ const orderInput = z.strictObject({
 
 export type OrderInput = { externalId: string | null; email: string; currency: string; lines: OrderLine[] };
 
-/** What `POST /orders` takes: prices of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
+/** Reads the prices of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
 export function readOrderInput(body: unknown): OrderInput {
   const parsed = orderInput.safeParse(body);
   if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });

@@ -1,16 +1,35 @@
+import { z } from 'zod';
 import { formatMajor } from '../platform/money.ts';
-import type { Order } from './order.ts';
+import type { Product } from './catalogue.ts';
+import { ORDER_STATUSES, type Order } from './order.ts';
+
+const money = z
+  .string()
+  .describe('Exact decimal text in major units, with all decimals of its currency: "12.50"');
+const currency = z.string().describe('ISO 4217 code');
 
 /** An order as anybody who knows its id may see it: no e-mail, nothing of how it is paid but the reference. */
-export type OrderView = {
-  orderId: string;
-  status: Order['status'];
-  amount: string;
-  currency: string;
-  lines: { description: string; unitAmount: string; quantity: number }[];
-  paidAt: string | null;
-  reference: string | null;
-};
+export const orderView = z.strictObject({
+  orderId: z.string(),
+  status: z.enum(ORDER_STATUSES),
+  amount: money,
+  currency,
+  lines: z.array(z.strictObject({ description: z.string(), unitAmount: money, quantity: z.int() })),
+  paidAt: z.iso.datetime().nullable(),
+  reference: z.string().nullable().describe('Of the payment that paid the order, else of the latest one'),
+});
+export type OrderView = z.output<typeof orderView>;
+
+/** A product as storefronts show it. */
+export const productView = z.strictObject({
+  sku: z.string(),
+  name: z.string(),
+  description: z.string(),
+  image: z.string(),
+  price: money,
+  currency,
+});
+export type ProductView = z.output<typeof productView>;
 
 export function viewOf({ id, status, total, lines, paidAt, reference }: Order): OrderView {
   return {
@@ -26,4 +45,8 @@ export function viewOf({ id, status, total, lines, paidAt, reference }: Order): 
     paidAt: paidAt?.toISOString() ?? null,
     reference,
   };
+}
+
+export function viewOfProduct({ price, ...product }: Product): ProductView {
+  return { ...product, price: formatMajor(price), currency: price.currency };
 }

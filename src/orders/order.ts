@@ -9,7 +9,8 @@ import type { Money } from '../platform/money.ts';
  * - `expired`: nobody paid in time. Late money still pays it.
  * - `review`: the service says something that a person must look at. The shopper must not pay again.
  */
-export type OrderStatus = 'pending' | 'paid' | 'failed' | 'expired' | 'review';
+export const ORDER_STATUSES = ['pending', 'paid', 'failed', 'expired', 'review'] as const;
+export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** One position, at the price that was shown: later price changes do not touch it. */
 export type OrderLine = { sku: string | null; description: string; unitAmount: bigint; quantity: number };

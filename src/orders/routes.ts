@@ -5,14 +5,13 @@ import type { Database } from '../platform/database.ts';
 import { ID_PATTERN, newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Secret } from '../platform/secret.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createOrderStreams } from './events.ts';
 import { readOrderInput } from './input.ts';
 import { totalOf, type Order } from './order.ts';
-import { viewOf } from './order-view.ts';
+import { viewOf, viewOfProduct } from './order-view.ts';
 import { findOrder, insertOrder } from './repository.ts';
 
 export type OrderRoutesParts = {
@@ -34,16 +33,7 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
 
   router.get('/products', async (_req, res) => {
     const products = await catalogue.products();
-    res.json(
-      products.map(({ sku, name, description, image, price }) => ({
-        sku,
-        name,
-        description,
-        image,
-        price: formatMajor(price),
-        currency: price.currency,
-      })),
-    );
+    res.json(products.map(viewOfProduct));
   });
 
   router.get('/orders/:orderId', async (req, res) => {
@@ -60,6 +50,7 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
     router.post('/orders', express.json({ limit: '256kb', inflate: false }), async (req, res) => {
       const token = bearerToken(req.get('authorization'));
       if (token === null || !isSecret(token, shopApiToken)) throw new Problem('unauthorized');
+      if (req.body === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON.' });
       const input = readOrderInput(req.body);
       const order = { ...input, id: newId(), mode: parts.mode, amount: totalOf(input.lines) };
       if (!(await insertOrder(database, order))) throw new Problem('external-id-taken');

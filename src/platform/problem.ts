@@ -1,35 +1,29 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { z } from 'zod';
 import type { Logger } from './logger.ts';
 import { isDatabaseAway } from './database.ts';
 import { sendPage } from './html.tsx';
 import { ProblemPage } from './problem-page.tsx';
+import { PROBLEMS, type ProblemType } from './problem-types.ts';
 
-/** Every refusal the API knows. The table is the one place for their status and wording (RFC 9457). */
-const PROBLEMS = {
-  'malformed-request': { status: 400, title: 'The request could not be read' },
-  unauthorized: { status: 401, title: 'A valid credential is needed' },
-  'bad-signature': { status: 401, title: 'The signature does not match the body' },
-  'not-found': { status: 404, title: 'There is nothing here' },
-  'method-not-allowed': { status: 405, title: 'This address does not take that method' },
-  'already-paid': { status: 409, title: 'The order is paid already' },
-  'under-review': { status: 409, title: 'A payment of this order is being looked at, do not pay again' },
-  'request-in-flight': { status: 409, title: 'The same request is being worked on, try again in a moment' },
-  'external-id-taken': { status: 409, title: 'An order with this externalId exists already' },
-  'too-large': { status: 413, title: 'The body is too large' },
-  'unsupported-media-type': { status: 415, title: 'This kind of body is not understood here' },
-  'invalid-input': { status: 422, title: 'The input is not valid' },
-  'idempotency-key-reused': { status: 422, title: 'This Idempotency-Key was used for another request' },
-  'too-many-requests': { status: 429, title: 'Too many requests, try again later' },
-  'too-many-open-payments': { status: 429, title: 'This order has too many open payments' },
-  'internal-error': { status: 500, title: 'Something went wrong on our side' },
-  'payment-refused': { status: 502, title: 'The payment service refused to open a checkout' },
-  'payment-service-unavailable': { status: 503, title: 'The payment service cannot be reached right now' },
-  'database-unavailable': { status: 503, title: 'The database cannot be reached right now' },
-} as const;
-
-export type ProblemType = keyof typeof PROBLEMS;
+const fieldError = z.strictObject({
+  path: z.string().describe('items.0.sku'),
+  message: z.string().describe('What is wrong with that field'),
+});
 /** A field path (`items.0.sku`) and what is wrong with it. */
-export type FieldError = { path: string; message: string };
+export type FieldError = z.output<typeof fieldError>;
+
+/** The body of every refusal (RFC 9457). */
+export const problemDocument = z.looseObject({
+  type: z.string().describe('/problems/…: the page there tells cause and cure'),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().optional(),
+  instance: z.string().describe('The path that was asked for'),
+  errors: z.array(fieldError).optional().describe('With 422: each faulty field'),
+  orderId: z.string().optional().describe('The order that was kept'),
+});
+export type ProblemDocument = z.output<typeof problemDocument>;
 
 export type ProblemOptions = {
   detail?: string;
@@ -104,7 +98,7 @@ export function problemHandler(logger: Logger, stylesheet: string): ErrorRequest
   };
 }
 
-function document(problem: Problem, instance: string): object {
+function document(problem: Problem, instance: string): ProblemDocument {
   const { detail, errors, extra } = problem.options;
   return {
     type: `/problems/${problem.type}`,

@@ -1,0 +1,136 @@
+/** A refusal: its HTTP status, its wording, why it comes, and what whoever called can do about it. */
+export type ProblemKind = { status: number; title: string; cause: string; cure: string };
+
+/**
+ * Every refusal the API knows (RFC 9457). One table for the answer, for the page at `/problems/<type>` that the
+ * answer's `type` leads to, and for the description of the interface.
+ */
+export const PROBLEMS = {
+  'malformed-request': {
+    status: 400,
+    title: 'The request could not be read',
+    cause:
+      'The body is not the JSON that its content type promises, a header has a form it must not have, or the address cannot be decoded.',
+    cure: 'Mend the request; the same one again gets the same answer.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'A valid credential is needed',
+    cause: 'The Authorization header is missing, or its token is not the configured one.',
+    cure: 'Send `Authorization: Bearer` with SHOP_API_TOKEN for orders, with ADMIN_TOKEN for metrics.',
+  },
+  'bad-signature': {
+    status: 401,
+    title: 'The signature does not match the body',
+    cause:
+      'The webhook was not signed with one of WEBHOOK_SECRETS, its bytes were changed on the way, or its time stamp is too old.',
+    cure: 'Compare the secret with the one at the service, and the scheme with the dialect. A proxy in between must not touch the body.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'There is nothing here',
+    cause: 'No such address or order. What exists and is not yours to see gets this answer, too.',
+    cure: 'Check the id: it has 24 letters and digits.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'This address does not take that method',
+    cause: 'The address exists for the methods in the Allow header only.',
+    cure: 'Use one of them.',
+  },
+  'already-paid': {
+    status: 409,
+    title: 'The order is paid already',
+    cause: 'A payment of this order was verified before this checkout began.',
+    cure: 'Show the order; do not charge again.',
+  },
+  'under-review': {
+    status: 409,
+    title: 'A payment of this order is being looked at, do not pay again',
+    cause:
+      'The service said something about a payment of this order that does not match it: another amount, another currency, a word nobody knows.',
+    cure: 'Tell the shopper whom to ask. The operator finds the payment in the suspense list.',
+  },
+  'request-in-flight': {
+    status: 409,
+    title: 'The same request is being worked on, try again in a moment',
+    cause:
+      'A request with this Idempotency-Key, or another checkout of this order, has not been answered yet.',
+    cure: 'Wait for Retry-After and send the same request again.',
+  },
+  'external-id-taken': {
+    status: 409,
+    title: 'An order with this externalId exists already',
+    cause: 'An order was placed under this externalId before.',
+    cure: 'Use the order that exists, or another externalId.',
+  },
+  'too-large': {
+    status: 413,
+    title: 'The body is too large',
+    cause: 'The body is longer than this address takes.',
+    cure: 'Send less. No honest basket or webhook comes near the limits.',
+  },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'This kind of body is not understood here',
+    cause:
+      'The content type is another than JSON (or a form, where one is taken), or the body is compressed.',
+    cure: 'Send `Content-Type: application/json`, uncompressed.',
+  },
+  'invalid-input': {
+    status: 422,
+    title: 'The input is not valid',
+    cause: 'Fields are missing, unknown or wrong; `errors` names each with its path.',
+    cure: 'Mend the named fields.',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    title: 'This Idempotency-Key was used for another request',
+    cause: 'The key came before, with another body.',
+    cure: 'Use a new key for each new request, and the same key only to repeat one.',
+  },
+  'too-many-requests': {
+    status: 429,
+    title: 'Too many requests, try again later',
+    cause: 'This address or e-mail has asked more often than CHECKOUTS_PER_MINUTE and its like allow.',
+    cure: 'Wait for Retry-After. Behind a reverse proxy, see that it passes the address of the client on.',
+  },
+  'too-many-open-payments': {
+    status: 429,
+    title: 'This order has too many open payments',
+    cause: 'Five payments of the order are open and none has been paid, failed or expired.',
+    cure: 'Pay one of them, or wait.',
+  },
+  'internal-error': {
+    status: 500,
+    title: 'Something went wrong on our side',
+    cause: 'A fault of this program; the log has it.',
+    cure: 'Try again; with an Idempotency-Key nothing happens twice. Then look into the log.',
+  },
+  'payment-refused': {
+    status: 502,
+    title: 'The payment service refused to open a checkout',
+    cause:
+      'The service answered initialize with a definite no: a bad e-mail address, an amount it does not take, a refused key.',
+    cure: 'The log names the reason. The order is kept: start a checkout with its orderId.',
+  },
+  'payment-service-unavailable': {
+    status: 503,
+    title: 'The payment service cannot be reached right now',
+    cause:
+      'The service did not answer, answered with an error, or has failed so often that it is not asked for a while.',
+    cure: 'Wait for Retry-After and repeat the request under its Idempotency-Key, or start a checkout with the orderId of this answer. Nothing is charged twice.',
+  },
+  'database-unavailable': {
+    status: 503,
+    title: 'The database cannot be reached right now',
+    cause: 'PostgreSQL does not answer. Nothing was written.',
+    cure: 'Try again. Services repeat their webhooks by themselves.',
+  },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemType = keyof typeof PROBLEMS;
+
+export function isProblemType(text: string): text is ProblemType {
+  return Object.hasOwn(PROBLEMS, text);
+}

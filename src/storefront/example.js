@@ -1,0 +1,52 @@
+/* global document, location, URLSearchParams */
+// A storefront in forty lines, with nothing but the client. The order that the shopper comes back to is named in the
+// address (set STOREFRONT_RETURN_URL to this page); what is shown of it comes from the server.
+
+import { CheckoutProblem, createCheckoutClient } from './checkout-client.js';
+
+const shop = createCheckoutClient();
+const form = document.querySelector('form');
+const list = document.querySelector('select');
+const email = document.querySelector('input');
+const said = document.querySelector('[data-part="said"]');
+
+/** @param {string} text */
+function say(text) {
+  if (said !== null) said.textContent = text;
+}
+
+if (form && list && email) {
+  for (const { sku, name, price, currency } of await shop.products()) {
+    const option = document.createElement('option');
+    option.value = sku;
+    option.textContent = `${name}, ${currency} ${price}`;
+    list.append(option);
+  }
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const items = [{ sku: list.value, quantity: 1 }];
+    say('Opening the payment page…');
+    shop.startCheckout({ email: email.value, items }).then(
+      ({ checkoutUrl }) => {
+        location.assign(checkoutUrl);
+      },
+      (/** @type {unknown} */ problem) => {
+        say(problem instanceof CheckoutProblem ? problem.message : 'Something went wrong');
+      },
+    );
+  });
+}
+
+const orderId = new URLSearchParams(location.search).get('order');
+if (orderId !== null) {
+  const words = {
+    pending: 'is being confirmed. Do not pay again.',
+    paid: 'is paid. Thank you.',
+    failed: 'was not paid. You can try again.',
+    expired: 'was not paid in time. You can try again.',
+    review: 'is being looked at. Do not pay again; write to us.',
+  };
+  shop.watchOrder(orderId, ({ status }) => {
+    say(`Your order ${words[status]}`);
+  });
+}

@@ -1,0 +1,292 @@
+import { createHmac } from 'node:crypto';
+import http from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { Express } from 'express';
+import request from 'supertest';
+import { buildApp } from '../../src/app.ts';
+import { OPERATIONS, SCHEMAS, type Operation } from '../../src/operations/openapi/operations.ts';
+import { problemDocument } from '../../src/platform/problem.ts';
+import { PROBLEMS, type ProblemType } from '../../src/platform/problem-types.ts';
+import { aBasket, post, startProgram, type TestProgram } from '../support/program.ts';
+
+// The description of the interface is held against the program that runs: no route is missing in it, no answer that it
+// promises fails to come, and what comes has the shape that it says.
+
+const ENV = { SHOP_API_TOKEN: 'shop-token-for-tests', ADMIN_TOKEN: 'a-long-admin-token' };
+let shop: TestProgram;
+let limited: TestProgram;
+beforeAll(async () => {
+  shop = await startProgram({ env: ENV });
+  limited = await startProgram({ env: { ...ENV, CHECKOUTS_PER_MINUTE: '10' } });
+});
+afterAll(async () => {
+  await shop.close();
+  await limited.close();
+});
+
+test('an outside validator accepts the document', async () => {
+  const { text } = await request(shop.origin).get('/openapi.json');
+  const verdict = await new Validator().validate(JSON.parse(text) as Record<string, unknown>);
+  expect(verdict.errors).toBeUndefined();
+  expect(verdict.valid).toBe(true);
+});
+
+/** Answers for people, or with files: not part of the interface for programs. */
+const PAGES = /^\/(admin|shop|docs|problems|storefront|openapi\.json|$)/;
+const shownPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+
+type Layer = {
+  route?: { path: string | RegExp; methods: Record<string, boolean> };
+  handle: { stack?: Layer[] };
+};
+
+function routesOf(stack: Layer[]): string[] {
+  return stack.flatMap(({ route, handle }) => {
+    if (route === undefined) return routesOf(handle.stack ?? []);
+    return Object.keys(route.methods)
+      .filter((method) => method !== '_all')
+      .map((method) => `${method} ${shownPath(String(route.path))}`);
+  });
+}
+
+test('every route of the running program stands in it, and the other way round', () => {
+  const { stack } = (buildApp(shop.program) as Express & { router: { stack: Layer[] } }).router;
+  // The shop's own pages are mounted beneath /shop, and their routers do not know it.
+  const ofTheShop = new Set(['get /', 'get /assets/{name}']);
+  const running = routesOf(stack).filter((route) => {
+    const path = route.split(' ')[1] ?? '';
+    return /^\/[a-z]/.test(path) && !PAGES.test(path) && !ofTheShop.has(route);
+  });
+  const described = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
+  expect(running.sort()).toEqual(described.sort());
+});
+
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+const JSON_TYPE = { 'content-type': 'application/json' };
+const raw = (path: string, body: string, headers: Record<string, string> = JSON_TYPE): Promise<Response> =>
+  fetch(shop.origin + path, { method: 'POST', headers, body });
+const buy = (body: object = aBasket, headers: Record<string, string> = {}): Promise<Response> =>
+  post(`${shop.origin}/checkout`, body, headers);
+const place = (body: object, token = ENV.SHOP_API_TOKEN): Promise<Response> =>
+  post(`${shop.origin}/orders`, body, bearer(token));
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(shop.origin + path, { headers, redirect: 'manual' });
+const comeBack = (reference: string): Promise<Response> => get(`/checkout/return/${reference}`);
+const sql = (text: string, ...values: unknown[]): Promise<object[]> =>
+  shop.program.database.query(text, values);
+const anOrder = {
+  email: 'ada@example.com',
+  currency: 'NGN',
+  lines: [{ description: 'Saffron', unitAmount: '7.25', quantity: 2 }],
+};
+const NOBODY = 'x'.repeat(24);
+const LONG = JSON.stringify({ text: 'x'.repeat(300_000) });
+
+const SUCCESSES: Record<string, () => Promise<Response>> = {
+  listProducts: () => get('/products'),
+  startCheckout: () => buy(),
+  readOrder: async () => get(`/orders/${(await shop.checkout()).orderId}`),
+  watchOrder: async () => get(`/orders/${(await shop.checkout()).orderId}/events`),
+  returnFromCheckout: async () => comeBack((await shop.checkout()).reference),
+  receiveWebhook: async () => {
+    const { reference } = await shop.checkout();
+    return signed(JSON.stringify({ data: { reference } }));
+  },
+  placeOrder: () => place(anOrder),
+  isAlive: () => get('/healthz'),
+  isReady: () => get('/readyz'),
+  readMetrics: () => get('/metrics', bearer(ENV.ADMIN_TOKEN)),
+};
+
+function signed(body: string): Promise<Response> {
+  const signature = createHmac('sha256', shop.sandbox.webhookSecret).update(body).digest('hex');
+  return raw('/webhooks/payments', body, { ...JSON_TYPE, 'x-signature': signature });
+}
+
+async function flood(): Promise<Response> {
+  for (;;) {
+    const answer = await post(`${limited.origin}/checkout`, aBasket);
+    if (answer.status !== 201) return answer;
+  }
+}
+
+async function tooManyReaders(): Promise<Response> {
+  const { orderId } = await shop.checkout();
+  const readers = await Promise.all(Array.from({ length: 20 }, () => get(`/orders/${orderId}/events`)));
+  const refused = await get(`/orders/${orderId}/events`);
+  for (const reader of readers) await reader.body?.cancel();
+  return refused;
+}
+
+/** Without a token the door is this machine's alone. An address of the loopback net that is not ours counts as a stranger's. */
+async function fromAnotherMachine(): Promise<Response> {
+  const open = await startProgram();
+  const answer = await new Promise<Response>((resolve, reject) => {
+    const asked = http.get(`${open.origin}/metrics`, { localAddress: '127.0.0.2' }, (message) => {
+      const chunks: Buffer[] = [];
+      message.on('data', (chunk: Buffer) => chunks.push(chunk));
+      message.on('end', () => {
+        const headers = { 'content-type': message.headers['content-type'] ?? '' };
+        resolve(new Response(Buffer.concat(chunks), { status: message.statusCode ?? 0, headers }));
+      });
+    });
+    asked.once('error', reject);
+  });
+  await open.close();
+  return answer;
+}
+
+/** How each refusal is met, by operation. Those of every route have a test of their own. */
+const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Response>>>> = {
+  startCheckout: {
+    'malformed-request': () => raw('/checkout', '{'),
+    'too-large': () => raw('/checkout', LONG),
+    'unsupported-media-type': () => raw('/checkout', 'x', { 'content-type': 'text/plain' }),
+    'already-paid': async () => {
+      const { orderId, reference } = await shop.checkout();
+      await shop.hand(`transactions/${reference}/pay`, { notify: false });
+      await comeBack(reference);
+      return buy({ orderId });
+    },
+    'under-review': async () => {
+      const { orderId, reference } = await shop.checkout();
+      await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });
+      await comeBack(reference);
+      return buy({ orderId });
+    },
+    'request-in-flight': async () => {
+      const key = { 'idempotency-key': 'in-flight' };
+      await buy(aBasket, key);
+      await sql(`UPDATE idempotency_keys SET reference = NULL, locked_until = now() + interval '1 min'`);
+      return buy(aBasket, key);
+    },
+    'invalid-input': () => buy({ ...aBasket, total: '1.00' }),
+    'idempotency-key-reused': async () => {
+      const key = { 'idempotency-key': 'reused' };
+      await buy(aBasket, key);
+      return buy({ ...aBasket, email: 'eve@example.com' }, key);
+    },
+    'too-many-requests': flood,
+    'too-many-open-payments': async () => {
+      const { orderId } = await shop.checkout();
+      for (let payments = 1; payments <= 5; payments += 1) {
+        await sql(
+          `UPDATE payments SET status = 'ambiguous', checkout_url = NULL WHERE order_id = $1 AND status = 'open'`,
+          orderId,
+        );
+        const answer = await buy({ orderId });
+        if (payments === 5) return answer;
+      }
+      throw new Error('five open payments are allowed, not more');
+    },
+    // The sandbox takes nothing below one major unit.
+    'payment-refused': async () => {
+      const lines = [{ description: 'A crumb', unitAmount: '0.50', quantity: 1 }];
+      const { orderId } = (await (await place({ ...anOrder, lines })).json()) as { orderId: string };
+      return buy({ orderId });
+    },
+    'payment-service-unavailable': async () => {
+      await shop.hand('outage', { status: 503 });
+      const answer = await buy();
+      await shop.hand('outage', { status: null });
+      return answer;
+    },
+  },
+  readOrder: { 'not-found': () => get(`/orders/${NOBODY}`) },
+  watchOrder: { 'not-found': () => get(`/orders/${NOBODY}/events`), 'too-many-requests': tooManyReaders },
+  returnFromCheckout: { 'not-found': () => comeBack(NOBODY) },
+  receiveWebhook: {
+    'malformed-request': () => signed('['),
+    'too-large': () => raw('/webhooks/payments', LONG),
+    'unsupported-media-type': () => raw('/webhooks/payments', 'x', { 'content-type': 'text/plain' }),
+    'bad-signature': () => raw('/webhooks/payments', '{}'),
+    'method-not-allowed': () => get('/webhooks/payments'),
+  },
+  placeOrder: {
+    'malformed-request': () => raw('/orders', '{', { ...JSON_TYPE, ...bearer(ENV.SHOP_API_TOKEN) }),
+    'too-large': () => raw('/orders', LONG, { ...JSON_TYPE, ...bearer(ENV.SHOP_API_TOKEN) }),
+    'unsupported-media-type': () =>
+      raw('/orders', 'x', { 'content-type': 'text/plain', ...bearer(ENV.SHOP_API_TOKEN) }),
+    unauthorized: () => place(anOrder, 'wrong'),
+    'external-id-taken': async () => {
+      await place({ ...anOrder, externalId: 'B-1' });
+      return place({ ...anOrder, externalId: 'B-1' });
+    },
+    'invalid-input': () => place({ ...anOrder, discount: '1.00' }),
+  },
+  isReady: {
+    'payment-service-unavailable': async () => {
+      await shop.hand('keys/refuse', { refuse: true });
+      await buy();
+      const answer = await get('/readyz');
+      await shop.hand('keys/refuse', { refuse: false });
+      await get('/readyz');
+      return answer;
+    },
+  },
+  readMetrics: {
+    unauthorized: () => get('/metrics'),
+    'not-found': fromAnotherMachine,
+  },
+};
+
+const ON_EVERY_ROUTE: readonly ProblemType[] = ['internal-error', 'database-unavailable'];
+const schemaOf = ({ success }: Operation) => {
+  if (success.schema === undefined) return null;
+  const schema = SCHEMAS[success.schema];
+  return success.isList ? schema.array() : schema;
+};
+
+describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+  test(`answers ${operation.success.status} in the shape that is described`, async () => {
+    const answer = await (SUCCESSES[id]?.() ?? Promise.reject(new Error(`nobody asks for ${id}`)));
+    expect(answer.status).toBe(operation.success.status);
+    const { contentType } = operation.success;
+    if (contentType !== undefined) expect(answer.headers.get('content-type')).toContain(contentType);
+    const schema = schemaOf(operation);
+    if (schema === null) await answer.body?.cancel();
+    else expect(schema.safeParse(await answer.json()).error).toBeUndefined();
+  });
+
+  const own = operation.problems.filter((type) => !ON_EVERY_ROUTE.includes(type));
+  if (own.length > 0)
+    test.each(own)('refuses with %s', async (type) => {
+      const refuse = REFUSALS[id]?.[type];
+      if (refuse === undefined) throw new Error(`nobody provokes ${type} of ${id}`);
+      const answer = await refuse();
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        PROBLEMS[type].status,
+        'application/problem+json; charset=utf-8',
+      ]);
+      const body = problemDocument.parse(await answer.json());
+      expect(body).toMatchObject({ type: `/problems/${type}`, status: answer.status });
+    });
+});
+
+test('without a database every route that needs one says so', async () => {
+  const away = await startProgram({ env: ENV });
+  await away.program.database.pool.end();
+  const paths = ['/products', `/orders/${NOBODY}`, '/readyz', `/checkout/return/${NOBODY}`];
+  const answers = await Promise.all(paths.map((path) => fetch(away.origin + path)));
+  for (const answer of answers) expect(problemDocument.parse(await answer.json()).status).toBe(answer.status);
+  expect(answers.every(({ status }) => status === 503 || status === 500)).toBe(true);
+  await away.close().catch(() => undefined);
+});
+
+test('the type of every refusal leads to its cause and cure', async () => {
+  for (const type of Object.keys(PROBLEMS) as ProblemType[]) {
+    const page = await request(shop.origin).get(`/problems/${type}`);
+    expect(page.status).toBe(200);
+    expect(page.text.replaceAll('&#39;', "'")).toContain(PROBLEMS[type].title.replaceAll('"', '&quot;'));
+  }
+  expect((await request(shop.origin).get('/problems/constructor')).status).toBe(404);
+});
+
+test('the page for people names every route and every refusal of it', async () => {
+  const { text } = await request(shop.origin).get('/docs');
+  for (const { path, problems } of OPERATIONS) {
+    expect(text).toContain(path);
+    for (const type of problems) expect(text).toContain(`/problems/${type}`);
+  }
+});

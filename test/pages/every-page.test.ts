@@ -1,0 +1,133 @@
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser } from '../support/browser.ts';
+import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
+
+// Every page that a person may see, in phone and desktop width, light and dark: no accessibility rule is broken, nothing
+// sticks out sideways, nothing is loaded from elsewhere, and the browser complains about nothing.
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const TOKEN = 'a-long-admin-token';
+let shop: TestProgram;
+let browser: Browser;
+const orders: Record<string, CheckoutAnswer> = {};
+
+beforeAll(async () => {
+  shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN } });
+  browser = await openBrowser();
+  for (const name of ['pending', 'paid', 'failed', 'review']) orders[name] = await shop.checkout();
+  await play('paid', 'pay');
+  await play('failed', 'fail');
+  await play('review', 'pay', { amount: '3' });
+  await shop.program.reconcile({ dryRun: false });
+}, 60_000);
+afterAll(async () => {
+  await browser.close();
+  await shop.close();
+});
+
+async function play(name: string, deed: string, body: object = {}): Promise<void> {
+  const reference = orders[name]?.reference ?? '';
+  await shop.hand(`transactions/${reference}/${deed}`, { notify: false, ...body });
+  await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+}
+
+const order = (name: string): string => orders[name]?.orderId ?? '';
+
+/** Every page by name: its address, and whether an operator must be logged in. */
+const PAGES: Record<string, () => string> = {
+  'the shop': () => '/shop',
+  'a pending order': () => `/shop/orders/${order('pending')}`,
+  'a paid order': () => `/shop/orders/${order('paid')}`,
+  'a failed order': () => `/shop/orders/${order('failed')}`,
+  'an order under review': () => `/shop/orders/${order('review')}`,
+  'nothing here': () => '/nothing/here',
+  'the hosted checkout': () => orders.pending?.checkoutUrl ?? '',
+  "the sandbox's ledger": () => shop.sandbox.url,
+  'operations, log in': () => '/admin/login',
+  operations: () => '/admin',
+  "an order's story": () => `/admin/orders/${order('review')}`,
+  'the interface': () => '/docs',
+  refusals: () => '/problems',
+  'one refusal': () => '/problems/already-paid',
+  'the example storefront': () => '/docs/example',
+};
+
+const WIDTHS = { phone: 320, desktop: 1280 };
+const SCHEMES = ['light', 'dark'] as const;
+
+type Violation = { id: string; help: string; nodes: { html: string }[] };
+
+async function violations(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: AXE });
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return (await axe.run()).violations;
+  });
+  return found.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`);
+}
+
+describe.each(Object.keys(PAGES))('%s', (name) => {
+  test.each(SCHEMES.flatMap((scheme) => Object.keys(WIDTHS).map((width) => [scheme, width] as const)))(
+    '%s, %s',
+    async (colorScheme, width) => {
+      const viewport = { width: WIDTHS[width as keyof typeof WIDTHS], height: 800 };
+      // Only the checking script needs the content policy out of its way; complaints about ours are caught without it.
+      const context = await browser.newContext({
+        colorScheme,
+        viewport,
+        bypassCSP: true,
+        extraHTTPHeaders: { authorization: `Bearer ${TOKEN}` },
+      });
+      const page = await context.newPage();
+      const faults: string[] = [];
+      page.on('pageerror', (error) => faults.push(error.message));
+      page.on('request', (request) => {
+        const { protocol, hostname } = new URL(request.url());
+        if (protocol !== 'data:' && hostname !== '127.0.0.1') faults.push(`asked for ${request.url()}`);
+      });
+      await page.goto(new URL(PAGES[name]?.() ?? '', shop.origin).href, { waitUntil: 'load' });
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect({ overflow, violations: await violations(page), faults }).toEqual({
+        overflow: 0,
+        violations: [],
+        faults: [],
+      });
+      await context.close();
+    },
+  );
+});
+
+test('with the content policy in force, no page is refused a style, a script or a picture', async () => {
+  const context = await browser.newContext({ extraHTTPHeaders: { authorization: `Bearer ${TOKEN}` } });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('404')) faults.push(message.text());
+  });
+  for (const address of Object.values(PAGES))
+    await page.goto(new URL(address(), shop.origin).href, { waitUntil: 'load' });
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+test('the example storefront buys with nothing but the client, and says when the order is paid', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${shop.origin}/docs/example`);
+  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByRole('button', { name: 'Pay' }).click();
+  await page.waitForURL((url) => url.origin === new URL(shop.sandbox.url).origin);
+  const [latest] = await shop.program.database.query<{ id: string; reference: string }>(
+    `SELECT o.id, p.reference FROM orders o JOIN payments p ON p.order_id = o.id ORDER BY o.created_at DESC LIMIT 1`,
+  );
+  await page.goto(`${shop.origin}/docs/example?order=${latest?.id ?? ''}`);
+  await page.getByText('Your order is being confirmed. Do not pay again.').waitFor();
+  await shop.hand(`transactions/${latest?.reference ?? ''}/pay`, { notify: false });
+  await fetch(`${shop.origin}/checkout/return/${latest?.reference ?? ''}`, { redirect: 'manual' });
+  await page.getByText('Your order is paid. Thank you.').waitFor();
+  await context.close();
+});
