@@ -29,6 +29,6 @@ export async function openCheckout(
     case 'ambiguous':
       log.warn({ outcome: result.outcome, reason: result.reason }, 'checkout not opened');
       onDue();
-      return { outcome: 'unavailable', orderId };
+      return { outcome: 'unavailable', orderId, retryAfterSec: result.retryAfterSec };
   }
 }

@@ -109,7 +109,7 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
       throw new Problem('payment-service-unavailable', {
         detail:
           'The order is kept. Send the same Idempotency-Key again, or start a checkout with its orderId.',
-        retryAfterSec: RETRY_AFTER_SEC,
+        retryAfterSec: result.retryAfterSec ?? RETRY_AFTER_SEC,
         extra: { orderId: result.orderId },
       });
   }

@@ -31,7 +31,7 @@ export type CheckoutResult =
   /** The service said no; the order is kept and can be paid by a new checkout. */
   | { outcome: 'refused'; orderId: string }
   /** Nobody knows whether the service took it; the order is kept, and what it was asked for stays watched. */
-  | { outcome: 'unavailable'; orderId: string };
+  | { outcome: 'unavailable'; orderId: string; retryAfterSec: number | null };
 
 export type CheckoutParts = {
   store: CheckoutStore;

@@ -1,4 +1,9 @@
-import { Pool, type Dispatcher } from 'undici';
+import { lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { buildConnector, Pool, type Dispatcher } from 'undici';
+import { isLoopback } from '../platform/config-fields.ts';
+import { publicAddressesOnly } from './address-guard.ts';
+import { createKeyScrubber } from './key-echo.ts';
 import type { SecretKey } from './secret-key.ts';
 
 /**
@@ -27,8 +32,15 @@ export type ClientRequest = {
   signal?: AbortSignal;
 };
 
-export type ClientAnswer = { status: number; headers: Dispatcher.ResponseData['headers']; body: Buffer };
-export type ClientStream = Omit<ClientAnswer, 'body'> & { body: AsyncIterable<Buffer> };
+export type ClientAnswer = {
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  /** Without our key, should the service have put it there. */
+  body: Buffer;
+  /** To the byte as it came: for a digest, and never to be kept. */
+  received: Buffer;
+};
+export type ClientStream = Pick<ClientAnswer, 'status' | 'headers'> & { body: AsyncIterable<Buffer> };
 
 /** No usable HTTP answer came. `sent` false: nothing can have reached the service; true: it may have. */
 export class ClientError extends Error {
@@ -43,11 +55,22 @@ export class ClientError extends Error {
 
 const CONNECT_MS = 2_000;
 
-/** @param connections calls in flight at most; the pool needs as many sockets or calls would queue unseen */
-export function createClient(baseUrl: URL, key: SecretKey, connections: number): Client {
+/**
+ * @param connections calls in flight at most; the pool needs as many sockets or calls would queue unseen
+ * @param lookup how host names become addresses
+ */
+export function createClient(
+  baseUrl: URL,
+  key: SecretKey,
+  connections: number,
+  lookup: LookupFunction = systemLookup,
+): Client {
+  const isGuarded = key.mode === 'live' && !isLoopback(baseUrl);
+  const { connect, hasFailedToConnect } = createConnector(isGuarded ? publicAddressesOnly(lookup) : lookup);
+  const withoutKey = createKeyScrubber(key);
   const pool = new Pool(baseUrl.origin, {
     connections,
-    connect: { timeout: CONNECT_MS },
+    connect,
     pipelining: 1,
     keepAliveTimeout: 4_000,
     maxHeaderSize: 16_384,
@@ -56,24 +79,10 @@ export function createClient(baseUrl: URL, key: SecretKey, connections: number):
   async function open(request: ClientRequest): Promise<ClientStream> {
     const deadline = AbortSignal.timeout(request.totalMs);
     const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
-    const answer = await pool
-      .request({
-        method: request.method,
-        path: request.path,
-        headers: {
-          'x-api-key': key.reveal(),
-          accept: 'application/json',
-          'accept-encoding': 'identity',
-          ...(request.body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(request.body !== undefined && { body: request.body }),
-        headersTimeout: request.headersMs,
-        bodyTimeout: request.totalMs,
-        signal,
-      })
-      .catch((error: unknown) => {
-        throw new ClientError(`no answer from the service: ${codeOf(error)}`, mayHaveBeenSent(error), error);
-      });
+    const answer = await pool.request(toWire(request, key, signal)).catch((error: unknown) => {
+      const isSent = !hasFailedToConnect(error) && codeOf(error) !== POOL_IS_CLOSED;
+      throw new ClientError(`no answer from the service: ${codeOf(error)}`, isSent, error);
+    });
     const encoding = answer.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
       // Destroying reports an abort to whoever listens, and to the whole process when nobody does.
@@ -93,9 +102,59 @@ export function createClient(baseUrl: URL, key: SecretKey, connections: number):
       const { body, ...answer } = await open(request);
       const chunks: Buffer[] = [];
       for await (const chunk of body) chunks.push(chunk);
-      return { ...answer, body: Buffer.concat(chunks) };
+      const received = Buffer.concat(chunks);
+      return { ...answer, body: withoutKey(received), received };
     },
     close: () => pool.close(),
+  };
+}
+
+function toWire(
+  { method, path, body, headersMs, totalMs }: ClientRequest,
+  key: SecretKey,
+  signal: AbortSignal,
+): Dispatcher.RequestOptions {
+  return {
+    method,
+    path,
+    headers: {
+      'x-api-key': key.reveal(),
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body }),
+    headersTimeout: headersMs,
+    bodyTimeout: totalMs,
+    signal,
+  };
+}
+
+/** What the pool says to a request that comes after its end. */
+const POOL_IS_CLOSED = 'UND_ERR_CLOSED';
+
+type Connector = {
+  connect: buildConnector.connector;
+  /**
+   * Whether an error of a request is one of name lookup, connecting or the TLS handshake: those come before the
+   * request's first byte. After any other, an unreachable host in mid-conversation included, the request may have arrived.
+   */
+  hasFailedToConnect(error: unknown): boolean;
+};
+
+function createConnector(lookup: LookupFunction): Connector {
+  // Said aloud, so that no variable of the environment can switch the check of certificates off.
+  const connect = buildConnector({ timeout: CONNECT_MS, rejectUnauthorized: true, lookup });
+  // By identity, as a code tells nothing: a reset is a reset, in the handshake as behind the request.
+  const failures = new WeakSet();
+  return {
+    connect: (options, callback) => {
+      connect(options, (...result) => {
+        if (result[0] !== null) failures.add(result[0]);
+        callback(...result);
+      });
+    },
+    hasFailedToConnect: (error) => typeof error === 'object' && error !== null && failures.has(error),
   };
 }
 
@@ -116,13 +175,4 @@ async function* counted(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGen
 function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
-}
-
-// Failures of name lookup, connecting and checking the certificate come before the first byte of the request. For
-// anything else, an unreachable host in mid-conversation included, the request may have arrived and been acted on.
-const NOT_SENT_CODES =
-  /^(UND_ERR_CONNECT_TIMEOUT|ENOTFOUND|EAI_\w+|ECONNREFUSED|ERR_TLS_CERT_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/;
-
-function mayHaveBeenSent(error: unknown): boolean {
-  return !NOT_SENT_CODES.test(codeOf(error)) && (error as { syscall?: unknown }).syscall !== 'connect';
 }

@@ -72,6 +72,8 @@ const dialectSchema = z.strictObject({
       status: pointers.default(['/status']),
       amount: pointers.default(['/amount/value', '/amount']),
       currency: pointers.default(['/currency', '/amount/currency']),
+      // Wrong: nothing, the key's prefix decides. Right: a record of the other mode never pays.
+      mode: pointers.default(['/mode', '/environment', '/livemode', '/domain']),
       // Evidence that is absent is no evidence, unless somebody who knows the service says so here.
       referenceMayBeAbsent: z.boolean().default(false),
       amountMayBeAbsent: z.boolean().default(false),

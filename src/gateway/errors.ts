@@ -15,13 +15,17 @@ export class GatewayUnavailable extends Error {
 }
 
 /**
- * We did not ask, and nothing was sent: the budget of calls had no turn for this one in time, or the service fails and
- * is left alone for `retryAfterSec`.
+ * Why we did not ask: the budget of calls had no turn in time; the service fails, or asked to be left alone; the
+ * caller gave up, or this process ends.
  */
-export class GatewayNotAsked extends GatewayUnavailable {
-  readonly reason: 'budget-exhausted' | 'service-is-failing';
+export type NotAskedReason =
+  'budget-exhausted' | 'service-is-failing' | 'service-asked-to-wait' | 'caller-gave-up' | 'shutting-down';
 
-  constructor(reason: GatewayNotAsked['reason'], retryAfterSec: number | null = null) {
+/** We did not ask, and nothing was sent. Where time mends it, it is worth asking after `retryAfterSec`. */
+export class GatewayNotAsked extends GatewayUnavailable {
+  readonly reason: NotAskedReason;
+
+  constructor(reason: NotAskedReason, retryAfterSec: number | null = null) {
     super(`the service was not asked: ${reason}`, retryAfterSec);
     this.name = 'GatewayNotAsked';
     this.reason = reason;

@@ -2,6 +2,7 @@ import type { Mode } from '../platform/mode.ts';
 import { minorDigits, parseMajor } from '../platform/money.ts';
 import { foldWord, type Dialect } from './dialect.ts';
 import { at, firstAt, isPresent, isRecord, numberText, stringOf, type Json } from './reading.ts';
+import { readMode } from './record-mode.ts';
 
 /** What a record of the service says of a payment, in our words. */
 export type StatusClass = keyof Dialect['statuses'] | 'unknown';
@@ -17,19 +18,23 @@ export type Evidence = {
   currency: Reading<string>;
   /** Minor units of the record's own currency (of `expectedCurrency` when the record names none). */
   amount: Reading<bigint>;
-  /** Null: records do not say. */
+  /** Null: the record does not say, or in a word that we do not know. */
   mode: Mode | null;
 };
 
 /** Where the fields of a record stand: the dialect's pointers, of verify or of history. */
-export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'amount' | 'currency'>;
+export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'amount' | 'currency'> &
+  Partial<Pick<Dialect['verify'], 'mode'>>;
 
-/** The record inside an answer, or null. An envelope is not a record: see {@link isEnvelope}. */
-export function findRecord(document: Json, pointers: readonly string[]): Record<string, Json> | null {
+/** The record inside an answer and where it stands, or null. An envelope is not a record: see {@link isEnvelope}. */
+export function findRecord(
+  document: Json,
+  pointers: readonly string[],
+): { record: Record<string, Json>; pointer: string } | null {
   for (const pointer of pointers) {
-    const value = at(document, pointer);
-    if (isRecord(value) && Object.keys(value).length > 0 && !isEnvelope(value, pointer, pointers))
-      return value;
+    const record = at(document, pointer);
+    if (isRecord(record) && Object.keys(record).length > 0 && !isEnvelope(record, pointer, pointers))
+      return { record, pointer };
   }
   return null;
 }
@@ -62,7 +67,7 @@ export function readEvidence(
     reference: reading(record, pointers.reference, stringOf),
     currency,
     amount: reading(record, pointers.amount, (value) => amountOf(value, unitCurrency, dialect.amountUnit)),
-    mode: null,
+    mode: readMode(record, pointers.mode ?? []),
   };
 }
 

@@ -2,13 +2,14 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { createBreaker } from './breaker.ts';
-import { createBudget, type Urgency } from './budget.ts';
+import { createBudget, EXTRA_SLOTS, type Urgency } from './budget.ts';
 import type { CheckoutUrlRule } from './checkout-url.ts';
 import type { Dialect } from './dialect.ts';
 import { GatewayKeyRefused, GatewayNotAsked } from './errors.ts';
-import { guardClient } from './guarded-client.ts';
+import { guardClient, type Guards } from './guarded-client.ts';
 import { initialize, KEY_REFUSED, type InitializeRequest, type InitializeResult } from './initialize.ts';
-import { HISTORY_PATH } from './messages.ts';
+import { createKeyWatch } from './key-watch.ts';
+import { createPauses, type Endpoint } from './pauses.ts';
 import type { SecretKey } from './secret-key.ts';
 import { createClient, type Client } from './client.ts';
 import { PERSON_WAITS, verify, type VerifyAnswer, type VerifyDeadline } from './verify.ts';
@@ -37,9 +38,6 @@ export type Gateway = {
   close(): Promise<void>;
 };
 
-/** A load balancer asks for readiness every second; the service need not be. */
-const KEY_CHECK_PAUSE_MS = 10_000;
-
 export type GatewayOptions = {
   url: URL;
   key: SecretKey;
@@ -47,7 +45,7 @@ export type GatewayOptions = {
   checkoutHosts: readonly string[];
   /** Calls a second at most, all kinds together; 0, the default: no limit. */
   callsPerSecond?: number;
-  /** Calls in flight at most. */
+  /** Calls in flight at most; a history that streams comes on top. */
   concurrency: number;
   logger: Logger;
   clock?: Clock;
@@ -63,57 +61,54 @@ export function createGateway({
   logger,
   clock = systemClock,
 }: GatewayOptions): Gateway {
-  const client = createClient(url, key, concurrency);
+  const client = createClient(url, key, concurrency + EXTRA_SLOTS);
   const budget = createBudget({ callsPerSecond, concurrency, clock });
-  const breaker = createBreaker({ clock, logger });
-  const clientFor = (urgency: Urgency): Client => guardClient(client, budget, breaker, urgency);
+  const guards: Guards = {
+    budget,
+    breaker: createBreaker({ clock, logger }),
+    pauses: createPauses({ clock, logger }),
+  };
+  const clientFor = (endpoint: Endpoint, urgency: Urgency): Client =>
+    guardClient(client, guards, endpoint, urgency);
   const rule: CheckoutUrlRule = { mode: key.mode, hosts: checkoutHosts };
-  let keyRefused = false;
-
-  function note(refused: boolean): void {
-    if (refused && !keyRefused) logger.error('the service refuses the secret key: check GATEWAY_SECRET_KEY');
-    if (!refused && keyRefused) logger.info('the service accepts the secret key again');
-    keyRefused = refused;
-  }
-
-  let checkedAtMs = -Infinity;
-  async function checkRefusedKey(): Promise<void> {
-    if (!keyRefused || clock.elapsedMs() - checkedAtMs < KEY_CHECK_PAUSE_MS) return;
-    checkedAtMs = clock.elapsedMs();
-    const limits = { headersMs: 2_000, totalMs: 2_000, maxBytes: Infinity };
-    // Whoever asks for readiness waits no longer than a shopper.
-    const answer = await clientFor('checkout')
-      .stream({ method: 'GET', path: HISTORY_PATH, ...limits })
-      .catch(() => null);
-    if (answer === null) return;
-    if (answer.status < 500) note(answer.status === 401 || answer.status === 403);
-    await discard(answer.body);
-  }
+  // Whoever asks for readiness waits no longer than a shopper.
+  const keyWatch = createKeyWatch({ client: clientFor('history', 'checkout'), logger, clock });
 
   return {
     mode: key.mode,
-    checkRefusedKey,
+    checkRefusedKey: keyWatch.checkRefused,
     dialect,
-    client: clientFor('background'),
-    isKeyRefused: () => keyRefused,
+    client: clientFor('history', 'history'),
+    isKeyRefused: keyWatch.isRefused,
     initialize: async (request) => {
-      const result = await initialize(clientFor('checkout'), dialect, rule, request).catch(notSent);
+      const result = await initialize(clientFor('initialize', 'checkout'), dialect, rule, request).catch(
+        notSent,
+      );
       if (result.outcome === 'opened' || result.outcome === 'refused') {
-        note(result.outcome === 'refused' && result.reason === KEY_REFUSED);
+        keyWatch.note(result.outcome === 'refused' && result.reason === KEY_REFUSED);
       }
       return result;
     },
     verify: async (reference, expectedCurrency, deadline, urgency = urgencyOf(deadline)) => {
       try {
-        const answer = await verify(clientFor(urgency), dialect, reference, expectedCurrency, deadline);
-        note(false);
+        const answer = await verify(
+          clientFor('verify', urgency),
+          dialect,
+          reference,
+          expectedCurrency,
+          deadline,
+        );
+        keyWatch.note(false);
         return answer;
       } catch (error) {
-        if (error instanceof GatewayKeyRefused) note(true);
+        if (error instanceof GatewayKeyRefused) keyWatch.note(true);
         throw error;
       }
     },
-    close: () => client.close(),
+    close: () => {
+      budget.close();
+      return client.close();
+    },
   };
 }
 
@@ -122,11 +117,6 @@ function urgencyOf(deadline: VerifyDeadline): Urgency {
 }
 
 function notSent(error: unknown): InitializeResult {
-  if (error instanceof GatewayNotAsked) return { outcome: 'not-sent', reason: error.reason };
-  throw error;
-}
-
-/** Leaving the loop closes the answer, and with it the connection: there may be a whole history in it. */
-async function discard(body: AsyncIterable<Buffer>): Promise<void> {
-  for await (const chunk of body) if (chunk.length > 0) break;
+  if (!(error instanceof GatewayNotAsked)) throw error;
+  return { outcome: 'not-sent', reason: error.reason, retryAfterSec: error.retryAfterSec };
 }

@@ -1,7 +1,8 @@
 import type { Breaker, CallOutcome } from './breaker.ts';
 import type { Budget, Urgency } from './budget.ts';
 import { ClientError, type Client } from './client.ts';
-import { GatewayNotAsked } from './errors.ts';
+import { GatewayNotAsked, type NotAskedReason } from './errors.ts';
+import type { Endpoint, Pauses } from './pauses.ts';
 
 /**
  * Milliseconds to wait for a turn. Shoppers wait no longer than they would look at a page that does not move. What the
@@ -12,32 +13,50 @@ const MAX_WAIT_MS: Record<Urgency, number> = {
   hint: 10_000,
   checkout: 2_000,
   background: 10_000,
+  history: 10_000,
 };
+
+/** What stands before the service, one of each for all calls of a process. */
+export type Guards = { budget: Budget; breaker: Breaker; pauses: Pauses };
 
 /** A call that may go out: how it ended, and that it is over. */
 type Pass = { note(outcome: CallOutcome): void; leave(): void };
 
 /**
- * A client whose calls keep to the budget and stop at the breaker; what may not go out throws
- * {@link GatewayNotAsked}. Nothing here repeats a call.
+ * A client whose calls of one kind keep to the budget, to what the service asked for, and stop at the breaker; what may
+ * not go out throws {@link GatewayNotAsked}. Nothing here repeats a call.
  */
-export function guardClient(client: Client, budget: Budget, breaker: Breaker, urgency: Urgency): Client {
-  async function enter(): Promise<Pass> {
+export function guardClient(
+  client: Client,
+  { budget, breaker, pauses }: Guards,
+  endpoint: Endpoint,
+  urgency: Urgency,
+): Client {
+  function refusal(): GatewayNotAsked | null {
+    if (breaker.blockedMs() > 0) return notBefore('service-is-failing', breaker.blockedMs());
+    const pauseMs = pauses.remainingMs(endpoint);
+    return pauseMs > 0 ? notBefore('service-asked-to-wait', pauseMs) : null;
+  }
+
+  async function enter(signal?: AbortSignal): Promise<Pass> {
     // Before the wait, so that nobody waits for a refusal; and after it, as the service may have failed meanwhile.
-    if (breaker.blockedMs() > 0) throw isFailing(breaker);
-    const leave = await budget.take(urgency, MAX_WAIT_MS[urgency]);
-    if (leave === null) throw new GatewayNotAsked('budget-exhausted');
-    const note = breaker.admit();
+    const before = refusal();
+    if (before !== null) throw before;
+    const leave = await budget.take(urgency, MAX_WAIT_MS[urgency], signal);
+    if (leave === null) throw new GatewayNotAsked(whyNoTurn(budget, signal));
+    const after = refusal();
+    const note = after === null ? breaker.admit() : null;
     if (note !== null) return { note, leave };
     leave();
-    throw isFailing(breaker);
+    throw after ?? notBefore('service-is-failing', breaker.blockedMs());
   }
 
   return {
     call: async (request) => {
-      const pass = await enter();
+      const pass = await enter(request.signal);
       try {
         const answer = await client.call(request);
+        pauses.note(endpoint, answer);
         pass.note(outcomeOfStatus(answer.status));
         return answer;
       } catch (error) {
@@ -47,15 +66,17 @@ export function guardClient(client: Client, budget: Budget, breaker: Breaker, ur
         pass.leave();
       }
     },
-    // Its headers tell how the service is; how long the body takes is up to its reader, too. It is in flight until then.
+    // Its headers tell how the service is; how long the body takes is up to its reader, too. It is in flight until then,
+    // and when it breaks off, that is a failure of its own.
     stream: async (request) => {
-      const pass = await enter();
+      const pass = await enter(request.signal);
       try {
         const answer = await client.stream(request);
+        pauses.note(endpoint, answer);
         pass.note(outcomeOfStatus(answer.status));
         // A body that nobody begins to read ends only by this.
         request.signal?.addEventListener('abort', pass.leave, { once: true });
-        return { ...answer, body: thenLeave(answer.body, pass) };
+        return { ...answer, body: watched(answer.body, breaker, pass) };
       } catch (error) {
         pass.note(outcomeOfError(error));
         pass.leave();
@@ -66,17 +87,26 @@ export function guardClient(client: Client, budget: Budget, breaker: Breaker, ur
   };
 }
 
-async function* thenLeave(body: AsyncIterable<Buffer>, pass: Pass): AsyncGenerator<Buffer> {
+async function* watched(body: AsyncIterable<Buffer>, breaker: Breaker, pass: Pass): AsyncGenerator<Buffer> {
   try {
     yield* body;
+  } catch (error) {
+    const outcome = outcomeOfError(error);
+    if (outcome !== 'answered') breaker.brokeOff(outcome);
+    throw error;
   } finally {
     pass.leave();
   }
 }
 
-function isFailing(breaker: Breaker): GatewayNotAsked {
+function notBefore(reason: NotAskedReason, pauseMs: number): GatewayNotAsked {
   // Whole seconds, and never 0: that would be an invitation.
-  return new GatewayNotAsked('service-is-failing', Math.max(Math.ceil(breaker.blockedMs() / 1_000), 1));
+  return new GatewayNotAsked(reason, Math.max(Math.ceil(pauseMs / 1_000), 1));
+}
+
+function whyNoTurn(budget: Budget, signal: AbortSignal | undefined): NotAskedReason {
+  if (signal?.aborted === true) return 'caller-gave-up';
+  return budget.isClosed() ? 'shutting-down' : 'budget-exhausted';
 }
 
 /** A 4xx is an answer of a service that works, and so is 429: it has its own way to slow us down. */

@@ -107,6 +107,8 @@ async function abortWhenStuck(over: AbortController, count: () => number): Promi
   for (let last = 0; ; last = count()) {
     await sleep(PAGE_MS, over.signal);
     if (over.signal.aborted) return;
-    if (count() - last < RECORDS_THAT_MOVE) over.abort();
+    // Named so that the breaker sees whose fault it is.
+    if (count() - last < RECORDS_THAT_MOVE)
+      over.abort(new DOMException('the list stands still', 'TimeoutError'));
   }
 }

@@ -1,8 +1,12 @@
 import { formatMajor, type Money } from '../platform/money.ts';
 import { acceptCheckoutUrl, type CheckoutUrlRule } from './checkout-url.ts';
+import { isFailedEnvelope } from './call-flag.ts';
+import { mayBeJson } from './content-type.ts';
 import type { Dialect } from './dialect.ts';
+import { REDACTED } from './key-echo.ts';
 import { INITIALIZE_PATH, initializeBody } from './messages.ts';
 import { firstAt, readJson, stringOf } from './reading.ts';
+import { readRetryAfter } from './retry-after.ts';
 import { ClientError, type Client, type ClientAnswer } from './client.ts';
 
 export type InitializeRequest = { email: string; money: Money; reference: string; redirectUrl: string };
@@ -16,7 +20,12 @@ export type InitializeRequest = { email: string; money: Money; reference: string
  */
 export type InitializeResult =
   | { outcome: 'opened'; checkoutUrl: string }
-  | { outcome: 'not-sent' | 'ambiguous' | 'refused'; reason: string };
+  | {
+      outcome: 'not-sent' | 'ambiguous' | 'refused';
+      reason: string;
+      /** When a next try is worth its while, if anybody knows. */
+      retryAfterSec: number | null;
+    };
 
 /** The reason when it is our key that the service does not accept: the order is not to blame, and stays pending. */
 export const KEY_REFUSED = 'key-refused';
@@ -52,26 +61,40 @@ export async function initialize(
     );
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return { outcome: error.sent ? 'ambiguous' : 'not-sent', reason: error.message };
+    return { outcome: error.sent ? 'ambiguous' : 'not-sent', reason: error.message, retryAfterSec: null };
   }
 }
 
+function refused(reason: string): InitializeResult {
+  return { outcome: 'refused', reason, retryAfterSec: null };
+}
+
+function ambiguous(reason: string, retryAfterSec: number | null = null): InitializeResult {
+  return { outcome: 'ambiguous', reason, retryAfterSec };
+}
+
 function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule): InitializeResult {
-  const { status } = answer;
-  const document = parsed(answer.body);
-  if (status === 401 || status === 403) return { outcome: 'refused', reason: KEY_REFUSED };
-  if (REFUSALS.has(status) && document !== null) return { outcome: 'refused', reason: `http-${status}` };
-  if (status < 200 || status > 299) return { outcome: 'ambiguous', reason: `http-${status}` };
-  if (document === null) return { outcome: 'ambiguous', reason: 'answer-is-not-json' };
+  const { status, headers } = answer;
+  const document = parsed(answer);
+  // 401 is the one error that the service's reference shows, and it does not show a body. A bare 403 may be the page of
+  // a firewall that did not like the answer: the request behind it may have been acted on.
+  if (status === 401 || (status === 403 && document !== null)) return refused(KEY_REFUSED);
+  if (REFUSALS.has(status) && document !== null) return refused(`http-${status}`);
+  if (status < 200 || status > 299)
+    return ambiguous(`http-${status}`, readRetryAfter(headers['retry-after'])?.sec);
+  if (document === null) return ambiguous('answer-is-not-json');
+  if (isFailedEnvelope(document.value)) return ambiguous('answer-says-failed');
   const url = firstAt(document.value, dialect.initialize.checkoutUrl, stringOf);
-  if (url === null) return { outcome: 'ambiguous', reason: 'no-checkout-address-in-the-answer' };
-  const checkoutUrl = acceptCheckoutUrl(url, rule);
+  if (url === null) return ambiguous('no-checkout-address-in-the-answer');
+  // An address that held our key is broken without it, and must not be whole.
+  const checkoutUrl = url.includes(REDACTED) ? null : acceptCheckoutUrl(url, rule);
   return checkoutUrl === null
-    ? { outcome: 'ambiguous', reason: 'checkout-address-not-allowed' }
+    ? ambiguous('checkout-address-not-allowed')
     : { outcome: 'opened', checkoutUrl };
 }
 
-function parsed(body: Buffer): { value: unknown } | null {
+function parsed({ headers, body }: ClientAnswer): { value: unknown } | null {
+  if (!mayBeJson(headers)) return null;
   try {
     return { value: readJson(body) };
   } catch {

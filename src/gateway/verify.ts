@@ -1,18 +1,28 @@
+import { createHash } from 'node:crypto';
+import { isFailedCall } from './call-flag.ts';
+import { mayBeJson } from './content-type.ts';
 import type { Dialect } from './dialect.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
 import { findRecord, readEvidence, type Evidence } from './evidence.ts';
 import { verifyPath } from './messages.ts';
 import { readJson } from './reading.ts';
-import { retryAfterSec } from './retry-after.ts';
+import { readRetryAfter } from './retry-after.ts';
 import { ClientError, type Client, type ClientAnswer } from './client.ts';
 
 /**
  * What the service answered about a payment. `not-found` and `unreadable` say nothing about money: not found is
  * not failed (a record may appear late, or belong to the other mode's key).
  */
-export type VerifyAnswer = { httpStatus: number; body: Buffer } & (
-  { kind: 'record'; evidence: Evidence } | { kind: 'not-found' } | { kind: 'unreadable'; why: string }
-);
+export type VerifyAnswer = {
+  httpStatus: number;
+  /** As evidence to keep: without our key, should the service have put it there. */
+  body: Buffer;
+  /** Of the body to the byte as it came. */
+  bodySha256: Buffer;
+} & Content;
+
+type Content =
+  { kind: 'record'; evidence: Evidence } | { kind: 'not-found' } | { kind: 'unreadable'; why: string };
 
 const MAX_BYTES = 256 * 1024;
 
@@ -40,11 +50,10 @@ export async function verify(
     .catch((error: unknown) => {
       throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
     });
-  const { status: httpStatus, body } = answer;
   refuseErrors(answer);
-  if (httpStatus === 404 || httpStatus === 400) return { kind: 'not-found', httpStatus, body };
-  if (httpStatus !== 200) return { kind: 'unreadable', why: `http-${httpStatus}`, httpStatus, body };
-  return { ...readRecord(body, dialect, expectedCurrency), httpStatus, body };
+  const { status: httpStatus, body, received } = answer;
+  const bodySha256 = createHash('sha256').update(received).digest();
+  return { ...contentOf(answer, dialect, expectedCurrency), httpStatus, body, bodySha256 };
 }
 
 /** What no endpoint can answer with: a refused key, too many calls, a broken service. */
@@ -53,23 +62,28 @@ export function refuseErrors({ status, headers }: Pick<ClientAnswer, 'status' | 
   if (status === 429 || status >= 500) {
     throw new GatewayUnavailable(
       `the service answered HTTP ${status}`,
-      retryAfterSec(headers['retry-after']),
+      readRetryAfter(headers['retry-after'])?.sec ?? null,
     );
   }
 }
 
-function readRecord(
-  body: Buffer,
-  dialect: Dialect,
-  currency: string,
-): { kind: 'record'; evidence: Evidence } | { kind: 'unreadable'; why: string } {
+function contentOf({ status, headers, body }: ClientAnswer, dialect: Dialect, currency: string): Content {
+  // A page is not the service's word, that there is no such payment included: some proxy may have lost its way.
+  if (!mayBeJson(headers)) return { kind: 'unreadable', why: 'not-json' };
+  if (status === 404 || status === 400) return { kind: 'not-found' };
+  if (status !== 200) return { kind: 'unreadable', why: `http-${status}` };
+  return readRecord(body, dialect, currency);
+}
+
+function readRecord(body: Buffer, dialect: Dialect, currency: string): Content {
   let document: unknown;
   try {
     document = readJson(body);
   } catch {
     return { kind: 'unreadable', why: 'not-json' };
   }
-  const record = findRecord(document, dialect.verify.record);
-  if (record === null) return { kind: 'unreadable', why: 'no-record' };
-  return { kind: 'record', evidence: readEvidence(record, dialect.verify, dialect, currency) };
+  const found = findRecord(document, dialect.verify.record);
+  if (found === null) return { kind: 'unreadable', why: 'no-record' };
+  if (isFailedCall(document, found.pointer)) return { kind: 'unreadable', why: 'call-failed' };
+  return { kind: 'record', evidence: readEvidence(found.record, dialect.verify, dialect, currency) };
 }

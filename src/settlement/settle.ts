@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NOBODY_WAITS, PERSON_WAITS, type VerifyAnswer } from '../gateway/verify.ts';
 import type { ReleasePlan } from '../fulfilment/release.ts';
@@ -85,7 +84,7 @@ function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer
     httpStatus: answer.httpStatus,
     // Ordinary waiting is the bulk of all answers; its digest is enough.
     body: decision.outcome === 'pending' ? null : answer.body,
-    bodySha256: createHash('sha256').update(answer.body).digest(),
+    bodySha256: answer.bodySha256,
   };
 }
 

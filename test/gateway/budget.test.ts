@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createBudget, type Budget, type Urgency } from '../../src/gateway/budget.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 
@@ -60,9 +60,9 @@ test('0 calls a second is no limit', async () => {
 test('who waits is served by urgency, and among equals by arrival', async () => {
   const budget = budgetOf(0, 1);
   const log: string[] = [];
-  const first = await budget.take('background', 1_000);
+  const first = await budget.take('checkout', 1_000);
   const order: [Urgency, string][] = [
-    ['background', 'a page'],
+    ['background', 'a check'],
     ['checkout', 'a purchase'],
     ['hint', 'a webhook'],
     ['checkout', 'another purchase'],
@@ -72,10 +72,11 @@ test('who waits is served by urgency, and among equals by arrival', async () => 
     void watch(budget, log, urgency, 60_000, name).then((leave) => leave?.());
   }
   await jest.advanceTimersByTimeAsync(10);
-  expect(log).toEqual([]);
+  // The schedule does not wait for people where there is one slot: it has none of theirs.
+  expect(log).toEqual(['a check']);
   first?.();
   await jest.advanceTimersByTimeAsync(10);
-  expect(log).toEqual(['a shopper', 'a webhook', 'a purchase', 'another purchase', 'a page']);
+  expect(log.slice(1)).toEqual(['a shopper', 'a webhook', 'a purchase', 'another purchase']);
 });
 
 test('urgency also decides who gets the next token', async () => {
@@ -111,15 +112,101 @@ test('nobody waits longer than agreed, and who gave up takes no turn and no toke
   const log: string[] = [];
   const leave = await budget.take('checkout', 1_000);
   void watch(budget, log, 'return', 2_000);
-  void watch(budget, log, 'background', 10_000);
+  void watch(budget, log, 'checkout', 10_000);
   await jest.advanceTimersByTimeAsync(1_999);
   expect(log).toEqual([]);
   await jest.advanceTimersByTimeAsync(1);
   expect(log).toEqual(['return gave up']);
   leave?.();
   await jest.advanceTimersByTimeAsync(0);
-  expect(log).toEqual(['return gave up', 'background']);
+  expect(log).toEqual(['return gave up', 'checkout']);
   await jest.advanceTimersByTimeAsync(60_000);
   expect(log).toHaveLength(2);
   expect(jest.getTimerCount()).toBe(0);
+});
+
+describe('slots for people', () => {
+  test.each([
+    [2, 1],
+    [4, 3],
+    [32, 24],
+  ])('of %i the schedule has %i, and people have the rest', async (concurrency, forSchedule) => {
+    const budget = budgetOf(0, concurrency);
+    const log: string[] = [];
+    for (let call = 0; call < concurrency * 2; call += 1) void watch(budget, log, 'background');
+    await jest.advanceTimersByTimeAsync(10);
+    expect(log).toHaveLength(forSchedule);
+    for (let call = 0; call < concurrency; call += 1) void watch(budget, log, 'checkout');
+    await jest.advanceTimersByTimeAsync(10);
+    expect(log.filter((name) => name === 'checkout')).toHaveLength(concurrency - forSchedule);
+  });
+
+  test('people may have all of them', async () => {
+    const budget = budgetOf(0, 4);
+    const log: string[] = [];
+    for (let call = 0; call < 8; call += 1) void watch(budget, log, 'hint');
+    void watch(budget, log, 'background');
+    await jest.advanceTimersByTimeAsync(10);
+    expect(log).toEqual(Array<string>(4).fill('hint'));
+  });
+
+  test.each([1, 2, 32])('with %i, one history streams beside them and no second one', async (concurrency) => {
+    const budget = budgetOf(0, concurrency);
+    const log: string[] = [];
+    for (let call = 0; call < concurrency; call += 1) void watch(budget, log, 'checkout');
+    const leave = await watch(budget, log, 'history');
+    void watch(budget, log, 'history', 60_000, 'a second history');
+    await jest.advanceTimersByTimeAsync(10);
+    expect(log).toHaveLength(concurrency + 1);
+    leave?.();
+    await jest.advanceTimersByTimeAsync(10);
+    expect(log.at(-1)).toBe('a second history');
+  });
+
+  test('where there is only one, the schedule takes turns with history and leaves it alone', async () => {
+    const budget = budgetOf(0, 1);
+    const log: string[] = [];
+    const leave = await watch(budget, log, 'history');
+    void watch(budget, log, 'background');
+    void watch(budget, log, 'checkout');
+    await jest.advanceTimersByTimeAsync(10);
+    expect(log).toEqual(['history', 'checkout']);
+    leave?.();
+    await jest.advanceTimersByTimeAsync(10);
+    expect(log).toEqual(['history', 'checkout', 'background']);
+  });
+});
+
+describe('a wait ends', () => {
+  test('when its caller gives up, and what it waited for goes to the next', async () => {
+    const budget = budgetOf(0, 1);
+    const log: string[] = [];
+    const leave = await budget.take('checkout', 1_000);
+    const giveUp = new AbortController();
+    void budget
+      .take('checkout', 60_000, giveUp.signal)
+      .then((turn) => log.push(turn === null ? 'none' : 'turn'));
+    void watch(budget, log, 'checkout', 60_000, 'next');
+    giveUp.abort();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(log).toEqual(['none']);
+    leave?.();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(log).toEqual(['none', 'next']);
+    expect(jest.getTimerCount()).toBe(0);
+    expect(await budget.take('checkout', 60_000, giveUp.signal)).toBeNull();
+  });
+
+  test('when the budget closes, for everybody, and nobody gets a turn after that', async () => {
+    const budget = budgetOf(1, 8);
+    const log: string[] = [];
+    await budget.take('checkout', 1_000);
+    void watch(budget, log, 'return');
+    void watch(budget, log, 'history');
+    budget.close();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(log).toEqual(['return gave up', 'history gave up']);
+    expect(await budget.take('return', 60_000)).toBeNull();
+    expect(jest.getTimerCount()).toBe(0);
+  });
 });

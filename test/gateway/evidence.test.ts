@@ -5,8 +5,8 @@ import { findRecord, readEvidence } from '../../src/gateway/evidence.ts';
 import { readJson } from '../../src/gateway/reading.ts';
 
 function evidenceOf(json: string, dialect = defaultDialect) {
-  const record = findRecord(readJson(Buffer.from(json)), dialect.verify.record);
-  return record === null ? null : readEvidence(record, dialect.verify, dialect, 'NGN');
+  const found = findRecord(readJson(Buffer.from(json)), dialect.verify.record);
+  return found === null ? null : readEvidence(found.record, dialect.verify, dialect, 'NGN');
 }
 
 const FIELDS = '"reference":"R1","status":"SUCCESS","amount":25.00,"currency":"NGN"';
@@ -119,11 +119,49 @@ describe('amounts are read from their source text', () => {
   });
 });
 
+describe('the mode that a record names', () => {
+  const modeOf = (field: string, dialect = defaultDialect) =>
+    evidenceOf(`{"data":{${FIELDS},${field}}}`, dialect)?.mode;
+  test.each([
+    ['"mode":"test"', 'test'],
+    ['"mode":"LIVE"', 'live'],
+    ['"mode":"test_mode"', 'test'],
+    ['"environment":"sandbox"', 'test'],
+    ['"environment":"production"', 'live'],
+    ['"livemode":false', 'test'],
+    ['"livemode":true', 'live'],
+    ['"domain":"test"', 'test'],
+    ['"mode":"card","livemode":false', 'test'],
+  ])('%s is %s', (field, mode) => {
+    expect(modeOf(field)).toBe(mode);
+  });
+  test.each([
+    '"mode":"card"',
+    '"mode":null',
+    '"mode":true',
+    '"mode":["test"]',
+    '"environment":"eu-west-1"',
+    '"domain":"pay.example.com"',
+    '"livemode":"maybe"',
+    '"livemode":1',
+    '"mode":"constructor"',
+    '"note":"test"',
+  ])('%s says nothing', (field) => {
+    expect(modeOf(field)).toBeNull();
+  });
+  test('stands where the dialect says', () => {
+    const { dialect } = parseDialect('{"verify":{"mode":["/meta/is_test"]}}');
+    expect(modeOf('"meta":{"is_test":true}', dialect)).toBe('test');
+    expect(modeOf('"meta":{"is_test":false}', dialect)).toBe('live');
+    expect(modeOf('"mode":"live"', dialect)).toBeNull();
+  });
+});
+
 test('a hostile key does not reach the prototype of anything', () => {
-  const record = findRecord(
+  const found = findRecord(
     readJson(Buffer.from('{"data":{"__proto__":{"status":"SUCCESS"},"id":1}}')),
     defaultDialect.verify.record,
   );
-  expect(readEvidence(record, defaultDialect.verify, defaultDialect, 'NGN').status).toBe('unknown');
+  expect(readEvidence(found?.record, defaultDialect.verify, defaultDialect, 'NGN').status).toBe('unknown');
   expect(({} as Record<string, unknown>).status).toBeUndefined();
 });

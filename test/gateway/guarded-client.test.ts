@@ -59,7 +59,7 @@ test('no more calls are in flight than agreed, and the shopper who came back is 
   await start({ concurrency: 2 });
   const { answer, answerAll } = holding();
   service.answer = answer;
-  const all = [verify('first'), verify('second'), verify('third'), initialize()];
+  const all = [verify('first', PERSON_WAITS), verify('second', PERSON_WAITS), verify('third'), initialize()];
   all.push(service.gateway.verify('hinted', 'NGN', NOBODY_WAITS, 'hint'), verify('returned', PERSON_WAITS));
   await until(() => service.requests.length === 2);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -77,11 +77,11 @@ test('what finds no turn in time was not sent, and says so', async () => {
   await start({ concurrency: 1 });
   const { answer, answerAll } = holding();
   service.answer = answer;
-  const first = verify('first');
+  const first = verify('first', PERSON_WAITS);
   const startedAtMs = performance.now();
   const [opened, returned] = await Promise.all([initialize(), verify('returned', PERSON_WAITS)]);
   expect(performance.now() - startedAtMs).toBeLessThan(3_000);
-  expect(opened).toEqual({ outcome: 'not-sent', reason: 'budget-exhausted' });
+  expect(opened).toMatchObject({ outcome: 'not-sent', reason: 'budget-exhausted' });
   expect(returned).toBeInstanceOf(GatewayUnavailable);
   answerAll();
   await first;
@@ -110,7 +110,9 @@ test('a service that fails is left alone: nothing is sent, and callers learn whe
   await times(30, initialize);
   // Nobody waits for a turn only to be refused.
   expect(performance.now() - startedAtMs).toBeLessThan(700);
-  expect(await initialize()).toEqual({ outcome: 'not-sent', reason: 'service-is-failing' });
+  const opened = await initialize();
+  expect(opened).toMatchObject({ outcome: 'not-sent', reason: 'service-is-failing' });
+  expect(opened).toHaveProperty('retryAfterSec', expect.any(Number));
   const refused = await verify('V');
   expect(refused).toBeInstanceOf(GatewayNotAsked);
   const { retryAfterSec } = refused as GatewayNotAsked;

@@ -1,19 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RequestListener } from 'node:http';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { NOBODY_WAITS } from '../../src/gateway/verify.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
 
 let service: OddService;
-beforeAll(async () => {
+beforeEach(async () => {
   service = await startOddService();
 });
-afterAll(() => service.close());
+afterEach(() => service.close());
 
 const ask = (answer: RequestListener, deadline = NOBODY_WAITS) => {
   service.answer = answer;
   return service.gateway.verify('R'.repeat(24), 'NGN', deadline);
 };
+
+const PAGE = { 'content-type': 'text/html' };
+const PAID = JSON.stringify({
+  data: { reference: 'R'.repeat(24), status: 'SUCCESS', amount: 25, currency: 'NGN' },
+});
 
 test('the path holds the reference, and a record comes back as evidence', async () => {
   const record = { reference: 'R'.repeat(24), status: 'SUCCESS', amount: 25, currency: 'NGN' };
@@ -42,6 +47,10 @@ describe('answers that say nothing about money', () => {
       raw('', 302, { location: 'http://127.0.0.1:1/' }),
       { kind: 'unreadable', why: 'http-302' },
     ],
+    ['a record in a page', raw(PAID, 200, PAGE), { kind: 'unreadable', why: 'not-json' }],
+    ['a record as text', raw(PAID, 200, { 'content-type': 'text/plain' }), { kind: 'unreadable' }],
+    ['404 as a page: somebody else may say so', raw('<html>', 404, PAGE), { kind: 'unreadable' }],
+    ['UTF-16', raw(Buffer.from(PAID, 'utf16le')), { kind: 'unreadable', why: 'not-json' }],
     [
       'a byte-order mark',
       raw('\ufeff{"data":{"status":"SUCCESS"}}'),

@@ -48,8 +48,10 @@ function read<T>(value: T): Reading<T> {
   return { is: 'read', value };
 }
 
+const aBody = { body: Buffer.from('{}'), bodySha256: Buffer.alloc(32) };
+
 function answer(change: Partial<Evidence> = {}): VerifyAnswer {
-  return { kind: 'record', evidence: { ...exact, ...change }, httpStatus: 200, body: Buffer.from('{}') };
+  return { kind: 'record', evidence: { ...exact, ...change }, ...aBody, httpStatus: 200 };
 }
 
 test('evidence that matches in every respect pays', () => {
@@ -103,7 +105,7 @@ test('stray money is accounted for in the currency it came in', () => {
 });
 
 describe('an answer that says nothing moves nothing: not found is not failed', () => {
-  const bare = { httpStatus: 404, body: Buffer.from('') };
+  const bare = { ...aBody, httpStatus: 404 };
   const silent: VerifyAnswer[] = [
     { ...bare, kind: 'not-found' },
     { ...bare, kind: 'unreadable', why: 'x' },
@@ -183,7 +185,7 @@ test('whatever the state and the answer: released exactly when the plain rule sa
     amount: readings(2500n, 2499n, 2501n, 25n, 250_000n, 0n),
     mode: fc.constantFrom(null, 'test' as const, 'live' as const),
   });
-  const bare = { httpStatus: 200, body: Buffer.from('') };
+  const bare = { ...aBody, httpStatus: 200 };
   const answers = fc.oneof(
     evidence.map((e): VerifyAnswer => ({ ...bare, kind: 'record', evidence: e })),
     fc.constant<VerifyAnswer>({ ...bare, kind: 'not-found' }),
