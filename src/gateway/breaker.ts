@@ -16,8 +16,8 @@ export type Breaker = {
   blockedMs(): number;
   /** Lets one call pass, or none: null. Whoever passes says once how the call ended. */
   admit(): ((outcome: CallOutcome) => void) | null;
-  /** Tells of a long body that broke off after its call had been noted by its headers. */
-  brokeOff(outcome: CallOutcome): void;
+  /** Whether a probe is out: whoever was let through just now is the probe, and others wait for its word. */
+  isProbing(): boolean;
 };
 
 /** Long enough to hold twenty calls of a small shop, short enough that an old outage does not count. */
@@ -55,35 +55,29 @@ export function createBreaker({ clock, logger }: { clock: Clock; logger: Logger 
     logger.info('the service answers again');
   }
 
-  /** For calls that go out while it is closed. */
-  function noteTo(counts: Recent): (outcome: CallOutcome) => void {
-    return (outcome) => {
-      counts.note(outcome);
-      if (counts === recent && counts.areBad()) open();
-    };
-  }
-
   return {
     blockedMs: () => {
       if (openUntilMs === null) return 0;
       return isProbing ? PROBE_PAUSE_MS : Math.max(openUntilMs - clock.elapsedMs(), 0);
     },
     admit: () => {
-      if (openUntilMs === null) return noteTo(recent);
+      if (openUntilMs === null) {
+        const counts = recent;
+        return (outcome) => {
+          counts.note(outcome);
+          if (counts === recent && counts.areBad()) open();
+        };
+      }
       if (isProbing || clock.elapsedMs() < openUntilMs) return null;
       isProbing = true;
       return endProbe;
     },
-    brokeOff: (outcome) => {
-      if (openUntilMs === null) noteTo(recent)(outcome);
-    },
+    isProbing: () => isProbing,
   };
 }
 
-type Recent = { note(outcome: CallOutcome): void; areBad(): boolean };
-
 /** Counts by the second: the memory of a window does not grow with the calls in it. */
-function createRecent(clock: Clock): Recent {
+function createRecent(clock: Clock): { note(outcome: CallOutcome): void; areBad(): boolean } {
   let seconds: { at: number; calls: number; failures: number }[] = [];
   let timeOuts = 0;
   return {

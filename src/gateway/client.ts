@@ -105,7 +105,7 @@ export function createClient(
       const received = Buffer.concat(chunks);
       return { ...answer, body: withoutKey(received), received };
     },
-    close: () => pool.close(),
+    close: () => (pool.closed ? Promise.resolve() : pool.close()),
   };
 }
 

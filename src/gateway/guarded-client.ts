@@ -66,17 +66,20 @@ export function guardClient(
         pass.leave();
       }
     },
-    // Its headers tell how the service is; how long the body takes is up to its reader, too. It is in flight until then,
-    // and when it breaks off, that is a failure of its own.
+    // In flight until its body ends, and only then is it known how the call went.
     stream: async (request) => {
       const pass = await enter(request.signal);
+      // Others wait for what a probe says, and they cannot wait for a whole history.
+      const isProbe = breaker.isProbing();
       try {
         const answer = await client.stream(request);
         pauses.note(endpoint, answer);
-        pass.note(outcomeOfStatus(answer.status));
+        const outcome = outcomeOfStatus(answer.status);
+        const isKnown = isProbe || outcome === 'failed';
+        if (isKnown) pass.note(outcome);
         // A body that nobody begins to read ends only by this.
         request.signal?.addEventListener('abort', pass.leave, { once: true });
-        return { ...answer, body: watched(answer.body, breaker, pass) };
+        return { ...answer, body: watched(answer.body, isKnown ? { ...pass, note: () => undefined } : pass) };
       } catch (error) {
         pass.note(outcomeOfError(error));
         pass.leave();
@@ -87,15 +90,17 @@ export function guardClient(
   };
 }
 
-async function* watched(body: AsyncIterable<Buffer>, breaker: Breaker, pass: Pass): AsyncGenerator<Buffer> {
+/** Who stops reading halfway has had an answer all the same. */
+async function* watched(body: AsyncIterable<Buffer>, { note, leave }: Pass): AsyncGenerator<Buffer> {
+  let outcome: CallOutcome = 'answered';
   try {
     yield* body;
   } catch (error) {
-    const outcome = outcomeOfError(error);
-    if (outcome !== 'answered') breaker.brokeOff(outcome);
+    outcome = outcomeOfError(error);
     throw error;
   } finally {
-    pass.leave();
+    note(outcome);
+    leave();
   }
 }
 

@@ -1,5 +1,5 @@
-import { afterEach, expect, test } from '@jest/globals';
-import type { RequestListener } from 'node:http';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { GatewayNotAsked, GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { readHistory } from '../../src/gateway/history.ts';
 import { NOBODY_WAITS, PERSON_WAITS } from '../../src/gateway/verify.ts';
@@ -71,6 +71,148 @@ test('no more calls are in flight than agreed, and the shopper who came back is 
   answerAll();
   await Promise.all(all);
   expect(asked().slice(4)).toEqual(['initialize', 'third']);
+});
+
+test('a history that streams holds nobody up, and the schedule leaves room for a shopper', async () => {
+  await start({ concurrency: 1 });
+  let end = (): void => undefined;
+  service.answer = (_req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' }).write('[');
+    end = () => res.end(']');
+  };
+  const reading = readHistory(service.gateway.client, defaultDialect).next();
+  await until(() => service.requests.length === 1);
+  service.answer = json({ data: 'https://pay.example.com/c/1' });
+  expect((await initialize()).outcome).toBe('opened');
+  end();
+  await reading;
+
+  const { answer, answerAll } = holding();
+  service.answer = answer;
+  const checks = times(3, () => verify('due'));
+  await until(() => service.requests.length === 3);
+  service.answer = json({ data: 'https://pay.example.com/c/1' });
+  expect((await initialize()).outcome).toBe('opened');
+  service.answer = json({}, 404);
+  answerAll();
+  await checks;
+});
+
+describe('a wait for a turn ends', () => {
+  const waiting = (signal?: AbortSignal): Promise<unknown> =>
+    readHistory(service.gateway.client, defaultDialect, { signal })
+      .next()
+      .catch((error: unknown) => error);
+
+  test('when its caller gives up: nothing was sent', async () => {
+    await start({});
+    service.answer = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).write('[');
+    const giveUp = new AbortController();
+    const first = waiting(giveUp.signal);
+    await until(() => service.requests.length === 1);
+    const second = new AbortController();
+    const blocked = waiting(second.signal);
+    second.abort();
+    expect(await blocked).toMatchObject({ reason: 'caller-gave-up' });
+    giveUp.abort();
+    await first;
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('when the gateway closes: nothing was sent, and nothing is after that', async () => {
+    await start({ concurrency: 1 });
+    const { answer, answerAll } = holding();
+    service.answer = answer;
+    const first = verify('first', PERSON_WAITS);
+    await until(() => service.requests.length === 1);
+    const blocked = verify('second', PERSON_WAITS);
+    const closed = service.gateway.close();
+    expect(await blocked).toMatchObject({ reason: 'shutting-down' });
+    expect(await initialize()).toMatchObject({ outcome: 'not-sent', reason: 'shutting-down' });
+    answerAll();
+    await Promise.all([first, closed]);
+    expect(asked()).toEqual(['first']);
+  });
+});
+
+describe('what the service asked to be left alone with', () => {
+  const history = (): Promise<unknown> =>
+    readHistory(service.gateway.client, defaultDialect)
+      .next()
+      .catch((error: unknown) => error);
+
+  test.each([429, 503])('is not sent before its time, and callers learn when that is: %i', async (status) => {
+    await start({});
+    service.answer = raw('', status, { 'retry-after': '1' });
+    await Promise.all([initialize(), verify('V'), history()]);
+    const askedAtMs = performance.now();
+    service.answer = json({ data: 'https://pay.example.com/c/1' });
+    const told = { reason: 'service-asked-to-wait', retryAfterSec: 1 };
+    expect(await initialize()).toMatchObject({ outcome: 'not-sent', ...told });
+    expect(await verify('V', PERSON_WAITS)).toMatchObject(told);
+    expect(await history()).toMatchObject(told);
+    expect(service.requests).toHaveLength(3);
+    while ((await initialize()).outcome !== 'opened') await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(performance.now() - askedAtMs).toBeGreaterThan(900);
+    expect(service.requests).toHaveLength(4);
+  });
+
+  test('holds up no call of another kind', async () => {
+    await start({});
+    service.answer = raw('', 429, { 'retry-after': '60' });
+    await verify('V');
+    service.answer = json({ data: 'https://pay.example.com/c/1' });
+    expect((await initialize()).outcome).toBe('opened');
+  });
+
+  test('holds back who was waiting for a turn when it was said', async () => {
+    await start({ concurrency: 1 });
+    service.answer = raw('', 429, { 'retry-after': '60' });
+    await times(10, () => verify('V', PERSON_WAITS));
+    expect(service.requests).toHaveLength(1);
+  });
+});
+
+describe('a history that breaks off in its body counts as a failure', () => {
+  const read = async (signal?: AbortSignal): Promise<void> => {
+    const batches = readHistory(service.gateway.client, defaultDialect, { signal });
+    while ((await batches.next()).done !== true);
+  };
+  const begin =
+    (act: (res: ServerResponse) => void): RequestListener =>
+    (_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' }).write('[');
+      setTimeout(() => {
+        act(res);
+      }, 5);
+    };
+
+  test('when the connection is cut', async () => {
+    await start({});
+    service.answer = begin((res) => res.destroy());
+    for (let run = 0; run < 20; run += 1) await read().catch(() => undefined);
+    expect(await initialize()).toMatchObject({ outcome: 'not-sent', reason: 'service-is-failing' });
+  });
+
+  test('when it stands still, five times in a row', async () => {
+    await start({});
+    service.answer = begin(() => undefined);
+    for (let run = 0; run < 5; run += 1) await read(AbortSignal.timeout(50)).catch(() => undefined);
+    expect(await initialize()).toMatchObject({ outcome: 'not-sent', reason: 'service-is-failing' });
+  });
+
+  test('but not when we leave it ourselves', async () => {
+    await start({});
+    for (let run = 0; run < 30; run += 1) {
+      const giveUp = new AbortController();
+      service.answer = begin(() => {
+        giveUp.abort();
+      });
+      await read(giveUp.signal).catch(() => undefined);
+    }
+    service.answer = json({ data: 'https://pay.example.com/c/1' });
+    expect((await initialize()).outcome).toBe('opened');
+  });
 });
 
 test('what finds no turn in time was not sent, and says so', async () => {

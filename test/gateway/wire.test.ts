@@ -244,7 +244,9 @@ describe('an answer that is too much', () => {
 describe('redirects', () => {
   let elsewhere: Server;
   let visits: number;
-  afterEach(() => elsewhere.close());
+  afterEach(() => {
+    elsewhere.close();
+  });
 
   const targets = [
     'another host',

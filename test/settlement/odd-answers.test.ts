@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type DuePayment } from '../../src/settlement/checks/repository.ts';
 import { loadPayment } from '../../src/settlement/repository.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { startProgram, type TestProgram } from '../support/program.ts';
+import { findKey } from '../support/invariants/leaks.ts';
+import { post, startProgram, type TestProgram } from '../support/program.ts';
 import { json, raw, startOddService, type OddService } from '../support/service.ts';
 
 /** A service that answers anything at all; whatever it says, no payment may get stuck and no order may be lost. */
@@ -88,6 +89,43 @@ describe('one odd answer is not for ever', () => {
     await look(order, record(order.reference, { status: 'PENDING' }));
     expect(await stateOf(order.orderId)).toMatchObject({ payment: 'held', order: 'review' });
   });
+});
+
+test.each([{ mode: 'live' }, { livemode: true }, { environment: 'production' }, { domain: 'live' }])(
+  'a record of the other mode (%j) does not pay, and is held',
+  async (mode) => {
+    const order = await anOrder();
+    await look(order, record(order.reference, mode));
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'held', order: 'review' });
+    const outcomes = await query('SELECT outcome FROM verifications WHERE reference = $1', order.reference);
+    expect(outcomes).toEqual([{ outcome: 'mode_mismatch' }]);
+    await look(order, record(order.reference, { mode: 'test' }));
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'paid', order: 'paid' });
+  },
+);
+
+test.each([{ status: false }, { status: 'error' }, { success: false }, { status: true, code: 500 }])(
+  'a paid record inside a failed call (%j) moves nothing',
+  async (flags) => {
+    const order = await anOrder();
+    await look(order, { ...flags, ...record(order.reference) });
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'open', order: 'pending' });
+  },
+);
+
+test('an answer that echoes the key is stored without it', async () => {
+  const order = await anOrder();
+  const key = shop.sandbox.testKey;
+  await look(
+    order,
+    record(order.reference, { status: 'COLLECTED', note: `${key} ${Buffer.from(key).toString('hex')}` }),
+  );
+  const [stored] = await query<{ body: Buffer }>(
+    'SELECT body FROM verifications WHERE reference = $1',
+    order.reference,
+  );
+  expect(stored?.body.toString()).toContain('COLLECTED');
+  expect(findKey(stored?.body.toString() ?? key, key)).toEqual([]);
 });
 
 describe('suspense follows the money', () => {
@@ -179,4 +217,15 @@ describe('the mode wall', () => {
     expect(await stateOf(live.orderId)).toMatchObject({ payment: 'open', order: 'pending' });
     expect(await stateOf(order.orderId)).toMatchObject({ order: 'pending' });
   });
+});
+
+test('the shopper is told when the service may be asked again', async () => {
+  const order = await anOrder();
+  service.answer = raw('', 503, { 'retry-after': '1200' });
+  const buy = () => post(`${shop.origin}/checkout`, { orderId: order.orderId });
+  await query(`UPDATE payments SET status = 'expired' WHERE reference = $1`, order.reference);
+  const [first, second] = [await buy(), await buy()];
+  expect([first.status, second.status]).toEqual([503, 503]);
+  expect(Number(first.headers.get('retry-after'))).toBe(1_200);
+  expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(1_190);
 });
