@@ -57,7 +57,9 @@ print(s.getsockname()[1], flush=True)
 time.sleep(60)`,
   ]);
   const port = await new Promise<string>((resolve) =>
-    holder.stdout.once('data', (text: Buffer) => { resolve(text.toString().trim()); }),
+    holder.stdout.once('data', (text: Buffer) => {
+      resolve(text.toString().trim());
+    }),
   );
   const result = await call(createClient(new URL(`http://127.0.0.1:${port}`), new SecretKey('sk_test_x'), 1));
   holder.kill();
