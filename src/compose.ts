@@ -6,6 +6,7 @@ import type { Surroundings } from './embedded.ts';
 import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
 import { ownReceiver } from './fulfilment/own-receiver.ts';
+import { createRedeliver, type Redeliver } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { createCatalogue, type Catalogue } from './orders/catalogue.ts';
@@ -35,6 +36,7 @@ export type Program = {
   returnFromCheckout: ReturnFromCheckout;
   receiveWebhook: ReceiveWebhook;
   reconcile: Reconcile;
+  redeliver: Redeliver;
   /** The clock's loops; {@link wakeUp} rings them. */
   duePayments: DueLoop;
   dueReleases: DueLoop;
@@ -98,6 +100,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     returnFromCheckout: createReturnFromCheckout({ database, mode, settle, clock }),
     receiveWebhook: createReceiveWebhook({ db: database, mode, dialect, secrets, clock, onDue, logger }),
     reconcile: createReconcile({ database, gateway, settle, clock, logger, concurrency }),
+    redeliver: createRedeliver({ database, mode, receiver, onDue }),
     duePayments: createDuePayments({ database, gateway, settle, concurrency, logger }),
     dueReleases: createDueReleases({ database, mode, receiver, logger }),
     wakeUp,

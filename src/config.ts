@@ -162,6 +162,10 @@ function combinationFaults(v: Variables): string[] {
       'FULFILMENT_SECRET: is needed with FULFILMENT_URL',
     ],
     [
+      production && v.FULFILMENT_URL?.protocol === 'http:' && !isLoopback(v.FULFILMENT_URL),
+      'FULFILMENT_URL: must be https in production, except on this machine',
+    ],
+    [
       production && v.DATABASE_URL === undefined,
       'DATABASE_URL: is needed in production, the embedded PostgreSQL is for development',
     ],

@@ -13,13 +13,24 @@ const HOUR = 60 * MINUTE;
 const PAUSES_SEC = [5, 30, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR];
 /** A weekend and a bit: a receiver that is away longer has somebody to tell it what it missed. */
 const GIVE_UP_AFTER_SEC = 72 * HOUR;
-/** A receiver that takes its time holds one of these, and nobody else. */
 const CONCURRENCY = 8;
+/**
+ * So many of these may be deliveries that failed before. Whatever the receiver hangs on comes back again and again; it
+ * then waits for its like, while releases that were never tried still have places of their own.
+ */
+const REPEATS = 4;
 const POLL_MS = 1_000;
 /** Shorter than the lease, or a second delivery would begin beside the first. */
 const DEADLINE_MS = 10_000;
 
-export type DeliveryParts = { database: Database; mode: Mode; receiver: Receiver | null; logger: Logger };
+export type DeliveryParts = {
+  database: Database;
+  mode: Mode;
+  receiver: Receiver | null;
+  logger: Logger;
+  /** Milliseconds that one delivery may take; ten seconds unless given, and never as long as the lease. */
+  deadlineMs?: number;
+};
 
 /** A release as it would be recorded now. */
 export function planRelease(receiver: Receiver | null): ReleasePlan {
@@ -27,49 +38,70 @@ export function planRelease(receiver: Receiver | null): ReleasePlan {
 }
 
 /** Delivers recorded releases until each is received: at least once, always under the same id. */
-export function createDueReleases({ database, mode, receiver, logger }: DeliveryParts): DueLoop {
-  async function deliver(release: DueRelease): Promise<void> {
-    const log = logger.child({ reference: release.reference, orderId: release.orderId, release: release.id });
-    try {
-      await withinDeadline(receiver?.(release));
-    } catch (error) {
-      const pauseSec = pauseAfter(release);
-      const reason = error instanceof Error ? error.message : 'unknown';
-      await markUndelivered(database, release.id, reason, pauseSec);
-      if (pauseSec === null)
-        log.error({ reason, attempts: release.attempts }, 'release given up, redeliver it by hand');
-      else log.warn({ reason, attempts: release.attempts, pauseSec }, 'release not delivered');
-      return;
-    }
-    await markDelivered(database, release.id);
-    log.info({ attempts: release.attempts }, 'release delivered');
+export function createDueReleases(parts: DeliveryParts): DueLoop {
+  const { database, mode, receiver, logger } = parts;
+  let repeating = 0;
+
+  async function claim(limit: number): Promise<DueRelease[]> {
+    // Without a receiver, releases that wait for one (configured until yesterday) are left waiting.
+    if (receiver === null) return [];
+    const releases = await claimDueReleases(database, mode, limit, REPEATS - repeating);
+    repeating += releases.filter(isRepeated).length;
+    return releases;
   }
 
-  return createDueLoop({
-    name: 'releases',
-    // Without a receiver, releases that wait for one (configured until yesterday) are left waiting.
-    claim: (limit) => (receiver === null ? Promise.resolve([]) : claimDueReleases(database, mode, limit)),
-    work: deliver,
-    concurrency: CONCURRENCY,
-    pollMs: POLL_MS,
-    logger,
+  async function work(release: DueRelease): Promise<void> {
+    await deliver(parts, release).finally(() => {
+      if (isRepeated(release)) repeating -= 1;
+    });
+  }
+
+  return createDueLoop({ name: 'releases', claim, work, concurrency: CONCURRENCY, pollMs: POLL_MS, logger });
+}
+
+/** Attempts count the one in hand. */
+function isRepeated({ attempts }: DueRelease): boolean {
+  return attempts > 1;
+}
+
+async function deliver(
+  { database, receiver, logger, deadlineMs = DEADLINE_MS }: DeliveryParts,
+  release: DueRelease,
+): Promise<void> {
+  const { id, reference, orderId, attempts } = release;
+  const log = logger.child({ reference, orderId, release: id });
+  try {
+    const deadline = AbortSignal.timeout(deadlineMs);
+    await Promise.race([receiver?.(release, deadline), lapse(deadline)]);
+  } catch (error) {
+    const pauseSec = pauseAfter(release);
+    const reason = reasonOf(error);
+    await markUndelivered(database, release, reason, pauseSec);
+    if (pauseSec === null) log.error({ reason, attempts }, 'release given up, redeliver it by hand');
+    else log.warn({ reason, attempts, pauseSec }, 'release not delivered');
+    return;
+  }
+  await markDelivered(database, id);
+  log.info({ attempts }, 'release delivered');
+}
+
+/** A receiver that ignores its deadline must not hold its place for ever. */
+function lapse(deadline: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    deadline.addEventListener('abort', () => {
+      reject(deadline.reason as Error);
+    });
   });
 }
 
-/** What {@link Receiver} is told: longer is a failure. A receiver that hangs must not hold its place for ever. */
-async function withinDeadline(delivery: Promise<void> | undefined): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error('the receiver took too long'));
-    }, DEADLINE_MS);
-  });
-  await Promise.race([delivery, late]).finally(() => {
-    clearTimeout(timer);
-  });
+/** For the row, the journal and the log: one short line, whatever the receiver threw. */
+function reasonOf(thrown: unknown): string {
+  const { name, message } = Object(thrown) as { name?: unknown; message?: unknown };
+  if (name === 'TimeoutError') return 'the receiver took too long';
+  return typeof message === 'string' ? message.replace(/\p{Cc}/gu, ' ').slice(0, 200) : 'unknown';
 }
 
-function pauseAfter({ attempts, ageSec }: DueRelease): number | null {
-  if (ageSec > GIVE_UP_AFTER_SEC) return null;
+function pauseAfter({ attempts, tryingForSec }: DueRelease): number | null {
+  if (tryingForSec > GIVE_UP_AFTER_SEC) return null;
   return PAUSES_SEC[Math.min(attempts, PAUSES_SEC.length) - 1] ?? null;
 }

@@ -5,17 +5,19 @@ import { formatMajor } from '../platform/money.ts';
 import type { Secret } from '../platform/secret.ts';
 import type { Receiver, Release } from './release.ts';
 
-const DEADLINE_MS = 10_000;
+/** What a receiver answers beyond its status is nothing to us: so many bytes are taken, then the connection is dropped. */
+const MAX_BODY_BYTES = 64 * 1_024;
 
 /**
  * Tells another system of a release by a signed POST (Standard Webhooks): `webhook-id` is the release's id on every
- * delivery, `webhook-timestamp` and `webhook-signature` are of this delivery. Any 2xx is a receipt.
+ * delivery, `webhook-timestamp` and `webhook-signature` are of this delivery. Any 2xx is a receipt. A redirect is none:
+ * it is not followed, because nobody but the configured address is to learn of orders.
  */
 export function createHttpReceiver(url: URL, secret: Secret): { receive: Receiver; close(): Promise<void> } {
   const webhook = new Webhook(secret.reveal());
   const agent = new Agent({ connections: 8, connect: { timeout: 2_000 } });
 
-  async function receive(release: Release): Promise<void> {
+  async function receive(release: Release, deadline: AbortSignal): Promise<void> {
     const sentAt = systemClock.now();
     const body = JSON.stringify({
       type: 'order.paid',
@@ -32,9 +34,9 @@ export function createHttpReceiver(url: URL, secret: Secret): { receive: Receive
         'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
         'webhook-signature': webhook.sign(release.id, sentAt, body),
       },
-      signal: AbortSignal.timeout(DEADLINE_MS),
+      signal: deadline,
     });
-    await answer.body.dump();
+    await answer.body.dump({ limit: MAX_BODY_BYTES, signal: deadline });
     if (answer.statusCode < 200 || answer.statusCode > 299)
       throw new Error(`the receiver answered HTTP ${answer.statusCode}`);
   }

@@ -24,6 +24,7 @@ export type Release = {
 
 /**
  * Gives the value of a paid order: ships it, unlocks it, books it. Called at least once per release, always with the
- * same `release.id`, again when it throws or takes longer than 10 seconds; it must be safe to call twice.
+ * same `release.id`, again when it throws or takes longer than `deadline` (10 seconds); it must be safe to call twice.
+ * Once `deadline` is aborted nobody waits for it any more, so it should stop.
  */
-export type Receiver = (release: Release) => Promise<void>;
+export type Receiver = (release: Release, deadline: AbortSignal) => Promise<void>;

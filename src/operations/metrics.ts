@@ -20,6 +20,11 @@ export function createMetrics({ database, gateway }: { database: Queryable; gate
     help: '1 while the payment service refuses the secret key',
     registers: [registry],
   });
+  const dead = new Gauge({
+    name: 'integrator_dead_releases',
+    help: 'Releases that were given up after three days: npm run releases -- redeliver',
+    registers: [registry],
+  });
   const { mode } = gateway;
   return {
     contentType: registry.contentType,
@@ -27,6 +32,8 @@ export function createMetrics({ database, gateway }: { database: Queryable; gate
       const counts = await countStates(database, mode);
       rows.reset();
       for (const { kind, state, count } of counts) rows.set({ kind, state, mode }, Number(count));
+      const givenUp = counts.find(({ kind, state }) => kind === 'releases' && state === 'dead');
+      dead.set(Number(givenUp?.count ?? 0));
       refused.set(gateway.isKeyRefused() ? 1 : 0);
       return registry.metrics();
     },

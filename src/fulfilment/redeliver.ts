@@ -1,0 +1,32 @@
+import type { Database } from '../platform/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Receiver } from './release.ts';
+import { makeDeliveryDue } from './repository.ts';
+
+/**
+ * Has a release delivered again, under the id it has had from the start: one that was given up, one that still waits,
+ * or one that its receiver took and lost.
+ * - `due`: the worker delivers it within a moment.
+ * - `unknown`: this mode has no release with that id or of that order.
+ * - `nobody-receives`: there is no receiver, so it would wait for ever.
+ */
+export type Redeliver = (request: RedeliveryRequest) => Promise<'due' | 'unknown' | 'nobody-receives'>;
+
+export type RedeliveryRequest = { idOrOrderId: string; by: string; note: string | null };
+
+export type RedeliverParts = {
+  database: Database;
+  mode: Mode;
+  receiver: Receiver | null;
+  /** Called when the delivery is due. */
+  onDue: () => void;
+};
+
+export function createRedeliver({ database, mode, receiver, onDue }: RedeliverParts): Redeliver {
+  return async ({ idOrOrderId, by, note }) => {
+    if (receiver === null) return 'nobody-receives';
+    if (!(await makeDeliveryDue(database, mode, idOrOrderId, by, note))) return 'unknown';
+    onDue();
+    return 'due';
+  };
+}
