@@ -7,12 +7,15 @@ import { createLogger } from './platform/logger.ts';
 import { createProgress } from './reconciliation/progress.ts';
 import { exitCodeOf, formatReport, ReconciliationRunningError } from './reconciliation/report.ts';
 import { DATA_DIR, runProcess } from './run.ts';
-import { workList } from './work-lists.ts';
+import { workList } from './work-list.ts';
+import { LISTS } from './work-lists.ts';
 
 const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
-npm run explain   -- <orderId or reference>
-npm run findings  -- list | resolve <id> --note "why" --by "name"
-npm run suspense  -- list | resolve <id> --note "why" --by "name"
+npm run explain   -- [--json] <order id, reference or external id>
+npm run findings  -- list [--json] | resolve <id> --note "why" --by "name"
+npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name"
+                     resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
+npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
 npm run db:migrate
 `;
 
@@ -25,8 +28,9 @@ type Arguments = ReturnType<typeof readArguments>;
 const COMMANDS: Record<string, Command> = {
   reconcile: reconcileCommand,
   explain: explainCommand,
-  findings: (program, args) => workList(program, 'findings', args),
-  suspense: (program, args) => workList(program, 'suspense', args),
+  findings: (program, args) => workList(program, LISTS.findings, args),
+  suspense: (program, args) => workList(program, LISTS.suspense, args),
+  releases: (program, args) => workList(program, LISTS.releases, args),
   // Composing has migrated the database already.
   migrate: () => say('The database has the schema of this version.'),
 };
@@ -61,6 +65,9 @@ function readArguments(argv: string[]) {
       until: { type: 'string' },
       note: { type: 'string' },
       by: { type: 'string' },
+      owner: { type: 'string' },
+      decision: { type: 'string' },
+      refund: { type: 'string' },
     },
   });
 }
@@ -106,13 +113,13 @@ async function reconcileCommand({ reconcile }: Program, { values, positionals }:
   }
 }
 
-async function explainCommand({ database }: Program, { positionals }: Arguments): Promise<number> {
-  const [idOrReference] = positionals;
-  if (idOrReference === undefined)
-    throw new UsageError('which order? give its id or the reference of a payment');
-  const story = await explain(database, idOrReference);
+async function explainCommand({ database }: Program, { values, positionals }: Arguments): Promise<number> {
+  const [name, ...more] = positionals;
+  if (name === undefined || more.length > 0)
+    throw new UsageError('which order? give its id, the reference of a payment, or its external id');
+  const story = await explain(database, name);
   if (story === null) return (await say('There is no such order and no such payment.')) + 1;
-  await say(story.text);
+  await say(values.json ? JSON.stringify(story.dossier) : story.text);
   return story.isIntact ? 0 : 1;
 }
 

@@ -1,61 +1,123 @@
-import type { Program } from './compose.ts';
-import { displayMoney } from './platform/money.ts';
+import { undeliveredReleases } from './fulfilment/repository.ts';
+import { displayMoney, formatMajor } from './platform/money.ts';
 import { listFindings, resolveFinding } from './reconciliation/findings.ts';
-import { openSuspense, resolveSuspense } from './suspense/repository.ts';
+import { DECISIONS, isDecision, type Decision } from './suspense/decision.ts';
+import { assignSuspense, openSuspense, resolveSuspense } from './suspense/repository.ts';
+import { WorkListError, type WorkList } from './work-list.ts';
 
-export type WorkListArguments = {
-  positionals: string[];
-  values: { by?: string; note?: string; json: boolean };
-};
+const ITEM_ID = /^\d{1,18}$/;
+const RELEASE_OR_ORDER_ID = /^(rel_)?[A-Za-z0-9]{24}$/;
+const DONE_OR_GONE = (isDone: boolean, told: string) => ({
+  isDone,
+  told: isDone ? told : 'There is no such open item.',
+});
 
-type WorkList = {
-  /** One line per open item, ready to print. */
-  list(program: Program): Promise<string[]>;
-  resolve(program: Program, id: bigint, by: string, note: string): Promise<boolean>;
-};
-
-const LISTS: Record<'findings' | 'suspense', WorkList> = {
+/** The lists a person works through. */
+export const LISTS: Record<'findings' | 'suspense' | 'releases', WorkList> = {
   findings: {
+    name: 'findings',
+    empty: 'Nothing is open.',
+    id: ITEM_ID,
     list: async ({ database, gateway }) =>
-      (await listFindings(database, gateway.mode)).map(
-        ({ id, class: kind, reference, orderId, age }) =>
-          `${String(id).padEnd(6)} ${kind.padEnd(22)} ${age.padEnd(12)} ${reference}  ${orderId ?? ''}`,
-      ),
-    resolve: ({ database }, id, by, note) => resolveFinding(database, id, by, note),
+      (await listFindings(database, gateway.mode)).map((finding) => ({
+        line: [
+          String(finding.id).padEnd(6),
+          finding.class.padEnd(22),
+          finding.age.padEnd(12),
+          `${finding.reference} `,
+          finding.orderId ?? '',
+        ].join(' '),
+        json: { ...finding, id: String(finding.id) },
+      })),
+    deeds: {
+      resolve: {
+        usage: 'resolve <id> --note "why" --by "your name"',
+        needs: ['note'],
+        perform: async ({ database }, { id, by, note = '' }) =>
+          DONE_OR_GONE(await resolveFinding(database, BigInt(id), by, note), 'Resolved.'),
+      },
+    },
   },
   suspense: {
+    name: 'suspense',
+    empty: 'Nothing is open.',
+    id: ITEM_ID,
     list: async ({ database, gateway }) =>
-      (await openSuspense(database, gateway.mode)).map(
-        ({ id, class: kind, reference, orderId, openedAt, amount, currency }) =>
-          `${String(id).padEnd(6)} ${kind.padEnd(22)} ${displayMoney({ amount, currency }).padStart(18)}  ${openedAt.toISOString()}  ${reference}  ${orderId ?? ''}`,
-      ),
-    resolve: ({ database }, id, by, note) => resolveSuspense(database, id, by, note),
+      (await openSuspense(database, gateway.mode)).map(({ id, amount, currency, ...item }) => ({
+        line: [
+          String(id).padEnd(6),
+          item.class.padEnd(18),
+          displayMoney({ amount, currency }).padStart(18),
+          `${item.ageDays} d`.padStart(6),
+          ` ${item.owner ?? 'nobody yet'}`.padEnd(16),
+          ` ${item.reference} `,
+          item.orderId ?? 'no order',
+        ].join(' '),
+        json: { id: String(id), amount: formatMajor({ amount, currency }), currency, ...item },
+      })),
+    deeds: {
+      assign: {
+        usage: 'assign <id> --owner "who works on it" --by "your name"',
+        needs: ['owner'],
+        perform: async ({ database, gateway }, { id, by, owner = '' }) =>
+          DONE_OR_GONE(await assignSuspense(database, gateway.mode, BigInt(id), owner, by), 'Assigned.'),
+      },
+      resolve: {
+        usage: `resolve <id> --note "why" --by "your name" [--decision ${Object.keys(DECISIONS).join('|')}] [--refund "its number"]`,
+        needs: ['note'],
+        perform: async ({ database, gateway }, { id, by, note = '', refund, ...request }) => {
+          const decision = decisionOf(request.decision, refund);
+          const resolution = { by, note, decision, refundNote: refund ?? null };
+          return DONE_OR_GONE(
+            await resolveSuspense(database, gateway.mode, BigInt(id), resolution),
+            'Resolved.',
+          );
+        },
+      },
+    },
+  },
+  releases: {
+    name: 'releases',
+    empty: 'Every release has been delivered.',
+    id: RELEASE_OR_ORDER_ID,
+    list: async ({ database, gateway }) =>
+      (await undeliveredReleases(database, gateway.mode)).map(({ amount, currency, ...release }) => ({
+        line: [
+          release.id,
+          ` ${release.delivery}`.padEnd(9),
+          `${release.attempts} tries`.padStart(9),
+          ` ${release.releasedAt.toISOString()}`,
+          displayMoney({ amount, currency }).padStart(18),
+          ` ${release.orderId} `,
+          release.lastError ?? '',
+        ].join(' '),
+        json: { amount: formatMajor({ amount, currency }), currency, ...release },
+      })),
+    deeds: {
+      redeliver: {
+        usage: 'redeliver <release or order id> --by "your name" [--note "why"]',
+        needs: [],
+        perform: async ({ redeliver }, { id, by, note }) => {
+          const result = await redeliver({ idOrOrderId: id, by, note: note ?? null });
+          if (result === 'nobody-receives')
+            throw new WorkListError(
+              'nobody receives releases: set FULFILMENT_URL and FULFILMENT_SECRET first',
+            );
+          const isDone = result === 'due';
+          return { isDone, told: isDone ? 'Due now.' : 'There is no such release.' };
+        },
+      },
+    },
   },
 };
 
-/** The two lists a person works through: `list`, and `resolve <id> --note … --by …`. @returns the exit code */
-export async function workList(
-  program: Program,
-  name: keyof typeof LISTS,
-  args: WorkListArguments,
-): Promise<number> {
-  const [verb = 'list', id] = args.positionals;
-  if (verb === 'list') {
-    const lines = await LISTS[name].list(program);
-    process.stdout.write(lines.length === 0 ? 'Nothing is open.\n' : `${lines.join('\n')}\n`);
-    return 0;
+function decisionOf(word: string | undefined, refund: string | undefined): Decision {
+  const decision = word ?? (refund === undefined ? 'other' : 'refund');
+  if (!isDecision(decision)) {
+    const choices = Object.entries(DECISIONS).map(([choice, meaning]) => `  ${choice.padEnd(10)} ${meaning}`);
+    throw new WorkListError(`--decision must be one of\n${choices.join('\n')}`);
   }
-  const [by, note] = [args.values.by?.trim(), args.values.note?.trim()];
-  if (verb !== 'resolve' || id === undefined || !/^\d{1,18}$/.test(id) || !by || !note) {
-    process.stderr.write(`type: npm run ${name} -- resolve <id> --note "why" --by "your name"\n`);
-    return 64;
-  }
-  // Its entries could not be told from ours.
-  if (by === 'reconciliation') {
-    process.stderr.write('"reconciliation" is not a person: give your name with --by\n');
-    return 64;
-  }
-  const isResolved = await LISTS[name].resolve(program, BigInt(id), by, note);
-  process.stdout.write(isResolved ? 'Resolved.\n' : 'There is no such open item.\n');
-  return isResolved ? 0 : 1;
+  if (refund !== undefined && decision !== 'refund')
+    throw new WorkListError('--refund belongs to --decision refund');
+  return decision;
 }

@@ -1,33 +1,97 @@
 import { findOrder } from '../orders/repository.ts';
-import type { Queryable } from '../platform/database.ts';
-import { displayMoney } from '../platform/money.ts';
-import { brokenEntries, orderIdOf, storyOf } from './repository.ts';
+import type { Order } from '../orders/order.ts';
+import type { Database } from '../platform/database.ts';
+import { displayMoney, formatMajor } from '../platform/money.ts';
+import { contradictionsOf, headOf, type ChainHead } from './proof/repository.ts';
+import { orderIdOf, paymentsOf, storyOf, type PaymentStanding, type StoryEvent } from './story/repository.ts';
+
+/** One order's whole story as data. Amounts inside of `story` are in minor units, as the rows have them. */
+export type Dossier = {
+  orderId: string;
+  externalId: string | null;
+  status: string;
+  /** In major units. */
+  amount: string;
+  currency: string;
+  mode: string;
+  lines: { description: string; quantity: number }[];
+  payments: PaymentStanding[];
+  story: StoryEvent[];
+  journal: ChainHead;
+  /** One sentence per row that was changed behind the program's back; empty when all is whole. */
+  contradictions: string[];
+};
+
+export type Explanation = { text: string; dossier: Dossier; isIntact: boolean };
 
 /**
  * Everything known of one order, in time order, with its evidence: what an operator reads before deciding anything.
- * @param idOrReference an order id or the reference of one of its payments
- * @returns null when there is no such order; `isIntact` false when a journal row was changed behind the program's back
+ * @param name an order id, the reference of one of its payments, or the external id a shop gave it
+ * @returns null when there is no such order; `isIntact` false when a row was changed behind the program's back
  */
-export async function explain(
-  db: Queryable,
-  idOrReference: string,
-): Promise<{ text: string; isIntact: boolean } | null> {
-  const id = await orderIdOf(db, idOrReference);
-  const order = id === null ? null : await findOrder(db, id);
-  if (order === null) return null;
-  const [story, broken] = [await storyOf(db, order.id), await brokenEntries(db, order.id)];
+export async function explain(database: Database, name: string): Promise<Explanation | null> {
+  // One moment: an order that moves between two looks would contradict itself.
+  const seen = await database.transaction(async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const id = await orderIdOf(tx, name);
+    const order = id === null ? null : await findOrder(tx, id);
+    if (order === null) return null;
+    return {
+      order,
+      payments: await paymentsOf(tx, order.id),
+      story: await storyOf(tx, order.id),
+      journal: await headOf(tx, order.id),
+      contradictions: await contradictionsOf(tx, order.id),
+    };
+  });
+  if (seen === null) return null;
+  const { order, ...rest } = seen;
+  const dossier = { ...headingOf(order), ...rest };
+  return { text: textOf(order, dossier), dossier, isIntact: dossier.contradictions.length === 0 };
+}
+
+function headingOf({ id, externalId, status, total, mode, lines }: Order) {
+  return {
+    orderId: id,
+    externalId,
+    status,
+    amount: formatMajor(total),
+    currency: total.currency,
+    mode,
+    lines: lines.map(({ description, quantity }) => ({ description, quantity })),
+  };
+}
+
+function textOf(order: Order, { payments, story, journal, contradictions }: Dossier): string {
+  const external = order.externalId === null ? '' : `  external id ${order.externalId}`;
   const lines = [
-    `order ${order.id}  ${order.status}  ${displayMoney(order.total)}  ${order.mode} mode`,
+    `order ${order.id}  ${order.status}  ${displayMoney(order.total)}  ${order.mode} mode${external}`,
     ...order.lines.map(({ quantity, description }) => `  ${quantity} x ${description}`),
+    ...payments.map(paymentLine),
     '',
     ...story.map(
       ({ at, source, what, reference, detail }) =>
-        `${at.toISOString()}  ${source.padEnd(12)}  ${what.padEnd(18)}  ${reference ?? '-'}  ${detail}`,
+        `${at.toISOString()}  ${source.padEnd(12)}  ${what.padEnd(19)}  ${reference ?? '-'}  ${detail}`,
     ),
     '',
-    broken.length === 0
-      ? 'the journal is whole: its numbers are dense and every hash fits'
-      : `the journal was changed by other means: look at entries ${broken.join(', ')}`,
+    ...verdictOf(journal, contradictions),
   ];
-  return { text: lines.join('\n'), isIntact: broken.length === 0 };
+  // Words of the service and of the shop are among them: a terminal must not obey them.
+  return lines.map((line) => line.replace(/\p{C}/gu, '?')).join('\n');
+}
+
+function paymentLine({ reference, status, reason, checks, hints, nextCheckAt }: PaymentStanding): string {
+  const why = reason === null ? '' : ` (${reason})`;
+  const next = nextCheckAt === null ? 'no more by itself' : `next at ${nextCheckAt.toISOString()}`;
+  return `  payment ${reference}  ${status}${why}  looked at ${checks} time(s), ${next}, ${hints} hint(s)`;
+}
+
+function verdictOf({ entries, hash }: ChainHead, contradictions: readonly string[]): string[] {
+  const head = `the journal ends with entry ${entries}, hash ${hash ?? '-'}`;
+  if (contradictions.length === 0)
+    return [
+      'the journal is whole: its numbers are dense and every hash fits, and no row contradicts it',
+      head,
+    ];
+  return ['this order was changed by other means:', ...contradictions.map((what) => `  ${what}`), head];
 }

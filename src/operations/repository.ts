@@ -42,55 +42,6 @@ export function latestRun(database: Database, mode: Mode) {
   });
 }
 
-/** The order that an order id or a payment reference names. */
-export async function orderIdOf(db: Queryable, idOrReference: string): Promise<string | null> {
-  const [row] = await db.query<{ id: string }>(
-    `SELECT id FROM orders WHERE id = $1 UNION ALL SELECT order_id FROM payments WHERE reference = $1 LIMIT 1`,
-    [idOrReference],
-  );
-  return row?.id ?? null;
-}
-
-/** One thing that happened to an order, from whichever table remembers it. */
-export type StoryEvent = {
-  at: Date;
-  source: 'journal' | 'verification' | 'webhook';
-  what: string;
-  reference: string | null;
-  detail: string;
-};
-
-export function storyOf(db: Queryable, orderId: string): Promise<StoryEvent[]> {
-  return db.query(
-    `SELECT at, 'journal' AS source, event AS what, reference, concat_ws(' ', 'by ' || cause, nullif(detail::text, '{}')) AS detail
-       FROM journal WHERE order_id = $1
-     UNION ALL
-     SELECT answered_at, 'verification', outcome, reference,
-       concat_ws(' ', '#' || id, 'asked by ' || cause, 'HTTP ' || http_status, 'word ' || status_word, amount || ' ' || currency,
-         'sha256 ' || left(encode(body_sha256, 'hex'), 16))
-       FROM verifications WHERE order_id = $1
-     UNION ALL
-     SELECT w.received_at, 'webhook', w.outcome, w.reference, w.authenticity || ', ' || w.deliveries || ' time(s)'
-       FROM webhooks w JOIN payments p ON p.reference = w.reference WHERE p.order_id = $1
-     ORDER BY 1, 2`,
-    [orderId],
-  );
-}
-
-/** Journal entries whose number, predecessor or hash does not fit: rows that somebody changed by SQL. */
-export async function brokenEntries(db: Queryable, orderId: string): Promise<number[]> {
-  const rows = await db.query<{ seq: number }>(
-    `SELECT seq FROM (
-       SELECT j.seq, j.hash, j.previous_hash, journal_hash(j) AS expected,
-         lag(j.hash, 1, sha256(convert_to(j.order_id, 'UTF8'))) OVER chain AS before, row_number() OVER chain AS position
-       FROM journal j WHERE j.order_id = $1 WINDOW chain AS (ORDER BY j.seq)
-     ) entries
-     WHERE hash <> expected OR previous_hash <> before OR seq <> position ORDER BY seq`,
-    [orderId],
-  );
-  return rows.map(({ seq }) => seq);
-}
-
 /** Where an order ended: its status, who found its money, what was released and what stands in suspense. */
 export type OrderEnd = { status: string; foundBy: string | null; releases: number; suspense: string[] };
 

@@ -4,6 +4,7 @@ import type { Database } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settle } from '../settlement/settle.ts';
+import { holdMoneyFound } from '../suspense/repository.ts';
 import {
   classify,
   countClasses,
@@ -108,6 +109,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationR
     const isWhole = history.cut === null && verified.problem === null;
     if (!options.dryRun) {
       await raiseFindings(session, mode, run.id);
+      await holdMoneyFound(session, mode, run.id);
       if (isWhole) await closeUnseen(session, mode, run.id, since === null && until === null);
     }
     const report = await reportOf(parts, run, history, verified, books);

@@ -52,7 +52,7 @@ const RECORD: Statement = {
       INSERT INTO verifications
         (reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
       SELECT reference, order_id, mode, $4, $5, $6::bigint, $7, $8, $9, $10, $11 FROM seen
-      RETURNING id, reference, order_id, mode, outcome, amount, currency
+      RETURNING id, reference, order_id, mode, outcome, amount, currency, evidence_hash(verifications) AS hash
     ), moved AS (
       UPDATE payments SET status = $12, leased_until = NULL, hints_answered = $13,
         next_check_at = CASE WHEN hints > $13 THEN now() + interval '${HINT_PAUSE_SEC} s'
@@ -78,14 +78,17 @@ const RECORD: Statement = {
           verification_id = EXCLUDED.verification_id
         WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
           IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
-      RETURNING class
+      RETURNING class, amount || ' ' || currency AS money
     ), earned AS (
-      UPDATE suspense_items s SET closed_at = now(), closed_by = 'settlement', note = 'the whole amount came and paid the order'
+      UPDATE suspense_items s SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
+        note = 'the service now shows exactly what was asked for, and it paid the order'
       FROM release WHERE s.reference = $1 AND s.order_id = release.order_id AND s.closed_at IS NULL
+      RETURNING s.id
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
       SELECT order_id, CASE WHEN $17 THEN 'order-paid' ELSE 'payment-' || $12 END, reference, $11,
-        jsonb_strip_nulls(jsonb_build_object('verification', id, 'outcome', outcome, 'suspense', (SELECT class FROM stray),
+        jsonb_strip_nulls(jsonb_build_object('verification', id, 'evidence', hash, 'outcome', outcome,
+          'suspense', (SELECT class FROM stray), 'money', (SELECT money FROM stray), 'earned', (SELECT id FROM earned),
           'release', CASE WHEN $17 THEN $15 END))
       FROM evidence WHERE $17 OR $12 <> $2 OR EXISTS (SELECT FROM stray)
     )

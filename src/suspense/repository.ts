@@ -1,41 +1,111 @@
-import type { Database } from '../platform/database.ts';
+import type { Queryable } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
+import type { Resolution } from './decision.ts';
 
 /** Money the shop holds and has not earned: it waits here until somebody gives it back or earns it. */
-export function openSuspense(database: Database, mode: Mode) {
-  return database.prisma.suspenseItem.findMany({
-    where: { mode, closedAt: null },
-    orderBy: { openedAt: 'asc' },
-    select: {
-      id: true,
-      class: true,
-      reference: true,
-      orderId: true,
-      amount: true,
-      currency: true,
-      openedAt: true,
-    },
-  });
+export type SuspenseItem = {
+  id: bigint;
+  class: string;
+  /** Minor units. */
+  amount: bigint;
+  currency: string;
+  reference: string;
+  /** Null: the money came under a reference that is not ours. */
+  orderId: string | null;
+  openedAt: Date;
+  /** Whole days since then, by the database's clock. */
+  ageDays: number;
+  owner: string | null;
+  assignedAt: Date | null;
+};
+
+/** What nobody has ended yet, oldest first. */
+export function openSuspense(db: Queryable, mode: Mode): Promise<SuspenseItem[]> {
+  return db.query(
+    `SELECT id, class, amount, currency, reference, order_id AS "orderId", opened_at AS "openedAt", owner,
+       floor(extract(epoch FROM now() - opened_at) / 86400)::int AS "ageDays", assigned_at AS "assignedAt"
+     FROM suspense_items WHERE mode = $1 AND closed_at IS NULL ORDER BY opened_at, id`,
+    [mode],
+  );
 }
 
-/** Ends one item, with a name and what was done. @returns false when there is no such open item */
-export async function resolveSuspense(
-  database: Database,
+/** Gives an item to somebody, or to somebody else. @returns false when the mode has no such open item */
+export async function assignSuspense(
+  db: Queryable,
+  mode: Mode,
   id: bigint,
+  owner: string,
   by: string,
-  note: string,
 ): Promise<boolean> {
-  const rows = await database.query(
-    `WITH closed AS (
-       UPDATE suspense_items SET closed_at = now(), closed_by = $2, note = $3 WHERE id = $1 AND closed_at IS NULL
+  const rows = await db.query(
+    `WITH assigned AS (
+       UPDATE suspense_items SET owner = $3, assigned_at = now(), assigned_by = $4
+       WHERE id = $1 AND mode = $2 AND closed_at IS NULL
        RETURNING id, order_id, reference, class
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'suspense-resolved', reference, 'operator:' || $2, jsonb_build_object('item', id, 'class', class, 'note', $3::text)
+       SELECT order_id, 'suspense-assigned', reference, 'operator:' || $4, jsonb_build_object('item', id, 'class', class, 'owner', $3::text)
+       FROM assigned WHERE order_id IS NOT NULL
+     )
+     SELECT id FROM assigned`,
+    [id, mode, owner, by],
+  );
+  return rows.length === 1;
+}
+
+/** Ends an item, with a decision, a name and what was done. @returns false when the mode has no such open item */
+export async function resolveSuspense(
+  db: Queryable,
+  mode: Mode,
+  id: bigint,
+  { by, note, decision, refundNote }: Resolution,
+): Promise<boolean> {
+  const rows = await db.query(
+    `WITH closed AS (
+       UPDATE suspense_items SET closed_at = now(), closed_by = $3, note = $4, decision = $5, refund_note = $6
+       WHERE id = $1 AND mode = $2 AND closed_at IS NULL
+       RETURNING id, order_id, reference, class, decision, note, refund_note
+     ), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, 'suspense-resolved', reference, 'operator:' || $3, jsonb_strip_nulls(jsonb_build_object(
+         'item', id, 'class', class, 'decision', decision, 'note', note, 'refund', refund_note))
        FROM closed WHERE order_id IS NOT NULL
      )
      SELECT id FROM closed`,
-    [id, by, note],
+    [id, mode, by, note, decision, refundNote],
   );
   return rows.length === 1;
+}
+
+/**
+ * Holds the money that only the service's history shows: paid transactions that are none of ours, and charges beyond
+ * the one that paid an order. Call it in the transaction that raises the findings of `runId`; it reads them there.
+ */
+export async function holdMoneyFound(db: Queryable, mode: Mode, runId: string): Promise<void> {
+  await db.query(
+    `WITH found AS (
+       SELECT class, reference, NULL AS order_id, actual AS amount, currency FROM findings
+       WHERE mode = $1 AND last_run_id = $2 AND closed_at IS NULL AND class = 'unknown_reference'
+       UNION ALL
+       SELECT f.class, f.reference, r.order_id, f.actual - r.amount, f.currency
+       FROM findings f JOIN releases r USING (mode, reference, currency)
+       WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'
+     ), held AS (
+       INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
+       SELECT $1, class, reference, order_id, amount, currency FROM found
+       WHERE amount > 0 AND currency IS NOT NULL AND NOT EXISTS (
+         -- Somebody has dealt with this very money.
+         SELECT FROM suspense_items s WHERE s.mode = $1 AND s.reference = found.reference AND s.closed_at IS NOT NULL
+           AND (s.class, s.amount, s.currency) = (found.class, found.amount, found.currency))
+       ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
+         SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency
+         WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
+           IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
+       RETURNING order_id, reference, class, amount || ' ' || currency AS money
+     )
+     INSERT INTO journal (order_id, event, reference, cause, detail)
+     SELECT order_id, 'money-held', reference, 'reconciliation', jsonb_build_object('suspense', class, 'money', money)
+     FROM held WHERE order_id IS NOT NULL`,
+    [mode, runId],
+  );
 }

@@ -1,0 +1,26 @@
+/** How money in suspense ends when a person ends it, and what each word claims. */
+export const DECISIONS = {
+  refund: 'given back to the shopper; --refund says where the refund can be found',
+  credit: 'counted towards something else that this shopper buys',
+  keep: "the shopper agreed that it is the shop's",
+  write_off: 'nobody can be found to give it to, or giving it back costs more than it is',
+  other: 'what the note says; the decision when none is given',
+} as const;
+
+export type Decision = keyof typeof DECISIONS;
+
+export function isDecision(word: string): word is Decision {
+  return Object.hasOwn(DECISIONS, word);
+}
+
+/** How a person ends an item: under their name, with what was done and why. */
+export type Resolution = {
+  by: string;
+  note: string;
+  decision: Decision;
+  /** Where the refund can be found: the service's or the bank's number for it. */
+  refundNote: string | null;
+};
+
+/** Who the program itself is where it closes what people close, too: no person may go by these names. */
+export const NOT_A_PERSON: readonly string[] = ['reconciliation', 'settlement'];

@@ -1,0 +1,96 @@
+import type { Program } from './compose.ts';
+import { NOT_A_PERSON } from './suspense/decision.ts';
+
+export type WorkListArguments = {
+  positionals: string[];
+  values: {
+    by?: string;
+    note?: string;
+    owner?: string;
+    decision?: string;
+    refund?: string;
+    json: boolean;
+  };
+};
+
+/** One line of a list, and the same as an object for programs: amounts are decimal texts in major units. */
+export type Entry = { line: string; json: object };
+
+/** What a person asks for: options trimmed, empty ones counted as not given. */
+export type Request = { id: string; by: string } & Partial<
+  Record<'note' | 'owner' | 'decision' | 'refund', string>
+>;
+
+export type Deed = {
+  /** How it is typed, after `npm run <list> --`. */
+  usage: string;
+  needs: readonly ('note' | 'owner')[];
+  /** @returns what to tell the person and whether it was done. @throws {WorkListError} for what cannot be done */
+  perform(program: Program, request: Request): Promise<{ isDone: boolean; told: string }>;
+};
+
+export type WorkList = {
+  name: string;
+  empty: string;
+  /** What an id looks like. */
+  id: RegExp;
+  list(program: Program): Promise<Entry[]>;
+  deeds: Record<string, Deed>;
+};
+
+/** Typed wrongly. The message says what to type. */
+export class WorkListError extends Error {}
+
+/** `list`, or a deed that the list lets a person do. @returns the exit code */
+export async function workList(
+  program: Program,
+  list: WorkList,
+  { positionals, values }: WorkListArguments,
+): Promise<number> {
+  const [verb = 'list', id, ...more] = positionals;
+  if (verb === 'list') return print(list, await list.list(program), values.json);
+  try {
+    const deed = Object.hasOwn(list.deeds, verb) ? list.deeds[verb] : undefined;
+    const request = deed && more.length === 0 ? requestOf(deed, list.id, id, values) : null;
+    if (!deed || !request) throw new WorkListError(usageOf(list, deed));
+    const { isDone, told } = await deed.perform(program, request);
+    process.stdout.write(`${told}\n`);
+    return isDone ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof WorkListError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 64;
+  }
+}
+
+function print({ empty }: WorkList, entries: readonly Entry[], asJson: boolean): number {
+  // References that are not ours come from outside: a terminal must not obey them.
+  const lines = entries.map(({ line }) => line.replace(/\p{C}/gu, '?').trimEnd());
+  const text = lines.length === 0 ? empty : lines.join('\n');
+  process.stdout.write(`${asJson ? JSON.stringify(entries.map(({ json }) => json)) : text}\n`);
+  return 0;
+}
+
+/** @returns null when something is missing. @throws {WorkListError} when the name is not a person's */
+function requestOf(
+  { needs }: Deed,
+  pattern: RegExp,
+  id: string | undefined,
+  values: WorkListArguments['values'],
+): Request | null {
+  const given = (['by', 'note', 'owner', 'decision', 'refund'] as const).flatMap((option) => {
+    const text = values[option]?.trim();
+    return text ? [[option, text] as const] : [];
+  });
+  const { by, ...rest } = Object.fromEntries(given) as Partial<Request>;
+  if (id === undefined || !pattern.test(id) || by === undefined) return null;
+  if (needs.some((option) => rest[option] === undefined)) return null;
+  // Its entries could not be told from ours.
+  if (NOT_A_PERSON.includes(by)) throw new WorkListError(`"${by}" is not a person: give your name with --by`);
+  return { id, by, ...rest };
+}
+
+function usageOf({ name, deeds }: WorkList, deed: Deed | undefined): string {
+  const usages = (deed ? [deed] : Object.values(deeds)).map(({ usage }) => usage);
+  return usages.map((usage) => `type: npm run ${name} -- ${usage}`).join('\n');
+}
