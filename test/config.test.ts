@@ -142,3 +142,13 @@ test('.env.example names every variable, and loads as it is', () => {
   expect(pairs.map(([name]) => name)).toEqual(expect.arrayContaining(known));
   expect(faultsOf(Object.fromEntries(pairs))).toEqual([]);
 });
+
+test('in production releases travel by https, or stay on this machine', () => {
+  const withReceiver = (url: string) =>
+    faultsOf({ ...PRODUCTION, FULFILMENT_URL: url, FULFILMENT_SECRET: 'whsec_C2FVsBQIhrscChlQIMV' });
+  expect(withReceiver('http://shop.example.com/orders')).toEqual([
+    'FULFILMENT_URL: must be https in production, except on this machine',
+  ]);
+  expect(withReceiver('https://shop.example.com/orders')).toEqual([]);
+  expect(withReceiver('http://127.0.0.1:9000/orders')).toEqual([]);
+});
