@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/program.ts';
+import { startReleaseReceiver, type ReleaseReceiver } from '../support/release-receiver.ts';
+import { cleanUp, runProcess, type Outcome } from '../support/process.ts';
+import { startShop, type ShopProcess } from '../support/shop-process.ts';
+
+let receiver: ReleaseReceiver;
+let shop: ShopProcess;
+beforeAll(async () => {
+  receiver = await startReleaseReceiver();
+  shop = await startShop({ env: receiver.env });
+});
+afterAll(async () => {
+  await cleanUp();
+  await receiver.close();
+});
+
+function run(...args: string[]): Promise<Outcome> {
+  return runProcess('cli.ts', {
+    cwd: shop.folder,
+    env: { PORT: String(shop.port), ...receiver.env },
+    args,
+  });
+}
+
+const only = ({ stdout }: Outcome): Record<string, unknown> => {
+  const items = JSON.parse(stdout) as Record<string, unknown>[];
+  expect(items).toHaveLength(1);
+  return items[0] ?? {};
+};
+
+test('money in suspense is listed, given to somebody, and ended with a decision', async () => {
+  const order = await shop.checkout({ email: 'dalia@example.com', items: [{ sku: 'dallah', quantity: 1 }] });
+  await shop.hand(`transactions/${order.reference}/pay`, { amount: '10.000' });
+  await shop.becomes(order.orderId, 'review');
+  const { orderId, reference } = order;
+  const item = only(await run('suspense', 'list', '--json'));
+  expect(item).toMatchObject({
+    class: 'underpaid',
+    amount: '10.000',
+    currency: 'KWD',
+    orderId,
+    reference,
+    ageDays: 0,
+    owner: null,
+  });
+  const id = String(item.id);
+  const wrong = await Promise.all([
+    run('suspense', 'assign', id, '--by', 'Ngozi'),
+    run('suspense', 'assign', id, '--owner', 'Tunde'),
+    run('suspense', 'resolve', id, '--by', 'settlement', '--note', 'x'),
+    run('suspense', 'resolve', id, '--by', 'Ngozi', '--note', 'x', '--decision', 'earned'),
+    run('suspense', 'resolve', id, '--by', 'Ngozi', '--note', 'x', '--decision', 'keep', '--refund', 'RF-1'),
+    run('suspense', 'forget', id, '--by', 'Ngozi'),
+  ]);
+  expect(wrong.map(({ code, stdout }) => [code, stdout])).toEqual(wrong.map(() => [64, '']));
+  expect(wrong.map(({ stderr }) => stderr.split('\n')[0])).toEqual([
+    expect.stringContaining('assign <id> --owner'),
+    expect.stringContaining('assign <id> --owner'),
+    '"settlement" is not a person: give your name with --by',
+    '--decision must be one of',
+    '--refund belongs to --decision refund',
+    expect.stringContaining('assign <id> --owner'),
+  ]);
+  expect(await run('suspense', 'assign', id, '--owner', 'Tunde', '--by', 'Ngozi')).toMatchObject({
+    code: 0,
+    stdout: 'Assigned.\n',
+  });
+  expect((await run('suspense')).stdout).toMatch(
+    new RegExp(`^${id} +underpaid +KWD 10.000 +0 d +Tunde +${reference} +${orderId}\n$`),
+  );
+  const resolve = ['suspense', 'resolve', id, '--by', 'Tunde', '--note', 'sent back', '--refund', 'RF-1'];
+  expect(await run(...resolve)).toMatchObject({ code: 0, stdout: 'Resolved.\n' });
+  const story = JSON.parse((await run('explain', orderId, '--json')).stdout) as { story: { what: string }[] };
+  expect(story.story.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['suspense-assigned', 'suspense-resolved', 'refund']),
+  );
+});
+
+test('a release that its receiver lost is delivered again, by its order or its own id', async () => {
+  const { orderId, reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`);
+  await shop.becomes(orderId, 'paid');
+  const came = (times: number) => eventually(() => Promise.resolve(receiver.deliveries.length >= times));
+  await came(1);
+  expect(await run('releases', 'redeliver', orderId)).toMatchObject({ code: 64, stdout: '' });
+  expect(await run('releases', 'redeliver', orderId, '--by', 'Ngozi')).toMatchObject({
+    code: 0,
+    stdout: 'Due now.\n',
+  });
+  await came(2);
+  expect(new Set(receiver.deliveries.map(({ releaseId }) => releaseId)).size).toBe(1);
+  expect(await run('releases', 'redeliver', 'x'.repeat(24), '--by', 'Ngozi')).toMatchObject({
+    code: 1,
+    stdout: 'There is no such release.\n',
+  });
+});
