@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Queryable } from '../../src/platform/database.ts';
-import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
+import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { checkInvariants, violationsIn, type Observed } from '../support/invariants.ts';
 import { readServiceBooks } from '../support/invariants/observed.ts';
 import { PLANTS, type Orders } from '../support/invariants/plants.ts';
+import { PLANTS_IN_TRAFFIC } from '../support/invariants/plants-in-traffic.ts';
 
 // A check that never fails proves nothing. Each violation is planted in a transaction without triggers and foreign
 // keys, looked at from inside, and rolled back: the next one starts from the same honest day.
@@ -17,9 +18,23 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 const silently = { notify: false };
+/** The honest day makes failed payments due once. */
+const PASSES = 1;
 
 async function visit({ reference }: CheckoutAnswer): Promise<void> {
   await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+}
+
+/** What strangers and shoppers do beside buying: repeat a request, read pages, ask for what is not there. */
+async function lookAround({ orderId }: CheckoutAnswer): Promise<void> {
+  const key = { 'idempotency-key': 'an-honest-day' };
+  const other = { ...aBasket, items: [{ sku: 'bissap', quantity: 1 }] };
+  for (const basket of [aBasket, aBasket, other]) await post(`${shop.origin}/checkout`, basket, key);
+  for (const id of ['x'.repeat(24), 'nobody', orderId])
+    for (const route of ['/orders/', '/shop/orders/'])
+      await (await fetch(`${shop.origin}${route}${id}`)).text();
+  for (const path of ['/shop', '/nothing', '/checkout/return/nobody'])
+    await (await fetch(`${shop.origin}${path}`)).text();
 }
 
 async function anHonestDay(): Promise<Orders> {
@@ -42,6 +57,7 @@ async function anHonestDay(): Promise<Orders> {
     'failed',
   ]);
   await shop.program.duePayments.pass();
+  await lookAround(paid);
   return { paid, other, held, failed, open, duplicate: first };
 }
 
@@ -52,7 +68,13 @@ async function planted(plant: (db: Queryable, observed: Observed) => Promise<unk
   const service = structuredClone(await readServiceBooks(shop.sandbox.url));
   const work = shop.program.database.transaction(async (database) => {
     await database.query('SET LOCAL session_replication_role = replica');
-    const observed: Observed = { database, service };
+    const observed: Observed = {
+      database,
+      service,
+      passes: PASSES,
+      key: shop.sandbox.testKey,
+      traffic: structuredClone(shop.traffic()),
+    };
     await plant(database, observed);
     lines = await violationsIn(observed);
     throw new RolledBack();
@@ -67,15 +89,41 @@ const namesIn = (lines: readonly string[]): string[] => [
 
 test('an honest day breaks no invariant', async () => {
   const { program, sandbox } = shop;
-  expect(await checkInvariants({ database: program.database, sandboxUrl: sandbox.url })).toEqual([]);
+  expect(
+    await checkInvariants({
+      database: program.database,
+      sandboxUrl: sandbox.url,
+      passes: PASSES,
+      traffic: shop.traffic(),
+      key: shop.sandbox.testKey,
+    }),
+  ).toEqual([]);
 });
 
-test.each(PLANTS)('$violation: $breaks', async ({ breaks, plant }) => {
+test('the recorder saw the honest day', () => {
+  const { exchanges, calls, sockets, mayConnectTo } = shop.traffic();
+  expect(exchanges.filter(({ endedMs }) => endedMs !== null).length).toBeGreaterThan(20);
+  expect(calls.filter(({ endedMs, status }) => endedMs !== null && status !== null).length).toBeGreaterThan(
+    10,
+  );
+  expect(sockets.some(({ to, carriesKey }) => to === mayConnectTo[2] && carriesKey)).toBe(true);
+  expect(sockets.some(({ to }) => to === mayConnectTo[3])).toBe(true);
+});
+
+test.each([...PLANTS, ...PLANTS_IN_TRAFFIC])('$violation: $breaks', async ({ breaks, plant }) => {
   const lines = await planted((db, observed) => plant(db, orders, observed));
   expect(namesIn(lines).sort()).toEqual([...breaks].sort());
 });
 
 test('after all that, the honest day is untouched', async () => {
   const { program, sandbox } = shop;
-  expect(await checkInvariants({ database: program.database, sandboxUrl: sandbox.url })).toEqual([]);
+  expect(
+    await checkInvariants({
+      database: program.database,
+      sandboxUrl: sandbox.url,
+      passes: PASSES,
+      traffic: shop.traffic(),
+      key: shop.sandbox.testKey,
+    }),
+  ).toEqual([]);
 });

@@ -14,7 +14,10 @@
 import type { Queryable } from '../../src/platform/database.ts';
 import { againstTheService, moneyAddsUp, unknownVerified } from './invariants/at-the-service.ts';
 import { IN_THE_DATABASE } from './invariants/in-the-database.ts';
-import { personalData } from './invariants/leaks.ts';
+import { inTheAnswers } from './invariants/in-the-answers.ts';
+import { inTheTraffic } from './invariants/in-the-traffic.ts';
+import { findKey, personalData } from './invariants/leaks.ts';
+import type { Traffic } from './traffic/traffic.ts';
 import { readOrphans, readPayments, readServiceBooks, type ServiceBooks } from './invariants/observed.ts';
 
 /** One delivery of a release, as its receiver saw it. */
@@ -30,6 +33,10 @@ export type Observed = {
   /** Log lines. */
   logs?: readonly string[];
   key?: string;
+  /** What came in and went out. */
+  traffic?: Traffic;
+  /** How often the scenario made everything due at once, beside the schedule. */
+  passes?: number;
 };
 
 /** @returns one line per violation, each beginning with the invariant's name; empty when all hold */
@@ -42,7 +49,7 @@ export async function checkInvariants({
 
 /** The same over books that were read before, or made up. */
 export async function violationsIn(observed: Observed): Promise<string[]> {
-  const { database, service, sink, acknowledged = [], logs = [], key } = observed;
+  const { database, service, sink, acknowledged = [], logs = [], key, traffic, passes = 0 } = observed;
   const lines: string[] = [];
   // One after the other: a transaction has one connection.
   for (const { name, broken, sql } of IN_THE_DATABASE) {
@@ -57,6 +64,7 @@ export async function violationsIn(observed: Observed): Promise<string[]> {
     payments: await readPayments(database),
     orphans: await readOrphans(database),
     runs: count?.runs ?? 0,
+    passes,
   };
   lines.push(...againstTheService(books), ...unknownVerified(books), ...moneyAddsUp(books));
   if (sink !== undefined) lines.push(...(await receivedOnce(database, sink)));
@@ -65,6 +73,22 @@ export async function violationsIn(observed: Observed): Promise<string[]> {
     const bodies = await database.query<{ body: Buffer }>('SELECT body FROM webhooks');
     const texts = bodies.map(({ body }) => body.toString('utf8'));
     lines.push(...new Set(logs.flatMap((line) => personalData(line, texts, key))));
+  }
+  if (traffic !== undefined) lines.push(...inTheTraffic(traffic, key), ...inTheAnswers(traffic));
+  if (key !== undefined) lines.push(...(await keyInRows(database, key)));
+  return lines;
+}
+
+/** I6: no row of any table holds the key, not even in bytes, which stand as hex in such a text. */
+async function keyInRows(database: Queryable, key: string): Promise<string[]> {
+  const tables = await database.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
+  );
+  const lines: string[] = [];
+  for (const { name } of tables) {
+    const rows = await database.query<{ row: string }>(`SELECT to_jsonb(t)::text AS row FROM "${name}" t`);
+    if (rows.some(({ row }) => findKey(row, key).length > 0))
+      lines.push(`I6: a row of ${name} holds the key`);
   }
   return lines;
 }

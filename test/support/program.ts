@@ -1,13 +1,17 @@
+import type { RequestListener } from 'node:http';
 import { buildApp } from '../../src/app.ts';
 import { compose, type Program } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { listen } from '../../src/platform/http-server.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startWorker } from '../../src/start-worker.ts';
 import { cloneDatabase } from './database.ts';
+import { recordExchanges } from './traffic/exchanges.ts';
+import { recordOutgoing, type Traffic } from './traffic/traffic.ts';
 
 export type TestProgram = {
   program: Program;
@@ -18,6 +22,8 @@ export type TestProgram = {
   hand(path: string, body?: object): Promise<Response>;
   /** Starts a checkout over HTTP and gives the answer's JSON. */
   checkout(body?: object, headers?: Record<string, string>): Promise<CheckoutAnswer>;
+  /** Everything that came in and went out so far. */
+  traffic(): Traffic;
   close(): Promise<void>;
 };
 
@@ -52,18 +58,27 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     port: 0,
     dataDir: null,
     logger,
+    // Its own hands: a test that moves our clock leaves the service's alone.
+    clock: { ...systemClock },
     webhook: { url: null, secret: 'whsec_test', pausesMs: [50] },
     latencyMs: options.latencyMs ?? 0,
     extraKeys: options.env?.GATEWAY_SECRET_KEY === undefined ? [] : [options.env.GATEWAY_SECRET_KEY],
   });
-  const env = { NODE_ENV: 'test', CHECKOUTS_PER_MINUTE: '0', RECONCILE_EVERY_MIN: '0', ...options.env };
+  const gatewayUrl = new URL(options.gatewayUrl ?? sandbox.url);
+  const outgoing = recordOutgoing(gatewayUrl, options.env?.GATEWAY_SECRET_KEY ?? sandbox.testKey);
+  const env: Record<string, string | undefined> = {
+    NODE_ENV: 'test',
+    CHECKOUTS_PER_MINUTE: '0',
+    RECONCILE_EVERY_MIN: '0',
+    ...options.env,
+  };
   const config = loadConfig(env);
   let origin = '';
   const program = await compose({
     config,
     surroundings: {
       databaseUrl: new Secret(url),
-      gatewayUrl: new URL(options.gatewayUrl ?? sandbox.url),
+      gatewayUrl,
       secretKey: config.GATEWAY_SECRET_KEY ?? new SecretKey(sandbox.testKey),
       webhookSecrets: [new Secret(sandbox.webhookSecret)],
       sandboxUrl: sandbox.url,
@@ -73,7 +88,8 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     publicOrigin: () => origin,
     logger,
   });
-  const http = await listen(buildApp(program), '127.0.0.1', 0);
+  const { handler, exchanges } = recordExchanges(buildApp(program) as RequestListener);
+  const http = await listen(handler, '127.0.0.1', 0);
   origin = `http://127.0.0.1:${http.port}`;
   sandbox.setWebhookUrl(`${origin}/webhooks/payments`);
   const worker = options.worker === true ? startWorker(program) : null;
@@ -93,14 +109,31 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
         throw new Error(`checkout answered ${answer.status}: ${await answer.text()}`);
       return (await answer.json()) as CheckoutAnswer;
     },
+    traffic: () => ({
+      ...outgoing.traffic,
+      exchanges,
+      own: origin,
+      service: gatewayUrl.origin,
+      mayConnectTo: [origin, sandbox.url, gatewayUrl.href, url, env.FULFILMENT_URL ?? origin].map(
+        hostAndPort,
+      ),
+      concurrency: config.GATEWAY_CONCURRENCY,
+    }),
     close: async () => {
       await sandbox.close();
       await worker?.stop();
       await http.close(0);
       await program.close();
       await drop();
+      outgoing.stop();
     },
   };
+}
+
+/** As sockets name it: tests listen on this machine alone. */
+function hostAndPort(address: string): string {
+  const { hostname, port } = new URL(address);
+  return `${hostname === 'localhost' ? '127.0.0.1' : hostname}:${port}`;
 }
 
 /** A basket that the demo catalogue can price: 8,500.00 NGN. */

@@ -1,5 +1,10 @@
 import type { LedgerEntry } from '../../../src/sandbox/control/entry.ts';
-import { HORIZON_SEC, LAST_ANSWER_BY_SEC } from '../../../src/settlement/schedule.ts';
+import {
+  CHECK_AGES_SEC,
+  HINT_PAUSE_SEC,
+  HORIZON_SEC,
+  LAST_ANSWER_BY_SEC,
+} from '../../../src/settlement/schedule.ts';
 import type { Money } from '../../../src/platform/money.ts';
 import { isSame, moneyOf, type PaymentRow, type ServiceBooks } from './observed.ts';
 
@@ -8,6 +13,8 @@ export type BothBooks = ServiceBooks & {
   orphans: readonly (Money & { reference: string })[];
   /** Reconciliations so far: each may ask once more about every payment. */
   runs: number;
+  /** How often a test made everything due, which is more often than the schedule would. */
+  passes: number;
 };
 
 /** One line of both books: what the service has, what we have. At least one of them is there. */
@@ -22,6 +29,7 @@ export function againstTheService(books: BothBooks): string[] {
     ...nothingLost(books, pair),
     ...inOneClass(books, pair),
     ...wire(books, pair),
+    ...askedInTime(books, pair),
   ]);
 }
 
@@ -118,6 +126,31 @@ function wire({ calls, runs }: BothBooks, { reference, there, here }: Pair): str
     lines.push(`I15: payment ${reference} is ${here.mode} here and not there`);
   if (verify > here.checks + runs)
     lines.push(`I16: payment ${reference} was verified ${verify} times for ${here.checks} checks`);
+  return lines;
+}
+
+/** An answer of the clock takes 10 s, its record little more. */
+const FRESH_MS = 15_000;
+
+/** I16, I22: asked no more often than schedule and hints allow, and right before anything was closed. */
+function askedInTime({ calls, runs, passes }: BothBooks, { reference, here }: Pair): string[] {
+  if (here === undefined) return [];
+  const lines: string[] = [];
+  const { verify = 0 } = calls.references[reference] ?? {};
+  const scheduled = CHECK_AGES_SEC.filter((age) => age <= here.ageSec + 1).length;
+  const hinted = Math.min(here.hints, 1 + Math.floor(here.ageSec / HINT_PAUSE_SEC));
+  if (verify > scheduled + hinted + runs + passes)
+    lines.push(`I16: payment ${reference} was verified ${verify} times, above its schedule and its hints`);
+  const closedMs = here.closedAt?.getTime();
+  if (closedMs === undefined) return lines;
+  const isFresh = calls.log.some(
+    (call) =>
+      call.endpoint === 'verify' &&
+      call.reference === reference &&
+      Date.parse(call.at) <= closedMs &&
+      Date.parse(call.at) > closedMs - FRESH_MS,
+  );
+  if (!isFresh) lines.push(`I22: payment ${reference} was closed and the service was not asked right before`);
   return lines;
 }
 

@@ -113,6 +113,17 @@ export const IN_THE_DATABASE: readonly SqlInvariant[] = [
           AND NOT EXISTS (SELECT FROM journal j WHERE j.reference = p.reference AND j.event = 'payment-created')`,
   },
   {
+    name: 'I22',
+    broken: 'was closed by an answer that was not fresh',
+    // Answer and entry are written by one statement; what was never sent needs no answer.
+    sql: `SELECT 'payment ' || j.reference AS what FROM journal j
+      WHERE j.event IN ('payment-failed', 'payment-expired')
+        AND NOT EXISTS (SELECT FROM journal c WHERE c.reference = j.reference AND c.event = 'payment-created')
+        AND EXISTS (SELECT FROM verifications v WHERE v.reference = j.reference)
+        AND NOT EXISTS (SELECT FROM verifications v WHERE v.reference = j.reference
+          AND v.answered_at BETWEEN j.at - interval '10 s' AND j.at + interval '1 s')`,
+  },
+  {
     name: 'I23',
     broken: 'has odd evidence and is neither paid by other evidence nor held for a person',
     sql: `SELECT 'payment ' || p.reference AS what FROM payments p JOIN LATERAL (

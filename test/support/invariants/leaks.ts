@@ -32,10 +32,14 @@ export function findEmail(text: string, email: string): boolean {
 const EMAIL = /[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z.-]*[A-Za-z]/;
 const DIGITS = /(?<![\dA-Za-z.])\d{15,19}(?![\dA-Za-z])/g;
 
+export function isEmail(text: string): boolean {
+  return EMAIL.test(unescapedUrl(text));
+}
+
 /** I28: what a log line must not hold. */
 export function personalData(line: string, rawBodies: readonly string[], key?: string): string[] {
   const lines: string[] = [];
-  if (EMAIL.test(unescapedUrl(line))) lines.push('I28: a log line holds an e-mail address');
+  if (isEmail(line)) lines.push('I28: a log line holds an e-mail address');
   if ((line.match(DIGITS) ?? []).some(isCardNumber)) lines.push('I28: a log line holds a card number');
   const isRaw = (body: string): boolean =>
     line.includes(body) || line.includes(JSON.stringify(body).slice(1, -1));

@@ -25,6 +25,9 @@ export type PaymentRow = Money & {
   orderStatus: string;
   ageSec: number;
   checks: number;
+  hints: number;
+  /** When an answer closed it as failed or expired; null while none did, or nobody had to ask. */
+  closedAt: Date | null;
   checkoutUrl: string | null;
   /** When the evidence of its release was stored; null while it released nothing. */
   provenAt: Date | null;
@@ -40,7 +43,9 @@ type Row = Omit<PaymentRow, 'suspense'> & {
 
 export async function readPayments(db: Queryable): Promise<PaymentRow[]> {
   const rows = await db.query<Row>(
-    `SELECT p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus", p.checks,
+    `SELECT p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus", p.checks, p.hints,
+       (SELECT max(j.at) FROM journal j JOIN verifications e USING (reference)
+         WHERE j.reference = p.reference AND j.event IN ('payment-failed', 'payment-expired')) AS "closedAt",
        p.checkout_url AS "checkoutUrl", extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", v.answered_at AS "provenAt",
        s.class AS "strayClass", s.amount AS "strayAmount", s.currency AS "strayCurrency"
      FROM payments p LEFT JOIN orders o ON o.id = p.order_id
