@@ -6,6 +6,7 @@ import type { Program } from './compose.ts';
 import { createAdminGuard } from './operations/admin-guard.ts';
 import { docsRoutes } from './operations/openapi/routes.ts';
 import { adminRoutes, healthRoutes, metricsRoutes } from './operations/routes.ts';
+import type { Order } from './orders/order.ts';
 import { findOrder } from './orders/repository.ts';
 import { orderRoutes } from './orders/routes.ts';
 import { ID_PATTERN } from './platform/ids.ts';
@@ -52,7 +53,10 @@ export function buildApp(program: Program): Express {
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   app.use(metricsRoutes({ database, gateway, guard }));
   app.use(adminRoutes({ database, gateway, guard }));
-  const orderById = (id: string) => (ID_PATTERN.test(id) ? findOrder(database, id) : Promise.resolve(null));
+  const orderById = async (id: string): Promise<Order | null> => {
+    const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
+    return order?.mode === gateway.mode ? order : null;
+  };
   // A shopper who comes back needs an order page even where the demo shop is off.
   app.use(
     '/shop',

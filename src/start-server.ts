@@ -4,6 +4,7 @@ import { compose, type Program } from './compose.ts';
 import type { Config } from './config.ts';
 import { prepareSurroundings, type Surroundings } from './embedded.ts';
 import { listen, type RunningServer } from './platform/http-server.ts';
+import { problemText } from './platform/problem.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { startWorker, type Worker } from './start-worker.ts';
 
@@ -75,8 +76,14 @@ async function stop(parts: {
   await parts.surroundings.close();
 }
 
-const starting: RequestListener = (_req, res) => {
-  res.writeHead(503, { 'retry-after': '2' }).end();
+const starting: RequestListener = (req, res) => {
+  const { status, body } = problemText('starting', req.url?.split('?')[0] ?? '/');
+  const headers = {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'retry-after': '2',
+  };
+  res.writeHead(status, headers).end(body);
 };
 
 /** The sandbox runs on this machine, so it calls us here whatever the public address is. */

@@ -37,12 +37,12 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
   });
 
   router.get('/orders/:orderId', async (req, res) => {
-    const order = await known(database, req.params.orderId);
+    const order = await known(parts, req.params.orderId);
     res.set('cache-control', 'no-store').json(viewOf(order));
   });
 
   router.get('/orders/:orderId/events', async (req, res) => {
-    streams.open(await known(database, req.params.orderId), req, res);
+    streams.open(await known(parts, req.params.orderId), req, res);
   });
 
   const { shopApiToken } = parts;
@@ -54,15 +54,15 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
       const input = readOrderInput(req.body);
       const order = { ...input, id: newId(), mode: parts.mode, amount: totalOf(input.lines) };
       if (!(await insertOrder(database, order))) throw new Problem('external-id-taken');
-      res.status(201).json(viewOf(await known(database, order.id)));
+      res.status(201).json(viewOf(await known(parts, order.id)));
     });
   }
   return router;
 }
 
-/** Unknown and malformed ids get the same answer: nobody learns which orders exist. */
-async function known(database: Database, orderId: string): Promise<Order> {
+/** Unknown and malformed ids, and those of the other mode, get the same answer: nobody learns which orders exist. */
+async function known({ database, mode }: OrderRoutesParts, orderId: string): Promise<Order> {
   const order = ID_PATTERN.test(orderId) ? await findOrder(database, orderId) : null;
-  if (order === null) throw new Problem('not-found');
+  if (order?.mode !== mode) throw new Problem('not-found');
   return order;
 }

@@ -1,5 +1,13 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
 import { connect, type AddressInfo } from 'node:net';
+import { problemText, type ProblemType } from './problem.ts';
 
 /** Nobody can listen there. The message says what to do, so it can be shown as it is. */
 export class CannotListenError extends Error {
@@ -36,6 +44,8 @@ export async function listen(handler: RequestListener, host: string, port: numbe
       // Node's own limits (60 s, 300 s) let a few thousand slow clients hold every socket.
       headersTimeout: 10_000,
       requestTimeout: 20_000,
+      // Limits end nothing by themselves: somebody looks, and by default only twice a minute.
+      connectionsCheckingInterval: 1_000,
       // Longer than the idle time-out of common reverse proxies, or they reuse a socket that we just closed.
       keepAliveTimeout: 65_000,
     },
@@ -47,6 +57,7 @@ export async function listen(handler: RequestListener, host: string, port: numbe
       handler(req, res);
     },
   );
+  server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(explain(error, host, port));
@@ -58,6 +69,24 @@ export async function listen(handler: RequestListener, host: string, port: numbe
     server,
     close: (graceMs = 5_000) => close(server, unanswered, graceMs),
   };
+}
+
+const UNREADABLE: Record<string, ProblemType> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+};
+
+/** What came is no request, so no route sees it. Its address was not read either: the answer is about the server. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, body } = problemText(UNREADABLE[error.code ?? ''] ?? 'malformed-request', '/');
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/problem+json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+  );
 }
 
 async function close(

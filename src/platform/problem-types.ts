@@ -38,6 +38,12 @@ export const PROBLEMS = {
     cause: 'The address exists for the methods in the Allow header only.',
     cure: 'Use one of them.',
   },
+  'request-timeout': {
+    status: 408,
+    title: 'The request did not arrive in time',
+    cause: 'Headers took longer than 10 seconds, or the whole request longer than 20.',
+    cure: 'Send it again, over a line that carries it.',
+  },
   'already-paid': {
     status: 409,
     title: 'The order is paid already',
@@ -101,6 +107,12 @@ export const PROBLEMS = {
     cause: 'Five payments of the order are open and none has been paid, failed or expired.',
     cure: 'Pay one of them, or wait.',
   },
+  'headers-too-large': {
+    status: 431,
+    title: 'The address or the headers are too long',
+    cause: 'Together they are longer than 16 KiB.',
+    cure: 'Send fewer cookies or a shorter address.',
+  },
   'internal-error': {
     status: 500,
     title: 'Something went wrong on our side',
@@ -113,6 +125,12 @@ export const PROBLEMS = {
     cause:
       'The service answered initialize with a definite no: a bad e-mail address, an amount it does not take, a refused key.',
     cure: 'The log names the reason. The order is kept: start a checkout with its orderId.',
+  },
+  starting: {
+    status: 503,
+    title: 'The server is starting, try again in a moment',
+    cause: 'The process listens already, and its database is not there yet.',
+    cure: 'Wait for Retry-After.',
   },
   'payment-service-unavailable': {
     status: 503,

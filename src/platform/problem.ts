@@ -98,6 +98,12 @@ export function problemHandler(logger: Logger, stylesheet: string): ErrorRequest
   };
 }
 
+/** A problem for whoever answers without Express: before there are routes, or to a request that is not one. */
+export function problemText(type: ProblemType, instance: string): { status: number; body: string } {
+  const problem = new Problem(type);
+  return { status: problem.status, body: JSON.stringify(document(problem, instance)) };
+}
+
 function document(problem: Problem, instance: string): ProblemDocument {
   const { detail, errors, extra } = problem.options;
   return {
