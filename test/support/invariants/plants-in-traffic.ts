@@ -152,7 +152,7 @@ export const PLANTS_IN_TRAFFIC: readonly Plant[] = [
   ...(['content-security-policy', 'x-content-type-options', 'referrer-policy', 'cache-control'] as const).map(
     (name) =>
       overheard(`a page without ${name}`, ['I25'], (traffic) => {
-        delete aPage(traffic).headers[name];
+        aPage(traffic).headers[name] = undefined;
       }),
   ),
   ...[

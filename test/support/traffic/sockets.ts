@@ -31,10 +31,10 @@ export function recordSockets(key: string): { sockets: OutgoingSocket[]; stop():
     // It gives the socket its own way of writing back, so ours comes after.
     const socket = connect.apply(this, args);
     const write = this.write.bind(this);
-    this.write = ((chunk: unknown, ...rest: []) => {
+    this.write = (chunk: unknown, ...rest: []) => {
       watch(seen, textOf(chunk), key, forms);
       return write(chunk as string, ...rest);
-    }) as typeof this.write;
+    };
     return socket;
   };
   prototype.connect = recording;
