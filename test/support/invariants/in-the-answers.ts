@@ -28,7 +28,7 @@ function typeOf({ headers }: Exchange): string {
 /** I14: an address that we send a browser to is ours or a checkout page's. */
 function addresses(exchange: Exchange, { own, service }: Traffic): string[] {
   const { headers, body } = exchange;
-  const found: string[] = headers.location === undefined ? [] : [String(headers.location)];
+  const found: string[] = typeof headers.location === 'string' ? [headers.location] : [];
   if (typeOf(exchange).includes('json') && exchange.status === 201) {
     const { checkoutUrl } = JSON.parse(body) as { checkoutUrl?: string };
     if (checkoutUrl !== undefined) found.push(checkoutUrl);
