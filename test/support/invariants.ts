@@ -1,15 +1,19 @@
 /**
  * The promises of this software as a program: run it after anything, once nothing is due any more, and it names what
- * does not hold. Of the thirty-two invariants it checks these, as far as the two books (our database, the stand-in's
- * ledger and call log), a receiver of releases and captured logs can tell:
- * I1 I2 I3 I4 I5 I8 I9 I11 I12 I13 I14 (stored checkout addresses) I15 I16 (verify calls per payment) I17 I18 I19 I20
- * I21 I22 (the last answer, not its age) I23 I28 (logs that were given).
+ * does not hold. It reads our database, the stand-in's ledger and call log, the receiver of releases, captured logs, and
+ * the traffic: every exchange, every call, every connection (traffic/). Where each of the thirty-two is checked:
  *
- * Not here, because no end state shows it:
- * I6 the key's containment: canary.test.ts, over every door. I7 outgoing connections: needs a proxy, later.
- * I10 Idempotency-Key: checkout/idempotency.test.ts. I14 for redirects, I24 problem answers, I25 pages: the tests of their
- * rooms. I26 enumeration and timing: later. I27 bounds: bench. I29 clock faults, I30 two versions at once, I31 replay of a
- * trace: later. I32 is planted.test.ts: each check below is seen to fail.
+ * - invariants/in-the-database.ts: I1 I2 I4 I9 I12 I15 I17 I18 I19 I21 I22 I23.
+ * - invariants/at-the-service.ts: I1 I3 I5 I8 I9 I11 I13 I14 (stored addresses) I15 I16 (schedule and hints) I20 I22 (times).
+ * - invariants/in-the-traffic.ts: I6 I7 I16 (calls in flight, Retry-After per address) I27.
+ * - invariants/in-the-answers.ts: I10 I14 I24 I25 I26.
+ * - here: I2 and I12 (receiver, acknowledged webhooks), I6 (rows). invariants/leaks.ts: I28.
+ * - test/invariants: I29 clocks.test.ts, I31 replay.test.ts (deeds in a row; no interleavings), I32 planted.test.ts.
+ * - test/prisma/migrations.test.ts: I30, that migrations only add. Two versions at once: nowhere yet.
+ *
+ * What is weaker than the promise: I7 sees connections and not name lookups; I16 does not count repeated calls, as one
+ * layer repeats, and holds Retry-After per payment; I26 compares bytes, not times; I27 samples; I29 moves what can be
+ * moved without root (column defaults stay on the true clock).
  */
 import type { Queryable } from '../../src/platform/database.ts';
 import { againstTheService, moneyAddsUp, unknownVerified } from './invariants/at-the-service.ts';

@@ -1,0 +1,54 @@
+/** What a migration must not do while the version before it still runs, and what to do instead. */
+const FORBIDDEN: readonly [pattern: RegExp, instead: string][] = [
+  [
+    /\bDROP\s+(?:TABLE|COLUMN|SCHEMA|TYPE|VIEW)\b/i,
+    'the running version still uses it: drop it a release later, in a folder named …_contract',
+  ],
+  [/\bRENAME\b/i, 'the running version knows the old name: add the new one beside it'],
+  [
+    /\bALTER\s+(?:COLUMN\s+)?"?\w+"?\s+(?:SET\s+DATA\s+)?TYPE\b/i,
+    'rewrites the table under a lock: add a column of the new type',
+  ],
+  [/\bSET\s+NOT\s+NULL\b/i, 'the running version may still write nulls: add a CHECK … NOT VALID first'],
+  [/\bTRUNCATE\b/i, 'takes away what the running version reads'],
+];
+
+const BIG_TABLES = 'orders|order_lines|payments|verifications|releases|webhooks|journal';
+
+/** What of the migration breaks the version that runs now, one line each. */
+export function breaksRunningVersion(migration: string): string[] {
+  const made = new Set(
+    [...migration.matchAll(/CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?"?(\w+)"?/gi)].map(
+      ([, name = '']) => name,
+    ),
+  );
+  return statementsOf(migration).flatMap((statement) => {
+    const lines = FORBIDDEN.filter(([pattern]) => pattern.test(statement)).map(([, instead]) => instead);
+    const added = /\bADD\s+(?:COLUMN\s+)?(?!CONSTRAINT)[^,;]*\bNOT\s+NULL\b[^,;]*/i.exec(statement)?.[0];
+    if (added !== undefined && /^ALTER\s+TABLE/i.test(statement) && !/\bDEFAULT\b|\bGENERATED\b/i.test(added))
+      lines.push('the running version inserts rows without this column: give it a default');
+    if (
+      /\bADD\s+(?:CONSTRAINT\s+\w+\s+)?(?:CHECK|FOREIGN\s+KEY)\b/i.test(statement) &&
+      !/\bNOT\s+VALID\b/i.test(statement)
+    )
+      lines.push('checks all rows under a lock: add it NOT VALID and validate it after');
+    const index = new RegExp(
+      `^CREATE\\s+(?:UNIQUE\\s+)?INDEX\\s+(?!CONCURRENTLY).*\\bON\\s+"?(${BIG_TABLES})"?\\b`,
+      'is',
+    ).exec(statement);
+    if (index?.[1] !== undefined && !made.has(index[1]))
+      lines.push('locks a big table against writing: create it CONCURRENTLY, alone in its migration');
+    return lines.map((line) => `${statement.slice(0, 60).replace(/\s+/g, ' ')}: ${line}`);
+  });
+}
+
+/** Without comments, and without the bodies of functions: what those do later is not done by the migration. */
+function statementsOf(migration: string): string[] {
+  return migration
+    .replace(/--.*$/gm, '')
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\$(\w*)\$.*?\$\1\$/gs, "''")
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}
