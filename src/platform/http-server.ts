@@ -7,7 +7,8 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { connect, type AddressInfo } from 'node:net';
-import { problemText, type ProblemType } from './problem.ts';
+import { problemText } from './problem.ts';
+import type { ProblemType } from './problem-types.ts';
 
 /** Nobody can listen there. The message says what to do, so it can be shown as it is. */
 export class CannotListenError extends Error {
