@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readIdempotencyKey } from '../../src/checkout/idempotency/key.ts';
 import { readCheckoutForm, readCheckoutInput } from '../../src/checkout/input.ts';
 import { acceptCheckoutUrl } from '../../src/gateway/checkout-url.ts';
-import { retryAfterSec } from '../../src/gateway/retry-after.ts';
+import { readRetryAfter } from '../../src/gateway/retry-after.ts';
 import { readOrderInput } from '../../src/orders/input.ts';
 import { bearerToken } from '../../src/platform/bearer.ts';
 import { parseMajor } from '../../src/platform/money.ts';
@@ -356,7 +356,7 @@ const VALIDATORS: Record<string, (text: string) => unknown> = {
   'Idempotency-Key': (text) => readIdempotencyKey(text, { orderId: 'x' }),
   'quoted Idempotency-Key': (text) => readIdempotencyKey(`"${text}`, { orderId: 'x' }),
   'bearer token': (text) => bearerToken(`Bearer ${text}`),
-  'Retry-After': (text) => retryAfterSec(text),
+  'Retry-After': (text) => readRetryAfter(text),
   'checkout address': (text) => acceptCheckoutUrl(`https://${text}`, { mode: 'test', hosts: [] }),
   money: (text) => parseMajor(text, 'NGN'),
 };
