@@ -1,21 +1,80 @@
+import type { InitializeResult } from '../gateway/initialize.ts';
+import { newId } from '../platform/ids.ts';
 import type { Money } from '../platform/money.ts';
-import type { IdempotencyKey } from './idempotency/key.ts';
-import { recordInitialize } from './repository.ts';
-import type { CheckoutParts, CheckoutResult } from './start-checkout.ts';
+import { recordAmbiguousAndAdd, recordInitialize } from './attempts/repository.ts';
+import type { CheckoutParts, CheckoutResult, ShopperRequest } from './start-checkout.ts';
 
 export type PaymentToSend = { orderId: string; reference: string; email: string; money: Money };
 
+/** With less time left, a further attempt would mostly be cut off and leave a second doubt behind. */
+const ANOTHER_ATTEMPT_NEEDS_MS = 5_000;
+
 /**
- * The one initialize call of a payment. Its row is committed as "sending", so a crash from here on loses nothing: the
- * clock asks about the reference, and the same request finds its order again.
+ * The initialize call of a payment. Its row is committed as "sending", so a crash from here on loses nothing: the clock
+ * asks about the reference, and the same request finds its order again. When nobody knows how the call ended, one
+ * further payment is tried under a new reference: sending the same one again could make two transactions of it, of
+ * which verify shows one. Nobody has the first one's address, so nobody pays twice; should it be paid all the same, the
+ * clock sees it.
  */
 export async function openCheckout(
-  { store, gateway, publicOrigin, onDue, logger }: CheckoutParts,
-  { orderId, reference, email, money }: PaymentToSend,
-  key: IdempotencyKey | null,
+  parts: CheckoutParts,
+  payment: PaymentToSend,
+  request: ShopperRequest,
 ): Promise<CheckoutResult> {
+  const result = await initialize(parts, payment);
+  if (result.outcome !== 'ambiguous' || !isAnotherWorthwhile(parts, request, result))
+    return finish(parts, payment, result, request);
+
+  const { store, gateway, clock, onDue, logger } = parts;
+  const { orderId, reference } = payment;
+  const next = { ...payment, reference: newId() };
+  const { reason } = result;
+  const isAdded = await recordAmbiguousAndAdd(
+    store,
+    reference,
+    reason,
+    next.reference,
+    gateway.mode,
+    request.key,
+  );
+  onDue();
+  logger.warn({ reference, orderId, reason, next: isAdded ? next.reference : null }, 'checkout in doubt');
+  if (!isAdded) return { outcome: 'unavailable', orderId, retryAfterSec: result.retryAfterSec };
+  // Timers take whole milliseconds only.
+  const withinMs = Math.floor(request.answerByMs - clock.elapsedMs());
+  return finish(parts, next, await initialize(parts, next, withinMs), request);
+}
+
+function isAnotherWorthwhile(
+  { gateway, clock }: CheckoutParts,
+  { answerByMs }: ShopperRequest,
+  { asksToWait }: { asksToWait: boolean },
+): boolean {
+  const leftMs = answerByMs - clock.elapsedMs();
+  return leftMs >= ANOTHER_ATTEMPT_NEEDS_MS && !asksToWait && !gateway.isFailing();
+}
+
+function initialize(
+  { gateway, publicOrigin }: CheckoutParts,
+  { email, money, reference }: PaymentToSend,
+  withinMs?: number,
+): Promise<InitializeResult> {
   const redirectUrl = `${publicOrigin()}/checkout/return/${reference}`;
-  const result = await gateway.initialize({ email, money, reference, redirectUrl });
+  return gateway.initialize({
+    email,
+    money,
+    reference,
+    redirectUrl,
+    ...(withinMs !== undefined && { withinMs }),
+  });
+}
+
+async function finish(
+  { store, gateway, onDue, logger }: CheckoutParts,
+  { orderId, reference, money }: PaymentToSend,
+  result: InitializeResult,
+  { key }: ShopperRequest,
+): Promise<CheckoutResult> {
   await recordInitialize(store, reference, result, gateway.mode, key);
   const log = logger.child({ reference, orderId });
   switch (result.outcome) {

@@ -4,6 +4,7 @@ import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import type { IdempotencyKey } from './idempotency/key.ts';
 import { bindKey } from './idempotency/repository.ts';
+import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from './live-payments.ts';
 import { addPayment, lockPayableOrder, sendUnsent, type PayableOrder } from './repository.ts';
 
 /** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
@@ -15,12 +16,6 @@ export type PaymentPlan =
   | { outcome: 'key-is-taken' }
   | { outcome: 'unknown-order' | 'already-paid' | 'under-review' | 'too-many-open-payments' };
 
-/** Statuses in which a payment may still bring money. */
-const LIVE = ['created', 'sending', 'open', 'ambiguous'];
-/** More attempts within the hour than a person makes; a program that makes them is stopped here. */
-const MAX_LIVE_PAYMENTS = 5;
-/** Hosted checkouts live for hours at least; a second click within one gets the same page. */
-const RESUME_WITHIN_SEC = 3_600;
 /** Initialize takes 10 s at most. A payment that is "sending" for longer has lost its process. */
 const SENDING_TAKES_SEC = 12;
 

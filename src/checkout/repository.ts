@@ -1,4 +1,3 @@
-import type { InitializeResult } from '../gateway/initialize.ts';
 import type { OrderStatus } from '../orders/order.ts';
 import { lineColumns, type NewOrder } from '../orders/repository.ts';
 import type { Database, Queryable, Statement } from '../platform/database.ts';
@@ -7,7 +6,7 @@ import type { Money } from '../platform/money.ts';
 import type { PaymentStatus } from '../settlement/payment.ts';
 import type { IdempotencyKey } from './idempotency/key.ts';
 import { KEY_LOCK_SEC } from './idempotency/repository.ts';
-import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../settlement/schedule.ts';
+import { SENDING_IS_LOST_AFTER_SEC } from '../settlement/schedule.ts';
 
 // One statement, so one round trip and one commit, before the service is called: whatever happens to the call or to
 // this process, the order and its payment exist, and the clock will ask about the reference. With an idempotency key
@@ -52,62 +51,6 @@ export async function placeOrder(
   const values = [id, mode, email, amount, currency, ...lineColumns(lines), reference];
   const rows = await db.query(PLACE, [...values, key?.key ?? null, key?.fingerprint ?? null]);
   return rows.length === 1;
-}
-
-// The order's row is locked first, as settlement does: two statements that take the same rows in different order can wait
-// for each other for ever. A webhook can be faster than the answer to initialize: then the payment has moved on, and
-// only the address is worth keeping.
-const RECORD: Statement = {
-  name: 'record-initialize',
-  text: `
-    WITH held AS (
-      SELECT o.id, p.status IN ('sending', 'ambiguous') AS waits
-      FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
-    ), recorded AS (
-      UPDATE payments p SET checkout_url = $3,
-        status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN $2 ELSE p.status END,
-        reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN $4 ELSE p.reason END,
-        next_check_at = CASE WHEN p.status NOT IN ('sending', 'ambiguous') THEN p.next_check_at
-          WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => $5) END
-      FROM held WHERE p.reference = $1 AND p.order_id = held.id
-      RETURNING p.reference
-    ), answered AS (
-      UPDATE idempotency_keys SET locked_until = NULL, reference = CASE WHEN $2 = 'open' THEN $1 END
-      WHERE mode = $6 AND key = $7
-    )
-    INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT held.id, 'payment-' || $2, $1, 'shopper', jsonb_strip_nulls(jsonb_build_object('reason', $4::text))
-    FROM held, recorded WHERE held.waits`,
-};
-
-/** An order that was never sent is offered again by the next click, for this long. */
-const UNSENT_LIVES_SEC = 3_600;
-
-/** Writes down how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
-export async function recordInitialize(
-  db: Queryable,
-  reference: string,
-  result: InitializeResult,
-  mode: Mode,
-  key: IdempotencyKey | null,
-): Promise<void> {
-  const [status, nextSec] = consequence(result);
-  const url = result.outcome === 'opened' ? result.checkoutUrl : null;
-  const reason = result.outcome === 'opened' ? null : result.reason;
-  await db.query(RECORD, [reference, status, url, reason, nextSec, mode, key?.key ?? null]);
-}
-
-function consequence({ outcome }: InitializeResult): [PaymentStatus, number | null] {
-  switch (outcome) {
-    case 'opened':
-      return ['open', FIRST_CHECK_AFTER_OPENING_SEC];
-    case 'not-sent':
-      return ['created', UNSENT_LIVES_SEC];
-    case 'ambiguous':
-      return ['ambiguous', 0];
-    case 'refused':
-      return ['refused', null];
-  }
 }
 
 /** An unpaid order and its payments, with the order row locked until the transaction ends. */

@@ -1,7 +1,7 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
 import { MAX_TOTAL, totalOf } from '../orders/order.ts';
-import { sleep } from '../platform/clock.ts';
+import { sleep, type Clock } from '../platform/clock.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Money } from '../platform/money.ts';
@@ -41,27 +41,38 @@ export type CheckoutParts = {
   publicOrigin: () => string;
   /** Called when a payment is due at once. */
   onDue: () => void;
+  clock: Clock;
   logger: Logger;
 };
 
+/** What a shopper waits for: the key of the request, and by when (by {@link Clock.elapsedMs}) there is to be an answer. */
+export type ShopperRequest = { key: IdempotencyKey | null; answerByMs: number };
+
+/** Nobody looks at a page that does not move for longer. */
+const PATIENCE_MS = 15_000;
 /** A second click waits for the first one's checkout, which takes 10 s at most. */
 const LOOK_AGAIN_MS = 250;
 const MAX_LOOKS = 48;
 
 export function createStartCheckout(parts: CheckoutParts): StartCheckout {
   return async (input, key) => {
-    const begin = (): Promise<CheckoutResult | 'key-is-taken'> =>
-      'orderId' in input ? payOrder(parts, input.orderId, key) : buyBasket(parts, input, key);
-    const result = await begin();
+    const request = { key, answerByMs: parts.clock.elapsedMs() + PATIENCE_MS };
+    const result = await ('orderId' in input
+      ? payOrder(parts, input.orderId, request)
+      : buyBasket(parts, input, request));
     // A basket that can no longer be priced may have been bought by this very request, long ago.
     const isAnswer = result !== 'key-is-taken' && (key === null || result.outcome === 'opened');
-    const repeated = isAnswer || key === null ? null : await repeat(parts, key);
+    const repeated = isAnswer || key === null ? null : await repeat(parts, key, request);
     return repeated ?? (result === 'key-is-taken' ? { outcome: 'in-flight' } : result);
   };
 }
 
 /** The answer to a request whose key has been seen before; null when it has not. */
-async function repeat(parts: CheckoutParts, key: IdempotencyKey): Promise<CheckoutResult | null> {
+async function repeat(
+  parts: CheckoutParts,
+  key: IdempotencyKey,
+  request: ShopperRequest,
+): Promise<CheckoutResult | null> {
   const known = await findKey(parts.store, parts.gateway.mode, key.key);
   if (known === null) return null;
   if (!known.fingerprint.equals(key.fingerprint)) return { outcome: 'key-reused' };
@@ -70,14 +81,14 @@ async function repeat(parts: CheckoutParts, key: IdempotencyKey): Promise<Checko
     return checkout && { outcome: 'opened', reference: known.reference, ...checkout };
   }
   if (known.isLocked) return { outcome: 'in-flight' };
-  const result = await payOrder(parts, known.orderId, key);
+  const result = await payOrder(parts, known.orderId, request);
   return result === 'key-is-taken' ? { outcome: 'in-flight' } : result;
 }
 
 async function buyBasket(
   parts: CheckoutParts,
   basket: Basket,
-  key: IdempotencyKey | null,
+  request: ShopperRequest,
 ): Promise<CheckoutResult | 'key-is-taken'> {
   const { store, catalogue, gateway } = parts;
   const priced = await catalogue.price(basket.items);
@@ -90,23 +101,23 @@ async function buyBasket(
   if (amount > MAX_TOTAL) return { outcome: 'total-too-large' };
   const [id, reference] = [newId(), newId()];
   const order = { id, externalId: null, mode: gateway.mode, email: basket.email, currency, amount, lines };
-  if (!(await placeOrder(store, order, reference, key))) return 'key-is-taken';
+  if (!(await placeOrder(store, order, reference, request.key))) return 'key-is-taken';
   return openCheckout(
     parts,
     { orderId: id, reference, email: basket.email, money: { amount, currency } },
-    key,
+    request,
   );
 }
 
 async function payOrder(
   parts: CheckoutParts,
   orderId: string,
-  key: IdempotencyKey | null,
+  request: ShopperRequest,
 ): Promise<CheckoutResult | 'key-is-taken'> {
   const { store, gateway } = parts;
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-    const plan = await store.transaction((tx) => planPayment(tx, orderId, gateway.mode, key));
-    if (plan.outcome === 'send') return openCheckout(parts, { orderId, ...plan }, key);
+    const plan = await store.transaction((tx) => planPayment(tx, orderId, gateway.mode, request.key));
+    if (plan.outcome === 'send') return openCheckout(parts, { orderId, ...plan }, request);
     if (plan.outcome === 'key-is-taken') return 'key-is-taken';
     if (plan.outcome !== 'wait') return plan;
     // The first of two clicks is opening its checkout: the second gets the same one.

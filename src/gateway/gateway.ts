@@ -33,6 +33,8 @@ export type Gateway = {
   client: Client;
   /** Whether the service refused our key the last time it was asked. Readiness is red until it accepts it again. */
   isKeyRefused(): boolean;
+  /** Whether the service fails and is left alone for a while: a call now would not go out. */
+  isFailing(): boolean;
   /** Asks for the start of history to learn whether a refused key is accepted again: one call in ten seconds at most. */
   checkRefusedKey(): Promise<void>;
   close(): Promise<void>;
@@ -80,6 +82,7 @@ export function createGateway({
     dialect,
     client: clientFor('history', 'history'),
     isKeyRefused: keyWatch.isRefused,
+    isFailing: () => guards.breaker.blockedMs() > 0,
     initialize: async (request) => {
       const result = await initialize(clientFor('initialize', 'checkout'), dialect, rule, request).catch(
         notSent,

@@ -9,7 +9,14 @@ import { firstAt, readJson, stringOf } from './reading.ts';
 import { readRetryAfter } from './retry-after.ts';
 import { ClientError, type Client, type ClientAnswer } from './client.ts';
 
-export type InitializeRequest = { email: string; money: Money; reference: string; redirectUrl: string };
+export type InitializeRequest = {
+  email: string;
+  money: Money;
+  reference: string;
+  redirectUrl: string;
+  /** Milliseconds for the call when less than the usual 10 s are left. */
+  withinMs?: number;
+};
 
 /**
  * Every result of initialize is exactly one of these.
@@ -21,10 +28,17 @@ export type InitializeRequest = { email: string; money: Money; reference: string
 export type InitializeResult =
   | { outcome: 'opened'; checkoutUrl: string }
   | {
-      outcome: 'not-sent' | 'ambiguous' | 'refused';
+      outcome: 'not-sent' | 'refused';
       reason: string;
       /** When a next try is worth its while, if anybody knows. */
       retryAfterSec: number | null;
+    }
+  | {
+      outcome: 'ambiguous';
+      reason: string;
+      retryAfterSec: number | null;
+      /** The service wants to be left alone for a while: 429, or a Retry-After. */
+      asksToWait: boolean;
     };
 
 /** The reason when it is our key that the service does not accept: the order is not to blame, and stays pending. */
@@ -53,7 +67,8 @@ export async function initialize(
     redirectUrl: request.redirectUrl,
   });
   try {
-    const limits = { headersMs: HEADERS_MS, totalMs: TOTAL_MS, maxBytes: MAX_BYTES };
+    const totalMs = Math.min(request.withinMs ?? TOTAL_MS, TOTAL_MS);
+    const limits = { headersMs: HEADERS_MS, totalMs, maxBytes: MAX_BYTES };
     return classify(
       await client.call({ method: 'POST', path: INITIALIZE_PATH, body, ...limits }),
       dialect,
@@ -61,7 +76,9 @@ export async function initialize(
     );
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return { outcome: error.sent ? 'ambiguous' : 'not-sent', reason: error.message, retryAfterSec: null };
+    return error.sent
+      ? ambiguous(error.message)
+      : { outcome: 'not-sent', reason: error.message, retryAfterSec: null };
   }
 }
 
@@ -69,8 +86,12 @@ function refused(reason: string): InitializeResult {
   return { outcome: 'refused', reason, retryAfterSec: null };
 }
 
-function ambiguous(reason: string, retryAfterSec: number | null = null): InitializeResult {
-  return { outcome: 'ambiguous', reason, retryAfterSec };
+function ambiguous(
+  reason: string,
+  retryAfterSec: number | null = null,
+  asksToWait = false,
+): InitializeResult {
+  return { outcome: 'ambiguous', reason, retryAfterSec, asksToWait };
 }
 
 function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule): InitializeResult {
@@ -80,8 +101,10 @@ function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule)
   // a firewall that did not like the answer: the request behind it may have been acted on.
   if (status === 401 || (status === 403 && document !== null)) return refused(KEY_REFUSED);
   if (REFUSALS.has(status) && document !== null) return refused(`http-${status}`);
-  if (status < 200 || status > 299)
-    return ambiguous(`http-${status}`, readRetryAfter(headers['retry-after'])?.sec);
+  if (status < 200 || status > 299) {
+    const retryAfterSec = readRetryAfter(headers['retry-after'])?.sec ?? null;
+    return ambiguous(`http-${status}`, retryAfterSec, status === 429 || headers['retry-after'] !== undefined);
+  }
   if (document === null) return ambiguous('answer-is-not-json');
   if (isFailedEnvelope(document.value)) return ambiguous('answer-says-failed');
   const url = firstAt(document.value, dialect.initialize.checkoutUrl, stringOf);
