@@ -36,6 +36,7 @@ export function buildApp(program: Program): Express {
       startCheckout: program.startCheckout,
       returnFromCheckout: program.returnFromCheckout,
       limits: createCheckoutLimits(database, config.CHECKOUTS_PER_MINUTE),
+      ownOrigin: program.publicOrigin,
       storefrontOrigins,
       storefrontReturnUrl: config.STOREFRONT_RETURN_URL ?? null,
     }),

@@ -16,6 +16,7 @@ npm run findings  -- list [--json] | resolve <id> --note "why" --by "name"
 npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name"
                      resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
 npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
+npm run currencies -- list | release <currency> --note "why" --by "name"
 npm run db:migrate
 `;
 
@@ -31,6 +32,7 @@ const COMMANDS: Record<string, Command> = {
   findings: (program, args) => workList(program, LISTS.findings, args),
   suspense: (program, args) => workList(program, LISTS.suspense, args),
   releases: (program, args) => workList(program, LISTS.releases, args),
+  currencies: (program, args) => workList(program, LISTS.currencies, args),
   // Composing has migrated the database already.
   migrate: () => say('The database has the schema of this version.'),
 };

@@ -14,6 +14,7 @@ export type PaymentPlan =
   /** Another click is opening a checkout of this order right now. */
   | { outcome: 'wait' }
   | { outcome: 'key-is-taken' }
+  | { outcome: 'currency-stopped'; currency: string }
   | { outcome: 'unknown-order' | 'already-paid' | 'under-review' | 'too-many-open-payments' };
 
 /** Initialize takes 10 s at most. A payment that is "sending" for longer has lost its process. */
@@ -51,22 +52,30 @@ type Go =
   | { outcome: 'add' }
   | { outcome: 'send-unsent'; reference: string }
   | { outcome: 'resume'; reference: string; checkoutUrl: string };
-type NoGo = { outcome: 'already-paid' | 'under-review' | 'too-many-open-payments' } | { outcome: 'wait' };
+type NoGo =
+  | { outcome: 'currency-stopped'; currency: string }
+  | { outcome: 'already-paid' | 'under-review' | 'too-many-open-payments' }
+  | { outcome: 'wait' };
 
 function isGo(next: Go | NoGo): next is Go {
   return next.outcome === 'add' || next.outcome === 'send-unsent' || next.outcome === 'resume';
 }
 
-/** A second click resumes the open checkout; a payment that was never sent is sent; else a new one begins. */
-function nextPayment({ status, payments }: PayableOrder): Go | NoGo {
+/**
+ * A second click resumes the open checkout; a payment that was never sent is sent; else a new one begins. In a currency
+ * that is stopped the service is not asked to open any more, but an open checkout is resumed: the shopper has its
+ * address already, and an Idempotency-Key has promised it. What is paid there is settled or held like any other.
+ */
+function nextPayment({ status, money, isStopped, payments }: PayableOrder): Go | NoGo {
   if (status === 'paid') return { outcome: 'already-paid' };
   if (status === 'review') return { outcome: 'under-review' };
   for (const { reference, status: at, checkoutUrl, ageSec } of payments) {
     const isResumable = at === 'open' && checkoutUrl !== null && ageSec < RESUME_WITHIN_SEC;
     if (isResumable) return { outcome: 'resume', reference, checkoutUrl };
-    if (at === 'created') return { outcome: 'send-unsent', reference };
+    if (at === 'created' && !isStopped) return { outcome: 'send-unsent', reference };
     if (at === 'sending' && ageSec < SENDING_TAKES_SEC) return { outcome: 'wait' };
   }
+  if (isStopped) return { outcome: 'currency-stopped', currency: money.currency };
   const live = payments.filter(({ status: at, ageSec }) => LIVE.includes(at) && ageSec < RESUME_WITHIN_SEC);
   return { outcome: live.length >= MAX_LIVE_PAYMENTS ? 'too-many-open-payments' : 'add' };
 }

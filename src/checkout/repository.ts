@@ -6,22 +6,26 @@ import type { Money } from '../platform/money.ts';
 import type { PaymentStatus } from '../settlement/payment.ts';
 import type { IdempotencyKey } from './idempotency/key.ts';
 import { KEY_LOCK_SEC } from './idempotency/repository.ts';
+import { isStoppedSql } from '../settlement/stops/repository.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from '../settlement/schedule.ts';
 
 // One statement, so one round trip and one commit, before the service is called: whatever happens to the call or to
 // this process, the order and its payment exist, and the clock will ask about the reference. With an idempotency key
-// that somebody has used before, nothing is written; two requests with one key queue at its index, and one is second.
+// that somebody has used before, and in a currency that is stopped, nothing is written; two requests with one key queue at its index, and one is second.
 const PLACE: Statement = {
   name: 'place-order',
   text: `
-    WITH claimed AS (
+    WITH stop AS (
+      SELECT ${isStoppedSql('$2', '$5')} AS is_on
+    ), claimed AS (
       INSERT INTO idempotency_keys (mode, key, fingerprint, order_id, locked_until)
-      SELECT $2, $11, $12, $1, now() + interval '${KEY_LOCK_SEC} s' WHERE $11::text IS NOT NULL
+      SELECT $2, $11, $12, $1, now() + interval '${KEY_LOCK_SEC} s' FROM stop WHERE $11::text IS NOT NULL AND NOT is_on
       ON CONFLICT (mode, key) DO NOTHING
       RETURNING key
     ), placed AS (
       INSERT INTO orders (id, mode, email, amount, currency)
-      SELECT $1, $2, $3, $4::bigint, $5 WHERE $11::text IS NULL OR EXISTS (SELECT FROM claimed)
+      SELECT $1, $2, $3, $4::bigint, $5 FROM stop
+      WHERE NOT is_on AND ($11::text IS NULL OR EXISTS (SELECT FROM claimed))
       RETURNING id, mode, amount, currency
     ), lines AS (
       INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
@@ -34,23 +38,28 @@ const PLACE: Statement = {
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause) SELECT id, 'order-placed', $10, 'shopper' FROM placed
     )
-    SELECT id FROM placed`,
+    SELECT is_on AS "isStopped", EXISTS (SELECT FROM placed) AS "isPlaced" FROM stop`,
 };
 
 /**
  * Writes a new order and its first payment, about to be sent.
- * @returns false when the idempotency key has been used before; then nothing is written
+ * @returns why not, when it did not: the idempotency key has been used before, or the currency is stopped
  */
 export async function placeOrder(
   db: Queryable,
   order: NewOrder,
   reference: string,
   key: IdempotencyKey | null,
-): Promise<boolean> {
+): Promise<'placed' | 'key-is-taken' | 'currency-stopped'> {
   const { id, mode, email, amount, currency, lines } = order;
   const values = [id, mode, email, amount, currency, ...lineColumns(lines), reference];
-  const rows = await db.query(PLACE, [...values, key?.key ?? null, key?.fingerprint ?? null]);
-  return rows.length === 1;
+  const [row] = await db.query<{ isStopped: boolean; isPlaced: boolean }>(PLACE, [
+    ...values,
+    key?.key ?? null,
+    key?.fingerprint ?? null,
+  ]);
+  if (row?.isPlaced) return 'placed';
+  return row?.isStopped ? 'currency-stopped' : 'key-is-taken';
 }
 
 /** An unpaid order and its payments, with the order row locked until the transaction ends. */
@@ -58,6 +67,8 @@ export type PayableOrder = {
   status: OrderStatus;
   email: string;
   money: Money;
+  /** Whether new checkouts of its currency are stopped. */
+  isStopped: boolean;
   payments: { reference: string; status: PaymentStatus; checkoutUrl: string | null; ageSec: number }[];
 };
 
@@ -67,8 +78,9 @@ export async function lockPayableOrder(
   orderId: string,
   mode: Mode,
 ): Promise<PayableOrder | null> {
-  const [order] = await tx.query<{ status: OrderStatus; email: string; amount: bigint; currency: string }>(
-    'SELECT status, email, amount, currency FROM orders WHERE id = $1 AND mode = $2 FOR NO KEY UPDATE',
+  const [order] = await tx.query<Omit<PayableOrder, 'money' | 'payments'> & Money>(
+    `SELECT status, email, amount, currency, ${isStoppedSql('orders.mode', 'orders.currency')} AS "isStopped"
+     FROM orders WHERE id = $1 AND mode = $2 FOR NO KEY UPDATE`,
     [orderId, mode],
   );
   if (order === undefined) return null;

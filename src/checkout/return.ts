@@ -11,9 +11,11 @@ import type { Settle } from '../settlement/settle.ts';
 /**
  * The shopper came back. Nothing in the query is evidence and nothing of it is read: the service is asked, and the
  * shopper then sees what the order really says. When it cannot be asked in time, the order page says so and the clock goes on.
+ * @param mayAsk false: the service is not asked now, and nothing is written
  */
 export type ReturnFromCheckout = (
   reference: string,
+  mayAsk: boolean,
 ) => Promise<{ orderId: string; status: OrderStatus } | null>;
 
 export type ReturnParts = { database: Database; mode: Mode; settle: Settle; clock: Clock };
@@ -25,11 +27,11 @@ const LOOK_AGAIN_MS = 200;
 const RETRY_SEC = 5;
 
 export function createReturnFromCheckout({ database, mode, settle, clock }: ReturnParts): ReturnFromCheckout {
-  return async (reference) => {
+  return async (reference, mayAsk) => {
     const payment = await loadPayment(database, reference, mode);
     if (payment === null) return null;
     const { orderId } = payment;
-    if (payment.orderStatus !== 'paid') {
+    if (mayAsk && payment.orderStatus !== 'paid') {
       const hinted = await hintAndClaim(database, reference, mode);
       if (hinted?.isClaimed) {
         await settle(hinted, 'return').catch((error: unknown) => putOff(database, reference, error));

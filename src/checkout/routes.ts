@@ -5,6 +5,7 @@ import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
 import { readIdempotencyKey } from './idempotency/key.ts';
 import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './input.ts';
+import { refuseForeignOrigins } from './foreign-origin.ts';
 import type { CheckoutLimits } from './limits.ts';
 import type { OpenedCheckout } from './opened-checkout.ts';
 import type { ReturnFromCheckout } from './return.ts';
@@ -14,6 +15,8 @@ export type CheckoutRoutesParts = {
   startCheckout: StartCheckout;
   returnFromCheckout: ReturnFromCheckout;
   limits: CheckoutLimits;
+  /** Our own origin as browsers reach it. */
+  ownOrigin: () => string;
   storefrontOrigins: readonly string[];
   /** Where the shopper lands after the return, `order` and `status` are added. Null: our own order page. */
   storefrontReturnUrl: URL | null;
@@ -32,6 +35,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 
   router.post(
     '/checkout',
+    refuseForeignOrigins(parts.ownOrigin, parts.storefrontOrigins),
     express.json({ limit: MAX_BODY, inflate: false }),
     express.text({ type: 'application/x-www-form-urlencoded', limit: MAX_BODY, inflate: false }),
     async (req, res) => {
@@ -46,7 +50,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 
   router.get('/checkout/return/:reference', async (req, res) => {
     const { reference } = req.params;
-    const order = ID_PATTERN.test(reference) ? await parts.returnFromCheckout(reference) : null;
+    const order = ID_PATTERN.test(reference) ? await comeBack(parts, reference, req.ip) : null;
     if (order === null) throw new Problem('not-found');
     const target = parts.storefrontReturnUrl;
     if (target === null) {
@@ -59,6 +63,16 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
     res.redirect(303, landing.href);
   });
   return router;
+}
+
+/** Beyond the limit the order is shown as it stands: the clock asks the service all the same. */
+async function comeBack(
+  { limits, returnFromCheckout }: CheckoutRoutesParts,
+  reference: string,
+  address = '',
+): Promise<Awaited<ReturnType<ReturnFromCheckout>>> {
+  const mayAsk = await limits.countReturn(address);
+  return returnFromCheckout(reference, mayAsk);
 }
 
 function inputOf(req: Request, isForm: boolean): CheckoutInput {
@@ -99,6 +113,9 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
       throw new Problem('under-review');
     case 'too-many-open-payments':
       throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
+    case 'currency-stopped':
+      // No Retry-After: it takes a person, and nobody knows how long.
+      throw new Problem('currency-stopped', { detail: `New payments in ${result.currency} are stopped.` });
     case 'key-reused':
       throw new Problem('idempotency-key-reused');
     case 'in-flight':

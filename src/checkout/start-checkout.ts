@@ -20,6 +20,8 @@ export type StartCheckout = (input: CheckoutInput, key: IdempotencyKey | null) =
 
 export type CheckoutResult =
   | { outcome: 'opened'; orderId: string; reference: string; money: Money; checkoutUrl: string }
+  /** Payments in this currency came in another unit; a person has to look first. */
+  | { outcome: 'currency-stopped'; currency: string }
   | { outcome: 'unknown-sku'; skus: string[] }
   | { outcome: 'mixed-currencies' | 'wrong-currency'; currencies: string[] }
   | {
@@ -101,7 +103,9 @@ async function buyBasket(
   if (amount > MAX_TOTAL) return { outcome: 'total-too-large' };
   const [id, reference] = [newId(), newId()];
   const order = { id, externalId: null, mode: gateway.mode, email: basket.email, currency, amount, lines };
-  if (!(await placeOrder(store, order, reference, request.key))) return 'key-is-taken';
+  const placed = await placeOrder(store, order, reference, request.key);
+  if (placed === 'key-is-taken') return placed;
+  if (placed === 'currency-stopped') return { outcome: placed, currency };
   return openCheckout(
     parts,
     { orderId: id, reference, email: basket.email, money: { amount, currency } },

@@ -11,7 +11,7 @@ export function createMetrics({ database, gateway }: { database: Queryable; gate
   collectDefaultMetrics({ register: registry });
   const rows = new Gauge({
     name: 'integrator_rows',
-    help: 'Rows by kind (orders, payments, releases, open findings, open suspense) and state',
+    help: 'Rows by kind (orders, payments, releases, open findings, open suspense, stopped currencies) and state',
     labelNames: ['kind', 'state', 'mode'],
     registers: [registry],
   });

@@ -17,6 +17,7 @@ const TITLES: Record<Counts[number]['kind'], string> = {
   releases: 'Releases',
   findings: 'Open findings',
   suspense: 'Money in suspense',
+  currency_stops: 'Stopped currencies',
 };
 
 /** Today at a glance: does the money agree, and what waits for a person? */

@@ -8,7 +8,7 @@ export async function isDatabaseAnswering(db: Queryable): Promise<void> {
 
 /** Rows per state, for metrics and the overview. */
 export type Counts = {
-  kind: 'orders' | 'payments' | 'releases' | 'findings' | 'suspense';
+  kind: 'orders' | 'payments' | 'releases' | 'findings' | 'suspense' | 'currency_stops';
   state: string;
   count: bigint;
 }[];
@@ -20,6 +20,7 @@ export function countStates(db: Queryable, mode: Mode): Promise<Counts> {
      UNION ALL SELECT 'releases', delivery, count(*) FROM releases WHERE mode = $1 GROUP BY delivery
      UNION ALL SELECT 'findings', class, count(*) FROM findings WHERE mode = $1 AND closed_at IS NULL GROUP BY class
      UNION ALL SELECT 'suspense', class, count(*) FROM suspense_items WHERE mode = $1 AND closed_at IS NULL GROUP BY class
+     UNION ALL SELECT 'currency_stops', currency, count(*) FROM currency_stops WHERE mode = $1 AND released_at IS NULL GROUP BY currency
      ORDER BY 1, 2`,
     [mode],
   );

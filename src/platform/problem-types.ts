@@ -26,6 +26,13 @@ export const PROBLEMS = {
       'The webhook was not signed with one of WEBHOOK_SECRETS, its bytes were changed on the way, or its time stamp is too old.',
     cure: 'Compare the secret with the one at the service, and the scheme with the dialect. A proxy in between must not touch the body.',
   },
+  'foreign-origin': {
+    status: 403,
+    title: 'Pages of that site may not do this',
+    cause:
+      'A page of another site sent the request, and its origin is neither PUBLIC_URL nor one of STOREFRONT_ORIGINS.',
+    cure: 'Add the origin of your storefront to STOREFRONT_ORIGINS, exactly as browsers send it.',
+  },
   'not-found': {
     status: 404,
     title: 'There is nothing here',
@@ -138,6 +145,13 @@ export const PROBLEMS = {
     cause:
       'The service did not answer, answered with an error, or has failed so often that it is not asked for a while.',
     cure: 'Wait for Retry-After and repeat the request under its Idempotency-Key, or start a checkout with the orderId of this answer. Nothing is charged twice.',
+  },
+  'currency-stopped': {
+    status: 503,
+    title: 'New payments in this currency are stopped for the time being',
+    cause:
+      'A payment of this currency came in at ten times, a hundred times or such a part of what was asked for: the unit of amounts may have been mistaken.',
+    cure: 'An operator looks at it (npm run currencies) and releases the currency. The order is kept.',
   },
   'database-unavailable': {
     status: 503,

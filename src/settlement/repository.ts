@@ -45,7 +45,7 @@ const RECORD: Statement = {
   name: 'record-settlement',
   text: `
     WITH seen AS (
-      SELECT p.reference, p.order_id, p.mode FROM payments p JOIN orders o ON o.id = p.order_id
+      SELECT p.reference, p.order_id, p.mode, p.currency FROM payments p JOIN orders o ON o.id = p.order_id
       WHERE p.reference = $1 AND p.status = $2 AND o.status = $3 AND p.mode = $21
       FOR NO KEY UPDATE OF o, p
     ), evidence AS (
@@ -79,6 +79,14 @@ const RECORD: Statement = {
         WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
           IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
       RETURNING class, amount || ' ' || currency AS money
+    ), stopped AS (
+      -- A payment that is looked at again is no news: what was known at a release must not undo it.
+      INSERT INTO currency_stops (mode, currency, reference, verification_id)
+      SELECT e.mode, seen.currency, e.reference, e.id FROM evidence e, seen
+      WHERE e.outcome = 'unit_error' AND NOT EXISTS (
+        SELECT FROM verifications v WHERE v.reference = e.reference AND v.outcome = 'unit_error')
+      ON CONFLICT (mode, currency) WHERE released_at IS NULL DO NOTHING
+      RETURNING currency
     ), earned AS (
       UPDATE suspense_items s SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
         note = 'the service now shows exactly what was asked for, and it paid the order'
@@ -89,8 +97,8 @@ const RECORD: Statement = {
       SELECT order_id, CASE WHEN $17 THEN 'order-paid' ELSE 'payment-' || $12 END, reference, $11,
         jsonb_strip_nulls(jsonb_build_object('verification', id, 'evidence', hash, 'outcome', outcome,
           'suspense', (SELECT class FROM stray), 'money', (SELECT money FROM stray), 'earned', (SELECT id FROM earned),
-          'release', CASE WHEN $17 THEN $15 END))
-      FROM evidence WHERE $17 OR $12 <> $2 OR EXISTS (SELECT FROM stray)
+          'stopped', (SELECT currency FROM stopped), 'release', CASE WHEN $17 THEN $15 END))
+      FROM evidence WHERE $17 OR $12 <> $2 OR EXISTS (SELECT FROM stray) OR EXISTS (SELECT FROM stopped)
     )
     SELECT id FROM evidence`,
 };

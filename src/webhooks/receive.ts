@@ -8,18 +8,26 @@ import { ID_PATTERN } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
-import { storeWebhook } from './repository.ts';
+import { storeWebhook, type ReceivedWebhook } from './repository.ts';
+import { createUnsignedLimits, type Limit } from './limits.ts';
 
 /**
  * The service calls. The bytes are kept, and if they name a payment of ours, that payment is due: the clock asks the
  * service about it. Nothing the webhook says is believed, so a forged one costs a row and at most one question.
  */
-export type ReceiveWebhook = (request: WebhookRequest) => Promise<'stored' | 'bad-signature' | 'malformed'>;
+export type ReceiveWebhook = (request: WebhookRequest) => Promise<WebhookReceipt>;
+
+export type WebhookReceipt =
+  | { outcome: 'stored' | 'bad-signature' | 'malformed' }
+  /** Unsigned, and there were many. */
+  | { outcome: 'too-many'; retryAfterSec: number };
 
 export type WebhookRequest = {
   headers: Record<string, string | string[] | undefined>;
   contentType: string;
   isJson: boolean;
+  /** Where it came from. */
+  address: string;
   body: Buffer;
 };
 
@@ -34,6 +42,9 @@ export type ReceiveParts = {
   logger: Logger;
 };
 
+/** Its payment is due already: calling again gains nothing for this long at least. */
+const HINT_COUNTS_SEC = 60;
+
 export function createReceiveWebhook({
   db,
   mode,
@@ -45,25 +56,37 @@ export function createReceiveWebhook({
 }: ReceiveParts): ReceiveWebhook {
   const scheme = secrets.length > 0 ? dialect.webhook.signature : null;
 
-  return async ({ headers, contentType, isJson, body }) => {
+  const limits = createUnsignedLimits(clock);
+
+  // The cheapest refusal comes first: a signature and a count in memory cost no query.
+  return async ({ headers, contentType, isJson, address, body }) => {
     if (scheme !== null && !isSignedBy(secrets, scheme, headers, body, clock.now().getTime() / 1_000)) {
       logger.warn('webhook with a bad signature refused');
-      return 'bad-signature';
+      return { outcome: 'bad-signature' };
     }
+    if (scheme === null && !limits.ofAddress.take(address)) return tooMany(limits.ofAddress);
     const reading = isJson ? referenceIn(body, dialect) : { reference: null };
-    if (reading === null) return 'malformed';
-    const outcome = await storeWebhook(db, {
+    if (reading === null) return { outcome: 'malformed' };
+    const keepsUnknown = scheme !== null || limits.unknown.hasRoom('');
+    const webhook: ReceivedWebhook = {
       mode,
       body,
       bodySha256: createHash('sha256').update(body).digest(),
       contentType: contentType.slice(0, 100),
       authenticity: scheme === null ? 'unsigned' : 'signed',
       ...reading,
-    });
-    logger.debug({ reference: reading.reference, outcome }, 'webhook received');
-    if (outcome === 'hinted') onDue();
-    return 'stored';
+    };
+    const { isHinted, isStored } = await storeWebhook(db, webhook, keepsUnknown);
+    logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');
+    if (isHinted) onDue();
+    else limits.unknown.take('');
+    if (isStored) return { outcome: 'stored' };
+    return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(limits.unknown);
   };
+}
+
+function tooMany(limit: Limit): WebhookReceipt {
+  return { outcome: 'too-many', retryAfterSec: limit.resetsInSec() };
 }
 
 /** The reference that the body names, if it fits our grammar. Null when the body is not JSON at all. */

@@ -12,6 +12,9 @@ export type ReceivedWebhook = {
   reference: string | null;
 };
 
+/** A service tells of a payment a few times. Whoever tells more, unsigned, only fills the disk; the hint counts anyway. */
+const MAX_UNSIGNED_OF_PAYMENT = 20;
+
 // One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a check is in flight;
 // many hints for one payment move the same row and cause one check per pause.
 const STORE: Statement = {
@@ -22,17 +25,31 @@ const STORE: Statement = {
         next_check_at = LEAST(next_check_at, GREATEST(now(), last_hinted_at + interval '${HINT_PAUSE_SEC} s'))
       WHERE reference = $5 AND mode = $6
       RETURNING reference
+    ), stored AS (
+      INSERT INTO webhooks (body, body_sha256, content_type, authenticity, reference, outcome)
+      SELECT $1, $2, $3, $4, $5, CASE WHEN EXISTS (SELECT FROM hinted) THEN 'hinted' ELSE 'ignored' END
+      WHERE $4 = 'signed' OR CASE WHEN EXISTS (SELECT FROM hinted)
+        THEN (SELECT count(*) FROM webhooks w WHERE w.reference = $5) < ${MAX_UNSIGNED_OF_PAYMENT}
+          OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = $2)
+        ELSE $7 END
+      ON CONFLICT (body_sha256) DO UPDATE
+        SET deliveries = webhooks.deliveries + 1, last_received_at = now(), outcome = EXCLUDED.outcome
+      RETURNING 1
     )
-    INSERT INTO webhooks (body, body_sha256, content_type, authenticity, reference, outcome)
-    SELECT $1, $2, $3, $4, $5, CASE WHEN EXISTS (SELECT FROM hinted) THEN 'hinted' ELSE 'ignored' END
-    ON CONFLICT (body_sha256) DO UPDATE
-      SET deliveries = webhooks.deliveries + 1, last_received_at = now(), outcome = EXCLUDED.outcome
-    RETURNING outcome`,
+    SELECT EXISTS (SELECT FROM hinted) AS "isHinted", EXISTS (SELECT FROM stored) AS "isStored"`,
 };
 
-/** Keeps a webhook. @returns whether it named a payment of ours, which is now due */
-export async function storeWebhook(db: Queryable, w: ReceivedWebhook): Promise<'hinted' | 'ignored'> {
-  const values = [w.body, w.bodySha256, w.contentType, w.authenticity, w.reference, w.mode];
-  const [row] = await db.query<{ outcome: 'hinted' | 'ignored' }>(STORE, values);
-  return row?.outcome ?? 'ignored';
+/**
+ * Keeps a webhook; an unsigned one only while there is room for it.
+ * @param keepsUnknown whether an unsigned one that names no payment of ours is kept
+ * @returns whether it named a payment of ours, which is now due, and whether it was kept
+ */
+export async function storeWebhook(
+  db: Queryable,
+  w: ReceivedWebhook,
+  keepsUnknown: boolean,
+): Promise<{ isHinted: boolean; isStored: boolean }> {
+  const values = [w.body, w.bodySha256, w.contentType, w.authenticity, w.reference, w.mode, keepsUnknown];
+  const [row] = await db.query<{ isHinted: boolean; isStored: boolean }>(STORE, values);
+  return row ?? { isHinted: false, isStored: false };
 }

@@ -1,6 +1,6 @@
-import express, { Router } from 'express';
+import express, { Router, type Response } from 'express';
 import { Problem } from '../platform/problem.ts';
-import type { ReceiveWebhook } from './receive.ts';
+import type { ReceiveWebhook, WebhookReceipt } from './receive.ts';
 
 const MAX_BODY = '128kb';
 
@@ -19,11 +19,8 @@ export function webhookRoutes(receive: ReceiveWebhook): Router {
       const body: unknown = req.body;
       if (!Buffer.isBuffer(body) || body.length === 0) throw new Problem('malformed-request');
       const contentType = req.get('content-type') ?? '';
-      const outcome = await receive({ headers: req.headers, contentType, isJson, body });
-      if (outcome === 'bad-signature') throw new Problem('bad-signature');
-      if (outcome === 'malformed')
-        throw new Problem('malformed-request', { detail: 'The body is not a JSON object.' });
-      res.status(202).json({ status: 'received' });
+      const address = req.ip ?? '';
+      answer(res, await receive({ headers: req.headers, contentType, isJson, address, body }));
     },
   );
   router.all('/webhooks/payments', (_req, res) => {
@@ -31,4 +28,18 @@ export function webhookRoutes(receive: ReceiveWebhook): Router {
     throw new Problem('method-not-allowed');
   });
   return router;
+}
+
+function answer(res: Response, receipt: WebhookReceipt): void {
+  switch (receipt.outcome) {
+    case 'stored':
+      res.status(202).json({ status: 'received' });
+      return;
+    case 'bad-signature':
+      throw new Problem('bad-signature');
+    case 'malformed':
+      throw new Problem('malformed-request', { detail: 'The body is not a JSON object.' });
+    case 'too-many':
+      throw new Problem('too-many-requests', { retryAfterSec: receipt.retryAfterSec });
+  }
 }

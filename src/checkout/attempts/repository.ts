@@ -2,6 +2,7 @@ import type { InitializeResult } from '../../gateway/initialize.ts';
 import type { Queryable, Statement } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { PaymentStatus } from '../../settlement/payment.ts';
+import { isStoppedSql } from '../../settlement/stops/repository.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../../settlement/schedule.ts';
 import type { IdempotencyKey } from '../idempotency/key.ts';
 import { KEY_LOCK_SEC } from '../idempotency/repository.ts';
@@ -66,7 +67,7 @@ function consequence({ outcome }: InitializeResult): [PaymentStatus, number | nu
 
 // One statement, so that at no moment the order is without a payment on its way: a second click waits for this one.
 // It ends the first attempt as RECORD does and begins the next, or only ends the first: when a webhook was faster, when
-// the order no longer waits for money, or when it has as many payments as an order may have.
+// the order no longer waits for money, when it has as many payments as an order may have, or its currency is stopped.
 const RECORD_AND_ADD: Statement = {
   name: 'record-ambiguous-and-add-payment',
   text: `
@@ -80,7 +81,7 @@ const RECORD_AND_ADD: Statement = {
     ), added AS (
       INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
       SELECT $3, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
-      FROM held WHERE held.waits AND EXISTS (SELECT FROM ended)
+      FROM held WHERE held.waits AND EXISTS (SELECT FROM ended) AND NOT ${isStoppedSql('held.mode', 'held.currency')}
         AND (SELECT count(*) FROM payments p WHERE p.order_id = held.id AND p.status = ANY($6)
           AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_LIVE_PAYMENTS}
       RETURNING reference

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createReturnFromCheckout } from '../../src/checkout/return.ts';
+import { startProgram, type TestProgram } from '../support/program.ts';
+
+const LIMIT = 4;
+let shop: TestProgram;
+beforeAll(async () => {
+  shop = await startProgram({ env: { CHECKOUTS_PER_MINUTE: String(LIMIT * 100) } });
+});
+afterAll(() => shop.close());
+
+const query = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  shop.program.database.query<Row>(text, values);
+const lease = (reference: string, forSec: number): Promise<object[]> =>
+  query(
+    `UPDATE payments SET next_check_at = now(), leased_until = now() + make_interval(secs => $2) WHERE reference = $1`,
+    reference,
+    forSec,
+  );
+
+describe('a shopper who comes back while somebody else asks', () => {
+  /** A return whose clock moves by `stepMs` at each reading; it must not ask the service itself. */
+  const patient = (stepMs: number, onReading: () => void = () => undefined) => {
+    let nowMs = 0;
+    return createReturnFromCheckout({
+      database: shop.program.database,
+      mode: 'test',
+      settle: () => Promise.reject(new Error('asked although somebody asks')),
+      clock: {
+        now: () => new Date(),
+        elapsedMs: () => {
+          onReading();
+          return (nowMs += stepMs);
+        },
+      },
+    });
+  };
+
+  test('waits for six seconds, then sees the order as it stands', async () => {
+    const { orderId, reference } = await shop.checkout();
+    await lease(reference, 60);
+    let readings = 0;
+    const comeBack = patient(1_500, () => (readings += 1));
+    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+    // One at the beginning, then one before each look: 1.5, 3, 4.5, and 6 s is the end.
+    expect(readings).toBe(5);
+  });
+
+  test('sees the result when it comes in time', async () => {
+    const { orderId, reference } = await shop.checkout();
+    await shop.hand(`transactions/${reference}/pay`, { notify: false });
+    await lease(reference, 60);
+    let settled: Promise<unknown> | undefined;
+    const comeBack = patient(1, () => {
+      settled ??= (async () => {
+        const { loadPayment } = await import('../../src/settlement/repository.ts');
+        const payment = await loadPayment(shop.program.database, reference, 'test');
+        if (payment !== null) await shop.program.settle(payment, 'webhook');
+      })();
+    });
+    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'paid' });
+    await settled;
+  });
+
+  test('does not wait for a check whose lease is over', async () => {
+    const { orderId, reference } = await shop.checkout();
+    await lease(reference, 60);
+    let readings = 0;
+    const comeBack = patient(1, () => {
+      readings += 1;
+      if (readings === 3) void lease(reference, -1);
+    });
+    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+  });
+});
+
+test('an address that comes back too often is shown its order, and the service is not asked', async () => {
+  const few = await startProgram({ env: { CHECKOUTS_PER_MINUTE: String(LIMIT) } });
+  try {
+    const { orderId, reference } = await few.checkout({
+      email: 'ada@example.com',
+      items: [{ sku: 'bissap', quantity: 1 }],
+    });
+    const comeBack = async (): Promise<void> => {
+      const answer = await fetch(`${few.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+      expect(answer.status).toBe(303);
+      expect(answer.headers.get('location')).toBe(`/shop/orders/${orderId}`);
+    };
+    const counted = () =>
+      few.program.database.query<{ points: number }>(
+        `SELECT points FROM rate_limits WHERE key LIKE 'return-address:%'`,
+      );
+    const hints = async () =>
+      (
+        await few.program.database.query<{ hints: number }>(
+          'SELECT hints FROM payments WHERE reference = $1',
+          [reference],
+        )
+      )[0]?.hints;
+    for (let visit = 0; visit < LIMIT; visit += 1) await comeBack();
+    // Ordinary shoppers cost no query of the limiter's.
+    expect(await counted()).toEqual([]);
+    for (let visit = 0; visit < 5 * LIMIT; visit += 1) await comeBack();
+    expect(await hints()).toBe(6 * LIMIT);
+    for (let visit = 0; visit < 10; visit += 1) await comeBack();
+    expect(await hints()).toBe(6 * LIMIT);
+    // Nor does the one that is over the limit, after it has been told so.
+    expect(await counted()).toEqual([{ points: 5 * LIMIT + 1 }]);
+    await few.hand(`transactions/${reference}/pay`, { notify: false });
+    await few.program.database.query('UPDATE payments SET next_check_at = now() WHERE reference = $1', [
+      reference,
+    ]);
+    await few.program.duePayments.pass();
+    const order = await fetch(`${few.origin}/orders/${orderId}`);
+    expect(await order.json()).toMatchObject({ status: 'paid' });
+  } finally {
+    await few.close();
+  }
+});

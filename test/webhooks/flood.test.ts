@@ -1,0 +1,164 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { systemClock } from '../../src/platform/clock.ts';
+import { newId } from '../../src/platform/ids.ts';
+import { Secret } from '../../src/platform/secret.ts';
+import { createReceiveWebhook, type ReceiveWebhook } from '../../src/webhooks/receive.ts';
+import { createHmac } from 'node:crypto';
+import { post, startProgram, type TestProgram } from '../support/program.ts';
+
+/** A flood of webhooks that nobody signed must not fill the disk, and an honest one gets through it. */
+let shop: TestProgram;
+let nowMs = 0;
+beforeAll(async () => {
+  shop = await startProgram();
+});
+afterAll(() => shop.close());
+afterEach(async () => {
+  await query('DELETE FROM webhooks');
+});
+
+const query = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  shop.program.database.query<Row>(text, values);
+const rows = async (): Promise<number> =>
+  Number((await query<{ count: bigint }>('SELECT count(*) FROM webhooks'))[0]?.count);
+
+const SECRET = 'whsec_test';
+const receiver = (secrets: Secret[] = []): ReceiveWebhook =>
+  createReceiveWebhook({
+    db: shop.program.database,
+    mode: 'test',
+    dialect: shop.program.gateway.dialect,
+    secrets,
+    clock: { ...systemClock, elapsedMs: () => nowMs },
+    onDue: () => undefined,
+    logger: shop.program.logger,
+  });
+const about = (reference: string) => {
+  const body = Buffer.from(JSON.stringify({ data: { reference }, id: newId() }));
+  const signature = createHmac('sha256', SECRET).update(body).digest('hex');
+  return {
+    headers: { 'x-signature': signature },
+    contentType: 'application/json',
+    isJson: true,
+    address: '',
+    body,
+  };
+};
+const outcomes = async (
+  receive: ReceiveWebhook,
+  times: number,
+  reference: () => string,
+): Promise<string[]> => {
+  const all: string[] = [];
+  for (let time = 0; time < times; time += 1) {
+    nowMs += 10;
+    all.push((await receive(about(reference()))).outcome);
+  }
+  return all;
+};
+const count = (all: string[], outcome: string): number => all.filter((each) => each === outcome).length;
+
+describe('unsigned webhooks', () => {
+  test('about unknown references: a sample a minute is kept, the rest refused until the minute is over', async () => {
+    const receive = receiver();
+    const flood = await outcomes(receive, 200, newId);
+    expect([count(flood, 'stored'), count(flood, 'too-many'), await rows()]).toEqual([60, 140, 60]);
+    expect(await receive(about(newId()))).toEqual({ outcome: 'too-many', retryAfterSec: 59 });
+    nowMs += 60_000;
+    expect(await receive(about(newId()))).toEqual({ outcome: 'stored' });
+  });
+
+  test('one about a payment of ours gets through the flood', async () => {
+    const receive = receiver();
+    await outcomes(receive, 100, newId);
+    const { reference } = await shop.checkout();
+    expect(await receive(about(reference))).toEqual({ outcome: 'stored' });
+    expect(await query('SELECT hints FROM payments WHERE reference = $1', reference)).toEqual([{ hints: 1 }]);
+  });
+
+  test('about one payment: twenty are kept, every one makes it due', async () => {
+    const receive = receiver();
+    const { reference } = await shop.checkout();
+    const flood = await outcomes(receive, 50, () => reference);
+    expect([count(flood, 'stored'), await rows()]).toEqual([20, 20]);
+    expect(await query('SELECT hints FROM payments WHERE reference = $1', reference)).toEqual([
+      { hints: 50 },
+    ]);
+  });
+
+  test('one that was kept is known again, however many there are', async () => {
+    const receive = receiver();
+    const { reference } = await shop.checkout();
+    const first = about(reference);
+    await receive(first);
+    await outcomes(receive, 50, () => reference);
+    expect(await receive(first)).toEqual({ outcome: 'stored' });
+    expect(
+      await query(
+        'SELECT deliveries FROM webhooks WHERE body_sha256 = $1',
+        createHash('sha256').update(first.body).digest(),
+      ),
+    ).toEqual([{ deliveries: 2 }]);
+  });
+
+  test('from one address, more than 200 a second: refused without a query, and other addresses are not', async () => {
+    const receive = receiver();
+    const { reference } = await shop.checkout();
+    const from = (address: string) => receive({ ...about(reference), address });
+    const flood: string[] = [];
+    for (let time = 0; time < 250; time += 1) flood.push((await from('198.51.100.1')).outcome);
+    const hints = 'SELECT hints FROM payments WHERE reference = $1';
+    expect(await query(hints, reference)).toEqual([{ hints: 200 }]);
+    expect(flood.slice(200)).toEqual(Array(50).fill('too-many'));
+    await from('203.0.113.9');
+    expect(await query(hints, reference)).toEqual([{ hints: 201 }]);
+    nowMs += 1_000;
+    await from('198.51.100.1');
+    expect(await query(hints, reference)).toEqual([{ hints: 202 }]);
+  });
+});
+
+test('signed ones are kept, all of them', async () => {
+  const receive = receiver([new Secret(SECRET)]);
+  expect(new Set(await outcomes(receive, 150, newId))).toEqual(new Set(['stored']));
+  expect(await rows()).toBe(150);
+});
+
+test('over HTTP: 429, and when to come again', async () => {
+  const unsigned = await startProgram();
+  try {
+    // As when no secret is set.
+    const statuses = new Map<number, number>();
+    const receive = createReceiveWebhook({
+      db: unsigned.program.database,
+      mode: 'test',
+      dialect: unsigned.program.gateway.dialect,
+      secrets: [],
+      clock: systemClock,
+      onDue: () => undefined,
+      logger: unsigned.program.logger,
+    });
+    const { default: express } = await import('express');
+    const { webhookRoutes } = await import('../../src/webhooks/routes.ts');
+    const { problemHandler } = await import('../../src/platform/problem.ts');
+    const app = express().use(webhookRoutes(receive)).use(problemHandler(unsigned.program.logger, ''));
+    const server = app.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    let retryAfter: string | null = null;
+    for (let time = 0; time < 65; time += 1) {
+      const answer = await post(`http://127.0.0.1:${port}/webhooks/payments`, {
+        data: { reference: newId() },
+      });
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      retryAfter = answer.headers.get('retry-after');
+    }
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect(Object.fromEntries(statuses)).toEqual({ 202: 60, 429: 5 });
+    expect(retryAfter).toMatch(/^[1-9]\d?$/);
+  } finally {
+    await unsigned.close();
+  }
+});
