@@ -2,6 +2,7 @@ import { undeliveredReleases } from './fulfilment/repository.ts';
 import { displayMoney, formatMajor } from './platform/money.ts';
 import { listFindings, resolveFinding } from './reconciliation/findings.ts';
 import { DECISIONS, isDecision, type Decision } from './suspense/decision.ts';
+import { releaseCurrency, stoppedCurrencies } from './settlement/stops/repository.ts';
 import { assignSuspense, openSuspense, resolveSuspense } from './suspense/repository.ts';
 import { WorkListError, type WorkList } from './work-list.ts';
 
@@ -13,7 +14,7 @@ const DONE_OR_GONE = (isDone: boolean, told: string) => ({
 });
 
 /** The lists a person works through. */
-export const LISTS: Record<'findings' | 'suspense' | 'releases', WorkList> = {
+export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', WorkList> = {
   findings: {
     name: 'findings',
     empty: 'Nothing is open.',
@@ -105,6 +106,26 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases', WorkList> = {
             );
           const isDone = result === 'due';
           return { isDone, told: isDone ? 'Due now.' : 'There is no such release.' };
+        },
+      },
+    },
+  },
+  currencies: {
+    name: 'currencies',
+    empty: 'No currency is stopped.',
+    id: /^[A-Za-z]{3}$/,
+    list: async ({ database, gateway }) =>
+      (await stoppedCurrencies(database, gateway.mode)).map((stop) => ({
+        line: `${stop.currency}  stopped ${stop.stoppedAt.toISOString()}  by payment ${stop.reference}`,
+        json: stop,
+      })),
+    deeds: {
+      release: {
+        usage: 'release <currency> --note "why" --by "your name"',
+        needs: ['note'],
+        perform: async ({ database, gateway }, { id, by, note = '' }) => {
+          const isDone = await releaseCurrency(database, gateway.mode, id.toUpperCase(), by, note);
+          return { isDone, told: isDone ? 'Released.' : 'That currency is not stopped.' };
         },
       },
     },

@@ -85,7 +85,9 @@ export async function lockPayableOrder(
   );
   if (order === undefined) return null;
   const payments = await tx.query<PayableOrder['payments'][number]>(
-    `SELECT reference, status, checkout_url AS "checkoutUrl", extract(epoch FROM now() - created_at)::float8 AS "ageSec"
+    `SELECT reference, status, checkout_url AS "checkoutUrl", extract(epoch FROM now() - CASE WHEN status = 'sending'
+         -- One that could not be sent at once may be sent much later.
+         THEN greatest(created_at, next_check_at - interval '${SENDING_IS_LOST_AFTER_SEC} s') ELSE created_at END)::float8 AS "ageSec"
      FROM payments WHERE order_id = $1 ORDER BY created_at DESC`,
     [orderId],
   );

@@ -3,8 +3,14 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database.ts';
 import { createDueLoop, type DueLoop } from '../platform/due-loop.ts';
 import type { Logger } from '../platform/logger.ts';
-import { claimDuePayments, expireUnsent, postponeCheck, type DuePayment } from './checks/repository.ts';
-import { pauseAfterFailureSec } from './schedule.ts';
+import {
+  claimDuePayments,
+  doubtSending,
+  expireUnsent,
+  postponeCheck,
+  type DuePayment,
+} from './checks/repository.ts';
+import { pauseAfterFailureSec, SENDING_IS_LOST_AFTER_SEC } from './schedule.ts';
 import type { Settle } from './settle.ts';
 
 export type DuePaymentsParts = {
@@ -39,6 +45,9 @@ export function createDuePayments({
       const pauseSec = pauseAfterFailureSec(payment.checks);
       const { reference, orderId } = payment;
       logger.warn({ reference, orderId, reason: error.message, pauseSec, notBeforeSec }, 'check postponed');
+      // An answer would have said so; without one, nobody should take it for being on its way still.
+      if (payment.status === 'sending' && payment.ageSec >= SENDING_IS_LOST_AFTER_SEC)
+        await doubtSending(database, reference);
       await postponeCheck(database, reference, pauseSec, notBeforeSec);
     }
   }

@@ -87,6 +87,13 @@ const RECORD: Statement = {
         SELECT FROM verifications v WHERE v.reference = e.reference AND v.outcome = 'unit_error')
       ON CONFLICT (mode, currency) WHERE released_at IS NULL DO NOTHING
       RETURNING currency
+    ), contradiction AS (
+      -- Once for each thing said: the service may say it at every look from now on. What cannot be read, or is about
+      -- another payment, says nothing.
+      SELECT e.id FROM evidence e
+      WHERE $2 = 'paid' AND e.outcome NOT IN ('paid', 'unreadable', 'reference_mismatch') AND NOT EXISTS (
+        SELECT FROM journal j WHERE j.order_id = e.order_id AND j.reference = e.reference
+          AND j.event = 'payment-contradicted' AND j.detail ->> 'outcome' = e.outcome)
     ), earned AS (
       UPDATE suspense_items s SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
         note = 'the service now shows exactly what was asked for, and it paid the order'
@@ -94,11 +101,13 @@ const RECORD: Statement = {
       RETURNING s.id
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
-      SELECT order_id, CASE WHEN $17 THEN 'order-paid' ELSE 'payment-' || $12 END, reference, $11,
+      SELECT order_id, CASE WHEN $17 THEN 'order-paid' WHEN EXISTS (SELECT FROM contradiction) THEN 'payment-contradicted'
+        ELSE 'payment-' || $12 END, reference, $11,
         jsonb_strip_nulls(jsonb_build_object('verification', id, 'evidence', hash, 'outcome', outcome,
           'suspense', (SELECT class FROM stray), 'money', (SELECT money FROM stray), 'earned', (SELECT id FROM earned),
           'stopped', (SELECT currency FROM stopped), 'release', CASE WHEN $17 THEN $15 END))
       FROM evidence WHERE $17 OR $12 <> $2 OR EXISTS (SELECT FROM stray) OR EXISTS (SELECT FROM stopped)
+        OR EXISTS (SELECT FROM contradiction)
     )
     SELECT id FROM evidence`,
 };

@@ -93,6 +93,10 @@ function whatNext(
   payment: Payment,
   { outcome, payment: status }: Decision,
 ): Pick<Settlement, 'status' | 'nextCheckSec'> {
+  // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back from paid, so
+  // nothing the clock could learn would change anything. The journal has the contradiction, a webhook or a return brings
+  // one more look each, and reconciliation, which reads the whole history daily, raises what lasts.
+  if (status === 'paid') return { status, nextCheckSec: null };
   if (outcome === 'paid') return { status, nextCheckSec: null };
   const nextSec = nextCheckSec(payment.ageSec);
   if (nextSec !== null) return { status, nextCheckSec: nextSec };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connect } from 'node:net';
 import { forgetOldKeys } from '../../src/checkout/idempotency/repository.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
@@ -32,14 +33,18 @@ describe('the same key with the same request', () => {
     expect(await query('SELECT FROM idempotency_keys WHERE key = $1', key)).toHaveLength(1);
   });
 
-  test('fifty times at once: one order, one initialize call', async () => {
+  test('a hundred times at once: one order, one initialize call', async () => {
     const key = newId();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => buy(key)));
+    const [before] = await query<{ count: number }>('SELECT count(*)::int FROM orders');
+    const answers = await Promise.all(Array.from({ length: 100 }, () => buy(key)));
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(1);
     expect(statuses.every((status) => status === 201 || status === 409)).toBe(true);
     const { orderId } = await answerOf(await buy(key));
     expect(await query('SELECT FROM payments WHERE order_id = $1', orderId)).toHaveLength(1);
+    expect(await query('SELECT count(*)::int - $1::int AS more FROM orders', before?.count)).toEqual([
+      { more: 1 },
+    ]);
   });
 
   test('still gives it when the product is no longer sold', async () => {
@@ -127,8 +132,35 @@ describe('a key that cannot be used', () => {
     expect(await answer.json()).toMatchObject({ type: '/problems/request-in-flight' });
   });
 
-  test.each(['', '""', 'x'.repeat(300), 'a"b'])('%j: 400', async (key) => {
+  test.each([
+    ['nothing', ''],
+    ['nothing in quotes', '""'],
+    ['300 characters', 'x'.repeat(300)],
+    ['10 kB', 'x'.repeat(10_240)],
+    ['a quote', 'a"b'],
+    ['a letter outside of ASCII', 'caf\u00e9'],
+  ])('%s: 400, and nothing is written', async (_name, key) => {
+    const [before] = await query('SELECT count(*) FROM orders');
     expect((await buy(key)).status).toBe(400);
+    expect(await query('SELECT count(*) FROM orders')).toEqual([before]);
+  });
+
+  test('broken over two lines: 400, and nothing is written', async () => {
+    const [before] = await query('SELECT count(*) FROM orders');
+    const body = JSON.stringify(aBasket);
+    const head = [
+      'POST /checkout HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      'Connection: close',
+    ];
+    const lines = [...head, `Content-Length: ${body.length}`, 'Idempotency-Key: a', ' b', '', body];
+    const socket = connect(Number(new URL(shop.origin).port), '127.0.0.1');
+    socket.end(lines.join('\r\n'));
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await query('SELECT count(*) FROM orders')).toEqual([before]);
   });
 });
 
@@ -145,6 +177,54 @@ test('a second click on an order waits for the first one and gets the same check
   } finally {
     await slow.close();
   }
+});
+
+test('a payment that is sent long after it was written is waited for, too', async () => {
+  const slow = await startProgram({ latencyMs: 300 });
+  try {
+    const { orderId, reference } = await slow.checkout();
+    await slow.program.database.query(
+      `UPDATE payments SET status = 'created', checkout_url = NULL, created_at = now() - interval '5 min' WHERE reference = $1`,
+      [reference],
+    );
+    await slow.hand('reset');
+    const [one, two] = await Promise.all([slow.checkout({ orderId }), slow.checkout({ orderId })]);
+    expect([one.reference, two.reference]).toEqual([reference, reference]);
+  } finally {
+    await slow.close();
+  }
+});
+
+describe('a thousand starts of one order', () => {
+  const start = async (orderId: string): Promise<Set<string>> => {
+    const said = new Set<string>();
+    for (let batch = 0; batch < 50; batch += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => post(`${shop.origin}/checkout`, { orderId })),
+      );
+      for (const answer of answers) {
+        const { checkoutUrl, type } = (await answer.json()) as { checkoutUrl?: string; type?: string };
+        said.add(checkoutUrl ?? `${answer.status} ${type ?? ''}`);
+      }
+    }
+    return said;
+  };
+
+  test('that has an open checkout: all get it, and there is one payment', async () => {
+    const { orderId, checkoutUrl } = await shop.checkout();
+    expect(await start(orderId)).toEqual(new Set([checkoutUrl]));
+    expect(await query('SELECT FROM payments WHERE order_id = $1', orderId)).toHaveLength(1);
+  });
+
+  test('while the service fails: five payments, and then no more', async () => {
+    const { orderId } = await shop.checkout();
+    await query(`UPDATE payments SET status = 'ambiguous' WHERE order_id = $1`, orderId);
+    await shop.hand('outage', { status: 500 });
+    const said = await start(orderId);
+    await shop.hand('outage', { status: null });
+    expect(said).toContain('429 /problems/too-many-open-payments');
+    expect(await query('SELECT FROM payments WHERE order_id = $1', orderId)).toHaveLength(5);
+  });
 });
 
 test('at most five payments of one order within an hour, and an outage is forgotten after it', async () => {

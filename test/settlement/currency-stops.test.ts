@@ -103,7 +103,7 @@ describe('a paid amount that is a power of ten away stops new checkouts of its c
 
   test('a key that was answered before gets its answer, one that was not may be used again', async () => {
     const [old, young] = [newId(), newId()];
-    const first = await (await buy(aBasket, { 'idempotency-key': old })).json();
+    const first = (await (await buy(aBasket, { 'idempotency-key': old })).json()) as CheckoutAnswer;
     await unitError();
     expect(await (await buy(aBasket, { 'idempotency-key': old })).json()).toEqual(first);
     expect((await buy(aBasket, { 'idempotency-key': young })).status).toBe(503);

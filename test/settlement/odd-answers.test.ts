@@ -128,6 +128,89 @@ test('an answer that echoes the key is stored without it', async () => {
   expect(findKey(stored?.body.toString() ?? key, key)).toEqual([]);
 });
 
+describe('an answer that changes its mind', () => {
+  const words = (orderId: string) =>
+    query(
+      `SELECT event, detail ->> 'outcome' AS outcome FROM journal WHERE order_id = $1 AND seq > 2 ORDER BY seq`,
+      orderId,
+    );
+
+  test('failed, pending, failed: it is asked on, and money that comes then pays the order', async () => {
+    const order = await anOrder();
+    for (const status of ['FAILED', 'PENDING', 'FAILED']) {
+      await look(order, record(order.reference, { status }));
+      const state = await stateOf(order.orderId);
+      expect(state).toMatchObject({ payment: 'failed', order: 'failed' });
+      expect(state?.next).not.toBeNull();
+    }
+    await look(order, record(order.reference));
+    expect(await stateOf(order.orderId)).toMatchObject({ payment: 'paid', order: 'paid' });
+  });
+
+  test('paid, then something else: it stays paid, the journal says so once, and the clock rests', async () => {
+    const order = await anOrder();
+    await look(order, record(order.reference));
+    const paid = { payment: 'paid', order: 'paid', next: null, leased: false };
+    const turns: [string, object][] = [
+      ['pending', { status: 'PENDING' }],
+      ['reversed', { status: 'REVERSED' }],
+      ['underpaid', { amount: 100 }],
+      ['pending', { status: 'PENDING' }],
+      ['reversed', { status: 'REVERSED' }],
+      ['paid', {}],
+    ];
+    for (const [, change] of turns) {
+      await look(order, record(order.reference, change));
+      expect(await stateOf(order.orderId)).toEqual(paid);
+    }
+    await look(order, '<html>');
+    await look(order, record(newId()));
+    expect(await stateOf(order.orderId)).toEqual(paid);
+    expect(await words(order.orderId)).toEqual([
+      { event: 'order-paid', outcome: 'paid' },
+      { event: 'payment-contradicted', outcome: 'pending' },
+      { event: 'payment-contradicted', outcome: 'reversed' },
+      { event: 'payment-contradicted', outcome: 'underpaid' },
+    ]);
+    expect(await query('SELECT FROM releases WHERE order_id = $1', order.orderId)).toHaveLength(1);
+    expect(await query('SELECT FROM suspense_items WHERE order_id = $1', order.orderId)).toHaveLength(0);
+  });
+});
+
+describe('a payment whose process died while it was sent', () => {
+  const orphan = async () => {
+    const order = await anOrder();
+    await query(
+      `UPDATE payments SET status = 'sending', checkout_url = NULL, created_at = now() - interval '61 s' WHERE reference = $1`,
+      order.reference,
+    );
+    return order;
+  };
+
+  test.each<[string, (reference: string) => unknown, number, string, string]>([
+    ['not known', () => ({ message: 'not found' }), 404, 'ambiguous', 'pending'],
+    ['pending', (reference) => record(reference, { status: 'PENDING' }), 200, 'ambiguous', 'pending'],
+    ['unreadable', () => '<html>', 200, 'ambiguous', 'pending'],
+    ['a 503', () => ({}), 503, 'ambiguous', 'pending'],
+    ['failed', (reference) => record(reference, { status: 'FAILED' }), 200, 'failed', 'failed'],
+    ['paid', (reference) => record(reference), 200, 'paid', 'paid'],
+  ])(
+    '%s: then it is in doubt or as the service says, and watched',
+    async (_name, body, status, payment, ends) => {
+      const order = await orphan();
+      await look(order, body(order.reference), status);
+      const state = await stateOf(order.orderId);
+      expect(state).toMatchObject({ payment, order: ends });
+      expect(state?.next === null).toBe(payment === 'paid');
+      const [{ event } = { event: '' }] = await query<{ event: string }>(
+        'SELECT event FROM journal WHERE order_id = $1 ORDER BY seq DESC LIMIT 1',
+        order.orderId,
+      );
+      expect(event).toBe(payment === 'paid' ? 'order-paid' : `payment-${payment}`);
+    },
+  );
+});
+
 describe('suspense follows the money', () => {
   const open = (reference: string) =>
     query(`SELECT class, amount FROM suspense_items WHERE reference = $1 AND closed_at IS NULL`, reference);

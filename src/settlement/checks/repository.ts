@@ -88,6 +88,21 @@ export async function expireUnsent(db: Queryable, reference: string): Promise<vo
   );
 }
 
+/** The process that was sending a payment has died, and the service cannot be asked: it may know the payment or not. */
+export async function doubtSending(db: Queryable, reference: string): Promise<void> {
+  await db.query(
+    `WITH held AS (
+       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+     ), doubted AS (
+       UPDATE payments SET status = 'ambiguous', reason = 'process-died' FROM held
+       WHERE reference = $1 AND order_id = held.id AND status = 'sending' RETURNING order_id, reference
+     )
+     INSERT INTO journal (order_id, event, reference, cause, detail)
+     SELECT order_id, 'payment-ambiguous', reference, 'schedule', '{"reason": "process-died"}' FROM doubted`,
+    [reference],
+  );
+}
+
 const POSTPONE: Statement = {
   name: 'postpone-check',
   text: `
