@@ -152,3 +152,10 @@ test('without a running server a command starts the embedded parts by itself and
   expect((await run('explain', orderId)).stdout).toContain(`order ${orderId}  paid`);
   expect(processesIn(shop.folder)).toEqual([]);
 });
+
+test('currencies lists none while nothing is stopped, and says how to release one', async () => {
+  expect(await run('currencies', 'list')).toMatchObject({ code: 0, stdout: 'No currency is stopped.\n' });
+  const usage = await run('currencies', 'release', 'NGN');
+  expect([usage.code, usage.stdout]).toEqual([64, '']);
+  expect(usage.stderr).toMatch(/npm run currencies -- release <currency> --note/);
+});

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { currencies } from '../../src/currencies.ts';
 import { newId } from '../../src/platform/ids.ts';
+import { workList } from '../../src/work-list.ts';
+import { LISTS } from '../../src/work-lists.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
@@ -55,7 +56,10 @@ async function command(positionals: string[], values: { by?: string; note?: stri
   let printed = '';
   const spies = [print(process.stdout), print(process.stderr)];
   try {
-    const code = await currencies(shop.program, { positionals, values: { json: false, ...values } });
+    const code = await workList(shop.program, LISTS.currencies, {
+      positionals,
+      values: { json: false, ...values },
+    });
     return { code, printed };
   } finally {
     for (const spy of spies) spy.mockRestore();
