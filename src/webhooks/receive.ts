@@ -67,7 +67,7 @@ export function createReceiveWebhook({
     if (scheme === null && !limits.ofAddress.take(address)) return tooMany(limits.ofAddress);
     const reading = isJson ? referenceIn(body, dialect) : { reference: null };
     if (reading === null) return { outcome: 'malformed' };
-    const keepsUnknown = scheme !== null || limits.unknown.hasRoom('');
+    const keepsUnknown = limits.unknown.hasRoom('');
     const webhook: ReceivedWebhook = {
       mode,
       body,

@@ -291,7 +291,10 @@ describe('with an Idempotency-Key', () => {
     while (sent().length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     // Its lock runs out, and its payment counts as lost.
     await query(`UPDATE idempotency_keys SET locked_until = now() - interval '1 s' WHERE key = $1`, key);
-    await query(`UPDATE payments SET created_at = now() - interval '1 min' WHERE reference = $1`, sent()[0]);
+    await query(
+      `UPDATE payments SET created_at = now() - interval '1 min', next_check_at = now() WHERE reference = $1`,
+      sent()[0],
+    );
     const { reference } = await answerOf(await buy({ 'idempotency-key': key }));
     comesBack();
     await heldUp;
