@@ -6,6 +6,7 @@ import type { Express } from 'express';
 import request from 'supertest';
 import { buildApp } from '../../src/app.ts';
 import { OPERATIONS, SCHEMAS, type Operation } from '../../src/operations/openapi/operations.ts';
+import { newId } from '../../src/platform/ids.ts';
 import { problemDocument } from '../../src/platform/problem.ts';
 import { PROBLEMS, type ProblemType } from '../../src/platform/problem-types.ts';
 import { aBasket, post, startProgram, type TestProgram } from '../support/program.ts';
@@ -111,6 +112,16 @@ async function flood(): Promise<Response> {
   }
 }
 
+async function floodOfWebhooks(): Promise<Response> {
+  const open = await startProgram({ areWebhooksUnsigned: true });
+  for (let sent = 0; ; sent += 1) {
+    const answer = await post(`${open.origin}/webhooks/payments`, { data: { reference: newId() }, sent });
+    if (answer.status === 202 && sent < 1_000) continue;
+    await open.close();
+    return answer;
+  }
+}
+
 async function tooManyReaders(): Promise<Response> {
   const { orderId } = await shop.checkout();
   const readers = await Promise.all(Array.from({ length: 20 }, () => get(`/orders/${orderId}/events`)));
@@ -161,6 +172,15 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       await sql(`UPDATE idempotency_keys SET reference = NULL, locked_until = now() + interval '1 min'`);
       return buy(aBasket, key);
     },
+    'foreign-origin': () => buy(aBasket, { origin: 'https://evil.example' }),
+    'currency-stopped': async () => {
+      const { reference } = await shop.checkout();
+      await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '850000' });
+      await comeBack(reference);
+      const answer = await buy();
+      await sql(`UPDATE currency_stops SET released_at = now(), released_by = 'test', note = 'seen'`);
+      return answer;
+    },
     'invalid-input': () => buy({ ...aBasket, total: '1.00' }),
     'idempotency-key-reused': async () => {
       const key = { 'idempotency-key': 'reused' };
@@ -202,6 +222,7 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
     'unsupported-media-type': () => raw('/webhooks/payments', 'x', { 'content-type': 'text/plain' }),
     'bad-signature': () => raw('/webhooks/payments', '{}'),
     'method-not-allowed': () => get('/webhooks/payments'),
+    'too-many-requests': floodOfWebhooks,
   },
   placeOrder: {
     'malformed-request': () => raw('/orders', '{', { ...JSON_TYPE, ...bearer(ENV.SHOP_API_TOKEN) }),

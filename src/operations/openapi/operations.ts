@@ -79,6 +79,7 @@ export const OPERATIONS: readonly Operation[] = [
     success: { status: 201, schema: 'OpenedCheckout' },
     problems: [
       ...BODY_PROBLEMS,
+      'foreign-origin',
       'already-paid',
       'under-review',
       'request-in-flight',
@@ -88,6 +89,7 @@ export const OPERATIONS: readonly Operation[] = [
       'too-many-open-payments',
       'payment-refused',
       'payment-service-unavailable',
+      'currency-stopped',
       ...ALWAYS,
     ],
   },
@@ -137,7 +139,7 @@ export const OPERATIONS: readonly Operation[] = [
       'Keeps the bytes and answers; nothing in them is believed. A reference of ours makes us ask the service about it. Unknown references are taken as well, and cost no call.',
     body: { schema: null, contentTypes: [...JSON_BODY, 'application/x-www-form-urlencoded'] },
     success: { status: 202 },
-    problems: [...BODY_PROBLEMS, 'bad-signature', 'method-not-allowed', ...ALWAYS],
+    problems: [...BODY_PROBLEMS, 'bad-signature', 'method-not-allowed', 'too-many-requests', ...ALWAYS],
   },
   {
     id: 'placeOrder',

@@ -89,7 +89,7 @@ const ON_EVERY_PAGE: [string, RegExp][] = [
   ['content-security-policy', /frame-ancestors 'none'/],
   ['content-security-policy', /default-src 'none'/],
   ['x-content-type-options', /^nosniff$/],
-  ['referrer-policy', /^no-referrer$/],
+  ['referrer-policy', /^(?:no-referrer|same-origin)$/],
   ['cache-control', /no-store/],
 ];
 const NEVER = new Set(['iframe', 'object', 'embed', 'base', 'style', 'img onerror']);
