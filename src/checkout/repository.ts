@@ -95,19 +95,22 @@ export async function lockPayableOrder(
   return { ...rest, money: { amount, currency }, payments };
 }
 
+const ADD: Statement = {
+  name: 'add-payment',
+  text: `
+    WITH payment AS (
+      INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
+      SELECT $2, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+      FROM orders WHERE id = $1
+    ), waiting AS (
+      UPDATE orders SET status = 'pending' WHERE id = $1 AND status IN ('failed', 'expired')
+    )
+    INSERT INTO journal (order_id, event, reference, cause) VALUES ($1, 'payment-added', $2, 'shopper')`,
+};
+
 /** Begins a further payment of a locked order. */
 export async function addPayment(tx: Queryable, orderId: string, reference: string): Promise<void> {
-  await tx.query(
-    `WITH payment AS (
-       INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
-       SELECT $2, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
-       FROM orders WHERE id = $1
-     ), waiting AS (
-       UPDATE orders SET status = 'pending' WHERE id = $1 AND status IN ('failed', 'expired')
-     )
-     INSERT INTO journal (order_id, event, reference, cause) VALUES ($1, 'payment-added', $2, 'shopper')`,
-    [orderId, reference],
-  );
+  await tx.query(ADD, [orderId, reference]);
 }
 
 /** Takes a payment that was certainly never sent to be sent now. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/database.ts';
+import type { Queryable, Statement } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { IdempotencyKey } from './key.ts';
 
@@ -20,6 +20,17 @@ export async function findKey(db: Queryable, mode: Mode, key: string): Promise<K
   return row ?? null;
 }
 
+const BIND: Statement = {
+  name: 'bind-idempotency-key',
+  text: `
+    INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, reference, locked_until)
+    SELECT $1, $2, $3, $4, $5::text, CASE WHEN $5::text IS NULL THEN now() + interval '${KEY_LOCK_SEC} s' END
+    ON CONFLICT (mode, key) DO UPDATE SET reference = EXCLUDED.reference, locked_until = EXCLUDED.locked_until
+      WHERE known.fingerprint = EXCLUDED.fingerprint AND known.order_id = EXCLUDED.order_id
+        AND known.reference IS NULL AND coalesce(known.locked_until <= now(), true)
+    RETURNING key`,
+};
+
 /**
  * Ties a key to an order that exists. `answer`: the payment whose open checkout is the answer; null while one is opened.
  * @returns false when another request has the key
@@ -31,15 +42,7 @@ export async function bindKey(
   orderId: string,
   answer: string | null,
 ): Promise<boolean> {
-  const rows = await tx.query(
-    `INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, reference, locked_until)
-     SELECT $1, $2, $3, $4, $5::text, CASE WHEN $5::text IS NULL THEN now() + interval '${KEY_LOCK_SEC} s' END
-     ON CONFLICT (mode, key) DO UPDATE SET reference = EXCLUDED.reference, locked_until = EXCLUDED.locked_until
-       WHERE known.fingerprint = EXCLUDED.fingerprint AND known.order_id = EXCLUDED.order_id
-         AND known.reference IS NULL AND coalesce(known.locked_until <= now(), true)
-     RETURNING key`,
-    [mode, key, fingerprint, orderId, answer],
-  );
+  const rows = await tx.query(BIND, [mode, key, fingerprint, orderId, answer]);
   return rows.length === 1;
 }
 
