@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { cleanUp } from '../support/process.ts';
+import type { CheckoutAnswer } from '../support/program.ts';
+import { createWorld, type Place, type World } from './world.ts';
+
+// K7, K8: the server is killed while it takes a webhook. K13, K14: while it delivers a release. In both, one side
+// repeats what was not acknowledged, and the other side knows it when it comes again.
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+beforeEach(() => world.start());
+afterAll(async () => {
+  await world.close();
+  await cleanUp();
+});
+
+async function expectPaidOnce({ orderId }: CheckoutAnswer): Promise<void> {
+  const [row] = await world.query(
+    `SELECT o.status, (SELECT array_agg(r.delivery) FROM releases r WHERE r.order_id = o.id) AS releases
+     FROM orders o WHERE o.id = $1`,
+    orderId,
+  );
+  expect(row).toEqual({ status: 'paid', releases: ['delivered'] });
+  expect(new Set(world.deliveries(orderId)).size).toBe(1);
+}
+
+const webhooksOf = (reference: string): Promise<{ deliveries: number }[]> =>
+  world.query<{ deliveries: number }>('SELECT deliveries FROM webhooks WHERE reference = $1', reference);
+
+const DOOR = 'POST /webhooks/payments';
+const WEBHOOK_POINTS: [name: string, place: Omit<Place, 'about'>, isKept: boolean][] = [
+  ['K7: it is read and no row is written', { on: 'database', what: 'store-webhook', point: 'asked' }, false],
+  [
+    'K7: its row is written and never committed',
+    { on: 'database', what: 'store-webhook', point: 'uncommitted' },
+    false,
+  ],
+  [
+    'K8: its row is committed and the reply is lost',
+    { on: 'database', what: 'store-webhook', point: 'answered' },
+    true,
+  ],
+  ['K8: its row is committed and no 202 goes out', { on: 'shop', what: DOOR, point: 'answered' }, true],
+];
+
+describe('killed while it takes a webhook', () => {
+  test.each(WEBHOOK_POINTS)('%s: the service repeats it, one row, paid once', async (_n, place, isKept) => {
+    const order = await world.open();
+    const death = world.diesAt({ ...place, about: order.reference });
+    await world.hand(order.reference, 'pay');
+    await death;
+    expect(await webhooksOf(order.reference)).toEqual(isKept ? [{ deliveries: 1 }] : []);
+    await world.start();
+    await world.acknowledged(order.reference);
+    expect(await webhooksOf(order.reference)).toEqual([{ deliveries: isKept ? 2 : 1 }]);
+    await world.settleDown();
+    await expectPaidOnce(order);
+    expect(await world.newViolations()).toEqual([]);
+  });
+});
+
+const RELEASE_POINTS: [name: string, place: Omit<Place, 'about'>, isThere: boolean][] = [
+  [
+    'K13: it is claimed and not sent',
+    { on: 'database', what: 'claim-due-releases', point: 'answered' },
+    false,
+  ],
+  ['K13: it is sent and does not arrive', { on: 'receiver', what: 'POST /', point: 'asked' }, false],
+  [
+    'K14: it has arrived and the receipt is lost',
+    { on: 'receiver', what: 'POST /', point: 'answered' },
+    true,
+  ],
+  [
+    'K14: it has arrived and is not marked',
+    { on: 'database', what: 'release-delivered', point: 'asked' },
+    true,
+  ],
+  [
+    'K14: it has arrived and its mark is never committed',
+    { on: 'database', what: 'release-delivered', point: 'uncommitted' },
+    true,
+  ],
+  [
+    'after K14: it is marked and the reply is lost',
+    { on: 'database', what: 'release-delivered', point: 'answered' },
+    true,
+  ],
+];
+
+describe('killed while it delivers a release', () => {
+  test.each(RELEASE_POINTS)(
+    '%s: it arrives in the end, under one id',
+    async (_name, { what, ...place }, isThere) => {
+      const order = await world.open();
+      // A release's mark names the release alone, so the statement is found by its name.
+      const about = what === 'release-delivered' ? {} : { about: order.orderId };
+      const death = world.diesAt({ what, ...place, ...about });
+      await world.hand(order.reference, 'pay');
+      await death;
+      const sentSoFar = world.deliveries(order.orderId).length;
+      expect(sentSoFar > 0).toBe(isThere);
+      await world.start();
+      await world.settleDown();
+      await expectPaidOnce(order);
+      if (place.point !== 'answered' || !isThere || place.on === 'receiver')
+        expect(world.deliveries(order.orderId).length).toBeGreaterThan(sentSoFar);
+      expect(await world.newViolations()).toEqual([]);
+    },
+  );
+});

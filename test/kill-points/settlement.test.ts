@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { cleanUp } from '../support/process.ts';
+import type { CheckoutAnswer } from '../support/program.ts';
+import { A_MINUTE, createWorld, type Place, type World } from './world.ts';
+
+// K9 to K12: the server is killed while it settles. Whichever door asked, the payment is asked about again when the
+// lease of the dead one ends, and what was written once is not written twice.
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+beforeEach(() => world.start());
+afterAll(async () => {
+  await world.close();
+  await cleanUp();
+});
+
+type Door = {
+  /** The statement by which the door takes the payment. */
+  claim: string;
+  asks(order: CheckoutAnswer, word: 'pay' | 'fail'): Promise<unknown>;
+  /** What comes again by itself after the server is back; the clock comes anyway. */
+  asksAgain(order: CheckoutAnswer): Promise<unknown>;
+};
+
+const DOORS = {
+  return: {
+    claim: 'hint-and-claim-payment',
+    asks: async ({ reference }, word) => {
+      await world.hand(reference, word, { notify: false });
+      expect(await world.comesBack(reference)).toBeNull();
+    },
+    asksAgain: async ({ reference }) => {
+      // While the dead one's lease runs, whoever comes back only waits; here it has ended.
+      await world.letTimePass(A_MINUTE);
+      expect(await world.comesBack(reference)).toBe(303);
+    },
+  },
+  webhook: {
+    claim: 'claim-due-payments',
+    asks: ({ reference }, word) => world.hand(reference, word),
+    asksAgain: () => Promise.resolve(),
+  },
+  clock: {
+    claim: 'claim-due-payments',
+    asks: async ({ reference }, word) => {
+      await world.hand(reference, word, { notify: false });
+      await world.letTimePass(2 * 3_600);
+    },
+    asksAgain: () => Promise.resolve(),
+  },
+} satisfies Record<string, Door>;
+
+type Row = [name: string, where: (door: Door) => Omit<Place, 'about'>, isRecorded: boolean];
+
+const VERIFY = 'GET /v1/transactions/verify/';
+const POINTS: Row[] = [
+  [
+    'before K9: the payment is claimed and nothing is asked',
+    ({ claim }) => ({ on: 'database', what: claim, point: 'answered' }),
+    false,
+  ],
+  [
+    'before K9: verify is asked and not answered',
+    () => ({ on: 'service', what: VERIFY, point: 'asked' }),
+    false,
+  ],
+  [
+    'K9: verify is answered and the answer is lost',
+    () => ({ on: 'service', what: VERIFY, point: 'answered' }),
+    false,
+  ],
+  [
+    'K9: verify is answered and nothing is recorded',
+    () => ({ on: 'database', what: 'record-settlement', point: 'asked' }),
+    false,
+  ],
+  [
+    'K10: the settlement has run and is never committed',
+    () => ({ on: 'database', what: 'record-settlement', point: 'uncommitted' }),
+    false,
+  ],
+  [
+    'K11: the settlement is committed and the reply is lost',
+    () => ({ on: 'database', what: 'record-settlement', point: 'answered' }),
+    true,
+  ],
+  [
+    'K12: the reply has come and the server dies at once',
+    () => ({ on: 'database', what: 'record-settlement', point: 'heard' }),
+    true,
+  ],
+];
+
+/** The order and everything that there must be once. */
+async function endOf({ orderId }: CheckoutAnswer): Promise<object | undefined> {
+  const [row] = await world.query(
+    `SELECT o.status, (SELECT count(*)::int FROM releases r WHERE r.order_id = o.id) AS releases,
+       (SELECT count(*)::int FROM journal j WHERE j.order_id = o.id AND j.event = 'order-paid') AS paid,
+       (SELECT count(*)::int FROM suspense_items s WHERE s.order_id = o.id) AS suspense
+     FROM orders o WHERE o.id = $1`,
+    orderId,
+  );
+  return row;
+}
+const PAID_ONCE = { status: 'paid', releases: 1, paid: 1, suspense: 0 };
+const UNPAID = { releases: 0, paid: 0, suspense: 0 };
+
+/** An open checkout that the clock leaves alone for an hour, so that only the door in question asks. */
+async function openInPeace(): Promise<CheckoutAnswer> {
+  const order = await world.open();
+  await world.query(
+    `UPDATE payments SET next_check_at = now() + interval '1 hour' WHERE reference = $1`,
+    order.reference,
+  );
+  return order;
+}
+
+async function killWhileSettling(door: Door, place: Omit<Place, 'about'>, word: 'pay' | 'fail') {
+  const order = await openInPeace();
+  const death = world.diesAt({ ...place, about: order.reference });
+  await Promise.all([death, door.asks(order, word)]);
+  const atDeath = await endOf(order);
+  await world.start();
+  await door.asksAgain(order);
+  await world.settleDown();
+  return { order, atDeath };
+}
+
+describe.each(Object.entries<Door>(DOORS))('killed while the %s settles a paid payment', (_door, door) => {
+  test.each(POINTS)('%s: paid once in the end, one release', async (_name, where, isRecorded) => {
+    const { order, atDeath } = await killWhileSettling(door, where(door), 'pay');
+    expect(atDeath).toEqual(isRecorded ? PAID_ONCE : { ...UNPAID, status: 'pending' });
+    expect(await endOf(order)).toEqual(PAID_ONCE);
+    expect(new Set(world.deliveries(order.orderId)).size).toBe(1);
+    expect(world.sent('POST /v1/transactions/initialize', order.reference)).toHaveLength(1);
+    expect(await world.newViolations()).toEqual([]);
+  });
+});
+
+test.each(POINTS.slice(-4))(
+  'killed while the clock settles a failed payment, %s: failed, nothing is released',
+  async (_name, where, isRecorded) => {
+    const { order, atDeath } = await killWhileSettling(DOORS.clock, where(DOORS.clock), 'fail');
+    expect(atDeath).toEqual({ ...UNPAID, status: isRecorded ? 'failed' : 'pending' });
+    expect(await endOf(order)).toEqual({ ...UNPAID, status: 'failed' });
+    expect(world.deliveries(order.orderId)).toEqual([]);
+    expect(await world.newViolations()).toEqual([]);
+  },
+);
