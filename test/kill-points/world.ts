@@ -128,6 +128,8 @@ export async function createWorld(of?: TestDatabase): Promise<World> {
       await proxies[on].once(where, async (held: Held) => {
         held.silence();
         await server?.stop('SIGKILL');
+        // Whoever is at the other end of what it held there sees it gone.
+        held.cut();
       });
     },
     isCutAt: async ({ on, ...where }) => {
