@@ -83,6 +83,25 @@ describe("the connection breaks while the service's answer is recorded", () => {
   });
 });
 
+describe('the connection breaks at the COMMIT of a further payment', () => {
+  test.each([BOTH[0], BOTH[2]])('%s: 503, and the same key ends at this order', async (_name, point) => {
+    const { orderId, reference } = await world.open();
+    await world.hand(reference, 'fail', { notify: false });
+    expect(await world.comesBack(reference)).toBe(303);
+    const key = newId();
+    const [answer] = await Promise.all([world.checkout({ orderId }, key), cut('COMMIT', point)]);
+    expect(answer?.http).toBe(503);
+    const begun = await world.query('SELECT FROM payments WHERE order_id = $1', orderId);
+    expect(begun).toHaveLength(point === 'answered' ? 2 : 1);
+    await world.letTimePass(A_MINUTE);
+    const opened = (await world.checkout({ orderId }, key)) as CheckoutAnswer;
+    expect(opened.orderId).toBe(orderId);
+    expect(world.sent('POST', opened.reference)).toHaveLength(1);
+    await world.hand(opened.reference, 'pay');
+    await expectSound(opened);
+  });
+});
+
 describe('the connection breaks while a webhook is kept', () => {
   test.each(BOTH)('%s: the service repeats it, one row', async (_name, point) => {
     const order = await world.open();

@@ -49,8 +49,7 @@ describe('killed while it takes a webhook', () => {
   test.each(WEBHOOK_POINTS)('%s: the service repeats it, one row, paid once', async (_n, place, isKept) => {
     const order = await world.open();
     const death = world.diesAt({ ...place, about: order.reference });
-    await world.hand(order.reference, 'pay');
-    await death;
+    await Promise.all([death, world.hand(order.reference, 'pay')]);
     expect(await webhooksOf(order.reference)).toEqual(isKept ? [{ deliveries: 1 }] : []);
     await world.start();
     await world.acknowledged(order.reference);
@@ -98,8 +97,7 @@ describe('killed while it delivers a release', () => {
       // A release's mark names the release alone, so the statement is found by its name.
       const about = what === 'release-delivered' ? {} : { about: order.orderId };
       const death = world.diesAt({ what, ...place, ...about });
-      await world.hand(order.reference, 'pay');
-      await death;
+      await Promise.all([death, world.hand(order.reference, 'pay')]);
       const sentSoFar = world.deliveries(order.orderId).length;
       expect(sentSoFar > 0).toBe(isThere);
       await world.start();
