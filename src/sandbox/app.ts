@@ -3,10 +3,13 @@ import helmet from 'helmet';
 
 import { sendPage } from '../platform/html.tsx';
 import type { Logger } from '../platform/logger.ts';
-import { apiRoutes, type ApiDeps } from './api/routes.ts';
-import { envelope } from './assumptions.ts';
+import { apiRoutes } from './api/routes.ts';
+import { send } from './api/send.ts';
+import type { ApiDeps } from './api/serve.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
-import { controlRoutes, type ControlDeps } from './control/routes.ts';
+import { profileOf, type Conditions } from './conditions.ts';
+import type { ControlDeps } from './control/reset.ts';
+import { controlRoutes } from './control/routes.ts';
 import { overviewRoutes, type OverviewDeps } from './overview/routes.ts';
 import { NotFoundPage } from './pages/not-found-page.tsx';
 import { STYLESHEET_PATH } from './pages/stylesheet.ts';
@@ -25,25 +28,25 @@ export function createApp(deps: AppDeps): Express {
   app.get(STYLESHEET_PATH, (_req, res) => {
     res.type('css').send(deps.stylesheet);
   });
-  app.use('/checkout', checkoutRoutes(deps.ledger));
+  app.use('/checkout', checkoutRoutes(deps));
   app.use(overviewRoutes(deps));
   app.use((_req, res) => {
     sendPage(res, NotFoundPage(), 404);
   });
-  app.use(answerFault(deps.logger));
+  app.use(answerFault(deps.logger, deps.conditions));
   return app;
 }
 
 /** Bodies and paths that cannot be read carry their own status; anything else is a fault of the stand-in. */
-function answerFault(logger: Logger): ErrorRequestHandler {
+function answerFault(logger: Logger, conditions: Conditions): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     const status = isHttpError(error) ? error.status : 500;
     if (status >= 500) logger.error({ err: error, path: req.path }, 'sandbox request failed');
     if (res.headersSent) next(error);
-    else
-      res
-        .status(status)
-        .json(envelope(status, status < 500 ? 'the request cannot be read' : 'the sandbox failed'));
+    else {
+      const message = status < 500 ? 'the request cannot be read' : 'the sandbox failed';
+      void send(res, profileOf(conditions).refused(status, message));
+    }
   };
 }
 

@@ -1,7 +1,9 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Mode } from './keys.ts';
 
-export type Endpoint = 'initialize' | 'verify' | 'history';
+export const ENDPOINTS = ['initialize', 'verify', 'history', 'balances', 'transfers'] as const;
+
+export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** One call under /v1, written down when it arrives. `mode` and `status` are null until known. */
 export type Call = {
@@ -78,16 +80,13 @@ export function createCallBook(clock: Clock): CallBook {
 }
 
 function countReference(references: Tally, { endpoint, reference }: Call): void {
-  if (reference === null || endpoint === 'history') return;
+  if (reference === null || (endpoint !== 'initialize' && endpoint !== 'verify')) return;
   const tally = references.get(reference) ?? { initialize: 0, verify: 0 };
   tally[endpoint] += 1;
   references.set(reference, tally);
 }
 
 function emptyEndpoints(): CallReport['endpoints'] {
-  return {
-    initialize: { total: 0, byStatus: {} },
-    verify: { total: 0, byStatus: {} },
-    history: { total: 0, byStatus: {} },
-  };
+  const entries = ENDPOINTS.map((endpoint) => [endpoint, { total: 0, byStatus: {} }]);
+  return Object.fromEntries(entries) as CallReport['endpoints'];
 }

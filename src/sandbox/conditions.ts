@@ -1,18 +1,34 @@
-/** What is wrong with the service at the moment. A test sets it over the control routes; nothing sets itself back. */
+import { DEFAULT_PROFILE, PROFILES, type ProfileName } from './profiles/all.ts';
+import type { Profile } from './profiles/profile.ts';
+import type { RateForm } from './profiles/shapes/too-many.ts';
+
+/** How the service is at the moment: who it plays, and what is wrong with it. Nothing sets itself back. */
 export type Conditions = {
+  profileName: ProfileName;
   /** Every call is answered 401, as after a key was revoked. */
   areKeysRefused: boolean;
   /** Every call is answered with this status and is not carried out; null: the service is up. */
   outageStatus: number | null;
+  /** Null: as many calls as anybody likes. */
+  limit: Limit | null;
   /** Each answer under /v1 waits this long, in milliseconds. */
   readonly latencyMs: number;
 };
 
-export function createConditions(latencyMs: number): Conditions {
-  return { areKeysRefused: false, outageStatus: null, latencyMs };
+/** What is above `callsPerSecond` is refused: until the next second, or for `lockOutSec`. */
+export type Limit = { callsPerSecond: number; form: RateForm | null; lockOutSec: number | null };
+
+export function createConditions(profileName: ProfileName = DEFAULT_PROFILE, latencyMs = 0): Conditions {
+  return { profileName, areKeysRefused: false, outageStatus: null, limit: null, latencyMs };
 }
 
+export function profileOf({ profileName }: Conditions): Profile {
+  return PROFILES[profileName];
+}
+
+/** Good weather again; who it plays stays. */
 export function heal(conditions: Conditions): void {
   conditions.areKeysRefused = false;
   conditions.outageStatus = null;
+  conditions.limit = null;
 }

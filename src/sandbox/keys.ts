@@ -1,7 +1,7 @@
 /** Test and live are two worlds: nothing of one can be seen with a key of the other. */
-export type Mode = 'test' | 'live';
+export const MODES = ['test', 'live'] as const;
 
-export const MODES: readonly Mode[] = ['test', 'live'];
+export type Mode = (typeof MODES)[number];
 
 /** The stand-in's own keys. They open nothing anywhere else and are made to be read aloud. */
 export const SANDBOX_TEST_KEY = 'sk_test_sandbox_no_real_money';

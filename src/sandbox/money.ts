@@ -25,9 +25,10 @@ export function parseMoney(amount: string, currency: string): Money | null {
 /** The amount in major units with all decimals of its currency: "25.00" NGN, "25" XOF, "25.000" KWD. */
 export function formatAmount({ minor, currency }: Money): string {
   const decimals = decimalsOf(currency) ?? 0;
-  const digits = minor.toString().padStart(decimals + 1, '0');
+  const sign = minor < 0n ? '-' : ''; // a balance can fall below zero, when money goes back that was paid out
+  const digits = (minor < 0n ? -minor : minor).toString().padStart(decimals + 1, '0');
   const point = digits.length - decimals;
-  return decimals === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
+  return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
 /** The same for people: thousands grouped ("1,250.50"). The currency code is for the page to place. */

@@ -4,12 +4,17 @@ import type { Logger } from '../platform/logger.ts';
 import { createApp } from './app.ts';
 import { WEBHOOK_PAUSES_MS } from './assumptions.ts';
 import { createCallBook } from './calls.ts';
-import { createConditions } from './conditions.ts';
+import { createConditions, profileOf } from './conditions.ts';
+import { createFaultBook } from './faults/book.ts';
+import { fateOf } from './faults/fate.ts';
+import { createPlayer } from './faults/player.ts';
 import { createKeyRing, SANDBOX_LIVE_KEY, SANDBOX_TEST_KEY } from './keys.ts';
 import { openLedgerFile } from './ledger/ledger-file.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createLedgerState } from './ledger/state.ts';
 import { readStylesheet } from './pages/stylesheet.ts';
+import type { ProfileName } from './profiles/all.ts';
+import { createTurnstile } from './rate.ts';
 import { createDeliveries } from './webhooks/deliveries.ts';
 import { createPost } from './webhooks/post.ts';
 
@@ -31,6 +36,8 @@ export type SandboxOptions = {
     /** Milliseconds between attempts, the last one repeating; short ones make tests short. */
     pausesMs?: readonly number[];
   };
+  /** Which service it plays at first; the plain one by default. */
+  profile?: ProfileName;
   /** Delays each answer under /v1, in milliseconds. */
   latencyMs?: number;
   clock?: Clock;
@@ -59,18 +66,25 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const log = await openLedgerFile(options.dataDir, state, logger);
   const stylesheet = await readStylesheet();
   const post = createPost();
+  const [conditions, faults] = [createConditions(options.profile, options.latencyMs), createFaultBook()];
   const deliveries = createDeliveries({
     ...webhook,
     pausesMs: webhook.pausesMs ?? WEBHOOK_PAUSES_MS,
     post,
-    logger,
-    ended: (webhookId, hasArrived) => {
+    profile: () => profileOf(conditions),
+    fateOf: (notice) => fateOf(faults, notice),
+    clock,
+    ended: ({ webhookId, transaction: { reference } }, hasArrived) => {
+      if (!hasArrived) logger.warn({ reference }, 'sandbox webhook given up');
       ledger.endWebhook(webhookId, hasArrived);
     },
   });
   const ledger: Ledger = createLedger({ clock, log, state, webhooks: deliveries });
 
+  const player = createPlayer({ ledger, forge: deliveries.forge });
+
   const closeParts = async (): Promise<void> => {
+    player.reset();
     await deliveries.close();
     await log.close();
   };
@@ -79,17 +93,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ledger,
     keys,
     calls: createCallBook(clock),
-    conditions: createConditions(options.latencyMs ?? 0),
+    conditions,
+    faults,
+    player,
+    turnstile: createTurnstile(clock),
+    clock,
     deliveries,
     checkoutUrl: (token) => `${publicUrl ?? ''}/checkout/${token}`,
     baseUrl: () => publicUrl ?? '',
     stylesheet,
     logger,
   });
-  const server = await listen(app, options.host, options.port).catch(async (error: unknown) => {
-    await closeParts();
-    throw error;
-  });
+  const server = await listen(app, options.host, options.port).catch(afterwards(closeParts));
   const url = addressOf(options.host, server.port);
   publicUrl ??= url;
   for (const notice of state.owedNotices()) deliveries.send(notice);
@@ -99,13 +114,19 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     testKey: SANDBOX_TEST_KEY,
     liveKey: SANDBOX_LIVE_KEY,
     webhookSecret: webhook.secret,
-    setWebhookUrl(next) {
-      deliveries.setUrl(next);
-    },
+    setWebhookUrl: deliveries.setUrl,
     async close() {
       await server.close();
       await closeParts();
     },
+  };
+}
+
+/** Cleans up, and lets the failure go on. */
+function afterwards(cleanUp: () => Promise<void>): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await cleanUp();
+    throw error;
   };
 }
 

@@ -5,16 +5,17 @@ import {
   AMOUNT_CURRENCY,
   AMOUNT_PATTERN,
   EMAIL_MAX_LENGTH,
-  HTTP_STATUS,
   MINIMUM_MAJOR_UNITS,
   REDIRECT_URL_MAX_LENGTH,
   REFERENCE_PATTERN,
+  REFUSALS,
   REQUIRED_FIELDS,
 } from '../assumptions.ts';
 import type { Mode } from '../keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { decimalsOf, parseMoney, type Money } from '../money.ts';
-import { accepted, refused, type Answer } from './answer.ts';
+import type { Profile } from '../profiles/profile.ts';
+import type { Answer } from './answer.ts';
 
 const requestSchema = z.object({
   email: z.email().max(EMAIL_MAX_LENGTH),
@@ -36,34 +37,48 @@ type InitializeRequest = z.infer<typeof requestSchema>;
  */
 export function initialize(
   ledger: Ledger,
+  profile: Profile,
   mode: Mode,
   body: unknown,
   checkoutUrl: (token: string) => string,
 ): Answer {
   const request = requestSchema.safeParse(body);
-  if (!request.success) return refused(HTTP_STATUS.malformed, complaint(request.error));
-  const asked = priceOf(request.data);
-  if (typeof asked === 'string') return refused(HTTP_STATUS.ruleBroken, asked);
+  if (!request.success) return profile.refused(REFUSALS.malformed, complaint(request.error));
+  const asked = priceOf(request.data, profile.unit);
+  if (typeof asked === 'string') return profile.refused(REFUSALS.ruleBroken, asked);
   const { email, reference, redirectUrl } = request.data;
-  const transaction = ledger.initialize(mode, { email, asked, reference, redirectUrl });
-  if (transaction === 'duplicate') {
-    return refused(HTTP_STATUS.duplicateReference, 'a transaction with this reference exists');
+  const first = ledger.find(mode, reference);
+  if (first !== undefined) {
+    return profile.duplicate({ transaction: first, checkoutUrl: checkoutUrl(first.token) });
   }
-  return accepted('initialized', 'checkout opened', checkoutUrl(transaction.token));
+  const transaction = ledger.initialize(mode, { email, asked, reference, redirectUrl });
+  return profile.opened({ transaction, checkoutUrl: checkoutUrl(transaction.token) });
 }
 
 /** The price, or what is wrong with it. */
-function priceOf({ amount, localCurrency, amountCurrency }: InitializeRequest): Money | string {
+function priceOf(
+  { amount, localCurrency, amountCurrency }: InitializeRequest,
+  unit: Profile['unit'],
+): Money | string {
   if (amountCurrency !== AMOUNT_CURRENCY) return `amountCurrency must be "${AMOUNT_CURRENCY}"`;
   const decimals = decimalsOf(localCurrency);
   if (decimals === null) return 'localCurrency must be an ISO 4217 code in capitals';
-  const money = AMOUNT_PATTERN.test(amount) ? parseMoney(amount, localCurrency) : null;
-  if (money === null)
-    return `amount must be a plain number of at most ${decimals} decimals in ${localCurrency}`;
+  const money = moneyIn(unit, amount, localCurrency);
+  if (money === null) {
+    return unit === 'minor'
+      ? `amount must be a whole number of the smallest units of ${localCurrency}`
+      : `amount must be a plain number of at most ${decimals} decimals in ${localCurrency}`;
+  }
   if (money.minor < MINIMUM_MAJOR_UNITS * 10n ** BigInt(decimals)) {
-    return `amount must be at least ${MINIMUM_MAJOR_UNITS.toString()}`;
+    return `amount must be at least ${MINIMUM_MAJOR_UNITS.toString()} ${localCurrency}`;
   }
   return money;
+}
+
+function moneyIn(unit: Profile['unit'], amount: string, currency: string): Money | null {
+  if (!AMOUNT_PATTERN.test(amount)) return null;
+  if (unit === 'major') return parseMoney(amount, currency);
+  return amount.includes('.') ? null : { minor: BigInt(amount), currency };
 }
 
 function isWebAddress(text: string): boolean {

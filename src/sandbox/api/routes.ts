@@ -1,49 +1,76 @@
-import { Router, text, type Request, type RequestHandler, type Response } from 'express';
+import { Router, text, type RequestHandler } from 'express';
 import { parse } from 'lossless-json';
 
-import { sleep } from '../../platform/clock.ts';
 import { BODY_LIMIT } from '../assumptions.ts';
-import type { Call, CallBook, Endpoint } from '../calls.ts';
-import type { Conditions } from '../conditions.ts';
-import type { KeyRing, Mode } from '../keys.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { refused, type Answer } from './answer.ts';
-import { history } from './history.ts';
+import { profileOf } from '../conditions.ts';
+import { ON_HISTORY, ON_RECORDS } from '../faults/deck.ts';
+import { PROFILES } from '../profiles/all.ts';
+import { listOf } from './history.ts';
 import { initialize } from './initialize.ts';
-import { verify } from './verify.ts';
-
-export type ApiDeps = {
-  ledger: Ledger;
-  keys: KeyRing;
-  calls: CallBook;
-  conditions: Conditions;
-  checkoutUrl: (token: string) => string;
-};
-
-type Deed = (mode: Mode, req: Request) => Answer;
+import { send } from './send.ts';
+import { serve, type ApiDeps, type Deed } from './serve.ts';
+import { neighbourOf, verify } from './verify.ts';
 
 /** The service's own interface, mounted at /v1. */
 export function apiRoutes(deps: ApiDeps): Router {
+  const { ledger, checkoutUrl } = deps;
   const router = Router();
 
   router.post(
     '/transactions/initialize',
     text({ type: 'application/json', limit: BODY_LIMIT }),
     readExactJson,
-    serve(deps, 'initialize', (mode, req) => initialize(deps.ledger, mode, req.body, deps.checkoutUrl)),
+    serve(deps, 'initialize', ({ profile, mode, req }) =>
+      initialize(ledger, profile, mode, req.body, checkoutUrl),
+    ),
   );
-  router.get(
-    '/transactions/verify/:reference',
-    serve(deps, 'verify', (mode, req) => verify(deps.ledger, mode, String(req.params.reference))),
-  );
+  router.get('/transactions/verify/:reference', serve(deps, 'verify', verifyUnderFaults(deps)));
   router.get(
     '/transactions/history',
-    serve(deps, 'history', (mode, req) => history(deps.ledger, mode, req.query)),
+    serve(deps, 'history', ({ profile, mode, req }) => {
+      const name = deps.faults.strike(ON_HISTORY, 'history', null);
+      const list = listOf(ledger, mode);
+      return profile.history(name === null ? list : ON_HISTORY[name].bend(list), req.query);
+    }),
   );
-  router.use((_req, res) => {
-    send(res, refused(404, 'no such endpoint'));
-  });
+  addMoneyRoutes(router, deps);
+  router.use((_req, res) => send(res, profileOf(deps.conditions).refused(404, 'no such endpoint')));
   return router;
+}
+
+function verifyUnderFaults({ ledger, faults, clock }: ApiDeps): Deed {
+  return ({ profile, mode, req }) => {
+    const reference = String(req.params.reference);
+    const answer = verify(ledger, profile, mode, reference, clock.now());
+    const transaction = ledger.find(mode, reference);
+    const name = faults.strike(ON_RECORDS, 'verify', reference);
+    if (name === null || transaction === undefined) return answer;
+    const neighbour = neighbourOf(ledger, mode, reference);
+    return ON_RECORDS[name].spoil(answer, { profile, transaction, neighbour });
+  };
+}
+
+/** The reference says that balances and transfers exist and not where: each profile has them elsewhere. */
+function addMoneyRoutes(router: Router, deps: ApiDeps): void {
+  const { ledger, conditions } = deps;
+  for (const { balances, transfers } of Object.values(PROFILES)) {
+    router.get(
+      balances.path,
+      onlyIf(() => profileOf(conditions).balances.path === balances.path),
+      serve(deps, 'balances', ({ profile, mode }) => profile.balances.answer(ledger.balances(mode))),
+    );
+    router.get(
+      transfers.path,
+      onlyIf(() => profileOf(conditions).transfers.path === transfers.path),
+      serve(deps, 'transfers', ({ profile, mode }) => profile.transfers.answer(ledger.transfers(mode))),
+    );
+  }
+}
+
+function onlyIf(isTrue: () => boolean): RequestHandler {
+  return (_req, _res, next) => {
+    next(isTrue() ? undefined : 'route');
+  };
 }
 
 /** Numbers keep their own digits: {@link text} and this instead of a parser that makes floats of them. */
@@ -55,34 +82,3 @@ const readExactJson: RequestHandler = (req, _res, next) => {
   }
   next();
 };
-
-/** The way of every call: written down, let in, carried out, saved, delayed, answered. */
-function serve(deps: ApiDeps, endpoint: Endpoint, deed: Deed): RequestHandler {
-  const { ledger, calls, conditions } = deps;
-  return async (req, res) => {
-    const call = calls.begin(endpoint, referenceIn(req));
-    const answer = carryOut(deps, req, call, deed);
-    await ledger.saved();
-    if (conditions.latencyMs > 0) await sleep(conditions.latencyMs);
-    calls.end(call, answer.status);
-    send(res, answer);
-  };
-}
-
-function referenceIn(req: Request): string | null {
-  const named: unknown =
-    req.params.reference ?? (req.body as { reference?: unknown } | null | undefined)?.reference;
-  return typeof named === 'string' ? named : null;
-}
-
-function carryOut({ keys, conditions }: ApiDeps, req: Request, call: Call, deed: Deed): Answer {
-  if (conditions.outageStatus !== null)
-    return refused(conditions.outageStatus, 'the service is not available');
-  call.mode = conditions.areKeysRefused ? null : keys(req.get('x-api-key'));
-  if (call.mode === null) return refused(401, 'a valid x-api-key is required');
-  return deed(call.mode, req);
-}
-
-function send(res: Response, { status, body }: Answer): void {
-  res.status(status).type('json').send(body);
-}

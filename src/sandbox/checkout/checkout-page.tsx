@@ -2,39 +2,49 @@ import type { ComponentChildren, VNode } from 'preact';
 
 import { Page } from '../../platform/html.tsx';
 import { amountOnRecord } from '../assumptions.ts';
-import type { Transaction } from '../ledger/transaction.ts';
+import type { State, Transaction } from '../ledger/transaction.ts';
 import { formatForPeople } from '../money.ts';
 import { Amount } from '../pages/amount.tsx';
 import { Ribbon } from '../pages/ribbon.tsx';
 import { STYLESHEET_PATH } from '../pages/stylesheet.ts';
-import { returnAddress } from './return-address.ts';
+import type { SetFault } from '../faults/book.ts';
+import { DeckForm } from './deck-form.tsx';
+
+export type CheckoutProps = {
+  transaction: Transaction;
+  /** Whether the page still takes money. */
+  isOpen: boolean;
+  /** Null: this kind of service leads nobody back. */
+  returnAddress: string | null;
+  /** Faults that will befall this transaction. */
+  inTheAir: readonly SetFault[];
+};
 
 /** What the shopper sees: a decision to take, or the one that was taken. */
-export function CheckoutPage({ transaction }: { transaction: Transaction }): VNode {
+export function CheckoutPage(props: CheckoutProps): VNode {
+  const { transaction, isOpen } = props;
   const { asked } = transaction;
   const title = `${HEADINGS[transaction.state]} · ${formatForPeople(asked)} ${asked.currency}`;
   return (
     <Page title={title} stylesheet={STYLESHEET_PATH}>
       <Ribbon />
-      <main class="card">
-        {transaction.state === 'pending' ? (
-          <Open transaction={transaction} />
-        ) : (
-          <Decided transaction={transaction} />
-        )}
-      </main>
+      <main class="card">{isOpen ? <Open {...props} /> : <Decided {...props} />}</main>
     </Page>
   );
 }
 
-const HEADINGS = {
+const HEADINGS: Record<State, string> = {
   pending: 'Checkout',
+  'in-review': 'Payment under review',
+  abandoned: 'Checkout',
   paid: 'Payment received',
   failed: 'Payment failed',
+  cancelled: 'Payment cancelled',
+  expired: 'Checkout expired',
   reversed: 'Payment reversed',
-} as const;
+};
 
-function Open({ transaction }: { transaction: Transaction }): VNode {
+function Open({ transaction, inTheAir }: CheckoutProps): VNode {
   return (
     <>
       <h1>{HEADINGS.pending}</h1>
@@ -57,11 +67,12 @@ function Open({ transaction }: { transaction: Transaction }): VNode {
         You play the shopper’s bank: <em>Pay</em> approves, <em>Let it fail</em> declines, <em>Leave</em> goes
         back to the shop with nothing decided.
       </p>
+      <DeckForm token={transaction.token} inTheAir={inTheAir} />
     </>
   );
 }
 
-function Decided({ transaction }: { transaction: Transaction }): VNode {
+function Decided({ transaction, returnAddress }: CheckoutProps): VNode {
   return (
     <>
       <h1 class={`outcome ${transaction.state}`}>{HEADINGS[transaction.state]}</h1>
@@ -69,11 +80,13 @@ function Decided({ transaction }: { transaction: Transaction }): VNode {
         <Amount money={amountOnRecord(transaction)} />
       </p>
       <Details transaction={transaction} />
-      <div class="choices">
-        <a class="button primary" href={returnAddress(transaction)}>
-          Return to the shop
-        </a>
-      </div>
+      {returnAddress !== null && (
+        <div class="choices">
+          <a class="button primary" href={returnAddress}>
+            Return to the shop
+          </a>
+        </div>
+      )}
       <p class="note">This checkout is closed: nothing on this page pays again.</p>
     </>
   );

@@ -1,5 +1,12 @@
 import { z } from 'zod';
 
+import { ENDPOINTS } from '../calls.ts';
+import { AIR_NAMES, DEED_NAMES } from '../faults/deck.ts';
+import { MODES } from '../keys.ts';
+import { STATES } from '../ledger/transaction.ts';
+import { PROFILE_NAMES } from '../profiles/all.ts';
+import { RATE_FORMS } from '../profiles/shapes/too-many.ts';
+
 /* What the control routes take. Strict: a misspelt field in a test must not pass unnoticed. */
 
 const aim = {
@@ -17,6 +24,44 @@ export const paymentSchema = z.strictObject({
   amount: z.string().optional(),
   /** Without it, the currency asked for. */
   currency: z.string().optional(),
+});
+
+export const moveSchema = z.strictObject({ ...aim, to: z.enum(STATES).exclude(['pending', 'paid']) });
+
+export const playSchema = z.strictObject({ ...aim, fault: z.enum(DEED_NAMES) });
+
+export const faultSchema = z.strictObject({
+  fault: z.enum(AIR_NAMES),
+  /** Without it, wherever the fault can lie. */
+  endpoint: z.enum([...ENDPOINTS, 'webhook']).optional(),
+  /** Without it, every transaction. */
+  reference: z.string().optional(),
+  /** How many calls or webhooks it befalls; without it, all until it is taken back. */
+  calls: z.int().min(1).optional(),
+});
+
+export const profileSchema = z.strictObject({ name: z.enum(PROFILE_NAMES) });
+
+/** Null: as many calls as anybody likes. */
+export const limitSchema = z.strictObject({
+  callsPerSecond: z.int().min(0).nullable(),
+  /** Without it, as the profile does. */
+  form: z.enum(RATE_FORMS).optional(),
+  /** How long a caller above the limit stays out; without it, until the next second. */
+  lockOutSec: z.int().min(1).optional(),
+});
+
+const mode = z.enum(MODES).default('test');
+
+export const modeSchema = z.strictObject({ mode });
+
+export const transferSchema = z.strictObject({
+  mode,
+  /** Decimal text in major units. */
+  amount: z.string(),
+  currency: z.string(),
+  /** The shop's own name for it. */
+  reference: z.string().min(1).max(64).optional(),
 });
 
 export const keysSchema = z.strictObject({ refuse: z.boolean() });

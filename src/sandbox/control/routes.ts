@@ -1,32 +1,27 @@
-import express, { Router, type Request, type RequestHandler, type Response } from 'express';
+import express, { Router, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
 
-import type { CallBook } from '../calls.ts';
-import { heal, type Conditions } from '../conditions.ts';
-import type { DecisionOutcome, Ledger } from '../ledger/ledger.ts';
-import type { Deliveries } from '../webhooks/deliveries.ts';
+import type { DecisionOutcome } from '../ledger/ledger.ts';
+import { setting, withBody } from './bodies.ts';
 import { aimAt, payByHand } from './decide.ts';
 import { toEntry } from './entry.ts';
+import { addMoneyRoutes } from './money/routes.ts';
+import { resetAll, type ControlDeps } from './reset.ts';
 import { sendLedger } from './send-ledger.ts';
 import * as requests from './requests.ts';
-
-export type ControlDeps = {
-  ledger: Ledger;
-  calls: CallBook;
-  conditions: Conditions;
-  deliveries: Deliveries;
-  checkoutUrl: (token: string) => string;
-};
+import { addWeatherRoutes } from './weather/routes.ts';
 
 /** A person's hand over HTTP, for tests and demonstrations; mounted at /sandbox. No real service has this. */
 export function controlRoutes(deps: ControlDeps): Router {
-  const { ledger, calls, conditions, deliveries } = deps;
+  const { calls, deliveries } = deps;
   const router = Router();
   router.use(refuseBrowsers);
   // Whatever the content type says: a body that is overlooked would pay another amount than the test meant.
   router.use(express.json({ type: () => true, strict: false }));
 
   addTransactionRoutes(router, deps);
+  addWeatherRoutes(router, deps);
+  addMoneyRoutes(router, deps);
   router.get('/calls', (req, res) => {
     const { reference } = req.query;
     res.json(calls.report(typeof reference === 'string' ? reference : undefined));
@@ -41,26 +36,8 @@ export function controlRoutes(deps: ControlDeps): Router {
     }),
   );
   router.post(
-    '/keys/refuse',
-    setting(requests.keysSchema, ({ refuse }) => {
-      conditions.areKeysRefused = refuse;
-    }),
-  );
-  router.post(
-    '/outage',
-    setting(requests.outageSchema, ({ status }) => {
-      conditions.outageStatus = status;
-    }),
-  );
-  router.post(
     '/reset',
-    setting(requests.emptySchema, async () => {
-      ledger.reset();
-      deliveries.reset();
-      calls.reset();
-      heal(conditions);
-      await ledger.saved();
-    }),
+    setting(requests.emptySchema, () => resetAll(deps)),
   );
   return router;
 }
@@ -77,17 +54,26 @@ function addTransactionRoutes(router: Router, deps: ControlDeps): void {
       found ? { outcome: 'done', transaction: found } : { outcome: 'unknown-reference' },
     );
   });
-  router.post('/transactions/:reference/pay', decision(deps, requests.paymentSchema, payByHand));
   router.post(
-    '/transactions/:reference/fail',
-    decision(deps, requests.decisionSchema, (_ledger, reference, aim) =>
-      ledger.fail(aimAt(ledger, reference, aim)),
+    '/transactions/:reference/pay',
+    decision(deps, requests.paymentSchema, (reference, payment) => payByHand(ledger, reference, payment)),
+  );
+  const move = (to: 'failed' | 'reversed'): RequestHandler =>
+    decision(deps, requests.decisionSchema, (reference, aim) =>
+      ledger.move(aimAt(ledger, reference, aim), to),
+    );
+  router.post('/transactions/:reference/fail', move('failed'));
+  router.post('/transactions/:reference/reverse', move('reversed'));
+  router.post(
+    '/transactions/:reference/move',
+    decision(deps, requests.moveSchema, (reference, { to, ...aim }) =>
+      ledger.move(aimAt(ledger, reference, aim), to),
     ),
   );
   router.post(
-    '/transactions/:reference/reverse',
-    decision(deps, requests.decisionSchema, (_ledger, reference, aim) =>
-      ledger.reverse(aimAt(ledger, reference, aim)),
+    '/transactions/:reference/play',
+    decision(deps, requests.playSchema, (reference, { fault, ...aim }) =>
+      deps.player.play(fault, aimAt(ledger, reference, aim)),
     ),
   );
 }
@@ -101,37 +87,13 @@ const refuseBrowsers: RequestHandler = (req, res, next) => {
 function decision<T extends z.ZodType>(
   deps: ControlDeps,
   schema: T,
-  deed: (ledger: Ledger, reference: string, input: z.infer<T>) => DecisionOutcome,
+  deed: (reference: string, input: z.infer<T>) => DecisionOutcome,
 ): RequestHandler {
   return withBody(schema, async (input, req, res) => {
-    const outcome = deed(deps.ledger, String(req.params.reference), input);
+    const outcome = deed(String(req.params.reference), input);
     await deps.ledger.saved();
     sendOutcome(deps, res, outcome);
   });
-}
-
-function setting<T extends z.ZodType>(
-  schema: T,
-  deed: (input: z.infer<T>) => void | Promise<void>,
-): RequestHandler {
-  return withBody(schema, async (input, _req, res) => {
-    await deed(input);
-    res.status(204).end();
-  });
-}
-
-function withBody<T extends z.ZodType>(
-  schema: T,
-  handle: (input: z.infer<T>, req: Request, res: Response) => Promise<void>,
-): RequestHandler {
-  return async (req, res) => {
-    const input = schema.safeParse(req.body ?? {});
-    if (input.success) await handle(input.data, req, res);
-    else
-      res
-        .status(422)
-        .json({ error: input.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) });
-  };
 }
 
 function sendOutcome({ checkoutUrl }: ControlDeps, res: Response, outcome: DecisionOutcome): void {

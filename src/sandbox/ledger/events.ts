@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const head = { at: z.string(), mode: z.enum(['test', 'live']), reference: z.string() };
+const mode = z.enum(['test', 'live']);
+const head = { at: z.string(), mode, reference: z.string() };
 
 /** Null: nobody is told (the webhook is lost, or no address is set). */
 const webhookId = z.string().nullable();
@@ -24,9 +25,25 @@ export const ledgerEventSchema = z.discriminatedUnion('type', [
     redirectUrl: z.string(),
   }),
   z.object({ type: z.literal('paid'), ...head, amount: z.string(), currency: z.string(), by, webhookId }),
-  z.object({ type: z.literal('failed'), ...head, by, webhookId }),
-  z.object({ type: z.literal('reversed'), ...head, by, webhookId }),
+  z.object({
+    type: z.enum(['in-review', 'abandoned', 'failed', 'cancelled', 'expired', 'reversed']),
+    ...head,
+    by,
+    webhookId,
+  }),
   z.object({ type: z.literal('webhook-ended'), webhookId: z.string(), delivered: z.boolean() }),
+  /** Everything collected so far may be paid out. */
+  z.object({ type: z.literal('made-available'), at: z.string(), mode }),
+  /** Money left the shop's balance. */
+  z.object({
+    type: z.literal('transferred'),
+    at: z.string(),
+    mode,
+    id: z.string(),
+    reference: z.string(),
+    amount: z.string(),
+    currency: z.string(),
+  }),
   z.object({ type: z.literal('reset') }),
 ]);
 

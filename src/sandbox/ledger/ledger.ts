@@ -6,7 +6,8 @@ import { formatAmount, type Money } from '../money.ts';
 import type { EventLog } from './event-log.ts';
 import type { Hand, LedgerEvent } from './events.ts';
 import type { LedgerState } from './state.ts';
-import type { Change, Notice, Transaction } from './transaction.ts';
+import type { Transfer } from './balances.ts';
+import type { Change, Notice, State, Transaction } from './transaction.ts';
 
 /** What initialize asks for. */
 export type Order = { email: string; asked: Money; reference: string; redirectUrl: string };
@@ -24,13 +25,18 @@ export type DecisionOutcome =
  * calls can both pass the check; its answer may leave only after {@link Ledger.saved}.
  */
 export type Ledger = Omit<LedgerState, 'apply' | 'owedNotices'> & {
-  initialize(mode: Mode, order: Order): Transaction | 'duplicate';
+  /** @throws {Error} when the mode knows the reference: that is to be asked first, in the same go */
+  initialize(mode: Mode, order: Order): Transaction;
   /** Takes any amount, by default what was asked for, as often as it is called; only a second currency is refused. */
   pay(decision: Decision, money?: Money): DecisionOutcome;
-  /** Takes what was asked for from a transaction nobody decided on yet, and refuses every other. */
+  /** Takes what was asked for from a transaction that is still open, and refuses every other. */
   payIfPending(decision: Decision): DecisionOutcome;
-  fail(decision: Decision): DecisionOutcome;
-  reverse(decision: Decision): DecisionOutcome;
+  /** Anything but a payment: the service reviews, the bank declines, the shopper leaves, the money goes back. */
+  move(decision: Decision, to: Exclude<Change, 'paid'>): DecisionOutcome;
+  /** Everything collected so far may be paid out. */
+  makeAvailable(mode: Mode): void;
+  /** Pays money out to the shop's bank. Null: there is not so much available. */
+  transfer(mode: Mode, money: Money, reference?: string): Transfer | null;
   endWebhook(webhookId: string, delivered: boolean): void;
   /** Forgets every transaction and every webhook owed. */
   reset(): void;
@@ -54,12 +60,13 @@ export function createLedger(deps: LedgerDeps): Ledger {
     pay: (decision, money) => decide(deps, decision, 'paid', money),
     payIfPending(decision) {
       const now = state.find(decision.mode, decision.reference)?.state ?? 'pending';
-      return now === 'pending'
-        ? decide(deps, decision, 'paid')
-        : { outcome: 'refused', reason: `it is ${now}` };
+      return isOpen(now) ? decide(deps, decision, 'paid') : { outcome: 'refused', reason: `it is ${now}` };
     },
-    fail: (decision) => decide(deps, decision, 'failed'),
-    reverse: (decision) => decide(deps, decision, 'reversed'),
+    move: (decision, to) => decide(deps, decision, to),
+    makeAvailable(mode) {
+      commit(deps, { type: 'made-available', at: deps.clock.now().toISOString(), mode });
+    },
+    transfer: (mode, money, reference) => transfer(deps, mode, money, reference),
     endWebhook(webhookId, delivered) {
       commit(deps, { type: 'webhook-ended', webhookId, delivered });
     },
@@ -70,9 +77,29 @@ export function createLedger(deps: LedgerDeps): Ledger {
   };
 }
 
-function initialize(deps: LedgerDeps, mode: Mode, order: Order): Transaction | 'duplicate' {
+/** Whether the checkout page still takes the shopper's money. */
+export function isOpen(state: State): boolean {
+  return state === 'pending' || state === 'abandoned';
+}
+
+function transfer(deps: LedgerDeps, mode: Mode, money: Money, reference = newId()): Transfer | null {
+  const held = deps.state.balances(mode).find(({ currency }) => currency === money.currency);
+  if (money.minor <= 0n || held === undefined || held.available < money.minor) return null;
+  commit(deps, {
+    type: 'transferred',
+    at: deps.clock.now().toISOString(),
+    mode,
+    id: newId(),
+    reference,
+    amount: formatAmount(money),
+    currency: money.currency,
+  });
+  return deps.state.transfers(mode)[0] ?? null;
+}
+
+function initialize(deps: LedgerDeps, mode: Mode, order: Order): Transaction {
   const { reference, email, redirectUrl, asked } = order;
-  if (deps.state.find(mode, reference) !== undefined) return 'duplicate';
+  if (deps.state.find(mode, reference) !== undefined) throw new Error(`Bug: ${reference} exists`);
   commit(deps, {
     type: 'initialized',
     at: deps.clock.now().toISOString(),

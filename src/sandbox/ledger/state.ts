@@ -1,5 +1,6 @@
 import { MODES, type Mode } from '../keys.ts';
 import { parseMoney, type Money } from '../money.ts';
+import { createPurse, type Purse, type Transfer } from './balances.ts';
 import type { LedgerEvent } from './events.ts';
 import type { Change, Notice, Transaction } from './transaction.ts';
 
@@ -11,22 +12,32 @@ export type LedgerState = {
   count(mode: Mode): number;
   /** Newest created first, `skip` of them left out, at most `take`. */
   page(mode: Mode, skip: number, take: number): Transaction[];
+  /** How many older ones there are than that of the service's id; null when no transaction has it. */
+  positionOf(mode: Mode, id: string): number | null;
+  balances: Purse['balances'];
+  transfers: Purse['transfers'];
   /** Changes whose webhook has neither arrived nor been given up. */
   owedNotices(): Notice[];
 };
 
-type Shelf = { transactions: Map<string, Transaction>; references: string[] };
+type Shelf = {
+  transactions: Map<string, Transaction>;
+  references: string[];
+  positions: Map<string, number>;
+};
 type ByEvent<T extends LedgerEvent['type']> = Extract<LedgerEvent, { type: T }>;
-type ChangeEvent = ByEvent<Change>;
+type ChangeEvent = Extract<LedgerEvent, { type: Change | 'paid' }>;
 
 export function createLedgerState(): LedgerState {
   const shelves: Record<Mode, Shelf> = { test: emptyShelf(), live: emptyShelf() };
   const tokens = new Map<string, { mode: Mode; reference: string }>();
   const owed = new Map<string, Notice>();
+  const purse = createPurse();
 
   function initialize(event: ByEvent<'initialized'>): void {
-    const { transactions, references } = shelves[event.mode];
+    const { transactions, references, positions } = shelves[event.mode];
     transactions.set(event.reference, opened(event));
+    positions.set(event.id, references.length);
     references.push(event.reference);
     tokens.set(event.token, { mode: event.mode, reference: event.reference });
   }
@@ -37,6 +48,10 @@ export function createLedgerState(): LedgerState {
     if (before === undefined) throw new Error(`the log changes ${event.reference} before it began`);
     const transaction = changed(before, event);
     transactions.set(event.reference, transaction);
+    if (event.type === 'paid') {
+      purse.collect(event.mode, event.reference, moneyOf(event.amount, event.currency));
+    }
+    if (event.type === 'reversed') purse.takeBack(transaction);
     if (event.webhookId !== null) {
       owed.set(event.webhookId, { webhookId: event.webhookId, change: event.type, transaction });
     }
@@ -46,25 +61,12 @@ export function createLedgerState(): LedgerState {
     for (const mode of MODES) shelves[mode] = emptyShelf();
     tokens.clear();
     owed.clear();
+    purse.reset();
   }
 
   return {
-    apply(event) {
-      switch (event.type) {
-        case 'initialized':
-          initialize(event);
-          return;
-        case 'paid':
-        case 'failed':
-        case 'reversed':
-          change(event);
-          return;
-        case 'webhook-ended':
-          owed.delete(event.webhookId);
-          return;
-        case 'reset':
-          reset();
-      }
+    apply: (event) => {
+      applyTo({ initialize, change, purse, reset, owed }, event);
     },
     find: (mode, reference) => shelves[mode].transactions.get(reference),
     findByToken(token) {
@@ -73,12 +75,55 @@ export function createLedgerState(): LedgerState {
     },
     count: (mode) => shelves[mode].references.length,
     page: (mode, skip, take) => newestFirst(shelves[mode], skip, take),
+    positionOf: (mode, id) => shelves[mode].positions.get(id) ?? null,
+    balances: purse.balances,
+    transfers: purse.transfers,
     owedNotices: () => [...owed.values()],
   };
 }
 
+type Appliers = {
+  initialize(event: ByEvent<'initialized'>): void;
+  change(event: ChangeEvent): void;
+  reset(): void;
+  purse: Purse;
+  owed: Map<string, Notice>;
+};
+
+function applyTo({ initialize, change, reset, purse, owed }: Appliers, event: LedgerEvent): void {
+  switch (event.type) {
+    case 'initialized':
+      initialize(event);
+      return;
+    case 'paid':
+    case 'in-review':
+    case 'abandoned':
+    case 'failed':
+    case 'cancelled':
+    case 'expired':
+    case 'reversed':
+      change(event);
+      return;
+    case 'made-available':
+      purse.makeAvailable(event.mode);
+      return;
+    case 'transferred':
+      purse.transfer(transferOf(event));
+      return;
+    case 'webhook-ended':
+      owed.delete(event.webhookId);
+      return;
+    case 'reset':
+      reset();
+  }
+}
+
 function emptyShelf(): Shelf {
-  return { transactions: new Map(), references: [] };
+  return { transactions: new Map(), references: [], positions: new Map() };
+}
+
+function transferOf({ id, mode, reference, amount, currency, at }: ByEvent<'transferred'>): Transfer {
+  return { id, mode, reference, money: moneyOf(amount, currency), at };
 }
 
 function opened(event: ByEvent<'initialized'>): Transaction {

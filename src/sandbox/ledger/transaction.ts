@@ -3,12 +3,25 @@ import type { Money } from '../money.ts';
 import type { Hand } from './events.ts';
 
 /**
- * - `pending`: waits for the shopper; leaves to paid or failed.
+ * - `pending`: waits for the shopper; leaves to any other but reversed.
+ * - `in-review`: the service looks at it; leaves to paid or failed.
+ * - `abandoned`: the shopper left the page; not final, the page still takes the money.
  * - `paid`: money was taken, exact or not; may be paid again, or reversed.
- * - `failed`: the shopper's bank said no; may still be paid late.
+ * - `failed`, `cancelled`, `expired`: no money came; may still be paid late.
  * - `reversed`: the money went back; final.
  */
-export type State = 'pending' | 'paid' | 'failed' | 'reversed';
+export const STATES = [
+  'pending',
+  'in-review',
+  'abandoned',
+  'paid',
+  'failed',
+  'cancelled',
+  'expired',
+  'reversed',
+] as const;
+
+export type State = (typeof STATES)[number];
 
 /** What a decision makes of a transaction. */
 export type Change = Exclude<State, 'pending'>;

@@ -4,8 +4,12 @@ import type { State, Transaction } from '../ledger/transaction.ts';
 
 const WORDS: Record<State, string> = {
   pending: 'Pending',
+  'in-review': 'In review',
+  abandoned: 'Abandoned',
   paid: 'Paid',
   failed: 'Failed',
+  cancelled: 'Cancelled',
+  expired: 'Expired',
   reversed: 'Reversed',
 };
 

@@ -1,8 +1,13 @@
-import type { Logger } from '../../platform/logger.ts';
-import { WEBHOOK_MAX_ATTEMPTS } from '../assumptions.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Fate } from '../faults/fault.ts';
 import type { Notice } from '../ledger/transaction.ts';
-import { toMessage } from './message.ts';
+import type { Profile } from '../profiles/profile.ts';
+import { verdictOn } from './acknowledgement.ts';
+import { withBadSignature } from './message.ts';
+import { createOvertaking } from './overtaking.ts';
+import { createPauses, pauseAfter } from './pauses.ts';
 import { MAX_IN_FLIGHT, type Post } from './post.ts';
+import { createQueue } from './queue.ts';
 
 /**
  * Delivers notices in the background, however long it takes. At least once: when the receiver's answer
@@ -10,6 +15,8 @@ import { MAX_IN_FLIGHT, type Post } from './post.ts';
  */
 export type Deliveries = {
   send(notice: Notice): void;
+  /** Tells something once, signed with a secret that is not ours; no answer matters. */
+  forge(notice: Notice): void;
   /** Null: nothing new is owed, and what is owed waits. */
   url(): string | null;
   /** Where to, from the next attempt on. */
@@ -28,98 +35,80 @@ export type DeliveriesDeps = {
   post: Post;
   /** Milliseconds between attempts, the last one repeating. */
   pausesMs: readonly number[];
-  logger: Logger;
+  profile: () => Profile;
+  /** What befalls a webhook on its way; asked once for each. */
+  fateOf: (notice: Notice) => Fate;
+  clock: Clock;
   /** Called once per notice: it arrived, or it was given up. */
-  ended: (webhookId: string, delivered: boolean) => void;
+  ended: (notice: Notice, delivered: boolean) => void;
 };
 
-type Delivery = { notice: Notice; attempts: number };
+type Delivery = { notice: Notice; attempts: number; fate: Fate };
+
+const SECRET_OF_A_STRANGER = 'whsec_of_somebody_else';
 
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+  const { pausesMs, profile, secret, clock, post } = deps;
   let { url } = deps;
-  let inFlight = 0;
   /** All that have not ended; whatever is no longer in here was dropped and counts for nothing. */
   const open = new Set<Delivery>();
-  /** Those whose turn it is, in order. The others are in flight or pausing. */
-  const ready = new Set<Delivery>();
+  const queue = createQueue<Delivery>(MAX_IN_FLIGHT, (delivery) =>
+    url === null ? null : attempt(delivery, url),
+  );
   const pauses = createPauses();
-
-  function pump(): void {
-    for (const delivery of ready) {
-      if (url === null || inFlight >= MAX_IN_FLIGHT) return;
-      ready.delete(delivery);
-      inFlight += 1;
-      void attempt(delivery, url);
-    }
-  }
+  const overtaking = createOvertaking<Delivery>(pauses, queue.push);
+  const pushAfter = (ms: number, delivery: Delivery): void => {
+    pauses.start(ms, queue.push.bind(null, delivery));
+  };
 
   async function attempt(delivery: Delivery, to: string): Promise<void> {
-    const hasArrived = await deps.post.send(to, toMessage(delivery.notice, deps.secret));
-    inFlight -= 1;
+    const message = profile().webhook(delivery.notice, secret, clock.now());
+    const status = await post.send(to, delivery.fate.isBadlySigned ? withBadSignature(message) : message);
     delivery.attempts += 1;
-    if (open.has(delivery)) conclude(delivery, hasArrived);
-    pump();
+    if (!open.has(delivery)) return;
+    const verdict = verdictOn(status, delivery.attempts, profile().delivery);
+    if (verdict === 'switched off') url = null;
+    if (verdict === 'again') pushAfter(pauseAfter(delivery.attempts, pausesMs), delivery);
+    else end(delivery, verdict === 'taken');
   }
 
-  function conclude(delivery: Delivery, hasArrived: boolean): void {
-    const { webhookId, transaction } = delivery.notice;
-    if (!hasArrived && delivery.attempts < WEBHOOK_MAX_ATTEMPTS) {
-      pauses.start(pauseAfter(delivery.attempts, deps.pausesMs), () => {
-        ready.add(delivery);
-        pump();
-      });
-      return;
-    }
+  function end(delivery: Delivery, hasArrived: boolean): void {
     open.delete(delivery);
-    deps.ended(webhookId, hasArrived);
-    if (!hasArrived) deps.logger.warn({ reference: transaction.reference }, 'sandbox webhook given up');
+    deps.ended(delivery.notice, hasArrived);
+    overtaking.next(delivery);
+  }
+
+  function start(delivery: Delivery): void {
+    const { isLost, isOvertaken, delayMs } = delivery.fate;
+    open.add(delivery);
+    if (isLost) end(delivery, false);
+    else if (isOvertaken) overtaking.hold(delivery);
+    else if (delayMs > 0) pushAfter(delayMs, delivery);
+    else queue.push(delivery);
   }
 
   function reset(): void {
-    open.clear();
-    ready.clear();
-    pauses.clear();
+    for (const part of [open, queue, pauses, overtaking]) part.clear();
   }
 
   return {
     send(notice) {
-      const delivery = { notice, attempts: 0 };
-      open.add(delivery);
-      ready.add(delivery);
-      pump();
+      const fate = deps.fateOf(notice);
+      for (let copy = 0; copy < fate.copies; copy += 1) start({ notice, attempts: 0, fate });
+    },
+    forge(notice) {
+      if (url !== null) void post.send(url, profile().webhook(notice, SECRET_OF_A_STRANGER, clock.now()));
     },
     url: () => url,
     setUrl(next) {
       url = next;
-      pump();
+      queue.pump();
     },
     pending: () => open.size,
     reset,
     async close() {
       reset();
-      await deps.post.close();
-    },
-  };
-}
-
-function pauseAfter(attempts: number, pausesMs: readonly number[]): number {
-  return pausesMs[attempts - 1] ?? pausesMs.at(-1) ?? 0;
-}
-
-/** Timers that can all be called off. */
-function createPauses(): { start(ms: number, then: () => void): void; clear(): void } {
-  const timers = new Set<NodeJS.Timeout>();
-  return {
-    start(ms, then) {
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        then();
-      }, ms);
-      timers.add(timer);
-    },
-    clear() {
-      for (const timer of timers) clearTimeout(timer);
-      timers.clear();
+      await post.close();
     },
   };
 }

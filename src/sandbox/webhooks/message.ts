@@ -1,15 +1,11 @@
-import { createHmac } from 'node:crypto';
-
-import { toJsonText } from '../api/json.ts';
-import { webhookBody, WEBHOOK_SIGNATURE } from '../assumptions.ts';
-import type { Notice } from '../ledger/transaction.ts';
-
+/** A POST that tells one change. */
 export type WebhookMessage = { headers: Record<string, string>; body: string };
 
-/** The signed POST that tells one change. The same notice gives the same bytes at every attempt. */
-export function toMessage(notice: Notice, secret: string): WebhookMessage {
-  const body = toJsonText(webhookBody(notice));
-  const { header, algorithm, encoding } = WEBHOOK_SIGNATURE;
-  const signature = createHmac(algorithm, secret).update(body).digest(encoding);
-  return { headers: { 'content-type': 'application/json', [header]: signature }, body };
+/** The same with every header but the content type spoilt in its last character, so that no signature fits. */
+export function withBadSignature({ headers, body }: WebhookMessage): WebhookMessage {
+  const spoilt = Object.entries(headers).map(([name, value]) => {
+    const last = value.endsWith('0') ? '1' : '0';
+    return [name, name === 'content-type' ? value : `${value.slice(0, -1)}${last}`] as const;
+  });
+  return { headers: Object.fromEntries(spoilt), body };
 }

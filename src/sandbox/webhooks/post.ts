@@ -7,8 +7,8 @@ import type { WebhookMessage } from './message.ts';
 export const MAX_IN_FLIGHT = 64;
 
 export type Post = {
-  /** True once the receiver answered 2xx within the time; false for everything else. Never rejects. */
-  send(url: string, message: WebhookMessage): Promise<boolean>;
+  /** The HTTP status that the receiver answered with in time, or null. Never rejects. */
+  send(url: string, message: WebhookMessage): Promise<number | null>;
   close(): Promise<void>;
 };
 
@@ -21,9 +21,9 @@ export function createPost(): Post {
         const signal = AbortSignal.timeout(WEBHOOK_TIMEOUT_MS);
         const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body, signal });
         await answer.body.dump(); // frees the connection for the next delivery
-        return answer.statusCode >= 200 && answer.statusCode < 300;
+        return answer.statusCode;
       } catch {
-        return false;
+        return null;
       }
     },
     close: () => agent.destroy(),
