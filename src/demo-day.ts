@@ -27,6 +27,15 @@ export type Day = {
     deed: 'pay' | 'fail',
     how?: { amount?: string; notify?: boolean },
   ): Promise<void>;
+  /** Anything else at the sandbox's control routes. */
+  atTheSandbox(path: string, body: object): Promise<void>;
+  /** A checkout that may fail: the HTTP status, and what is known of it. */
+  triesToCheckout(
+    email: string,
+    body: object,
+  ): Promise<{ status: number; orderId: string; reference: string }>;
+  /** Whether the server calls itself ready. */
+  isReady(): Promise<boolean>;
   comesBack(reference: string): Promise<void>;
   until(what: string, isTrue: () => Promise<boolean>): Promise<void>;
   status(orderId: string): Promise<OrderStatus | null>;
@@ -127,13 +136,16 @@ const PATIENCE_MS = 25_000;
 /** Hands for a running server and its sandbox. */
 export function createDay({ origin, program, surroundings }: StartedServer): Day {
   const { database } = program;
-  const call = async (url: string, body?: object): Promise<Response> => {
+  const ask = (url: string, body?: object): Promise<Response> => {
     const init = {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     };
-    const answer = await fetch(url, body === undefined ? { redirect: 'manual' } : init);
+    return fetch(url, body === undefined ? { redirect: 'manual' } : init);
+  };
+  const call = async (url: string, body?: object): Promise<Response> => {
+    const answer = await ask(url, body);
     if (answer.status >= 400) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
     return answer;
   };
@@ -145,6 +157,15 @@ export function createDay({ origin, program, surroundings }: StartedServer): Day
     atTheService: async (reference, deed, how = {}) => {
       await call(`${surroundings.sandboxUrl ?? ''}/sandbox/transactions/${reference}/${deed}`, how);
     },
+    atTheSandbox: async (path, body) => {
+      await call(`${surroundings.sandboxUrl ?? ''}/sandbox/${path}`, body);
+    },
+    triesToCheckout: async (email, body) => {
+      const answer = await ask(`${origin}/checkout`, 'orderId' in body ? body : { email, ...body });
+      const { orderId = '', reference = '' } = (await answer.json()) as Partial<Record<string, string>>;
+      return { status: answer.status, orderId, reference };
+    },
+    isReady: async () => (await ask(`${origin}/readyz`)).ok,
     comesBack: async (reference) => {
       await call(`${origin}/checkout/return/${reference}`);
     },

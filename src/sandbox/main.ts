@@ -1,64 +1,60 @@
-import { parseArgs } from 'node:util';
-
 import { PortTakenError } from '../platform/http-server.ts';
 import { createLogger } from '../platform/logger.ts';
 import { curlLines } from './curl-lines.ts';
+import { HELP, readFlags, type Flags } from './flags.ts';
 import { SANDBOX_WEBHOOK_SECRET } from './keys.ts';
+import { PROFILES } from './profiles/all.ts';
 import { startSandbox, type Sandbox } from './sandbox.ts';
 
 /* The stand-in alone, for whoever writes an integrator in another language or tries the calls by hand. */
 
-const HELP = `npm run sandbox -- [options]
+/** The exit code of a command that was called wrongly (EX_USAGE of sysexits.h). */
+const EXIT_USAGE = 64;
 
-  --host <address>   where to listen (127.0.0.1)
-  --port <number>    0 takes any free one (4010)
-  --data <folder>    where the ledger is kept (.data/sandbox); "none" keeps nothing
-  --webhook <url>    who is told of payments; nobody without it
-  --latency <ms>     how long each answer waits (0)
-`;
+const flags = readFlags(process.argv.slice(2));
+if (flags === 'help') process.stdout.write(HELP);
+else if (Array.isArray(flags)) {
+  process.stderr.write(`${flags.join('\n')}\nnpm run sandbox -- --help shows every option\n`);
+  process.exitCode = EXIT_USAGE;
+} else await run(flags);
 
-const { values } = parseArgs({
-  options: {
-    help: { type: 'boolean', default: false },
-    host: { type: 'string', default: '127.0.0.1' },
-    port: { type: 'string', default: '4010' },
-    data: { type: 'string', default: '.data/sandbox' },
-    webhook: { type: 'string' },
-    latency: { type: 'string', default: '0' },
-  },
-});
-
-if (values.help) process.stdout.write(HELP);
-else await run();
-
-async function run(): Promise<void> {
+async function run({ host, port, data, profile, webhookUrl, latencyMs }: Flags): Promise<void> {
   try {
     const sandbox = await startSandbox({
-      host: values.host,
-      port: Number(values.port),
-      dataDir: values.data === 'none' ? null : values.data,
+      host,
+      port,
+      dataDir: data,
+      profile,
       logger: createLogger('info'),
-      webhook: { url: values.webhook ?? null, secret: SANDBOX_WEBHOOK_SECRET },
-      latencyMs: Number(values.latency),
+      webhook: { url: webhookUrl, secret: SANDBOX_WEBHOOK_SECRET },
+      latencyMs,
     });
     // Before the greeting: who has read it may send a signal at once.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close());
-    process.stdout.write(greeting(sandbox));
+    process.stdout.write(greeting(sandbox, profile, webhookUrl));
   } catch (error) {
     const isTaken = error instanceof PortTakenError;
     process.stderr.write(
-      isTaken ? `port ${values.port} is taken: choose another with --port\n` : `${String(error)}\n`,
+      isTaken ? `port ${port} is taken: choose another with --port\n` : `${(error as Error).message}\n`,
     );
     process.exitCode = 1;
   }
 }
 
-function greeting({ url, testKey, liveKey, webhookSecret }: Sandbox): string {
-  const commands = curlLines(url, testKey).map(({ title, command }) => `# ${title}\n${command}\n`);
+function greeting(
+  { url, testKey, liveKey, webhookSecret }: Sandbox,
+  profile: Flags['profile'],
+  webhookUrl: string | null,
+): string {
+  const commands = curlLines(url, testKey, PROFILES[profile]).map(
+    ({ title, command }) => `# ${title}\n${command}\n`,
+  );
   return `
-Payment sandbox   ${url}   (no real money)
+Payment sandbox   ${url}   (no real money; its ledger, its faults and a reset are on this page)
+plays             ${profile}: ${PROFILES[profile].kind}
 test key          ${testKey}
 live key          ${liveKey}
+webhooks to       ${webhookUrl ?? 'nobody: --webhook-url, or POST /sandbox/webhooks'}
 webhook secret    ${webhookSecret}
 
 ${commands.join('\n')}

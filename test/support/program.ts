@@ -7,6 +7,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { listen } from '../../src/platform/http-server.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
+import type { ProfileName } from '../../src/sandbox/profiles/all.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startWorker } from '../../src/start-worker.ts';
 import { cloneDatabase } from './database.ts';
@@ -41,6 +42,8 @@ export type TestProgramOptions = {
   env?: Record<string, string>;
   /** Whether the clock runs by itself. Otherwise a test calls `duePayments.pass()`. */
   worker?: boolean;
+  /** Which service the sandbox plays. */
+  profile?: ProfileName;
   /** Milliseconds that the sandbox takes for each answer. */
   latencyMs?: number;
   /** Another service than the sandbox. */
@@ -64,6 +67,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     clock: { ...systemClock },
     webhook: { url: null, secret: 'whsec_test', pausesMs: [50] },
     latencyMs: options.latencyMs ?? 0,
+    ...(options.profile && { profile: options.profile }),
     extraKeys: options.env?.GATEWAY_SECRET_KEY === undefined ? [] : [options.env.GATEWAY_SECRET_KEY],
   });
   const gatewayUrl = new URL(options.gatewayUrl ?? sandbox.url);

@@ -36,7 +36,7 @@ export const PAYMENT_FAULTS = {
   'pay-twice': {
     title: 'Pays twice',
     happens: 'The service takes the amount a second time on the same transaction; its record shows the sum.',
-    ends: 'The order is paid and released once, or under review if both came before anybody looked; reconciliation raises the surplus as overpaid.',
+    ends: 'Twice the money is not the amount: the order is under review, nothing is released, and the money is in suspense as overpaid.',
     play: ({ pay }) => {
       const first = pay();
       return first.outcome === 'done' ? pay() : first;

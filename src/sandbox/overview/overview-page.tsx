@@ -5,17 +5,28 @@ import { curlLines } from '../curl-lines.ts';
 import { SANDBOX_LIVE_KEY, SANDBOX_TEST_KEY } from '../keys.ts';
 import { Ribbon } from '../pages/ribbon.tsx';
 import { STYLESHEET_PATH } from '../pages/stylesheet.ts';
+import type { SetFault } from '../faults/book.ts';
+import type { Mode } from '../keys.ts';
+import type { Balance } from '../ledger/balances.ts';
+import type { ProfileName } from '../profiles/all.ts';
+import type { Profile } from '../profiles/profile.ts';
+import { Balances, FaultChoice, ProfileChoice } from './steering.tsx';
 import { TransactionTable, type Shelf } from './transaction-table.tsx';
 
 export type OverviewProps = {
   baseUrl: string;
+  profileName: ProfileName;
+  profile: Profile;
   webhookUrl: string | null;
   pendingWebhooks: number;
+  faults: readonly SetFault[];
+  balances: readonly (Balance & { mode: Mode })[];
   shelves: Shelf[];
 };
 
 /** What the sandbox is, how to talk to it, and all it knows. */
-export function OverviewPage({ baseUrl, webhookUrl, pendingWebhooks, shelves }: OverviewProps): VNode {
+export function OverviewPage(props: OverviewProps): VNode {
+  const { baseUrl, profile, webhookUrl, pendingWebhooks, shelves } = props;
   return (
     <Page title="Payment sandbox" stylesheet={STYLESHEET_PATH}>
       <Ribbon />
@@ -40,12 +51,15 @@ export function OverviewPage({ baseUrl, webhookUrl, pendingWebhooks, shelves }: 
             <dd>{pendingWebhooks}</dd>
           </dl>
         </section>
+        <ProfileChoice name={props.profileName} />
+        <FaultChoice faults={props.faults} />
+        <Balances balances={props.balances} />
         {shelves.map((shelf) => (
           <TransactionTable key={shelf.mode} {...shelf} />
         ))}
         <section aria-labelledby="try">
           <h2 id="try">Try it</h2>
-          {curlLines(baseUrl, SANDBOX_TEST_KEY).map(({ title, command }) => (
+          {curlLines(baseUrl, SANDBOX_TEST_KEY, profile).map(({ title, command }) => (
             <figure key={title}>
               <figcaption>{title}</figcaption>
               <pre>

@@ -40,7 +40,8 @@ function recordOf(transaction: Transaction): Record<string, unknown> {
     price_currency: came.currency.toLowerCase(),
     pay_amount: majorNumber({ ...came, minor: came.minor / RATE }),
     outcome_amount: majorNumber(minus(came, feeOf(came))),
-    // No time at all.
+    // The currency of the shop's own wallet, whatever was asked for. And no time at all.
+    outcome_currency: 'usd',
   };
 }
 

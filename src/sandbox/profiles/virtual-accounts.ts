@@ -17,7 +17,8 @@ import { dayFirst } from './shapes/times.ts';
 
 const WORDS: Words = {
   pending: 'PENDING',
-  'in-review': 'PENDING',
+  // A word whose meaning the service does not state: integrators disagree on it.
+  'in-review': 'COLLECTED',
   abandoned: 'ABANDONED',
   paid: 'PAID',
   failed: 'FAILED',

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+
+import { loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { DECK } from '../../src/sandbox/faults/deck.ts';
+import { rehearsalsPage } from '../../src/scenario-page.ts';
+import { playCards, type Rehearsal } from '../../src/scenario-run.ts';
+import { startServer, type StartedServer } from '../../src/start-server.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { newFolder, cleanUp } from './support.ts';
+import { writeFile } from 'node:fs/promises';
+
+// The whole deck against one server, as `npm run scenario -- --all` plays it.
+
+let server: StartedServer;
+let rehearsals: Rehearsal[];
+let drop: () => Promise<unknown>;
+
+beforeAll(async () => {
+  const database = await cloneDatabase();
+  drop = database.drop;
+  const dataDir = await newFolder();
+  const dialect = join(dataDir, 'dialect.json');
+  await writeFile(dialect, JSON.stringify({ history: { paging: { size: 2 } } }));
+  const env = { DATABASE_URL: database.url, GATEWAY_DIALECT: dialect, PORT: '0' };
+  const config = loadConfig({ ...env, RECONCILE_EVERY_MIN: '0', CHECKOUTS_PER_MINUTE: '0' });
+  server = await startServer({ config, dataDir, purpose: 'this test', logger: createLogger('silent') });
+  rehearsals = await playCards(server, DECK);
+}, 120_000);
+
+afterAll(async () => {
+  await server.stop();
+  await drop();
+  await cleanUp();
+});
+
+describe('the deck of faults', () => {
+  test.each(DECK.map(({ name }) => name))('%s ends as it should', (name) => {
+    const played = rehearsals.find(({ card }) => card.name === name);
+    expect(played).toMatchObject({ isRight: true });
+  });
+
+  test('leaves no promise broken behind it', async () => {
+    const { program, surroundings } = server;
+    const sandboxUrl = surroundings.sandboxUrl ?? '';
+    const violations = await checkInvariants({ database: program.database, sandboxUrl });
+    expect(violations).toEqual([]);
+  });
+
+  test('is told in docs/rehearsals.md as it is (npm run scenario -- --page writes it)', async () => {
+    const page = await readFile(new URL('../../docs/rehearsals.md', import.meta.url), 'utf8');
+    expect(page).toBe(rehearsalsPage(DECK));
+  });
+});

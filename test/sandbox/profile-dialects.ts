@@ -1,0 +1,107 @@
+import { defaultDialect } from '../support/dialect.ts';
+import type { ProfileName } from '../../src/sandbox/profiles/all.ts';
+
+/** What a shop would write into its dialect file for each service; merged over the defaults. */
+const { paid, pending, failed, reversed } = defaultDialect.statuses;
+
+export const PROFILE_DIALECTS: Record<ProfileName, object> = {
+  plain: {},
+  'minor-units': {
+    amountUnit: 'minor',
+    history: { paging: { sizeParam: 'perPage' } },
+    webhook: { signature: { algorithm: 'sha512' } },
+    transfers: {
+      path: '/v1/transfer',
+      records: ['/data'],
+      reference: ['/reference'],
+      amount: ['/amount'],
+      currency: ['/currency'],
+      status: ['/status'],
+    },
+  },
+  aggregator: {
+    history: { paging: { sizeParam: 'size' } },
+    // The secret itself in a header is no scheme that a dialect knows.
+    webhook: { signature: null },
+  },
+  'virtual-accounts': {
+    initialize: { checkoutUrl: ['/responseBody/checkoutUrl'] },
+    verify: {
+      record: ['/responseBody'],
+      reference: ['/paymentReference'],
+      status: ['/paymentStatus'],
+      amount: ['/amountPaid'],
+    },
+    // Money came: whether it is enough is for the amount to say, not for a word.
+    statuses: { paid: [...paid, 'overpaid', 'partially paid'], pending },
+    history: {
+      records: ['/responseBody/content'],
+      paging: { style: 'page', firstPage: 0, sizeParam: 'size' },
+    },
+    webhook: { reference: ['/eventData/paymentReference'], signature: { algorithm: 'sha512' } },
+  },
+  'value-objects': {
+    initialize: { checkoutUrl: ['/_links/checkout/href'] },
+    history: { records: ['/payments'], paging: { style: 'link', nextLink: ['/_links/next/href'] } },
+    webhook: { signature: null },
+  },
+  'payment-links': {
+    amountUnit: 'minor',
+    initialize: { checkoutUrl: ['/short_url'] },
+    verify: { reference: ['/reference_id'] },
+    statuses: { pending: [...pending, 'created'] },
+    history: { records: ['/items'], paging: { style: 'offset', pageParam: 'skip', sizeParam: 'count' } },
+    webhook: { reference: ['/reference_id'], signature: { prefix: 'sha256=' } },
+  },
+  invoices: {
+    initialize: { checkoutUrl: ['/invoice_url'] },
+    verify: {
+      reference: ['/order_id'],
+      status: ['/payment_status'],
+      amount: ['/actually_paid'],
+      currency: ['/price_currency'],
+    },
+    statuses: {
+      paid: [...paid, 'finished', 'partially paid'],
+      pending: [...pending, 'waiting', 'confirming'],
+    },
+    history: { paging: { style: 'page', firstPage: 0 } },
+    webhook: { reference: ['/order_id'], signature: null },
+  },
+  sessions: {
+    amountUnit: 'minor',
+    initialize: { checkoutUrl: ['/url'] },
+    verify: { reference: ['/client_reference_id'], status: ['/payment_status'], amount: ['/amount_total'] },
+    // The cursor is the id of the last row; a dialect cannot say so, and a history of several pages stays incomplete.
+    history: { paging: { style: 'cursor', cursorParam: 'starting_after' } },
+    webhook: { reference: ['/data/object/client_reference_id'], signature: null },
+  },
+  capitals: {
+    initialize: { checkoutUrl: ['/data/payments/redirectLink'] },
+    statuses: { paid: [...paid, 'completed'] },
+    history: { paging: { style: 'offset', pageParam: 'skip', sizeParam: 'take', size: 50 } },
+    webhook: { reference: ['/Data/Reference'], signature: { encoding: 'base64' } },
+  },
+  'date-window': {
+    // The window is sent only when a run has one: without `--since` and `--until` the history is refused.
+    history: { paging: { style: 'none', sinceParam: 'from', untilParam: 'to' } },
+  },
+  wallets: {
+    statuses: {
+      paid: [...paid, 'completed'],
+      failed: [...failed, 'failed/cancelled'],
+      reversed: [...reversed, 'refund pending'],
+    },
+    history: { paging: { style: 'cursor', nextCursor: ['/pagination/next'] } },
+    webhook: { signature: { signs: 'timestamp.body', timestampHeader: 'x-timestamp' } },
+  },
+  brackets: {
+    statuses: { paid: [...paid, 'complete'] },
+    history: { paging: { style: 'page', pageParam: 'page[number]', sizeParam: 'page[size]' } },
+    webhook: { signature: { algorithm: 'sha512' } },
+  },
+  attempts: {
+    history: { paging: { style: 'none' } },
+    webhook: { signature: { encoding: 'base64' } },
+  },
+};

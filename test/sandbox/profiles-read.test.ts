@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, describe, expect, test } from '@jest/globals';
+
+import { endOf } from '../../src/operations/repository.ts';
+import { PROFILE_NAMES, type ProfileName } from '../../src/sandbox/profiles/all.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
+import { PROFILE_DIALECTS } from './profile-dialects.ts';
+import { cleanUp, newFolder, onCleanUp } from './support.ts';
+
+// Side by side: each waits for its own clock.
+afterAll(cleanUp);
+
+// One program, thirteen services: only the dialect differs, and every order ends where it would with any other.
+
+async function shopAt(profile: ProfileName, dialect: object): Promise<TestProgram> {
+  const file = join(await newFolder(), 'dialect.json');
+  await writeFile(file, JSON.stringify(dialect));
+  const env = { GATEWAY_DIALECT: file, WEBHOOK_SECRETS: 'whsec_test', GATEWAY_CALLS_PER_SECOND: '0' };
+  const shop = await startProgram({ profile, env, worker: true });
+  onCleanUp(shop.close);
+  return shop;
+}
+
+const ends = async (shop: TestProgram, { orderId }: CheckoutAnswer, status: string): Promise<unknown> =>
+  eventually(async () => {
+    const end = await endOf(shop.program.database, orderId);
+    return end?.status === status && end;
+  }, 30_000);
+
+const comeBack = (shop: TestProgram, { reference }: CheckoutAnswer): Promise<unknown> =>
+  fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+
+describe.each(PROFILE_NAMES)('a service of the kind %s', (profile) => {
+  test('is read rightly with its dialect: every order ends where it should, and the books close', async () => {
+    const shop = await shopAt(profile, PROFILE_DIALECTS[profile]);
+    const { program, hand, sandbox } = shop;
+    const [told, returned, little, refused, lost] = [
+      await shop.checkout(),
+      await shop.checkout(),
+      await shop.checkout(),
+      await shop.checkout(),
+      await shop.checkout(),
+    ];
+    await hand(`transactions/${told.reference}/play`, { fault: 'pay-exact' });
+    await hand(`transactions/${returned.reference}/pay`, { notify: false });
+    await comeBack(shop, returned);
+    await hand(`transactions/${little.reference}/play`, { fault: 'pay-less' });
+    await hand(`transactions/${refused.reference}/fail`, {});
+    await hand(`transactions/${lost.reference}/pay`, { notify: false });
+    expect(await ends(shop, told, 'paid')).toMatchObject({ releases: 1, suspense: [] });
+    expect(await ends(shop, returned, 'paid')).toMatchObject({ releases: 1, suspense: [] });
+    expect(await ends(shop, little, 'review')).toMatchObject({ releases: 0, suspense: ['underpaid'] });
+    expect(await ends(shop, refused, 'failed')).toMatchObject({ releases: 0, suspense: [] });
+    expect(await ends(shop, lost, 'paid')).toMatchObject({ releases: 1, suspense: [] });
+
+    const now = program.gateway.mode === 'test' ? performance.timeOrigin + performance.now() : 0;
+    const window = { since: new Date(now - 3_600_000), until: new Date(now + 3_600_000) };
+    const report = await program.reconcile({ dryRun: false, ...(profile === 'date-window' && window) });
+    expect(report).toMatchObject({
+      complete: true,
+      incompleteReason: null,
+      verdict: 'findings',
+      findings: { underpaid: 1 },
+      identity: [{ currency: 'NGN', serviceTotal: '29750.00', settled: '25500.00', difference: '0.00' }],
+    });
+    expect(await checkInvariants({ database: program.database, sandboxUrl: sandbox.url })).toEqual([]);
+  }, 90_000);
+});
+
+test('without its dialect a service that counts in kobo is not asked for a hundredth of the price', async () => {
+  const shop = await shopAt('minor-units', {});
+  await expect(shop.checkout()).rejects.toThrow(/answered 502/);
+  expect(await (await fetch(`${shop.sandbox.url}/sandbox/transactions`)).json()).toEqual({
+    transactions: [],
+  });
+});
