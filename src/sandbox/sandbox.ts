@@ -101,6 +101,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     deliveries,
     checkoutUrl: (token) => `${publicUrl ?? ''}/checkout/${token}`,
     baseUrl: () => publicUrl ?? '',
+    webhookSecret: webhook.secret,
     stylesheet,
     logger,
   });

@@ -1,6 +1,18 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { cleanUp, control, openCheckout, receiver, start, until, verified } from './support.ts';
+import { DECK } from '../../src/sandbox/faults/deck.ts';
+import { openBrowser } from '../support/browser.ts';
+import {
+  ask,
+  cleanUp,
+  control,
+  onCleanUp,
+  openCheckout,
+  receiver,
+  start,
+  until,
+  verified,
+} from './support.ts';
 
 afterEach(cleanUp);
 
@@ -184,5 +196,92 @@ describe('the overview page', () => {
     const second = await (await fetch(`${sandbox.url}/?test=2&live=1`)).text();
     expect(second).toContain('row-0<');
     expect(second).toContain('href="/?test=1&amp;live=1"');
+  });
+});
+
+/** A form of a page, sent as a browser would. */
+async function submit(url: string, fields: Record<string, string>, headers = {}): Promise<Response> {
+  return fetch(url, { method: 'POST', body: new URLSearchParams(fields), headers, redirect: 'manual' });
+}
+
+describe('the deck on the checkout page', () => {
+  test('offers every deed, and every fault that a single checkout can have', async () => {
+    const sandbox = await start();
+    const html = await (await fetch(await openCheckout(sandbox, 'a'))).text();
+    for (const { name } of DECK)
+      expect([name, html.includes(`value="${name}"`)]).toEqual([name, !name.startsWith('history-')]);
+  });
+
+  test('plays a deed and lays a fault over this checkout alone', async () => {
+    const shop = await receiver();
+    const sandbox = await start({ webhookUrl: shop.url });
+    const page = await openCheckout(sandbox, 'a');
+    await openCheckout(sandbox, 'b');
+    const fields = { deed: 'pay-less', air: 'answer-empty', calls: '1' };
+    expect((await submit(`${page}/deck`, fields)).headers.get('location')).toMatch(
+      /^https:\/\/shop\.example\//,
+    );
+    expect((await ask(sandbox, 'verify/b')).text).toContain('PENDING');
+    expect((await ask(sandbox, 'verify/a')).text).toBe('');
+    expect(await verified(sandbox, 'a')).toEqual({ status: 'SUCCESS', amount: '12.50' });
+  });
+
+  test('does nothing for what no form can have sent', async () => {
+    const sandbox = await start();
+    const page = await openCheckout(sandbox, 'a');
+    expect((await submit(`${page}/deck`, { deed: '__proto__', air: 'constructor' })).status).toBe(303);
+    expect(await verified(sandbox, 'a')).toMatchObject({ status: 'PENDING' });
+    expect((await control(sandbox, 'faults')).text).toContain('"set":[]');
+  });
+});
+
+describe('the forms of the overview page', () => {
+  const own = (sandbox: { url: string }): Record<string, string> => ({ origin: sandbox.url });
+
+  test('switch the profile, lay faults, clear the air, and reset', async () => {
+    const sandbox = await start();
+    await openCheckout(sandbox, 'a');
+    await submit(`${sandbox.url}/profile`, { name: 'sessions' }, own(sandbox));
+    await submit(`${sandbox.url}/faults`, { fault: 'webhook-lost', calls: '2' }, own(sandbox));
+    await submit(`${sandbox.url}/faults`, { fault: 'key-refused', calls: '' }, own(sandbox));
+    const html = await (await fetch(sandbox.url)).text();
+    expect(html).toContain('It plays: Sessions');
+    expect(JSON.parse((await control(sandbox, 'faults')).text)).toMatchObject({
+      set: [
+        { fault: 'webhook-lost', endpoint: 'webhook', reference: null, calls: 2 },
+        { fault: 'key-refused', endpoint: null, reference: null, calls: null },
+      ],
+    });
+    await submit(`${sandbox.url}/faults/clear`, {}, own(sandbox));
+    expect((await control(sandbox, 'faults')).text).toContain('"set":[]');
+    await submit(`${sandbox.url}/reset`, {}, own(sandbox));
+    expect((await control(sandbox, 'transactions')).text).toBe('{"transactions":[]}');
+    expect(JSON.parse((await control(sandbox, 'profile')).text)).toMatchObject({ name: 'sessions' });
+  });
+
+  test.each([
+    ['another page', { origin: 'https://evil.example' }],
+    ['a page that hides where it is', { origin: 'null' }],
+    ['nobody', {}],
+  ])('are refused to %s', async (_, headers) => {
+    const sandbox = await start();
+    await openCheckout(sandbox, 'a');
+    for (const path of ['profile', 'faults', 'faults/clear', 'reset'])
+      expect((await submit(`${sandbox.url}/${path}`, { name: 'sessions' }, headers)).status).toBe(403);
+    expect(await verified(sandbox, 'a')).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('work in a browser without any script', async () => {
+    const sandbox = await start();
+    const browser = await openBrowser();
+    onCleanUp(() => browser.close());
+    const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+    await page.goto(sandbox.url);
+    await page.selectOption('select[name=name]', 'wallets');
+    await page.getByRole('button', { name: 'Switch' }).click();
+    expect(await page.locator('#profile').textContent()).toBe('It plays: Wallets');
+    await page.selectOption('select[name=fault]', 'answer-cut');
+    await page.getByRole('button', { name: 'Let it happen' }).click();
+    expect(await page.locator('.air').textContent()).toContain('answer-cut');
   });
 });

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { PortTakenError } from '../../src/platform/http-server.ts';
 import { SANDBOX_TEST_KEY } from '../../src/sandbox/keys.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { cleanUp, initialize, newFolder, onCleanUp, start, verified } from './support.ts';
+import { cleanUp, initialize, newFolder, onCleanUp, receiver, start, until, verified } from './support.ts';
 
 afterEach(cleanUp);
 
@@ -66,6 +66,35 @@ describe('the sandbox as a process', () => {
     for (const reference of acknowledged) {
       expect(await verified(after, reference)).toEqual({ status: 'PENDING', amount: '25.00' });
     }
+  });
+
+  test('plays the service it is told to, and tells the address it is told to', async () => {
+    const shop = await receiver();
+    const child = run('--data', 'none', '--profile', 'minor-units', '--webhook-url', shop.url);
+    const greeting = await greetingOf(child);
+    expect(greeting).toContain('plays             minor-units');
+    expect(greeting).toContain(`webhooks to       ${shop.url}`);
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(greeting)?.[0] ?? '';
+    const opened = await initialize({ url, testKey: SANDBOX_TEST_KEY } as Sandbox, { amount: '2500' });
+    expect(opened.text).toContain('"authorization_url":');
+    await fetch(`${url}/sandbox/transactions/order-1/pay`, { method: 'POST' });
+    await until(() => shop.hooks.length === 1);
+  });
+
+  test.each([
+    ['--profile', 'nobody', '--profile: there is no "nobody"; there are plain, minor-units,'],
+    ['--port', '99999', '--port: must be a whole number from 0 to 65535'],
+    ['--port', 'x', '--port: must be a whole number'],
+    ['--webhook-url', 'shop', '--webhook-url: must be an http or https address'],
+    ['--latency', '-1', "Option '--latency"],
+    ['--prot', '1', "Unknown option '--prot'"],
+  ])('ends with 64 for %s %s and says what is wrong', async (flag, value, says) => {
+    const child = run('--data', 'none', flag, value);
+    let text = '';
+    child.stderr.on('data', (chunk) => (text += String(chunk)));
+    expect(await once(child, 'close')).toEqual([64, null]);
+    expect(text).toContain(says);
+    expect(text).toContain('--help');
   });
 
   test('says which port is taken', async () => {

@@ -46,7 +46,7 @@ export function DeckForm({ token, inTheAir }: { token: string; inTheAir: readonl
           <input name="calls" type="number" inputMode="numeric" min="1" max="1000" value="1" />
         </label>
         <button class="button secondary" type="submit">
-          Play it and go back to the shop
+          Play it, back to the shop
         </button>
       </form>
     </details>

@@ -18,6 +18,7 @@ export type OverviewProps = {
   profileName: ProfileName;
   profile: Profile;
   webhookUrl: string | null;
+  webhookSecret: string;
   pendingWebhooks: number;
   faults: readonly SetFault[];
   balances: readonly (Balance & { mode: Mode })[];
@@ -45,6 +46,8 @@ export function OverviewPage(props: OverviewProps): VNode {
             <dd class="code">{SANDBOX_TEST_KEY}</dd>
             <dt>Live key</dt>
             <dd class="code">{SANDBOX_LIVE_KEY}</dd>
+            <dt>Webhook secret</dt>
+            <dd class="code">{props.webhookSecret}</dd>
             <dt>Webhooks to</dt>
             <dd class={webhookUrl === null ? undefined : 'code'}>{webhookUrl ?? 'nobody yet'}</dd>
             <dt>Not yet arrived</dt>

@@ -13,6 +13,7 @@ import type { Shelf } from './transaction-table.tsx';
 export type OverviewDeps = Omit<ControlDeps, 'checkoutUrl'> & {
   /** Where the interface is reached, without a slash at its end. */
   baseUrl: () => string;
+  webhookSecret: string;
 };
 
 const ROWS_PER_PAGE = 25;
@@ -35,6 +36,7 @@ export function overviewRoutes(deps: OverviewDeps): Router {
         profileName: conditions.profileName,
         profile: profileOf(conditions),
         webhookUrl: deliveries.url(),
+        webhookSecret: deps.webhookSecret,
         pendingWebhooks: deliveries.pending(),
         faults: faults.all(),
         balances: MODES.flatMap((mode) => ledger.balances(mode).map((balance) => ({ mode, ...balance }))),

@@ -75,12 +75,12 @@ export function FaultChoice({ faults }: { faults: readonly SetFault[] }): VNode 
       </form>
       <div class="line">
         <form method="post" action="/faults/clear">
-          <button class="button quiet" type="submit">
+          <button class="button secondary" type="submit">
             Clear the air
           </button>
         </form>
         <form method="post" action="/reset">
-          <button class="button quiet" type="submit">
+          <button class="button secondary" type="submit">
             Reset: forget transactions, money and faults
           </button>
         </form>
