@@ -79,7 +79,7 @@ test('an order of a time when nobody answers for the service is kept, and can be
     String(servicePort),
     '--data',
     'none',
-    '--webhook',
+    '--webhook-url',
     `${shop.origin}/webhooks/payments`,
   ];
   const sandbox = startProcess('sandbox/main.ts', { cwd: await newFolder(), args: flags });

@@ -21,7 +21,7 @@ async function startApart(): Promise<{ shop: ShopProcess; startWorker(): Promise
   const [port, servicePort, folder] = [await freePort(), await freePort(), await newFolder()];
   const service = `http://127.0.0.1:${servicePort}`;
   const webhooks = `http://127.0.0.1:${port}/webhooks/payments`;
-  const flags = ['--port', String(servicePort), '--data', 'none', '--webhook', webhooks];
+  const flags = ['--port', String(servicePort), '--data', 'none', '--webhook-url', webhooks];
   await startProcess('sandbox/main.ts', { cwd: folder, args: flags }).says(/Payment sandbox/);
   const env = {
     PORT: String(port),
