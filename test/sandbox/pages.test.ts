@@ -259,6 +259,30 @@ describe('the forms of the overview page', () => {
     expect(JSON.parse((await control(sandbox, 'profile')).text)).toMatchObject({ name: 'sessions' });
   });
 
+  test('open a checkout for a storefront that has no backend yet', async () => {
+    const sandbox = await start();
+    const fields = { amount: '12.50', currency: 'kwd', redirectUrl: 'https://shop.example/back' };
+    const opened = await submit(`${sandbox.url}/open`, fields, own(sandbox));
+    const page = new URL(opened.headers.get('location') ?? '', sandbox.url).href;
+    expect(await (await fetch(page)).text()).toContain('12.500');
+    expect((await press(page, 'pay')).headers.get('location')).toMatch(
+      /^https:\/\/shop\.example\/back\?reference=/,
+    );
+  });
+
+  test.each([
+    { amount: '1.234' },
+    { amount: '0' },
+    { currency: 'ZZZ' },
+    { redirectUrl: 'javascript:alert(1)' },
+  ])('open nothing for %j', async (wrong) => {
+    const sandbox = await start();
+    const fields = { amount: '12.50', currency: 'NGN', redirectUrl: 'https://shop.example/', ...wrong };
+    const answer = await submit(`${sandbox.url}/open`, fields, own(sandbox));
+    expect(answer.headers.get('location')).toBe('/');
+    expect((await control(sandbox, 'transactions')).text).toBe('{"transactions":[]}');
+  });
+
   test.each([
     ['another page', { origin: 'https://evil.example' }],
     ['a page that hides where it is', { origin: 'null' }],
@@ -266,7 +290,7 @@ describe('the forms of the overview page', () => {
   ])('are refused to %s', async (_, headers) => {
     const sandbox = await start();
     await openCheckout(sandbox, 'a');
-    for (const path of ['profile', 'faults', 'faults/clear', 'reset'])
+    for (const path of ['profile', 'faults', 'faults/clear', 'reset', 'open'])
       expect((await submit(`${sandbox.url}/${path}`, { name: 'sessions' }, headers)).status).toBe(403);
     expect(await verified(sandbox, 'a')).toMatchObject({ status: 'PENDING' });
   });

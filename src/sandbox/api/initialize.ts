@@ -17,16 +17,19 @@ import { decimalsOf, parseMoney, type Money } from '../money.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Answer } from './answer.ts';
 
+/** Where a shopper may be sent back to. */
+export const webAddress = z
+  .string()
+  .max(REDIRECT_URL_MAX_LENGTH)
+  .refine(isWebAddress, 'must be an http or https address');
+
 const requestSchema = z.object({
   email: z.email().max(EMAIL_MAX_LENGTH),
   amount: z.custom<LosslessNumber>(isLosslessNumber, 'must be a number').transform(({ value }) => value),
   localCurrency: z.string(),
   amountCurrency: z.string(),
   reference: z.string().regex(REFERENCE_PATTERN, 'may hold 1 to 64 letters, digits, "-" and "_"'),
-  redirectUrl: z
-    .string()
-    .max(REDIRECT_URL_MAX_LENGTH)
-    .refine(isWebAddress, 'must be an http or https address'),
+  redirectUrl: webAddress,
 } satisfies Record<(typeof REQUIRED_FIELDS)[number], z.ZodType>);
 
 type InitializeRequest = z.infer<typeof requestSchema>;

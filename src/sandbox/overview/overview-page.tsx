@@ -10,6 +10,7 @@ import type { Mode } from '../keys.ts';
 import type { Balance } from '../ledger/balances.ts';
 import type { ProfileName } from '../profiles/all.ts';
 import type { Profile } from '../profiles/profile.ts';
+import { OpenForm } from './open-form.tsx';
 import { Balances, FaultChoice, ProfileChoice } from './steering.tsx';
 import { TransactionTable, type Shelf } from './transaction-table.tsx';
 
@@ -60,6 +61,7 @@ export function OverviewPage(props: OverviewProps): VNode {
         {shelves.map((shelf) => (
           <TransactionTable key={shelf.mode} {...shelf} />
         ))}
+        <OpenForm />
         <section aria-labelledby="try">
           <h2 id="try">Try it</h2>
           {curlLines(baseUrl, SANDBOX_TEST_KEY, profile).map(({ title, command }) => (

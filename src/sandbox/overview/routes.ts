@@ -7,6 +7,7 @@ import { faultSchema, profileSchema } from '../control/requests.ts';
 import { MODES, type Mode } from '../keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { placesOf } from '../faults/deck.ts';
+import { openByHand } from './open-by-hand.ts';
 import { OverviewPage } from './overview-page.tsx';
 import type { Shelf } from './transaction-table.tsx';
 
@@ -51,11 +52,12 @@ export function overviewRoutes(deps: OverviewDeps): Router {
 /** What the page can do, each a form. Back to the page afterwards; what no form can have sent does nothing. */
 function addForms(router: Router, deps: OverviewDeps): void {
   const { conditions, faults } = deps;
-  const form = (path: string, deed: (body: unknown) => void | Promise<void>): void => {
+  /** @param deed gives the path to go to; anything else: back to the page */
+  const form = (path: string, deed: (body: unknown) => unknown): void => {
     const body = express.urlencoded({ extended: false, limit: '2kb' });
     const handle: RequestHandler = async (req, res) => {
-      await deed(req.body ?? {});
-      res.redirect(303, '/');
+      const next = await deed(req.body ?? {});
+      res.redirect(303, typeof next === 'string' ? next : '/');
     };
     router.post(path, refuseStrangers, body, handle);
   };
@@ -75,6 +77,7 @@ function addForms(router: Router, deps: OverviewDeps): void {
     faults.clear();
   });
   form('/reset', () => resetAll(deps));
+  form('/open', (body) => openByHand(deps.ledger, body));
 }
 
 /** A page of somebody else must not steer a sandbox on localhost; every browser says where a form comes from. */
