@@ -18,7 +18,7 @@ import { startServer } from './start-server.ts';
  */
 
 const HELP = `npm run scenario -- <name> [<name> ...]   rehearses these faults
-npm run scenario -- --all                 rehearses the whole deck, about a minute and a half
+npm run scenario -- --all                 rehearses the whole deck, about half a minute
 npm run scenario -- --list                lists the names
 npm run scenario -- --page                prints docs/rehearsals.md
 
