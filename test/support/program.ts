@@ -86,7 +86,10 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
       databaseUrl: new Secret(url),
       gatewayUrl,
       secretKey: config.GATEWAY_SECRET_KEY ?? new SecretKey(sandbox.testKey),
-      webhookSecrets: options.areWebhooksUnsigned === true ? [] : [new Secret(sandbox.webhookSecret)],
+      webhookSecrets:
+        options.areWebhooksUnsigned === true
+          ? []
+          : [new Secret(sandbox.webhookSecret), ...config.WEBHOOK_SECRETS],
       sandboxUrl: sandbox.url,
       receiveWebhooksAt: sandbox.setWebhookUrl,
       close: () => sandbox.close(),

@@ -33,7 +33,7 @@ export type Stage = TestProgram & {
   /** Money comes, or not, and by default nobody is told. */
   decide(order: Pick<Order, 'reference'>, deed: 'pay' | 'fail' | 'reverse', body?: object): Promise<void>;
   /** The service calls. @returns the status of the answer */
-  callUs(body: string | object, headers?: Record<string, string>): Promise<number>;
+  callUs(body: string | Buffer | object, headers?: Record<string, string>): Promise<number>;
   /** Time passes for the payments of this order, then the clock looks. */
   later(order: Pick<Order, 'orderId'>, seconds: number): Promise<void>;
   endOf(order: Pick<Order, 'orderId'>): Promise<End>;
@@ -71,14 +71,14 @@ export async function startStage(options: TestProgramOptions = {}): Promise<Stag
       if (!answer.ok) throw new Error(`the sandbox answered ${answer.status}: ${await answer.text()}`);
     },
     callUs: async (body, headers = {}) => {
-      const text = typeof body === 'string' ? body : JSON.stringify(body);
-      const signature = createHmac('sha256', shop.sandbox.webhookSecret).update(text).digest('hex');
+      const bytes = bytesOf(body);
+      const signature = createHmac('sha256', shop.sandbox.webhookSecret).update(bytes).digest('hex');
       const answer = await fetch(`${shop.origin}/webhooks/payments`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-signature': signature, ...headers },
-        body: text,
+        body: new Uint8Array(bytes),
       });
-      if (answer.ok) acknowledged.push(text);
+      if (answer.ok) acknowledged.push(bytes.toString());
       return answer.status;
     },
     later: async ({ orderId }, seconds) => {
@@ -130,6 +130,11 @@ export async function startStage(options: TestProgramOptions = {}): Promise<Stag
     },
   };
   return stage;
+}
+
+function bytesOf(body: string | Buffer | object): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
 const END = `
