@@ -27,7 +27,7 @@ const MATRIX: Record<FaultId, Played> = {
   S3: { fault: 'paid by a mailed link after a lost answer', in: ['waiting'] },
   S4: { fault: '5xx on initialize, carried out or not', in: ['initialize'] },
   S5: { fault: '5xx on verify', in: ['verify'] },
-  S6: { fault: '429 with Retry-After', in: ['initialize', 'waiting'] },
+  S6: { fault: '429 with Retry-After', in: ['waiting'] },
   S7: { fault: 'every form of Retry-After', in: ['waiting'], also: ['test/gateway/verify.test.ts'] },
   S8: { fault: 'a refused key', in: ['verify'], also: ['test/checkout/checkout.test.ts'] },
   S9: { fault: '404 just after initialize', in: ['verify', 'money'] },
