@@ -362,3 +362,25 @@ async function hintsOf({ reference }: Order): Promise<number> {
   );
   return row?.hints ?? 0;
 }
+
+test.each([
+  ['a hundredfold', '850000.00', 'unit_error 85000000'],
+  ['a hundredth', '85.00', 'unit_error 8500'],
+])(
+  'S15: %s was paid: a class of its own, because somebody mixes up units',
+  async (_name, amount, suspense) => {
+    const own = await startStage();
+    try {
+      const order = await own.checkout();
+      await own.decide(order, 'pay', { amount });
+      expect(await own.comeBack(order)).toBe(303);
+      await own.heal(order);
+      const end = await own.endOf(order);
+      expect(end).toMatchObject({ order: 'review', payments: ['held'], suspense: [suspense], releases: 0 });
+      expect(new Set(end.proofs)).toEqual(new Set(['unit_error']));
+      await own.check();
+    } finally {
+      await own.close();
+    }
+  },
+);
