@@ -12,7 +12,7 @@ type FaultId = `S${UpTo<45>}` | `W${UpTo<18>}`;
 type Played = {
   fault: string;
   /** Test files in which a scenario bears its id. */
-  in: readonly ('initialize' | 'verify' | 'money' | 'waiting' | 'webhooks' | 'configuration')[];
+  in: readonly ('initialize' | 'verify' | 'money' | 'waiting' | 'webhooks' | 'configuration' | 'distrust')[];
   /** Files outside this folder that play it, or the part that is missing here. */
   also?: readonly string[];
   /** Why no scenario of this folder bears it. */
@@ -22,10 +22,10 @@ type Played = {
 const RECONCILIATION = 'a fault of paging through history: it settles nothing, reconciliation reads it';
 
 const MATRIX: Record<FaultId, Played> = {
-  S1: { fault: 'initialize unanswered, not carried out', in: ['waiting'] },
-  S2: { fault: 'initialize unanswered, carried out', in: ['waiting'] },
+  S1: { fault: 'initialize unanswered, not carried out', in: ['waiting', 'distrust'] },
+  S2: { fault: 'initialize unanswered, carried out', in: ['waiting', 'distrust'] },
   S3: { fault: 'paid by a mailed link after a lost answer', in: ['waiting'] },
-  S4: { fault: '5xx on initialize, carried out or not', in: ['initialize'] },
+  S4: { fault: '5xx on initialize, carried out or not', in: ['initialize', 'distrust'] },
   S5: { fault: '5xx on verify', in: ['verify'] },
   S6: { fault: '429 with Retry-After', in: ['waiting'] },
   S7: { fault: 'every form of Retry-After', in: ['waiting'], also: ['test/gateway/verify.test.ts'] },
@@ -34,15 +34,18 @@ const MATRIX: Record<FaultId, Played> = {
   S10: { fault: 'paid, then pending, then paid', in: ['money'] },
   S11: { fault: 'a status that flaps', in: ['money'] },
   S12: { fault: 'a status word that nobody knows', in: ['verify'] },
-  S13: { fault: '200 whose body says error', in: ['initialize', 'verify'] },
+  S13: { fault: '200 whose body says error', in: ['initialize', 'verify', 'distrust'] },
   S14: { fault: 'another nesting', in: ['verify'] },
-  S15: { fault: 'another amount', in: ['verify', 'money'], also: ['test/settlement/settlement.test.ts'] },
+  S15: {
+    fault: 'another amount',
+    in: ['verify', 'money', 'distrust'],
+    also: ['test/settlement/settlement.test.ts'],
+  },
   S16: { fault: 'another currency', in: ['verify', 'money'] },
   S17: {
     fault: 'a mode field of the other mode',
-    in: [],
+    in: ['distrust'],
     also: ['test/settlement/decide.test.ts', 'test/settlement/odd-answers.test.ts'],
-    because: 'the default dialect names no mode field; the wall between the modes is played there',
   },
   S18: { fault: "a neighbour's record", in: ['verify'] },
   S19: { fault: 'odd numbers', in: ['verify'] },
@@ -52,16 +55,12 @@ const MATRIX: Record<FaultId, Played> = {
   S23: { fault: 'a body that is not whole', in: ['initialize', 'verify'] },
   S24: { fault: 'a body without end', in: ['initialize', 'verify'] },
   S25: { fault: 'a compressed body', in: ['initialize', 'verify'] },
-  S26: { fault: 'something else than JSON in UTF-8', in: ['initialize', 'verify'] },
+  S26: { fault: 'something else than JSON in UTF-8', in: ['initialize', 'verify', 'distrust'] },
   S27: { fault: 'something else than HTTP', in: ['initialize', 'verify'] },
   S28: { fault: 'redirects', in: ['initialize', 'verify'] },
-  S29: {
-    fault: 'TLS that cannot be trusted',
-    in: [],
-    because: 'it needs certificates, which no part of this folder can make; the client verifies by default',
-  },
+  S29: { fault: 'TLS that cannot be trusted', in: ['distrust'] },
   S30: { fault: 'a name that does not resolve', in: ['waiting'] },
-  S31: { fault: 'TCP refused, reset, half open', in: ['initialize', 'verify', 'waiting'] },
+  S31: { fault: 'TCP refused, reset, half open', in: ['initialize', 'verify', 'waiting', 'distrust'] },
   S32: { fault: 'a kept connection that dies', in: ['initialize'] },
   S33: { fault: 'a reference that the service knows already', in: ['initialize'] },
   S34: { fault: 'an address that no shopper may be sent to', in: ['initialize'] },
@@ -124,7 +123,15 @@ test.each(ids)('%s is played, or it is said why not', (id) => {
 });
 
 test('every scenario belongs to a fault of the matrix, and stands in its line', () => {
-  const files = ['initialize', 'verify', 'money', 'waiting', 'webhooks', 'configuration'] as const;
+  const files = [
+    'initialize',
+    'verify',
+    'money',
+    'waiting',
+    'webhooks',
+    'configuration',
+    'distrust',
+  ] as const;
   for (const file of files) {
     const played = scenariosOf(read(`test/faults/${file}.test.ts`));
     const listed = ids.filter((id) => MATRIX[id].in.includes(file));
