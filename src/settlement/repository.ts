@@ -93,7 +93,7 @@ const RECORD: Statement = {
       SELECT e.id FROM evidence e
       WHERE $2 = 'paid' AND e.outcome NOT IN ('paid', 'unreadable', 'reference_mismatch') AND NOT EXISTS (
         SELECT FROM journal j WHERE j.order_id = e.order_id AND j.reference = e.reference
-          AND j.event = 'payment-contradicted' AND j.detail ->> 'outcome' = e.outcome)
+          AND j.event = 'verification-contradicts' AND j.detail ->> 'outcome' = e.outcome)
     ), earned AS (
       UPDATE suspense_items s SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
         note = 'the service now shows exactly what was asked for, and it paid the order'
@@ -101,7 +101,7 @@ const RECORD: Statement = {
       RETURNING s.id
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
-      SELECT order_id, CASE WHEN $17 THEN 'order-paid' WHEN EXISTS (SELECT FROM contradiction) THEN 'payment-contradicted'
+      SELECT order_id, CASE WHEN $17 THEN 'order-paid' WHEN EXISTS (SELECT FROM contradiction) THEN 'verification-contradicts'
         ELSE 'payment-' || $12 END, reference, $11,
         jsonb_strip_nulls(jsonb_build_object('verification', id, 'evidence', hash, 'outcome', outcome,
           'suspense', (SELECT class FROM stray), 'money', (SELECT money FROM stray), 'earned', (SELECT id FROM earned),

@@ -168,9 +168,9 @@ describe('an answer that changes its mind', () => {
     expect(await stateOf(order.orderId)).toEqual(paid);
     expect(await words(order.orderId)).toEqual([
       { event: 'order-paid', outcome: 'paid' },
-      { event: 'payment-contradicted', outcome: 'pending' },
-      { event: 'payment-contradicted', outcome: 'reversed' },
-      { event: 'payment-contradicted', outcome: 'underpaid' },
+      { event: 'verification-contradicts', outcome: 'pending' },
+      { event: 'verification-contradicts', outcome: 'reversed' },
+      { event: 'verification-contradicts', outcome: 'underpaid' },
     ]);
     expect(await query('SELECT FROM releases WHERE order_id = $1', order.orderId)).toHaveLength(1);
     expect(await query('SELECT FROM suspense_items WHERE order_id = $1', order.orderId)).toHaveLength(0);
