@@ -81,7 +81,8 @@ function reading<T>(
   return { is: isPresent(record, pointers) ? 'unreadable' : 'absent' };
 }
 
-function classOf(word: string | null, dialect: Dialect): StatusClass {
+/** What a status word means by the dialect. */
+export function classOf(word: string | null, dialect: Dialect): StatusClass {
   return word === null ? 'unknown' : (wordsOf(dialect).get(foldWord(word)) ?? 'unknown');
 }
 

@@ -63,7 +63,7 @@ export async function* readPage(
   const cutter = createRecordCutter(dialect.history.records, (bytes, start, end) => {
     seen.hasStartedOver ||= !repetition.look(bytes, start, end);
     if (seen.hasStartedOver) return;
-    const row = readRow(bytes.subarray(start, end));
+    const row = readRow(bytes, start, end);
     repetition.note(row);
     rows.push(row);
     seen.records += 1;

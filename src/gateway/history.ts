@@ -11,7 +11,7 @@ import {
 import { createPaging, type NextPage } from './history-paging.ts';
 import type { HistoryWindow } from './history-paths.ts';
 import { createRepetition } from './history-repetition.ts';
-import { createRowReader } from './history-row.ts';
+import { createRowReader } from './history-row-reader.ts';
 import type { Client } from './client.ts';
 
 export type { HistoryBatch, HistoryEnd } from './history-page.ts';

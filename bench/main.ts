@@ -1,0 +1,13 @@
+import { benchReconcile } from './reconcile/bench.ts';
+
+/** Each measures one promise about speed, as a ratio inside one run, and prints a table. */
+const BENCHES: Record<string, (argv: string[]) => Promise<void>> = {
+  reconcile: benchReconcile,
+};
+
+const [name = '', ...rest] = process.argv.slice(2);
+const bench = BENCHES[name];
+if (bench === undefined) {
+  process.stderr.write(`npm run bench -- ${Object.keys(BENCHES).join(' | ')}\n`);
+  process.exitCode = 64;
+} else await bench(rest);

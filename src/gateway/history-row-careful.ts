@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { Dialect } from './dialect.ts';
+import { readEvidence, type Evidence, type RecordPointers } from './evidence.ts';
+import { MAX_TEXT, type HistoryRow, type ReadRow } from './history-row.ts';
+import { firstAt, isRecord, numberText, readJson, type Json } from './reading.ts';
+
+/** Where the fields of a row stand in a record. */
+export type RowPointers = RecordPointers & { serviceId: readonly string[] };
+
+/** Assumed: most services call it so. Wrong: two charges on one reference cannot be told from one charge listed twice. */
+const SERVICE_ID = ['/id'];
+/** The largest bigint of PostgreSQL. */
+const MAX_AMOUNT = 2n ** 63n - 1n;
+
+export function rowPointers({ history, verify }: Dialect): RowPointers {
+  return {
+    reference: history.reference ?? verify.reference,
+    status: history.status ?? verify.status,
+    amount: history.amount ?? verify.amount,
+    currency: history.currency ?? verify.currency,
+    serviceId: SERVICE_ID,
+  };
+}
+
+/**
+ * Reads any record as the dialect says, by parsing it.
+ * @param assumedCurrency what an amount without a currency is in, where the dialect allows that; null: unknown
+ * @param onParsed is given each record that is JSON and an object
+ */
+export function createCarefulReader(
+  dialect: Dialect,
+  assumedCurrency: string | null,
+  onParsed: (bytes: Buffer, record: Json) => void = () => undefined,
+): ReadRow {
+  const pointers = rowPointers(dialect);
+  const { verify } = dialect;
+  const fallback = verify.currencyMayBeAbsent ? (assumedCurrency ?? '') : '';
+  return (chunk, start, end) => {
+    const bytes = chunk.subarray(start, end);
+    const record = parseRecord(bytes);
+    if (record === null) return unreadable(bytes);
+    onParsed(bytes, record);
+    const evidence = readEvidence(record, pointers, dialect, fallback);
+    const reference = firstAt(record, pointers.reference, numberText);
+    const money = moneyOf(evidence, verify, fallback);
+    const isReadable = reference !== null && evidence.statusWord !== null;
+    const isMoneyMissing = evidence.status === 'paid' && money.amount === null && !money.isMoneyAssumed;
+    return {
+      reference: reference === null ? null : tame(reference),
+      serviceId: tameOrNull(firstAt(record, pointers.serviceId, numberText)),
+      status: isReadable && !isMoneyMissing ? evidence.status : 'unreadable',
+      statusWord: tameOrNull(evidence.statusWord),
+      ...money,
+      digest: reference === null ? digestOf(bytes) : null,
+    };
+  };
+}
+
+function parseRecord(bytes: Buffer): Record<string, Json> | null {
+  try {
+    const record = readJson(bytes);
+    return isRecord(record) ? record : null;
+  } catch {
+    return null; // not JSON, not UTF-8, the same key twice, or nested beyond the stack
+  }
+}
+
+function moneyOf(
+  { amount, currency }: Evidence,
+  rules: Dialect['verify'],
+  fallback: string,
+): Pick<HistoryRow, 'amount' | 'currency' | 'isMoneyAssumed'> {
+  const code =
+    currency.is === 'read' ? currency.value : currency.is === 'absent' && fallback !== '' ? fallback : null;
+  const value = amount.is === 'read' && amount.value <= MAX_AMOUNT ? amount.value : null;
+  if (code !== null && value !== null) return { amount: value, currency: code, isMoneyAssumed: false };
+  const isAmountExcused = amount.is === 'absent' && rules.amountMayBeAbsent;
+  const isCurrencyExcused = currency.is === 'absent' && rules.currencyMayBeAbsent;
+  // An amount in an unknown currency is no amount: nobody knows its unit.
+  return {
+    amount: null,
+    currency: code,
+    isMoneyAssumed: isAmountExcused && (code !== null || isCurrencyExcused),
+  };
+}
+
+function unreadable(bytes: Buffer): HistoryRow {
+  const nothing = { reference: null, serviceId: null, statusWord: null, amount: null, currency: null };
+  return { ...nothing, status: 'unreadable', isMoneyAssumed: false, digest: digestOf(bytes) };
+}
+
+function digestOf(bytes: Buffer | string): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+}
+
+function tameOrNull(text: string | null): string | null {
+  return text === null ? null : tame(text);
+}
+
+/** PostgreSQL holds no NUL, and its indexes no long texts. Different texts stay different. */
+function tame(text: string): string {
+  const visible = text.includes('\0') ? text.replaceAll('\0', '\u2400') : text;
+  return visible.length <= MAX_TEXT ? visible : `${visible.slice(0, MAX_TEXT - 20)}…${digestOf(text)}`;
+}

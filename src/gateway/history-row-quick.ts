@@ -1,0 +1,167 @@
+import { minorDigits } from '../platform/money.ts';
+import type { Dialect } from './dialect.ts';
+import { classOf, type StatusClass } from './evidence.ts';
+import { rowPointers, type RowPointers } from './history-row-careful.ts';
+import { MAX_TEXT, type HistoryRow } from './history-row.ts';
+import type { Json } from './reading.ts';
+import { KIND, learnLayout, type RecordLayout } from './record-layout.ts';
+
+/** Reads the records that need no care: written like one before, with every value there and plain. */
+export type QuickReader = {
+  /** @returns null for every record about which there can be two opinions */
+  read(bytes: Buffer, start: number, end: number): HistoryRow | null;
+  /** Takes a record that had to be read with care as the sample of those to come. */
+  learn(bytes: Buffer, record: Json): void;
+};
+
+/** A layout, and which of its values are the row's. */
+type Form = { layout: RecordLayout; slots: Record<keyof RowPointers, number> };
+
+/** A list mixes a few layouts (a field is left out, a field is an object here and null there). More is no layout. */
+const MAX_FORMS = 8;
+/** Records to learn from. A list in which no record is like another must not pay for learning without end. */
+const MAX_LESSONS = 64;
+/** `serviceId` of a layout without one. */
+const NONE = -1;
+
+export function createQuickReader(dialect: Dialect): QuickReader {
+  const pointers = rowPointers(dialect);
+  const forms: Form[] = [];
+  let lessons = 0;
+  const statuses = createWords((word): Status => ({ word, is: classOf(word, dialect) }));
+  const currencies = createWords((word): Currency | null => {
+    const code = word.toUpperCase();
+    const digits = minorDigits(code);
+    return digits === null ? null : { code, digits: dialect.amountUnit === 'minor' ? 0 : digits };
+  });
+
+  function rowOf({ layout, slots }: Form, bytes: Buffer): HistoryRow | null {
+    const status = statuses.find(bytes, layout, slots.status);
+    const currency = currencies.find(bytes, layout, slots.currency);
+    const reference = textOf(bytes, layout, slots.reference);
+    if (status === null || currency === null || reference === null) return null;
+    const serviceId = slots.serviceId === NONE ? null : textOf(bytes, layout, slots.serviceId);
+    if (serviceId === null && slots.serviceId !== NONE) return null;
+    const amount = amountOf(bytes, layout, slots.amount, currency.digits, dialect.amountUnit === 'minor');
+    if (amount === null) return null;
+    return {
+      reference,
+      serviceId,
+      status: status.is,
+      statusWord: status.word,
+      amount,
+      currency: currency.code,
+      isMoneyAssumed: false,
+      digest: null,
+    };
+  }
+
+  return {
+    read: (bytes, start, end) => {
+      for (let at = 0; at < forms.length; at += 1) {
+        const form = forms[at];
+        if (!form?.layout.follows(bytes, start, end)) continue;
+        // The layout of this record is most probably the next one's.
+        if (at > 0) forms.unshift(...forms.splice(at, 1));
+        return rowOf(form, bytes);
+      }
+      return null;
+    },
+    learn: (bytes, record) => {
+      if (lessons >= MAX_LESSONS || forms.length >= MAX_FORMS) return;
+      lessons += 1;
+      const layout = learnLayout(bytes, record);
+      if (layout === null || forms.some((form) => form.layout.follows(bytes, 0, bytes.length))) return;
+      const slots = slotsOf(layout, pointers);
+      if (slots !== null) forms.push({ layout, slots });
+    },
+  };
+}
+
+function slotsOf(layout: RecordLayout, pointers: RowPointers): Form['slots'] | null {
+  const slots: Form['slots'] = {
+    reference: NONE,
+    status: NONE,
+    amount: NONE,
+    currency: NONE,
+    serviceId: NONE,
+  };
+  for (const name of Object.keys(slots) as (keyof RowPointers)[]) {
+    const slot = layout.slotOf(pointers[name]);
+    if (typeof slot === 'number') slots[name] = slot;
+    // What says less than the four is a row, too, and a rare one: it is read with care.
+    else if (slot === 'odd' || name !== 'serviceId') return null;
+  }
+  return slots;
+}
+
+/** Text that is what its bytes are, and is stored as it is. */
+function textOf(bytes: Buffer, layout: RecordLayout, slot: number): string | null {
+  const kind = layout.kind(slot);
+  const from = layout.from(slot);
+  const to = layout.to(slot);
+  const isPlain = kind === KIND.NUMBER || (kind === KIND.PLAIN_TEXT && isTrimmed(bytes, from, to));
+  return isPlain && to - from <= MAX_TEXT ? bytes.toString('latin1', from, to) : null;
+}
+
+function isTrimmed(bytes: Buffer, from: number, to: number): boolean {
+  return to > from && bytes[from] !== 0x20 && bytes[to - 1] !== 0x20;
+}
+
+/** A double holds every whole number of so many digits. */
+const EXACT_DIGITS = 15;
+
+/** Minor units of a plain decimal, digit by digit: exact, or null. @param digits of the currency's minor unit */
+function amountOf(
+  bytes: Buffer,
+  layout: RecordLayout,
+  slot: number,
+  digits: number,
+  isMinor: boolean,
+): bigint | null {
+  const kind = layout.kind(slot);
+  const to = layout.to(slot);
+  if ((kind !== KIND.NUMBER && kind !== KIND.PLAIN_TEXT) || to - layout.from(slot) + digits > EXACT_DIGITS)
+    return null;
+  let minor = 0;
+  let point = to;
+  for (let at = layout.from(slot); at < to; at += 1) {
+    const digit = (bytes[at] ?? 0) - 0x30;
+    if (digit >= 0 && digit <= 9) minor = minor * 10 + digit;
+    else if (bytes[at] === 0x2e && point === to && !isMinor) point = at;
+    else return null;
+  }
+  const fraction = point === to ? 0 : to - point - 1;
+  // Nothing before or behind the point, or finer than the minor unit: whether that is money is not for here to say.
+  if (point === layout.from(slot) || point === to - 1 || fraction > digits) return null;
+  for (let missing = digits - fraction; missing > 0; missing -= 1) minor *= 10;
+  return BigInt(minor);
+}
+
+type Status = { word: string; is: StatusClass };
+type Currency = { code: string; digits: number };
+
+/** A list has few different words, and comparing bytes is cheaper than making a text to look up. */
+const MAX_WORDS = 32;
+
+function createWords<T>(read: (word: string) => T | null) {
+  const known: { bytes: Buffer; meaning: T | null }[] = [];
+  return {
+    find: (bytes: Buffer, layout: RecordLayout, slot: number): T | null => {
+      if (layout.kind(slot) !== KIND.PLAIN_TEXT) return null;
+      const from = layout.from(slot);
+      const to = layout.to(slot);
+      for (const { bytes: word, meaning } of known) if (isSame(word, bytes, from, to)) return meaning;
+      if (!isTrimmed(bytes, from, to) || to - from > MAX_TEXT) return null;
+      const meaning = read(bytes.toString('latin1', from, to));
+      if (known.length < MAX_WORDS) known.push({ bytes: Buffer.from(bytes.subarray(from, to)), meaning });
+      return meaning;
+    },
+  };
+}
+
+function isSame(word: Buffer, bytes: Buffer, from: number, to: number): boolean {
+  if (word.length !== to - from) return false;
+  for (let at = 0; at < word.length; at += 1) if (word[at] !== bytes[from + at]) return false;
+  return true;
+}

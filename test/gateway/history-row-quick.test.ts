@@ -1,0 +1,235 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
+import { createCarefulReader } from '../../src/gateway/history-row-careful.ts';
+import { createQuickReader } from '../../src/gateway/history-row-quick.ts';
+import { createRowReader } from '../../src/gateway/history-row-reader.ts';
+import type { HistoryRow } from '../../src/gateway/history-row.ts';
+
+const dialectOf = (settings: object = {}): Dialect => parseDialect(JSON.stringify(settings)).dialect;
+
+/** Reads texts one after the other, so that later ones meet the layouts of earlier ones. */
+function readAll(
+  texts: readonly (string | Buffer)[],
+  dialect: Dialect,
+): { quick: HistoryRow[]; careful: HistoryRow[] } {
+  const quick = createRowReader(dialect, null);
+  const careful = createCarefulReader(dialect, null);
+  // Records lie in the middle of a chunk, with others around them.
+  const read = (reader: typeof quick, text: string | Buffer): HistoryRow => {
+    const record = Buffer.from(text);
+    const bytes = Buffer.concat([Buffer.from('{"a":1},'), record, Buffer.from(',{"reference":"next"}]')]);
+    return reader(bytes, 8, 8 + record.length);
+  };
+  return {
+    quick: texts.map((text) => read(quick, text)),
+    careful: texts.map((text) => read(careful, text)),
+  };
+}
+
+const SAMPLE =
+  '{"id":"t0","reference":"r0","status":"SUCCESS","amount":25.00,"currency":"NGN","note":"x","more":{"a":1}}';
+
+describe('a record written like the one before is read without parsing, and never differently', () => {
+  // One field at a time is replaced, in a record that otherwise follows the sample.
+  const fields: [string, string][] = [
+    ['"t0"', 'id'],
+    ['"r0"', 'reference'],
+    ['"SUCCESS"', 'status'],
+    ['25.00', 'amount'],
+    ['"NGN"', 'currency'],
+    ['"x"', 'note'],
+  ];
+  const odd = [
+    '""',
+    '" "',
+    '" r"',
+    '"r "',
+    '"\\u00a0r"',
+    '"\u00a0r"',
+    '"é"',
+    '"\\n"',
+    '"a\\tb"',
+    '"\\x"',
+    '"\\u12"',
+    '"\\u12ab"',
+    '"a\tb"',
+    '"\u0000"',
+    '"\\u0000"',
+    '"\u007f"',
+    '"paid"',
+    '"Failed"',
+    '"in_review"',
+    '"ngn"',
+    '"XXX"',
+    '"XAU"',
+    '"KWD"',
+    '"JPY"',
+    '"CLF"',
+    'null',
+    'true',
+    'false',
+    'nul',
+    'truely',
+    '0',
+    '-0',
+    '00',
+    '01.5',
+    '.5',
+    '5.',
+    '5.5',
+    '-5',
+    '+5',
+    '1e3',
+    '1E-2',
+    '1e',
+    '1.0e5',
+    '0.005',
+    '0.050',
+    '25.000',
+    '25.001',
+    '9007199254740993',
+    '900719925474099.93',
+    '999999999999.99',
+    '9999999999999.99',
+    '1e400',
+    'NaN',
+    'Infinity',
+    '0x10',
+    '1,000',
+    '"25.00"',
+    '" 25.00"',
+    '"25,00"',
+    '"1e3"',
+    '"25."',
+    '".25"',
+    '"-25"',
+    '"007.5"',
+    '"9007199254740993.00"',
+    '[]',
+    '{}',
+    '[1]',
+    '{"value":25,"currency":"NGN"}',
+    '{"a":1,"a":2}',
+    '"unclosed',
+    '"',
+    '',
+    '"x","reference":"r9"',
+    '"x","note":"x"',
+    '"r0","reference":"r1"',
+    `"${'r'.repeat(160)}"`,
+    `"${'r'.repeat(161)}"`,
+    '"a\\"b"',
+    '"a\\\\"',
+    '"\\ud800"',
+  ];
+
+  test.each(fields)('whatever stands in place of %s (%s)', (plain, name) => {
+    for (const value of odd) {
+      const text = SAMPLE.replace(`"${name}":${plain}`, `"${name}":${value}`);
+      for (const settings of [
+        {},
+        { amountUnit: 'minor' },
+        { verify: { amountMayBeAbsent: true, currencyMayBeAbsent: true } },
+      ]) {
+        const { quick, careful } = readAll([SAMPLE, text, SAMPLE, text], dialectOf(settings));
+        expect(quick).toEqual(careful);
+      }
+    }
+  });
+
+  test.each([
+    ['space between', SAMPLE.replaceAll(',', ' , ')],
+    ['another order', '{"reference":"r1","id":"t1","status":"SUCCESS","amount":25.00,"currency":"NGN"}'],
+    ['a field more', SAMPLE.replace('{', '{"new":1,')],
+    ['a comma too many', SAMPLE.replace('}}', '},}')],
+    ['a bracket that is another one', SAMPLE.replace('}}', '}]')],
+    ['something behind it', `${SAMPLE} x`],
+    ['a key that differs by one letter', SAMPLE.replace('amount', 'amounx')],
+    ['bytes that are no UTF-8', Buffer.from(SAMPLE.replace('"x"', '"\u00e9"'), 'latin1')],
+    ['letters beyond ASCII', SAMPLE.replace('"x"', '"Adébáyọ̀ 🎉"')],
+    ['a reference beyond ASCII', SAMPLE.replace('"r0"', '"référence"')],
+  ])('with %s', (_name, text) => {
+    const { quick, careful } = readAll([SAMPLE, text, SAMPLE], dialectOf());
+    expect(quick).toEqual(careful);
+  });
+
+  test('when the first record names a value twice, equally, and the second one does not', () => {
+    const twice = (amount: string): string => SAMPLE.replace('{', `{"amount":${amount},`);
+    const { quick, careful } = readAll([twice('25.00'), twice('99.00')], dialectOf());
+    expect(quick).toEqual(careful);
+    expect(quick[1]?.status).toBe('unreadable');
+  });
+
+  test('where the dialect looks in several places, and the first of them holds nothing usable', () => {
+    const dialect = dialectOf({
+      history: { reference: ['/a/ref', '/list/00', '/reference'], amount: ['/more', '/amount'] },
+    });
+    const text = (ref: string): string => SAMPLE.replace('{', `{"a":{"ref":${ref}},"list":["l0"],`);
+    const { quick, careful } = readAll([text('"x1"'), text('null'), text('"x2"'), text('7')], dialect);
+    expect(quick).toEqual(careful);
+    expect(quick.map(({ reference }) => reference)).toEqual(['x1', 'l0', 'x2', '7']);
+  });
+
+  test('in any list of records', () => {
+    const scalar = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('SUCCESS', 'failed', 'NGN', 'KWD', 'JPY', 'ngn', ' x ', ''),
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean(),
+      fc.constant(null),
+    );
+    const record = fc.record(
+      {
+        id: scalar,
+        reference: scalar,
+        status: fc.oneof(scalar, fc.constantFrom('SUCCESS', 'PENDING', 'odd')),
+        amount: fc.oneof(
+          scalar,
+          fc.integer({ min: 0, max: 10_000_000 }),
+          fc.record({ value: scalar, currency: scalar }),
+        ),
+        currency: fc.oneof(scalar, fc.constantFrom('NGN', 'KWD', 'JPY', 'ngn')),
+        other: fc.jsonValue({ maxDepth: 2 }),
+      },
+      { requiredKeys: ['reference', 'status'] },
+    );
+    const damage = fc.option(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { freq: 4 });
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(record, damage), { minLength: 2, maxLength: 12 }),
+        fc.boolean(),
+        (list, isMinor) => {
+          const texts = list.map(([value, harm]) => {
+            const bytes = Buffer.from(JSON.stringify(value));
+            if (harm !== null) bytes[harm.at % bytes.length] = harm.byte;
+            return bytes;
+          });
+          const { quick, careful } = readAll(texts, dialectOf({ amountUnit: isMinor ? 'minor' : 'major' }));
+          expect(quick).toEqual(careful);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('when it is an ordinary one: nothing of it is left to careful reading', () => {
+    const quick = createQuickReader(dialectOf());
+    const record = Buffer.from(SAMPLE);
+    quick.learn(record, JSON.parse(SAMPLE));
+    const next = Buffer.from(
+      SAMPLE.replace('r0', 'another').replace('25.00', '7').replace('"x"', '"https:\\/\\/é"'),
+    );
+    expect(quick.read(next, 0, next.length)).toEqual({
+      reference: 'another',
+      serviceId: 't0',
+      status: 'paid',
+      statusWord: 'SUCCESS',
+      amount: 700n,
+      currency: 'NGN',
+      isMoneyAssumed: false,
+      digest: null,
+    });
+  });
+});
