@@ -2,7 +2,8 @@ import { sleep } from '../platform/clock.ts';
 import type { Dialect } from './dialect.ts';
 import { GatewayUnavailable } from './errors.ts';
 import { readHints, type PagingHints } from './history-hints.ts';
-import type { Repetition } from './history-repetition.ts';
+import type { NextPage } from './history-paging.ts';
+import type { Repetition, RepetitionState } from './history-repetition.ts';
 import type { HistoryRow, ReadRow } from './history-row.ts';
 import { RecordStreamError } from './record-error.ts';
 import { createRecordCutter } from './record-stream.ts';
@@ -16,6 +17,21 @@ export type HistoryBatch = {
   pages: number;
   /** Null until the last batch, which is empty. */
   end: HistoryEnd | null;
+  /** The page in hand broke off and is read again: its rows come once more. */
+  isPageAgain?: boolean;
+  /** At the end of a page: where a reading could go on that has all rows so far. Null inside of a page. */
+  bookmark: HistoryBookmark | null;
+};
+
+/** A place between two pages. Plain data, to be kept and given to a later {@link readHistory}. */
+export type HistoryBookmark = {
+  next: NextPage;
+  pages: number;
+  received: number;
+  firstPageRecords: number;
+  largestTotal: number;
+  hints: PagingHints;
+  repetition: RepetitionState;
 };
 
 /** `complete`: nothing says that the list has more. Otherwise no payment may be called absent from it. */
@@ -78,10 +94,10 @@ export async function* readPage(
       cutter.push(chunk);
       if (seen.hasStartedOver) break;
       if (rows.length < BATCH_ROWS) continue;
-      yield { rows, pages, end: null };
+      yield { rows, pages, end: null, bookmark: null };
       rows = [];
     }
-    if (rows.length > 0) yield { rows, pages, end: null };
+    if (rows.length > 0) yield { rows, pages, end: null, bookmark: null };
     rows = [];
     const { records } = seen;
     if (seen.hasStartedOver) return { records, hints: null, cut: null };
@@ -90,7 +106,7 @@ export async function* readPage(
       return cutShort(0, 'the answer holds no list where the dialect looks for one (history.records)');
     return { records, hints: readHints(envelope, dialect.history.paging), cut: null };
   } catch (error) {
-    if (rows.length > 0) yield { rows, pages, end: null };
+    if (rows.length > 0) yield { rows, pages, end: null, bookmark: null };
     if (error instanceof RecordStreamError) return cutShort(seen.records, error.message);
     throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
   } finally {

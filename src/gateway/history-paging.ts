@@ -25,7 +25,7 @@ export type NextPage =
   /** The list has more than we got, or we cannot know that it has not. */
   | { is: 'cut'; reason: string };
 
-export type Paging = { firstPath: string; next(seen: PageSeen): NextPage };
+export type Paging = { firstPath: string; next(seen: PageSeen): NextPage; largestTotal(): number };
 
 /** With pages of a hundred: ten million transactions. A list that goes on after that has no end. */
 const MAX_PAGES = 100_000;
@@ -39,8 +39,9 @@ type Rule = (seen: PageSeen) => NextPage;
 /**
  * Decides how the history is walked. What it cannot be sure of it calls cut: of a list that is not whole, nothing may
  * be called absent.
+ * @param totalBefore the largest total that pages showed before this reading went on
  */
-export function createPaging(dialect: Dialect, window: HistoryWindow): Paging {
+export function createPaging(dialect: Dialect, window: HistoryWindow, totalBefore = 0): Paging {
   const { style, size } = dialect.history.paging;
   const paths = createHistoryPaths(dialect.history.paging, window);
   const byNumber = countingUp(paths, size);
@@ -61,9 +62,10 @@ export function createPaging(dialect: Dialect, window: HistoryWindow): Paging {
     },
   };
   const asked = new Set([paths.first]);
-  let largestTotal = 0;
+  let largestTotal = totalBefore;
   return {
     firstPath: paths.first,
+    largestTotal: () => largestTotal,
     next: (seen) => {
       const total = seen.hints.total ?? largestTotal;
       // Rows behind the gap have moved up, over the edge of a page that was read already.

@@ -1,25 +1,38 @@
 import type { HistoryRow } from './history-row.ts';
 
+/** What a reading that goes on later has to know of the pages before: the first record (base64) and who stood there. */
+export type RepetitionState = {
+  pages: number;
+  firstRecord: string | null;
+  first: string[];
+  previous: string[];
+};
+
 /** Notices that pages repeat, by the first page and the one before. Not by all of them: lists are long. */
 export type Repetition = {
   turnPage(): void;
+  /** The page broke off and is asked for again. */
+  beginPageAgain(): void;
   /** Takes a record's bytes. @returns false when the list starts over with it */
   look(bytes: Buffer, start: number, end: number): boolean;
   note(row: HistoryRow): void;
   seen(): { hasStartedOver: boolean; addsNothing: boolean };
+  /** Between two pages. */
+  state(): RepetitionState;
 };
 
 /** Transactions remembered of a page. A longer page is no page but the list. */
 const MAX_REMEMBERED = 10_000;
 
-export function createRepetition(): Repetition {
-  let pages = 0;
-  let firstRecord: Buffer | null = null;
+/** @param from the state of a reading that is gone on with */
+export function createRepetition(from: RepetitionState | null = null): Repetition {
+  let pages = from?.pages ?? 0;
+  let firstRecord = typeof from?.firstRecord === 'string' ? Buffer.from(from.firstRecord, 'base64') : null;
   let hasStartedOver = false;
   let addsNothing = true;
-  let first = new Set<string>();
+  let first = new Set<string>(from?.first);
   let previous = new Set<string>();
-  let current = new Set<string>();
+  let current = new Set<string>(from?.previous);
 
   return {
     turnPage: () => {
@@ -28,6 +41,12 @@ export function createRepetition(): Repetition {
       current = new Set();
       addsNothing = true;
       pages += 1;
+    },
+    beginPageAgain: () => {
+      if (pages === 1) firstRecord = null;
+      current = new Set();
+      addsNothing = true;
+      hasStartedOver = false;
     },
     // Bytes and not names: one payment may stand in the list twice without the list starting over.
     look: (bytes, start, end) => {
@@ -41,5 +60,11 @@ export function createRepetition(): Repetition {
       if (current.size < MAX_REMEMBERED) current.add(name);
     },
     seen: () => ({ hasStartedOver, addsNothing }),
+    state: () => ({
+      pages,
+      firstRecord: firstRecord?.toString('base64') ?? null,
+      first: [...(pages === 1 ? current : first)],
+      previous: [...current],
+    }),
   };
 }

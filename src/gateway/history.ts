@@ -1,8 +1,12 @@
+import { sleep } from '../platform/clock.ts';
+import type { Client } from './client.ts';
 import type { Dialect } from './dialect.ts';
+import { GatewayUnavailable } from './errors.ts';
 import { NO_HINTS } from './history-hints.ts';
 import {
   readPage,
   type HistoryBatch,
+  type HistoryBookmark,
   type HistoryEnd,
   type PageEnd,
   type PageReader,
@@ -12,14 +16,15 @@ import { createPaging, type NextPage } from './history-paging.ts';
 import type { HistoryWindow } from './history-paths.ts';
 import { createRepetition } from './history-repetition.ts';
 import { createRowReader } from './history-row-reader.ts';
-import type { Client } from './client.ts';
 
-export type { HistoryBatch, HistoryEnd } from './history-page.ts';
+export type { HistoryBatch, HistoryBookmark, HistoryEnd } from './history-page.ts';
 export type { HistoryRow } from './history-row.ts';
 
 export type HistoryOptions = HistoryWindow & {
   /** The currency of amounts without one, where the dialect allows that; null: unknown. */
   assumedCurrency?: string | null;
+  /** Goes on where an earlier reading of the same question stopped. */
+  from?: HistoryBookmark | null;
   signal?: AbortSignal | undefined;
 };
 
@@ -27,10 +32,14 @@ export type HistoryOptions = HistoryWindow & {
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 /** The first answer may be the whole list: eight million records. It passes through, it is never held. */
 const MAX_LIST_BYTES = 2 * 1024 * 1024 * 1024;
+/** Milliseconds before the second and the third try of a page. */
+const PAUSES_MS = [500, 2_000];
+/** Seconds. A service that asks for more is left alone: the next run goes on from here. */
+const MAX_PAUSE_SEC = 60;
 
 /**
  * Walks the service's list of transactions in the memory of one batch. Every row is a hint: verify decides.
- * @throws {GatewayUnavailable} a page did not come; what came before has been handed over
+ * @throws {GatewayUnavailable} a page did not come in three tries; what came before has been handed over
  * @throws {GatewayKeyRefused} our key is not accepted
  */
 export async function* readHistory(
@@ -38,28 +47,63 @@ export async function* readHistory(
   dialect: Dialect,
   options: HistoryOptions = {},
 ): AsyncGenerator<HistoryBatch, void> {
-  const paging = createPaging(dialect, options);
+  const { from = null, signal } = options;
+  const paging = createPaging(dialect, options, from?.largestTotal);
   const readRow = createRowReader(dialect, options.assumedCurrency ?? null);
-  const reader: PageReader = { client, dialect, readRow, repetition: createRepetition() };
-  let step: NextPage = { is: 'ask', path: paging.firstPath };
-  let pages = 0;
-  let received = 0;
-  let firstPageRecords = 0;
-  let hints = NO_HINTS;
+  const repetition = createRepetition(from?.repetition);
+  const reader: PageReader = { client, dialect, readRow, repetition };
+  let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
+  let { pages, received, firstPageRecords, hints } = from ?? BEGINNING;
   while (step.is === 'ask') {
     pages += 1;
-    reader.repetition.turnPage();
+    repetition.turnPage();
     const maxBytes = pages === 1 ? MAX_LIST_BYTES : MAX_PAGE_BYTES;
-    const request: PageRequest = { path: step.path, pages, maxBytes, signal: options.signal };
-    const page: PageEnd = yield* readPage(reader, request);
+    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, signal });
     received += page.records;
     hints = page.hints ?? hints;
     if (pages === 1) firstPageRecords = page.records;
     step =
       page.cut === null
-        ? paging.next({ ...page, hints, pages, firstPageRecords, received, ...reader.repetition.seen() })
+        ? paging.next({ ...page, hints, pages, firstPageRecords, received, ...repetition.seen() })
         : { is: 'cut', reason: page.cut };
+    const place = {
+      next: step,
+      pages,
+      received,
+      firstPageRecords,
+      largestTotal: paging.largestTotal(),
+      hints,
+    };
+    yield { rows: [], pages, end: null, bookmark: { ...place, repetition: repetition.state() } };
   }
   const end: HistoryEnd = step.is === 'whole' ? { complete: true } : { complete: false, reason: step.reason };
-  yield { rows: [], pages, end };
+  yield { rows: [], pages, end, bookmark: null };
+}
+
+const BEGINNING = { pages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS };
+
+/** Reads a page, and again when it does not come or breaks off, as often and as soon as the service may be asked. */
+async function* readPatiently(
+  reader: PageReader,
+  request: PageRequest,
+): AsyncGenerator<HistoryBatch, PageEnd> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return yield* readPage(reader, request);
+    } catch (error) {
+      const pauseMs = error instanceof GatewayUnavailable ? pauseBefore(error, tries) : null;
+      if (pauseMs === null) throw error;
+      await sleep(pauseMs, request.signal);
+      if (request.signal?.aborted === true) throw error;
+      reader.repetition.beginPageAgain();
+      yield { rows: [], pages: request.pages, end: null, isPageAgain: true, bookmark: null };
+    }
+  }
+}
+
+/** Null: no more tries. */
+function pauseBefore({ retryAfterSec }: GatewayUnavailable, tries: number): number | null {
+  const ownMs = PAUSES_MS[tries];
+  if (ownMs === undefined || (retryAfterSec ?? 0) > MAX_PAUSE_SEC) return null;
+  return Math.max(ownMs, (retryAfterSec ?? 0) * 1_000);
 }

@@ -17,6 +17,9 @@ export function formatReport(report: ReconciliationReport): string {
     ...findingsPart(report),
     counts.join('\n'),
     ...moneyPart(report.identity),
+    ...(report.unclassified > 0
+      ? [`${report.unclassified} rows are in no class: that is a fault of this program, please report it`]
+      : []),
     `run ${report.runId}, ${report.mode} mode, ${report.startedAt} to ${report.finishedAt}`,
   ].join('\n\n');
 }

@@ -1,22 +1,31 @@
-import type { Gateway } from '../gateway/gateway.ts';
+import { createHash } from 'node:crypto';
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { readHistory } from '../gateway/history.ts';
+import { HORIZON_SEC } from '../settlement/schedule.ts';
+import { findBookmark, removeBookmark, saveBookmark, type Bookmark } from './bookmarks/repository.ts';
 import type { Progress } from './progress.ts';
-import { onlyCurrency, type Session } from './repository.ts';
-import { createStaging, foldHistory, stageRows } from './staging/repository.ts';
+import { databaseTime, onlyCurrency, type Session } from './repository.ts';
+import { dropRows, foldHistory, openStaging, type Staging } from './staging/repository.ts';
+import { createStager, type Stager } from './staging/stager.ts';
 
 export type HistoryRead = {
+  /** The database's time at which the list was begun. */
+  startedAt: Date;
   records: number;
   pages: number;
   unreadable: number;
   /** Why the list is not whole; null when it is. What was read is staged all the same: money in it is real. */
   cut: string | null;
   isKeyRefused: boolean;
+  /** Forgets what was read. When the service broke off it is kept, and the next run goes on from there. */
+  clear(): Promise<void>;
 };
 
 export type HistoryQuestion = {
   since?: Date | undefined;
   until?: Date | undefined;
+  dryRun: boolean;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
 };
@@ -25,33 +34,84 @@ export type HistoryQuestion = {
 export async function stageHistory(
   session: Session,
   gateway: Gateway,
-  { onProgress, ...question }: HistoryQuestion,
+  asked: HistoryQuestion,
 ): Promise<HistoryRead> {
-  const { mode, dialect, client } = gateway;
-  await createStaging(session);
+  const { mode } = gateway;
+  const staging = await openStaging(session, mode, asked.dryRun);
+  const question = digestOf(gateway, asked);
+  const from = asked.dryRun ? null : await findBookmark(session, mode, question);
+  // The bookmark goes before the rows: were we killed between the two, it would promise rows that are gone.
+  if (from === null && !asked.dryRun) await removeBookmark(session, mode);
+  await dropRows(session, staging, from?.records ?? 0);
+  const startedAt = from?.startedAt ?? (await databaseTime(session));
+  const stager = createStager({
+    session,
+    staging,
+    from,
+    saveBookmark: async (bookmark) => {
+      if (!asked.dryRun) await saveBookmark(session, mode, question, { startedAt, ...bookmark });
+    },
+  });
+  const end = await readToEnd(session, gateway, asked, stager, from);
+  await foldHistory(session, staging, stager.areRepeatsNoted());
+  const { records, unreadable } = stager.counts();
+  const isUseless = end.cut === null && records > 0 && records === unreadable;
+  return {
+    startedAt,
+    records,
+    unreadable,
+    ...end,
+    cut: isUseless ? 'no record of the history could be read: check the pointers in the dialect' : end.cut,
+    clear: () => (asked.dryRun || end.isBrokenOff ? Promise.resolve() : forget(session, gateway, staging)),
+  };
+}
+
+type End = Pick<HistoryRead, 'pages' | 'cut' | 'isKeyRefused'> & { isBrokenOff: boolean };
+
+async function readToEnd(
+  session: Session,
+  { mode, dialect, client }: Gateway,
+  { since, until, signal, onProgress }: HistoryQuestion,
+  stager: Stager,
+  from: Bookmark | null,
+): Promise<End> {
   // An amount without a currency can be read only where every payment has the same one.
   const mayLackCurrency = dialect.verify.currencyMayBeAbsent;
   const assumedCurrency = mayLackCurrency ? await onlyCurrency(session, mode) : null;
-  const read: HistoryRead = { records: 0, pages: 0, unreadable: 0, cut: null, isKeyRefused: false };
+  const end: End = { pages: from?.place.pages ?? 0, cut: null, isKeyRefused: false, isBrokenOff: false };
+  const options = { ...lookingBack(since, until), assumedCurrency, signal, from: from?.place ?? null };
   try {
-    for await (const { rows, pages, end } of readHistory(client, dialect, {
-      ...question,
-      assumedCurrency,
-    })) {
-      await stageRows(session, rows, read.records);
-      read.records += rows.length;
-      read.pages = pages;
-      for (const { status } of rows) if (status === 'unreadable') read.unreadable += 1;
-      onProgress?.({ step: 'history', records: read.records, pages });
-      if (end?.complete === false) read.cut = end.reason;
+    for await (const batch of readHistory(client, dialect, options)) {
+      await stager.take(batch);
+      end.pages = batch.pages;
+      onProgress?.({ step: 'history', records: stager.counts().records, pages: batch.pages });
+      if (batch.end?.complete === false) end.cut = batch.end.reason;
     }
   } catch (error) {
     if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
-    read.cut = error.message;
-    read.isKeyRefused = error instanceof GatewayKeyRefused;
+    end.cut = error.message;
+    end.isBrokenOff = true;
+    end.isKeyRefused = error instanceof GatewayKeyRefused;
   }
-  if (read.cut === null && read.records > 0 && read.records === read.unreadable)
-    read.cut = 'no record of the history could be read: check the pointers in the dialect';
-  await foldHistory(session);
-  return read;
+  await stager.finish();
+  return end;
+}
+
+/** A transaction may be as much younger than its payment as a payment lives, and a filter may mean the day it was paid. */
+function lookingBack(since: Date | undefined, until: Date | undefined) {
+  const shifted = (date: Date | undefined, sec: number): Date | undefined =>
+    date && new Date(date.getTime() + sec * 1_000);
+  return { since: shifted(since, -HORIZON_SEC), until: shifted(until, HORIZON_SEC) };
+}
+
+/** What was read by one question says nothing about another: another window, another dialect. */
+function digestOf({ dialect }: Gateway, { since, until }: HistoryQuestion): string {
+  return createHash('sha256')
+    .update(JSON.stringify([dialect, since, until]))
+    .digest('hex');
+}
+
+async function forget(session: Session, { mode }: Gateway, staging: Staging): Promise<void> {
+  await removeBookmark(session, mode);
+  await dropRows(session, staging, 0);
 }

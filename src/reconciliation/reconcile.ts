@@ -5,24 +5,14 @@ import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settle } from '../settlement/settle.ts';
 import { holdMoneyFound } from '../suspense/repository.ts';
-import {
-  classify,
-  countClasses,
-  paymentsToVerify,
-  sumMoney,
-  type Scope,
-} from './classification/repository.ts';
+import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
 import { closeUnseen, countFindings, findingsOfRun, raiseFindings } from './findings/repository.ts';
+import type { Books } from './identity.ts';
+import { matchAgain, matchSides, totalsOfSides, type Scope } from './matching/repository.ts';
 import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './read-history.ts';
-import {
-  composeReport,
-  MAX_ITEMS,
-  ReconciliationRunningError,
-  type Outcome,
-  type ReconciliationReport,
-} from './report.ts';
-import { abandonRun, databaseTime, finishRun, openRun, openSession, type Session } from './repository.ts';
+import { composeReport, MAX_ITEMS, ReconciliationRunningError, type ReconciliationReport } from './report.ts';
+import { abandonRun, finishRun, openRun, openSession, type Session } from './repository.ts';
 import { countReferences, noteVerified } from './staging/repository.ts';
 import { verifyPayments, type Verified } from './verify-payments.ts';
 
@@ -85,27 +75,27 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
   };
 }
 
-type Books = Pick<Outcome, 'classes' | 'sums'>;
 type Run = { id: string; startedAt: Date; session: Session; options: ReconcileOptions; logger: Logger };
 
 async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationReport> {
   const { session, options } = run;
   const { mode } = parts.gateway;
   const { since = null, until = null, onProgress } = options;
-  const startedAt = await databaseTime(session);
   const history = await stageHistory(session, parts.gateway, options);
+  const { startedAt } = history;
   const scope: Scope = { mode, startedAt, since, until, isCut: history.cut !== null };
   onProgress?.({ step: 'compare' });
   // One look at one moment: other doors settle meanwhile, and sums of two moments would not close.
-  const compare = (): Promise<Books> =>
+  const compare = (match: typeof matchSides): Promise<Books> =>
     session.snapshot(async () => {
+      await match(session, scope);
       await classify(session, scope);
-      return { classes: await countClasses(session), sums: await sumMoney(session, scope) };
+      return { sides: await totalsOfSides(session, scope), classes: await totalsOfClasses(session) };
     });
-  const before = await compare();
+  const before = await compare(matchSides);
   const verified = await verifyWhatDiffers(parts, run, history);
-  const books = verified.answers.length === 0 ? before : await compare();
-  return session.transaction(async () => {
+  const books = verified.answers.length === 0 ? before : await compare(matchAgain);
+  const report = await session.transaction(async () => {
     const isWhole = history.cut === null && verified.problem === null;
     if (!options.dryRun) {
       await raiseFindings(session, mode, run.id);
@@ -116,6 +106,8 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationR
     if (!options.dryRun) await finishRun(session, report);
     return report;
   });
+  await history.clear();
+  return report;
 }
 
 async function verifyWhatDiffers(
@@ -152,7 +144,7 @@ async function reportOf(
     history: { ...history, references: await countReferences(session) },
     problem: history.cut ?? verified.problem,
     verified: verified.answers.length,
-    ...books,
+    books,
     findings: await countFindings(session, mode),
     items: await findingsOfRun(session, mode, MAX_ITEMS),
   });

@@ -1,9 +1,8 @@
 import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from './classes.ts';
-import type { Sum } from './classification/repository.ts';
 import { itemOf } from './findings.ts';
 import type { OpenFinding } from './findings/repository.ts';
-import { identityOf } from './identity.ts';
+import { identityOf, paymentsOf, remainder, type Books } from './identity.ts';
 
 export { formatReport } from './format-report.ts';
 
@@ -55,6 +54,8 @@ export type ReconciliationReport = {
   /** Payments of ours that were compared. */
   payments: number;
   matched: number;
+  /** Rows that fell through the match: a bug of ours, and the verdict is not `agreed`. */
+  unclassified: number;
   /** Paid by this run: found in the history, confirmed by verify. */
   repaired: number;
   /** Payments that this run asked the service about one by one. */
@@ -83,23 +84,23 @@ export type Outcome = {
   /** Why the run is not complete. */
   problem: string | null;
   verified: number;
-  classes: readonly { class: ReconciliationClass; rows: bigint; payments: bigint }[];
-  sums: readonly Sum[];
+  books: Books;
   findings: readonly { class: ReconciliationClass; count: bigint }[];
   items: readonly OpenFinding[];
 };
 
 export function composeReport(outcome: Outcome): ReconciliationReport {
-  const { runId, mode, startedAt, finishedAt, problem, verified, classes, items } = outcome;
+  const { runId, mode, startedAt, finishedAt, problem, verified, books, items } = outcome;
   const { records, references, pages, unreadable } = outcome.history;
-  const { lines: identity, closes } = identityOf(outcome.sums);
+  const { lines: identity, closes } = identityOf(books);
+  const { matched, unclassified } = remainder(books.sides);
   const rowsOf = (name: ReconciliationClass): number =>
-    Number(classes.find((row) => row.class === name)?.rows ?? 0n);
+    books.classes.filter((one) => one.class === name).reduce((sum, { rows }) => sum + Number(rows), 0);
   const findings: ReconciliationReport['findings'] = {};
   for (const { class: name, count } of outcome.findings) findings[name] = Number(count);
   const withheld = rowsOf('history_truncated');
   if (withheld > 0) findings.history_truncated = withheld;
-  const hasFindings = items.length > 0 || !closes;
+  const hasFindings = items.length > 0 || !closes || unclassified > 0;
   return {
     runId,
     mode,
@@ -108,8 +109,9 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     complete: problem === null,
     verdict: problem !== null ? 'incomplete' : hasFindings ? 'findings' : 'agreed',
     history: { records, references, pages, unreadable },
-    payments: classes.reduce((sum, row) => sum + Number(row.payments), 0),
-    matched: rowsOf('matched') + rowsOf('matched_late'),
+    payments: paymentsOf(books.sides),
+    matched: matched + rowsOf('matched') + rowsOf('matched_late'),
+    unclassified,
     repaired: rowsOf('repaired'),
     verified,
     identity,

@@ -34,7 +34,9 @@ export async function openSession(database: Database, mode: Mode): Promise<Sessi
   };
   try {
     // Comparing a million rows takes longer than any request may.
-    await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET work_mem = '64MB'`);
+    // Few rows differ, and the planner cannot know. A backend whose process was killed must not keep the lock.
+    await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET work_mem = '64MB';
+      SET parallel_tuple_cost = 0; SET client_connection_check_interval = '1s'`);
     const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS "isOurs"', [
       LOCK_KEY,
       MODE_KEYS[mode],

@@ -46,7 +46,9 @@ export async function closeUnseen(db: Queryable, mode: Mode, runId: string, sawA
   await db.query(
     `UPDATE findings f SET closed_at = now(), closed_by = 'reconciliation'
      WHERE mode = $1 AND closed_at IS NULL AND last_run_id <> $2
-       AND ($3 OR EXISTS (SELECT FROM classified c WHERE c.reference = f.reference))`,
+       AND ($3 OR EXISTS (SELECT FROM classified c WHERE c.reference = f.reference)
+         -- What is plainly matched is in no class of its own.
+         OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference))`,
     [mode, runId, sawAll],
   );
 }

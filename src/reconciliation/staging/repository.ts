@@ -2,54 +2,75 @@ import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { HistoryRow } from '../../gateway/history.ts';
 import type { Queryable } from '../../platform/database.ts';
+import type { Mode } from '../../platform/mode.ts';
 import type { Session } from '../repository.ts';
 
+/** Where the rows of a run lie. Behind the name `history_rows` of its connection, whichever table it is. */
+export type Staging = { table: string };
+
 /**
- * The history of one run, in temporary tables of its connection: they cost no write-ahead log and vanish with it.
- * `history_rows` has one row per reference once {@link foldHistory} has run.
+ * Gives the run its staging: the mode's own table, which outlives a killed process, or for a run that must change
+ * nothing a temporary one. `history_rows` shows one row per reference once {@link foldHistory} has run.
  */
-export async function createStaging(session: Session): Promise<void> {
-  await session.query(`
-    CREATE TEMPORARY TABLE history_rows (
-      seq             integer NOT NULL,
-      reference       text NOT NULL,
-      -- False: the record has no readable reference, and "reference" is made from its digest.
-      is_named        boolean NOT NULL,
-      service_id      text,
-      status          text NOT NULL,
-      status_word     text,
-      amount          bigint,
-      currency        text,
-      is_money_assumed boolean NOT NULL,
-      -- How many transactions took money under this reference.
-      charges         integer NOT NULL DEFAULT 1
-    )`);
+export async function openStaging(session: Session, mode: Mode, isDry: boolean): Promise<Staging> {
+  const kept = `history_rows_${mode}`;
+  const table = isDry ? 'history_rows_dry' : kept;
+  if (isDry) await session.query(`CREATE TEMPORARY TABLE ${table} (LIKE ${kept} INCLUDING DEFAULTS)`);
+  await session.query(`CREATE TEMPORARY VIEW history_rows AS SELECT * FROM ${table} WHERE is_current`);
+  await session.query(`CREATE TEMPORARY TABLE maybe_repeated (reference text NOT NULL)`);
   await session.query(`
     CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY, has_released boolean NOT NULL)`);
+  return { table };
 }
 
-const COPY_HISTORY = `COPY history_rows
-  (seq, reference, is_named, service_id, status, status_word, amount, currency, is_money_assumed) FROM STDIN`;
+/** Leaves the first `records` records as they were read, and nothing else. */
+export async function dropRows(db: Queryable, { table }: Staging, records: number): Promise<void> {
+  if (records === 0) {
+    await db.query(`TRUNCATE ${table}`);
+    return;
+  }
+  await db.query(`DELETE FROM ${table} WHERE seq < 0 OR seq >= $1`, [records]);
+  await db.query(`UPDATE ${table} SET is_current = true WHERE NOT is_current`);
+}
 
-/** Stages rows. One COPY per batch, and none is open while the service is read. */
+/** Stages rows by one COPY. */
 export async function stageRows(
   session: Session,
+  { table }: Staging,
   rows: readonly HistoryRow[],
   firstSeq: number,
 ): Promise<void> {
-  if (rows.length === 0) return;
-  const lines = rows.map((row, at) => lineOf(row, firstSeq + at));
-  const copy = session.client.query(copyFrom(COPY_HISTORY));
+  let lines = '';
+  for (const [at, row] of rows.entries()) lines += lineOf(row, firstSeq + at);
+  await copyInto(
+    session,
+    `${table} (seq, reference, is_named, service_id, status, amount, currency, is_money_assumed)`,
+    lines,
+  );
+}
+
+/** Notes references that may stand in the list more than once. */
+export async function stageMaybeRepeated(session: Session, references: readonly string[]): Promise<void> {
+  if (references.length === 0) return;
+  await copyInto(session, 'maybe_repeated', references.map((reference) => `${text(reference)}\n`).join(''));
+}
+
+async function copyInto(session: Session, target: string, lines: string): Promise<void> {
+  const copy = session.client.query(copyFrom(`COPY ${target} FROM STDIN`));
   const finished = once(copy, 'finish');
-  copy.end(Buffer.from(lines.join('')));
+  copy.end(Buffer.from(lines));
   await finished;
 }
 
 function lineOf(row: HistoryRow, seq: number): string {
-  const reference = row.reference ?? `record:${row.digest ?? ''}`;
   const isNamed = row.reference === null ? 'f' : 't';
   const isAssumed = row.isMoneyAssumed ? 't' : 'f';
-  return `${seq}\t${text(reference)}\t${isNamed}\t${text(row.serviceId)}\t${row.status}\t${text(row.statusWord)}\t${row.amount ?? '\\N'}\t${row.currency ?? '\\N'}\t${isAssumed}\n`;
+  return `${seq}\t${text(nameOf(row))}\t${isNamed}\t${text(row.serviceId)}\t${row.status}\t${row.amount ?? '\\N'}\t${row.currency ?? '\\N'}\t${isAssumed}\n`;
+}
+
+/** What stands for a row's reference: its digest where it has none. */
+export function nameOf({ reference, digest }: HistoryRow): string {
+  return reference ?? `record:${digest ?? ''}`;
 }
 
 const SPECIAL = /[\\\t\n\r]/;
@@ -74,26 +95,39 @@ const FRESHEST = `
 // Several transactions under one reference: attempts that failed do not matter beside one that paid, and two that paid
 // are two charges. Money in two currencies cannot be added.
 const ONE_PER_REFERENCE = `
-  SELECT min(seq), reference, bool_or(is_named), min(service_id),
+  SELECT -1, reference, bool_or(is_named), min(service_id),
     CASE WHEN count(DISTINCT currency) FILTER (WHERE status = 'paid') > 1 THEN 'unreadable'
       ELSE (array_agg(status ORDER BY
         array_position(ARRAY['paid', 'reversed', 'unknown', 'unreadable', 'pending', 'expired', 'failed'], status)))[1] END,
-    min(status_word),
     sum(amount) FILTER (WHERE status = 'paid'),
     min(currency) FILTER (WHERE status = 'paid'),
     bool_or(is_money_assumed AND status = 'paid'),
     greatest(count(*) FILTER (WHERE status = 'paid'), 1)
   FROM freshest GROUP BY reference`;
 
-/** Folds rows that share a reference into one: best evidence decides. Most histories have none. */
-export async function foldHistory(session: Session): Promise<void> {
+/**
+ * Folds rows that share a reference into one: best evidence decides. Most histories have none. What was read stays
+ * beneath, because a reading that goes on later has to fold it again.
+ * @param areNoted whether every reference that repeats was noted by {@link stageMaybeRepeated}
+ */
+export async function foldHistory(session: Session, { table }: Staging, areNoted: boolean): Promise<void> {
+  const within = areNoted
+    ? 'JOIN (SELECT DISTINCT reference FROM maybe_repeated) noted USING (reference)'
+    : '';
+  await session.query('ANALYZE maybe_repeated');
+  // A sample is enough to know that a table is large, and the whole of it takes as long as the comparison.
+  await session.query(`SET default_statistics_target = 10`);
+  await session.query(`ANALYZE ${table}`);
+  await session.query(`RESET default_statistics_target`);
   await session.query(`
-    CREATE TEMPORARY TABLE repeated AS SELECT reference FROM history_rows GROUP BY reference HAVING count(*) > 1`);
+    CREATE TEMPORARY TABLE repeated AS
+    SELECT reference FROM history_rows ${within} GROUP BY reference HAVING count(*) > 1`);
+  const [some] = await session.query('SELECT FROM repeated LIMIT 1');
+  if (some === undefined) return;
   await session.query(`
     WITH freshest AS (${FRESHEST}), folded AS (${ONE_PER_REFERENCE}),
-      gone AS (DELETE FROM history_rows h USING repeated r WHERE h.reference = r.reference)
-    INSERT INTO history_rows SELECT * FROM folded`);
-  await session.query('ANALYZE history_rows');
+      folded_up AS (UPDATE ${table} h SET is_current = false FROM repeated r WHERE h.reference = r.reference)
+    INSERT INTO ${table} SELECT * FROM folded`);
 }
 
 /** References that were read, each counted once. */
