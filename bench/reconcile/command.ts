@@ -5,6 +5,9 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
 
+// What `npm run reconcile` gives to Node.js besides.
+const NPM = createRequire(import.meta.url)('../../package.json') as { scripts: { reconcile: string } };
+const OWN_FLAGS = NPM.scripts.reconcile.split(' ').filter((word) => /^--\w[^=]*=/.test(word));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
@@ -24,7 +27,7 @@ export async function runReconcile(
   surroundings: { databaseUrl: string; serviceUrl: string; folder: string },
   nodeFlags: readonly string[] = [],
 ): Promise<Measured> {
-  const flags = ['--import', TSX, '--import', pathOf('peak-memory.ts'), ...nodeFlags];
+  const flags = [...OWN_FLAGS, '--import', TSX, '--import', pathOf('peak-memory.ts'), ...nodeFlags];
   const startedMs = performance.now();
   const child = spawn(process.execPath, [...flags, pathOf('../../src/cli.ts'), 'reconcile', '--json'], {
     // The settings of this checkout are none of a measurement.

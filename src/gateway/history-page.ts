@@ -60,8 +60,8 @@ const HEADERS_MS = 10_000;
 const PAGE_MS = 30_000;
 const RECORDS_THAT_MOVE = 10_000;
 const MAX_LIST_MS = 15 * 60_000;
-/** Rows handed over at a time: enough to make a COPY worth its round trip, few enough to hold. */
-const BATCH_ROWS = 5_000;
+/** Rows handed over at a time: few, so that they are garbage while they are young. */
+const BATCH_ROWS = 500;
 
 /**
  * Reads one answer of the history as it arrives, in batches of rows.

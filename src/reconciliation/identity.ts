@@ -65,3 +65,8 @@ export function remainder(sides: Books['sides']): { matched: number; unclassifie
 export function paymentsOf(sides: Books['sides']): number {
   return sides.filter(({ side }) => side === 'payments').reduce((all, { rows }) => all + Number(rows), 0);
 }
+
+/** References that were read, each counted once. */
+export function referencesOf(sides: Books['sides']): number {
+  return sides.reduce((all, { named }) => all + Number(named), 0);
+}

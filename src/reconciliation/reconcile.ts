@@ -5,6 +5,7 @@ import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settle } from '../settlement/settle.ts';
 import { holdMoneyFound } from '../suspense/repository.ts';
+import { missingSince, setAnchors } from './anchors/repository.ts';
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
 import { closeUnseen, countFindings, findingsOfRun, raiseFindings } from './findings/repository.ts';
 import type { Books } from './identity.ts';
@@ -13,7 +14,7 @@ import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './read-history.ts';
 import { composeReport, MAX_ITEMS, ReconciliationRunningError, type ReconciliationReport } from './report.ts';
 import { abandonRun, finishRun, openRun, openSession, type Session } from './repository.ts';
-import { countReferences, noteVerified } from './staging/repository.ts';
+import { noteVerified } from './staging/repository.ts';
 import { verifyPayments, type Verified } from './verify-payments.ts';
 
 /**
@@ -81,8 +82,11 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationR
   const { session, options } = run;
   const { mode } = parts.gateway;
   const { since = null, until = null, onProgress } = options;
+  const isAll = since === null && until === null;
   const history = await stageHistory(session, parts.gateway, options);
   const { startedAt } = history;
+  // A window shows another part of the list than the run before saw.
+  if (isAll) history.cut ??= await missingSince(session, mode);
   const scope: Scope = { mode, startedAt, since, until, isCut: history.cut !== null };
   onProgress?.({ step: 'compare' });
   // One look at one moment: other doors settle meanwhile, and sums of two moments would not close.
@@ -99,13 +103,14 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationR
     const isWhole = history.cut === null && verified.problem === null;
     if (!options.dryRun) {
       await raiseFindings(session, mode, run.id);
-      await holdMoneyFound(session, mode, run.id);
-      if (isWhole) await closeUnseen(session, mode, run.id, since === null && until === null);
+import { holdMoneyFound } from '../suspense/repository.ts';
+      if (isWhole) await closeUnseen(session, mode, run.id, isAll);
     }
     const report = await reportOf(parts, run, history, verified, books);
     if (!options.dryRun) await finishRun(session, report);
     return report;
   });
+  if (report.complete && isAll && !options.dryRun) await session.transaction(() => setAnchors(session, mode));
   await history.clear();
   return report;
 }
@@ -141,7 +146,7 @@ async function reportOf(
     mode,
     startedAt,
     finishedAt: clock.now(),
-    history: { ...history, references: await countReferences(session) },
+    history,
     problem: history.cut ?? verified.problem,
     verified: verified.answers.length,
     books,

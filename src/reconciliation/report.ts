@@ -2,7 +2,7 @@ import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from './classes.ts';
 import { itemOf } from './findings.ts';
 import type { OpenFinding } from './findings/repository.ts';
-import { identityOf, paymentsOf, remainder, type Books } from './identity.ts';
+import { identityOf, paymentsOf, referencesOf, remainder, type Books } from './identity.ts';
 
 export { formatReport } from './format-report.ts';
 
@@ -80,7 +80,7 @@ export type Outcome = {
   mode: Mode;
   startedAt: Date;
   finishedAt: Date;
-  history: { records: number; references: number; pages: number; unreadable: number };
+  history: { records: number; pages: number; unreadable: number };
   /** Why the run is not complete. */
   problem: string | null;
   verified: number;
@@ -91,7 +91,7 @@ export type Outcome = {
 
 export function composeReport(outcome: Outcome): ReconciliationReport {
   const { runId, mode, startedAt, finishedAt, problem, verified, books, items } = outcome;
-  const { records, references, pages, unreadable } = outcome.history;
+  const { records, pages, unreadable } = outcome.history;
   const { lines: identity, closes } = identityOf(books);
   const { matched, unclassified } = remainder(books.sides);
   const rowsOf = (name: ReconciliationClass): number =>
@@ -108,7 +108,7 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     finishedAt: finishedAt.toISOString(),
     complete: problem === null,
     verdict: problem !== null ? 'incomplete' : hasFindings ? 'findings' : 'agreed',
-    history: { records, references, pages, unreadable },
+    history: { records, references: referencesOf(books.sides), pages, unreadable },
     payments: paymentsOf(books.sides),
     matched: matched + rowsOf('matched') + rowsOf('matched_late'),
     unclassified,

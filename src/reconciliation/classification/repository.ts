@@ -18,14 +18,17 @@ const COMPARED = `
     coalesce(v.outcome IN ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
       AS is_money_answered,
     m.is_ours AND NOT m.is_settled AND m.there = 'paid' AND EXISTS (
-      SELECT FROM releases paid WHERE paid.order_id = m.order_id) AS is_order_paid,
+      SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
     m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
     coalesce(m.released_at >= $1, false) AS is_settled_since_start,
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
     $2::boolean AS is_cut
   FROM differing m
-  LEFT JOIN payments o ON NOT m.is_ours AND o.reference = m.reference
+  LEFT JOIN LATERAL (
+    SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
+    WHERE NOT m.is_ours AND p.reference = m.reference LIMIT 1
+  ) o ON true
   LEFT JOIN verified_payments asked ON asked.reference = m.reference
   LEFT JOIN LATERAL (
     SELECT outcome FROM verifications

@@ -22,7 +22,7 @@ const CLOSED = `
  */
 const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_money_assumed
   AND h.amount = r.amount AND h.currency = r.currency AND h.amount = p.amount AND h.currency = p.currency
-  AND NOT (${IS_LATE})`;
+  AND (${IS_LATE}) IS NOT TRUE`;
 
 // One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
 const SIDES = `history_rows h
@@ -36,7 +36,7 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
   await db.query(
     `CREATE TEMPORARY TABLE differing AS
      SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
-       h.status AS there, h.charges,
+       h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
        CASE WHEN h.is_money_assumed THEN coalesce(h.amount, p.amount) ELSE h.amount END AS paid_amount,
        CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
        p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency, p.created_at,
@@ -72,6 +72,8 @@ export type SideTotal = {
   side: 'history' | 'payments' | 'releases';
   currency: string | null;
   rows: bigint;
+  /** Of the history's rows, those with a readable reference. */
+  named: bigint;
   /** Of those, the ones that are not plainly matched. */
   differing: bigint;
   sum: string;
@@ -83,28 +85,26 @@ export type SideTotal = {
  */
 export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTotal[]> {
   return db.query<SideTotal>(
-    `WITH outside AS MATERIALIZED (
-       SELECT p.reference FROM payments p
-       WHERE p.mode = $1 AND NOT (${IN_WINDOW})
-         AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)
-     ), listed AS (
-       SELECT currency, status = 'paid' AND NOT is_money_assumed AS is_paid, amount FROM history_rows
-     ), assumed AS (
-       SELECT coalesce(h.currency, p.currency) AS currency, sum(coalesce(h.amount, p.amount)) AS sum
-       FROM history_rows h JOIN payments p ON p.mode = $1 AND p.reference = h.reference
-       WHERE h.is_money_assumed AND h.status = 'paid' GROUP BY 1
+    `WITH beyond AS MATERIALIZED (
+       SELECT p.reference FROM payments p WHERE p.mode = $1 AND NOT (${IN_WINDOW})
+     ), outside AS MATERIALIZED (
+       SELECT reference FROM beyond b WHERE NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = b.reference)
      )
-     SELECT 'history' AS side, currency, count(*) AS rows,
-       coalesce(sum(amount) FILTER (WHERE is_paid), 0)::text AS sum, 0::bigint AS differing FROM listed GROUP BY currency
-     UNION ALL SELECT 'history', currency, 0, sum::text, 0 FROM assumed WHERE sum IS NOT NULL
-     UNION ALL SELECT 'history', NULL, 0, '0', count(*) FROM differing WHERE is_listed
+     SELECT 'history' AS side, currency, count(*) AS rows, count(*) FILTER (WHERE is_named) AS named, 0::bigint AS differing,
+       coalesce(sum(amount) FILTER (WHERE status = 'paid' AND NOT is_money_assumed), 0)::text AS sum
+     FROM history_rows GROUP BY currency
      UNION ALL
-     SELECT 'payments', NULL, count(*) - (SELECT count(*) FROM outside), '0',
-       (SELECT count(*) FROM differing WHERE is_ours) FROM payments WHERE mode = $1
+     -- Money that the list does not name is what was asked for, so only the match can tell it.
+     SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount)::text FROM differing
+     WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
+     UNION ALL SELECT 'history', NULL, 0, 0, count(*), '0' FROM differing WHERE is_listed
      UNION ALL
-     SELECT 'releases', r.currency, count(*), sum(r.amount)::text, 0 FROM releases r
+     SELECT 'payments', NULL, count(*) - (SELECT count(*) FROM outside), 0,
+       (SELECT count(*) FROM differing WHERE is_ours), '0' FROM payments WHERE mode = $1
+     UNION ALL
+     SELECT 'releases', r.currency, count(*), 0, 0, sum(r.amount)::text FROM releases r
      WHERE r.mode = $1 AND NOT EXISTS (SELECT FROM outside o WHERE o.reference = r.reference) GROUP BY r.currency
-     UNION ALL SELECT 'releases', NULL, 0, '0', count(*) FROM differing WHERE is_settled`,
+     UNION ALL SELECT 'releases', NULL, 0, 0, count(*), '0' FROM differing WHERE is_settled`,
     OF_SCOPE(scope),
   );
 }

@@ -33,32 +33,35 @@ export async function dropRows(db: Queryable, { table }: Staging, records: numbe
   await db.query(`UPDATE ${table} SET is_current = true WHERE NOT is_current`);
 }
 
-/** Stages rows by one COPY. */
-export async function stageRows(
-  session: Session,
-  { table }: Staging,
-  rows: readonly HistoryRow[],
-  firstSeq: number,
-): Promise<void> {
+/** Rows as COPY takes them, out of the way of the garbage collector. @param firstSeq number of the first of them */
+export function linesOf(rows: readonly HistoryRow[], firstSeq: number): Buffer {
   let lines = '';
   for (const [at, row] of rows.entries()) lines += lineOf(row, firstSeq + at);
-  await copyInto(
-    session,
-    `${table} (seq, reference, is_named, service_id, status, amount, currency, is_money_assumed)`,
-    lines,
-  );
+  return Buffer.from(lines);
+}
+
+/** Stages what {@link linesOf} made, by one COPY. */
+export async function stageLines(
+  session: Session,
+  { table }: Staging,
+  lines: readonly Buffer[],
+): Promise<void> {
+  const columns = 'seq, reference, is_named, service_id, status, amount, currency, is_money_assumed';
+  await copyInto(session, `${table} (${columns})`, lines);
 }
 
 /** Notes references that may stand in the list more than once. */
 export async function stageMaybeRepeated(session: Session, references: readonly string[]): Promise<void> {
   if (references.length === 0) return;
-  await copyInto(session, 'maybe_repeated', references.map((reference) => `${text(reference)}\n`).join(''));
+  const lines = references.map((reference) => `${text(reference)}\n`).join('');
+  await copyInto(session, 'maybe_repeated', [Buffer.from(lines)]);
 }
 
-async function copyInto(session: Session, target: string, lines: string): Promise<void> {
+async function copyInto(session: Session, target: string, lines: readonly Buffer[]): Promise<void> {
   const copy = session.client.query(copyFrom(`COPY ${target} FROM STDIN`));
   const finished = once(copy, 'finish');
-  copy.end(Buffer.from(lines));
+  for (const part of lines) copy.write(part);
+  copy.end();
   await finished;
 }
 
@@ -128,12 +131,6 @@ export async function foldHistory(session: Session, { table }: Staging, areNoted
     WITH freshest AS (${FRESHEST}), folded AS (${ONE_PER_REFERENCE}),
       folded_up AS (UPDATE ${table} h SET is_current = false FROM repeated r WHERE h.reference = r.reference)
     INSERT INTO ${table} SELECT * FROM folded`);
-}
-
-/** References that were read, each counted once. */
-export async function countReferences(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ count: bigint }>('SELECT count(*) FROM history_rows WHERE is_named');
-  return Number(row?.count ?? 0n);
 }
 
 /** Remembers that this run has asked about a payment, and whether that paid it. */

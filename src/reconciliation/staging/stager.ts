@@ -1,9 +1,9 @@
-import type { HistoryBatch, HistoryRow } from '../../gateway/history.ts';
+import type { HistoryBatch } from '../../gateway/history.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Bookmark } from '../bookmarks/repository.ts';
 import type { Session } from '../repository.ts';
 import { createDoubles } from './doubles.ts';
-import { dropRows, nameOf, stageMaybeRepeated, stageRows, type Staging } from './repository.ts';
+import { dropRows, linesOf, nameOf, stageLines, stageMaybeRepeated, type Staging } from './repository.ts';
 
 /** Takes what is read, and stages it while the next is being read. */
 export type Stager = {
@@ -30,7 +30,7 @@ const BOOKMARK_EVERY_MS = 2_000;
 
 export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
   const doubles = createDoubles();
-  let rows: HistoryRow[] = [];
+  let waiting = NOTHING_WAITS();
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;
   // Of the last page that was read to its end.
@@ -38,25 +38,31 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   let savedAtMs = systemClock.elapsedMs();
   let inHand: Promise<void> = Promise.resolve();
 
+  function add({ rows }: HistoryBatch): void {
+    if (rows.length === 0) return;
+    waiting.lines.push(linesOf(rows, staged + waiting.rows));
+    waiting.rows += rows.length;
+    for (const row of rows) {
+      if (row.status === 'unreadable') unreadable += 1;
+      const name = nameOf(row);
+      if (doubles.note(name)) waiting.repeated.push(name);
+    }
+  }
+
   /** Waits for the copy before this one, and not for this one. A copy that failed is told by the next wait. */
   async function copy(place: Bookmark['place'] | null): Promise<void> {
     await inHand;
-    const batch = rows;
-    const firstSeq = staged;
-    rows = [];
-    staged += batch.length;
-    const repeated = batch.map(nameOf).filter(doubles.note);
-    inHand = write(batch, firstSeq, repeated, place === null ? null : { ...whole, place });
+    staged += waiting.rows;
+    inHand = write(waiting, place === null ? null : { ...whole, place });
     inHand.catch(() => undefined);
+    waiting = NOTHING_WAITS();
   }
 
   async function write(
-    batch: HistoryRow[],
-    firstSeq: number,
-    repeated: string[],
+    { lines, repeated }: typeof waiting,
     bookmark: Omit<Bookmark, 'startedAt'> | null,
   ): Promise<void> {
-    await stageRows(session, staging, batch, firstSeq);
+    await stageLines(session, staging, lines);
     await stageMaybeRepeated(session, repeated);
     if (bookmark === null) return;
     await saveBookmark(bookmark);
@@ -65,28 +71,32 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
 
   async function dropPage(): Promise<void> {
     await inHand;
-    rows = [];
-    if (staged > whole.records) await dropRows(session, staging, whole.records);
+    waiting = NOTHING_WAITS();
+    await dropRows(session, staging, whole.records);
     ({ records: staged, unreadable } = whole);
   }
 
   return {
     take: async (batch) => {
       if (batch.isPageAgain === true) await dropPage();
-      for (const row of batch.rows) {
-        rows.push(row);
-        if (row.status === 'unreadable') unreadable += 1;
-      }
-      if (batch.bookmark !== null) whole = { records: staged + rows.length, unreadable };
-      const isDue = systemClock.elapsedMs() - savedAtMs > BOOKMARK_EVERY_MS;
-      if (rows.length >= ROWS_PER_COPY || (isDue && batch.bookmark !== null)) await copy(batch.bookmark);
-      else if (batch.bookmark !== null && batch.bookmark.next.is !== 'ask') await copy(batch.bookmark);
+      add(batch);
+      const { bookmark } = batch;
+      if (bookmark !== null) whole = { records: staged + waiting.rows, unreadable };
+      const isLast = bookmark !== null && bookmark.next.is !== 'ask';
+      const isDue = bookmark !== null && systemClock.elapsedMs() - savedAtMs > BOOKMARK_EVERY_MS;
+      if (waiting.rows >= ROWS_PER_COPY || isLast || isDue) await copy(bookmark);
     },
     finish: async () => {
-      if (rows.length > 0) await copy(null);
+      await copy(null);
       await inHand;
     },
-    counts: () => ({ records: staged + rows.length, unreadable }),
+    counts: () => ({ records: staged + waiting.rows, unreadable }),
     areRepeatsNoted: () => from === null,
   };
 }
+
+const NOTHING_WAITS = (): { rows: number; lines: Buffer[]; repeated: string[] } => ({
+  rows: 0,
+  lines: [],
+  repeated: [],
+});
