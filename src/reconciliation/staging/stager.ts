@@ -35,12 +35,11 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   let unreadable = from?.unreadable ?? 0;
   // Of the last page that was read to its end.
   let whole = { records: staged, unreadable };
-  let savedAtMs = systemClock.elapsedMs();
+  let saved = { records: staged, atMs: systemClock.elapsedMs() };
   let inHand: Promise<void> = Promise.resolve();
 
   function add({ rows }: HistoryBatch): void {
-    if (rows.length === 0) return;
-    waiting.lines.push(linesOf(rows, staged + waiting.rows));
+    if (rows.length > 0) waiting.lines.push(linesOf(rows, staged + waiting.rows));
     waiting.rows += rows.length;
     for (const row of rows) {
       if (row.status === 'unreadable') unreadable += 1;
@@ -53,20 +52,26 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   async function copy(place: Bookmark['place'] | null): Promise<void> {
     await inHand;
     staged += waiting.rows;
-    inHand = write(waiting, place === null ? null : { ...whole, place });
+    inHand = write(waiting, place && { ...whole, place });
     inHand.catch(() => undefined);
     waiting = NOTHING_WAITS();
+    if (place !== null) saved = { records: staged, atMs: systemClock.elapsedMs() };
   }
 
   async function write(
     { lines, repeated }: typeof waiting,
     bookmark: Omit<Bookmark, 'startedAt'> | null,
   ): Promise<void> {
-    await stageLines(session, staging, lines);
+    if (lines.length > 0) await stageLines(session, staging, lines);
     await stageMaybeRepeated(session, repeated);
-    if (bookmark === null) return;
-    await saveBookmark(bookmark);
-    savedAtMs = systemClock.elapsedMs();
+    // Behind the rows that it promises, never before them.
+    if (bookmark !== null) await saveBookmark(bookmark);
+  }
+
+  /** Whether the end of a page is worth a bookmark: after many rows, much time, or the last page. */
+  function isDue(isLast: boolean): boolean {
+    if (isLast || whole.records - saved.records >= ROWS_PER_COPY) return true;
+    return systemClock.elapsedMs() - saved.atMs > BOOKMARK_EVERY_MS;
   }
 
   async function dropPage(): Promise<void> {
@@ -82,9 +87,8 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
       add(batch);
       const { bookmark } = batch;
       if (bookmark !== null) whole = { records: staged + waiting.rows, unreadable };
-      const isLast = bookmark !== null && bookmark.next.is !== 'ask';
-      const isDue = bookmark !== null && systemClock.elapsedMs() - savedAtMs > BOOKMARK_EVERY_MS;
-      if (waiting.rows >= ROWS_PER_COPY || isLast || isDue) await copy(bookmark);
+      if (bookmark !== null && isDue(bookmark.next.is !== 'ask')) await copy(bookmark);
+      else if (waiting.rows >= ROWS_PER_COPY) await copy(null);
     },
     finish: async () => {
       await copy(null);

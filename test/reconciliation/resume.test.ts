@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fillBooks } from '../../bench/reconcile/books.ts';
+import { createWriter, paidOf, RECORD } from '../../bench/reconcile/formula.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { cleanUp, newFolder, startProcess, type RunningProcess } from '../support/process.ts';
+import { eventually } from '../support/program.ts';
+
+const COUNT = 20_000;
+const SIZE = 1_000;
+const PAGES = COUNT / SIZE;
+const write = createWriter(RECORD);
+
+let books: TestDatabase;
+let server: Server;
+let asked: number[];
+/** Answers a page instead of the usual one. */
+let onPage: ((page: number, res: ServerResponse) => boolean) | null;
+beforeAll(async () => {
+  books = await createTestDatabase();
+  await fillBooks(books.url, COUNT);
+  server = createServer((req, res) => {
+    const page = Number(new URL(req.url ?? '/', 'http://x').searchParams.get('page'));
+    asked.push(page);
+    if (onPage?.(page, res) !== true) res.end(textOf(page));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(cleanUp);
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await books.close();
+});
+
+function textOf(page: number): string {
+  const records = write((page - 1) * SIZE + 1, page * SIZE)
+    .subarray(0, -1)
+    .toString();
+  return `{"data":[${records}],"hasNextPage":${page < PAGES}}`;
+}
+
+async function start(...args: string[]): Promise<RunningProcess> {
+  asked = [];
+  const cwd = await newFolder();
+  const dialect = join(cwd, 'dialect.json');
+  writeFileSync(dialect, JSON.stringify({ history: { paging: { style: 'page', size: SIZE } } }));
+  const env = {
+    DATABASE_URL: books.url,
+    GATEWAY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    GATEWAY_SECRET_KEY: 'sk_test_resume',
+    GATEWAY_CALLS_PER_SECOND: '0',
+    GATEWAY_DIALECT: dialect,
+    DEMO_SHOP: 'off',
+  };
+  return startProcess('cli.ts', { cwd, env, args: ['reconcile', '--json', ...args] });
+}
+
+/** Starts a run, kills it when the service has reached a moment, and waits until its connection is gone. */
+async function killAt(moment: (page: number, res: ServerResponse) => boolean): Promise<void> {
+  const reached = new Promise<void>((resolve) => {
+    onPage = (page, res) => {
+      if (!moment(page, res)) return false;
+      resolve();
+      return true;
+    };
+  });
+  const run = await start();
+  await reached;
+  await run.stop('SIGKILL');
+  onPage = null;
+  await eventually(
+    async () => (await books.database.query(`SELECT FROM pg_locks WHERE locktype = 'advisory'`)).length === 0,
+  );
+}
+
+/** What two runs over the same books must agree on. */
+type Lasting = Omit<ReconciliationReport, 'runId' | 'startedAt' | 'finishedAt'>;
+
+async function runToEnd(): Promise<Lasting> {
+  const { stdout, stderr, code } = await (await start()).ended();
+  if (code !== 0) throw new Error(`exit ${code ?? 'by signal'}\n${stdout}\n${stderr}`);
+  const { runId, startedAt, finishedAt, ...lasting } = JSON.parse(stdout) as ReconciliationReport;
+  expect([runId, startedAt, finishedAt]).not.toContain('');
+  return lasting;
+}
+
+let undisturbed: Lasting;
+test('a run that nothing disturbs reads every page once', async () => {
+  undisturbed = await runToEnd();
+  expect(undisturbed).toMatchObject({
+    verdict: 'agreed',
+    complete: true,
+    payments: COUNT,
+    matched: paidOf(COUNT),
+    unclassified: 0,
+    history: { records: COUNT, references: COUNT, pages: PAGES, unreadable: 0 },
+  });
+  expect(asked).toEqual(Array.from({ length: PAGES }, (_, at) => at + 1));
+});
+
+test('a run killed in the middle of a page: the next one reads that page again, none before it, and ends the same', async () => {
+  await killAt((page, res) => {
+    if (page !== 11) return false;
+    res.write(textOf(page).slice(0, 100_000));
+    return true;
+  });
+  expect(await runToEnd()).toEqual(undisturbed);
+  expect(asked).toEqual(Array.from({ length: 10 }, (_, at) => at + 11));
+});
+
+test('a run killed with pages done and their bookmark not set: the next one reads those again, and ends the same', async () => {
+  await killAt((page) => page === 9);
+  expect(await runToEnd()).toEqual(undisturbed);
+  expect(asked[0]).toBeGreaterThan(1);
+  expect(asked[0]).toBeLessThan(9);
+  expect(asked.at(-1)).toBe(PAGES);
+});
+
+test('runs killed again and again go on from one another', async () => {
+  for (const stop of [3, 7, 14, 19]) await killAt((page) => page === stop);
+  expect(await runToEnd()).toEqual(undisturbed);
+});
+
+test('a page that does not come in three tries ends the run as incomplete, and the next run goes on from there', async () => {
+  onPage = (page, res) => {
+    if (page < 13) return false;
+    res.writeHead(500).end();
+    return true;
+  };
+  const { stdout, code } = await (await start()).ended();
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'incomplete', history: { records: 12_000 } });
+  expect(asked.filter((page) => page === 13)).toHaveLength(3);
+  onPage = null;
+  expect(await runToEnd()).toEqual(undisturbed);
+  expect(asked[0]).toBeGreaterThan(9);
+});
+
+test('a key that is refused half-way is not asked with again, and the next run goes on from there', async () => {
+  onPage = (page, res) => {
+    if (page < 13) return false;
+    res.writeHead(401).end();
+    return true;
+  };
+  expect((await (await start()).ended()).code).toBe(2);
+  expect(asked.filter((page) => page === 13)).toHaveLength(1);
+  onPage = null;
+  expect(await runToEnd()).toEqual(undisturbed);
+  expect(asked[0]).toBeGreaterThan(9);
+});
+
+test('another question, and a dry run, begin at the first page and leave the bookmark where it is', async () => {
+  await killAt((page) => page === 12);
+  const marks = await books.database.query('SELECT state FROM history_bookmarks');
+  const staged = await books.database.query('SELECT count(*) FROM history_rows_test');
+  expect((await (await start('--dry-run')).ended()).code).toBe(0);
+  expect(asked[0]).toBe(1);
+  expect(await books.database.query('SELECT state FROM history_bookmarks')).toEqual(marks);
+  expect(await books.database.query('SELECT count(*) FROM history_rows_test')).toEqual(staged);
+  expect((await (await start('--since', '2020-01-01')).ended()).code).toBe(0);
+  expect(asked[0]).toBe(1);
+});
+
+test('a finished run leaves no row of the list behind', async () => {
+  await runToEnd();
+  expect(await books.database.query('SELECT FROM history_rows_test LIMIT 1')).toEqual([]);
+  expect(await books.database.query('SELECT FROM history_bookmarks')).toEqual([]);
+});
