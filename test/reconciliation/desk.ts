@@ -14,6 +14,8 @@ import { startFakeService, type FakeService, type FakeTransaction } from './fake
 /** A database, a service that says what it is told to, and the reconciliation between them. */
 export type Desk = {
   database: TestDatabase['database'];
+  /** Of the database. */
+  url: string;
   service: FakeService;
   gateway: Gateway;
   reconcile: Reconcile;
@@ -27,7 +29,7 @@ export type Desk = {
 export type Planted = { reference: string; orderId: string };
 
 export async function openDesk(): Promise<Desk> {
-  const { database, close } = await createTestDatabase();
+  const { database, url, close } = await createTestDatabase();
   const service = await startFakeService();
   const gateways: Gateway[] = [];
   const logger = createLogger('silent');
@@ -58,6 +60,7 @@ export async function openDesk(): Promise<Desk> {
 
   return {
     database,
+    url,
     service,
     ...reconcileWith(defaultDialect),
     put: async (payment, transaction) => {

@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
+import { fillBooks } from '../../bench/reconcile/books.ts';
+import { createWriter, paidOf, RECORD } from '../../bench/reconcile/formula.ts';
+import { newId } from '../../src/platform/ids.ts';
+import type { ReconciliationClass } from '../../src/reconciliation/classes.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { plant, type PlantedPayment } from './books.ts';
+import { openDesk, type Desk } from './desk.ts';
+import { send, textOf, type FakeTransaction } from './fake-service.ts';
+
+/** Rows of which nothing is to be said, around the planted ones. With CLASS_ROWS=100000 this is the soak. */
+const FILLER = Number(process.env.CLASS_ROWS ?? '2000');
+/** Of each kind. */
+const EACH = 3;
+
+let desk: Desk;
+/** The whole list, in the service's order. */
+const list: string[] = [];
+beforeAll(async () => {
+  desk = await openDesk();
+  await fillBooks(desk.url, FILLER);
+  const filler = createWriter(RECORD)(1, FILLER).toString().split('},{');
+  for (const [at, part] of filler.entries())
+    list.push(`${at === 0 ? '' : '{'}${part.replace(/,$/, '')}${at === filler.length - 1 ? '' : '}'}`);
+  // Rows move between pages while a list is read: some stand in it twice, far apart.
+  for (let at = 0; at < FILLER; at += 97) list.push(list[at] ?? '');
+  for (let round = 0; round < EACH; round += 1) for (const kind of KINDS) await kind.put();
+});
+afterAll(() => desk.close());
+
+/** A payment, what the history lists of it (null: nothing) and what verify answers (null: not found). */
+async function put(
+  payment: PlantedPayment,
+  listed: Partial<FakeTransaction> | null,
+  answered: Partial<FakeTransaction> | null = listed,
+): Promise<{ reference: string; orderId: string }> {
+  const planted = await plant(desk.database, payment);
+  const { reference } = planted;
+  desk.service.verify.set(reference, answered && { reference, ...answered });
+  // In the middle of the list, where page edges are.
+  if (listed !== null) list.splice(list.length >> 1, 0, textOf({ id: newId(), reference, ...listed }));
+  return planted;
+}
+
+type Kind = { name: string; class: ReconciliationClass; put(): Promise<unknown> };
+
+const KINDS: Kind[] = [
+  { name: 'less money', class: 'underpaid', put: () => put({}, { amount: '20.00' }) },
+  { name: 'more money', class: 'overpaid', put: () => put({}, { amount: '25.01' }) },
+  { name: 'minor for major units', class: 'unit_error', put: () => put({}, { amount: '2500' }) },
+  { name: 'other currency', class: 'currency_mismatch', put: () => put({}, { currency: 'USD' }) },
+  { name: 'other mode', class: 'mode_mismatch', put: () => put({ mode: 'live' }, {}) },
+  {
+    name: 'second payment of an order',
+    class: 'duplicate_payment',
+    put: async () => {
+      const { orderId } = await put({ isSettled: true }, {});
+      await put({ orderId, status: 'failed' }, {});
+    },
+  },
+  {
+    name: 'two charges on one reference (two rows)',
+    class: 'duplicate_payment',
+    put: async () => {
+      const { reference } = await put({ isSettled: true }, {});
+      list.unshift(textOf({ id: newId(), reference }));
+    },
+  },
+  {
+    name: 'not ours',
+    class: 'unknown_reference',
+    put: () => Promise.resolve(list.push(textOf({ reference: `other-${newId()}`, amount: '7.50' }))),
+  },
+  { name: 'settled and absent', class: 'absent_from_history', put: () => put({ isSettled: true }, null) },
+  {
+    name: 'open, old and absent: expires by its last verify',
+    class: 'failed',
+    put: () => put({ age: '9 days' }, null),
+  },
+  {
+    name: 'settled and pending there',
+    class: 'paid_unconfirmed',
+    put: () => put({ isSettled: true }, { status: 'PENDING' }),
+  },
+  {
+    name: 'settled and taken back',
+    class: 'reversed',
+    put: () => put({ isSettled: true }, { status: 'REVERSED' }),
+  },
+  { name: 'unknown word', class: 'unknown_status', put: () => put({}, { status: 'COLLECTED' }) },
+  {
+    name: 'paid there, pending by verify',
+    class: 'sources_disagree',
+    put: () => put({}, {}, { status: 'PENDING' }),
+  },
+  {
+    name: 'expired, paid there, pending by verify (two things at once)',
+    class: 'sources_disagree',
+    put: () => put({ status: 'expired' }, {}, { status: 'PENDING' }),
+  },
+  {
+    name: 'unreadable amount',
+    class: 'unreadable',
+    put: () => put({ isSettled: true }, { amount: '"25,00"' }, {}),
+  },
+  { name: 'no record at all', class: 'unreadable', put: () => Promise.resolve(list.push(`"${newId()}"`)) },
+  // What is no finding.
+  {
+    name: 'paid after it had failed',
+    class: 'matched_late',
+    put: () => put({ isSettled: true, earlier: 'failed' }, {}),
+  },
+  { name: 'open on both sides', class: 'open', put: () => put({}, { status: 'PENDING' }) },
+  {
+    name: 'failed on both sides',
+    class: 'failed',
+    put: () => put({ status: 'failed' }, { status: 'FAILED' }),
+  },
+  { name: 'missed', class: 'repaired', put: () => put({}, {}) },
+  {
+    name: 'listed twice, pending and then paid (two rows)',
+    class: 'matched',
+    put: async () => {
+      const { reference } = await put({ isSettled: true }, null, {});
+      const id = newId();
+      list.unshift(textOf({ id, reference, status: 'PENDING' }));
+      list.push(textOf({ id, reference }));
+    },
+  },
+];
+
+const expectedFindings = (): ReconciliationReport['findings'] => {
+  const quiet = new Set<ReconciliationClass>(['matched', 'matched_late', 'open', 'failed', 'repaired']);
+  const counts: Partial<Record<ReconciliationClass, number>> = {};
+  for (const { class: name } of KINDS) if (!quiet.has(name)) counts[name] = (counts[name] ?? 0) + EACH;
+  return counts;
+};
+
+type Service = (query: URLSearchParams, res: ServerResponse) => void;
+const part = (from: number, to: number): string => list.slice(from, to).join(',');
+const number = (query: URLSearchParams, name: string, other = 0): number => Number(query.get(name) ?? other);
+const SIZE = 100;
+
+const styles: [string, object, Service][] = [
+  [
+    'none',
+    { style: 'none' },
+    (_query, res) => {
+      send(res, `{"data":[${part(0, list.length)}]}`);
+    },
+  ],
+  [
+    'page, to the empty one',
+    { style: 'page' },
+    (query, res) => {
+      const page = number(query, 'page');
+      send(res, `[${part((page - 1) * SIZE, page * SIZE)}]`);
+    },
+  ],
+  [
+    'page, with a limit that is clamped to seventy',
+    { style: 'page' },
+    (query, res) => {
+      const page = number(query, 'page');
+      send(res, `{"data":[${part((page - 1) * 70, page * 70)}],"total":${list.length}}`);
+    },
+  ],
+  [
+    'offset',
+    { style: 'offset', pageParam: 'skip', sizeParam: 'take' },
+    (query, res) => {
+      const from = number(query, 'skip');
+      send(res, `[${part(from, from + SIZE)}]`);
+    },
+  ],
+  [
+    'cursor',
+    { style: 'cursor' },
+    (query, res) => {
+      const to = number(query, 'cursor') + SIZE;
+      send(res, `{"data":[${part(to - SIZE, to)}],"meta":{"next":${to < list.length ? `"${to}"` : 'null'}}}`);
+    },
+  ],
+  [
+    'link',
+    { style: 'link' },
+    (query, res) => {
+      const to = number(query, 'after') + SIZE;
+      const next = to < list.length ? `"/v1/transactions/history?after=${to}"` : 'null';
+      send(res, `{"data":[${part(to - SIZE, to)}],"links":{"next":${next}}}`);
+    },
+  ],
+  [
+    'auto over pages',
+    {},
+    (query, res) => {
+      const page = number(query, 'page', 1);
+      send(
+        res,
+        `{"data":{"data":[${part((page - 1) * SIZE, page * SIZE)}],"hasNextPage":${page * SIZE < list.length}}}`,
+      );
+    },
+  ],
+  [
+    'auto over one list',
+    {},
+    (_query, res) => {
+      send(res, `[${part(0, list.length)}]`);
+    },
+  ],
+];
+
+/** What two runs over the same books must agree on. */
+const lasting = ({
+  complete,
+  verdict,
+  payments,
+  matched,
+  unclassified,
+  identity,
+  findings,
+  items,
+  history,
+}: ReconciliationReport) => ({
+  complete,
+  verdict,
+  payments,
+  matched,
+  unclassified,
+  identity,
+  findings,
+  items,
+  references: history.references,
+  unreadable: history.unreadable,
+});
+
+describe('every class among many rows that agree, and the money adds up', () => {
+  let first: ReturnType<typeof lasting> | undefined;
+
+  test('in the first run, which repairs what was missed', async () => {
+    desk.service.answerHistory = (_query, res) => {
+      send(res, `[${part(0, list.length)}]`);
+    };
+    const report = await desk.reconcile({ dryRun: false });
+    expect(report).toMatchObject({ complete: true, verdict: 'findings', repaired: EACH, unclassified: 0 });
+    expect(report.findings).toEqual(expectedFindings());
+    expect(report.identity.map(({ difference }) => Number(difference))).toEqual(report.identity.map(() => 0));
+  });
+
+  test.each(styles)('twice the same: %s', async (_name, paging, service) => {
+    desk.service.answerHistory = service;
+    const reconcile = desk.speaking({ history: { paging } });
+    const reports = [
+      lasting(await reconcile({ dryRun: false })),
+      lasting(await reconcile({ dryRun: false })),
+    ];
+    first ??= reports[0];
+    expect(reports).toEqual([first, first]);
+    expect(first).toMatchObject({ complete: true, unclassified: 0, findings: expectedFindings() });
+    // The filler; the first payments of twice paid orders; late, repaired and twice listed ones.
+    expect(first?.matched).toBe(paidOf(FILLER) + 4 * EACH);
+    expect(first?.identity.filter(({ difference }) => Number(difference) !== 0)).toEqual([]);
+  });
+});
