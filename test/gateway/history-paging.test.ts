@@ -3,7 +3,12 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseDialect } from '../../src/gateway/dialect.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../src/gateway/errors.ts';
-import { readHistory, type HistoryEnd, type HistoryRow } from '../../src/gateway/history.ts';
+import {
+  readHistory,
+  type HistoryBookmark,
+  type HistoryEnd,
+  type HistoryRow,
+} from '../../src/gateway/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createClient, type Client } from '../../src/gateway/client.ts';
 
@@ -426,5 +431,139 @@ describe('a record becomes a row', () => {
     expect(a?.reference?.length).toBeLessThan(200);
     expect(a?.reference).not.toContain('\u0000');
     expect(a?.reference).not.toBe(b?.reference);
+  });
+});
+
+describe('a page that does not come', () => {
+  const pages = (query: URLSearchParams, res: ServerResponse): void => {
+    const page = Number(query.get('page'));
+    sendText(res, `{"data":[${rows((page - 1) * 100, page * 100).join(',')}],"hasNextPage":${page < 4}}`);
+  };
+
+  test.each([500, 503, 429])('with HTTP %i is asked for again, and its rows come once', async (status) => {
+    answer = (query, res, call) => {
+      if (call === 2 || call === 3) sendText(res, '{}', status);
+      else pages(query, res);
+    };
+    const found = await read();
+    expect(found).toMatchObject({ references: 400, end: WHOLE, pages: 4 });
+    expect(found.rows).toHaveLength(400);
+    expect(calls.filter((call) => call.includes('page=2'))).toHaveLength(3);
+  });
+
+  test('is not asked for before its Retry-After, nor waited for beyond a minute', async () => {
+    const times: number[] = [];
+    answer = (query, res, call) => {
+      times.push(performance.now());
+      if (call === 2) res.writeHead(429, { 'retry-after': '2' }).end();
+      else if (call === 4) res.writeHead(429, { 'retry-after': '3600' }).end();
+      else pages(query, res);
+    };
+    await expect(read()).rejects.toThrow(GatewayUnavailable);
+    // No upper bound: the machine may be busy. Sooner is forbidden.
+    expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(1_990);
+    expect(calls).toHaveLength(4);
+  });
+
+  test('and breaks off is read again from its first row: what came before is said to come once more', async () => {
+    let kept: HistoryRow[] = [];
+    let ofWholePages = 0;
+    answer = (query, res, call) => {
+      if (call !== 3) {
+        pages(query, res);
+        return;
+      }
+      res.writeHead(200, { 'content-length': 1_000_000 }).write(`{"data":[${rows(200, 250).join(',')},`);
+      setTimeout(() => res.destroy(), 50);
+    };
+    for await (const batch of readHistory(client, parseDialect('{}').dialect)) {
+      if (batch.isPageAgain === true) kept = kept.slice(0, ofWholePages);
+      kept.push(...batch.rows);
+      if (batch.bookmark !== null) ofWholePages = kept.length;
+    }
+    expect(kept.map(({ reference }) => reference)).toEqual(
+      Array.from({ length: 400 }, (_, at) => String(at)),
+    );
+  });
+
+  test('a refused key half-way ends the reading at once', async () => {
+    answer = (query, res, call) => {
+      if (call === 3) sendText(res, '{}', 401);
+      else pages(query, res);
+    };
+    await expect(read()).rejects.toThrow(GatewayKeyRefused);
+    expect(calls).toHaveLength(3);
+  });
+});
+
+describe('a reading goes on from a bookmark', () => {
+  const styles: [string, object, Answer][] = [
+    [
+      'page',
+      { style: 'page' },
+      (query, res) => {
+        const page = Number(query.get('page'));
+        sendText(res, `[${rows((page - 1) * 50, Math.min(page * 50, 230)).join(',')}]`);
+      },
+    ],
+    [
+      'page, the last one again behind the end',
+      { style: 'page' },
+      (query, res) => {
+        const page = Math.min(Number(query.get('page')), 5);
+        sendText(res, `[${rows((page - 1) * 50, Math.min(page * 50, 230)).join(',')}]`);
+      },
+    ],
+    [
+      'offset',
+      { style: 'offset', pageParam: 'skip' },
+      (query, res) => {
+        const from = Number(query.get('skip'));
+        sendText(res, `[${rows(from, Math.min(from + 50, 230)).join(',')}]`);
+      },
+    ],
+    [
+      'cursor',
+      { style: 'cursor' },
+      (query, res) => {
+        const to = Number(query.get('cursor') ?? '0') + 50;
+        sendText(
+          res,
+          `{"data":[${rows(to - 50, Math.min(to, 230)).join(',')}],"meta":{"next":${to < 230 ? `"${to}"` : 'null'}}}`,
+        );
+      },
+    ],
+    [
+      'a total that shrinks',
+      {},
+      (query, res) => {
+        const page = Number(query.get('page'));
+        sendText(res, `{"data":[${rows((page - 1) * 50, page * 50).join(',')}],"total":${230 - page}}`);
+      },
+    ],
+  ];
+
+  test.each(styles)('wherever it stopped: %s', async (_name, style, service) => {
+    answer = service;
+    const { dialect } = parseDialect(JSON.stringify(paging(style)));
+    const whole = await read(paging(style));
+    const marks: string[] = [];
+    for await (const { bookmark } of readHistory(client, dialect))
+      if (bookmark !== null) marks.push(JSON.stringify(bookmark));
+    expect(marks.length).toBe(whole.pages);
+    for (const mark of marks) {
+      const from = JSON.parse(mark) as HistoryBookmark;
+      const found: (string | null)[] = whole.rows.slice(0, from.received).map(({ reference }) => reference);
+      let [end, pages]: [HistoryEnd | null, number] = [null, 0];
+      for await (const batch of readHistory(client, dialect, { from })) {
+        found.push(...batch.rows.map(({ reference }) => reference));
+        ({ end, pages } = batch);
+      }
+      expect({ found, end, pages }).toEqual({
+        found: whole.rows.map(({ reference }) => reference),
+        end: whole.end,
+        pages: whole.pages,
+      });
+    }
   });
 });
