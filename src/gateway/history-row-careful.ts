@@ -5,7 +5,7 @@ import { MAX_TEXT, type HistoryRow, type ReadRow } from './history-row.ts';
 import { firstAt, isRecord, numberText, readJson, type Json } from './reading.ts';
 
 /** Where the fields of a row stand in a record. */
-export type RowPointers = RecordPointers & { serviceId: readonly string[] };
+export type RowPointers = Omit<RecordPointers, 'mode'> & { serviceId: readonly string[] };
 
 /** Assumed: most services call it so. Wrong: two charges on one reference cannot be told from one charge listed twice. */
 const SERVICE_ID = ['/id'];

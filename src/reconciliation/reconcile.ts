@@ -103,7 +103,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationR
     const isWhole = history.cut === null && verified.problem === null;
     if (!options.dryRun) {
       await raiseFindings(session, mode, run.id);
-import { holdMoneyFound } from '../suspense/repository.ts';
+      await holdMoneyFound(session, mode, run.id);
       if (isWhole) await closeUnseen(session, mode, run.id, isAll);
     }
     const report = await reportOf(parts, run, history, verified, books);
