@@ -23,13 +23,21 @@ CREATE TRIGGER suspense_decision BEFORE INSERT OR UPDATE ON suspense_items
   FOR EACH ROW WHEN (NEW.closed_at IS NOT NULL AND NEW.decision IS NULL)
   EXECUTE FUNCTION suspense_decision();
 
+-- Checked for new rows from here on, and for the old ones right after, without a lock that the running version waits for.
 ALTER TABLE suspense_items
-  ADD CONSTRAINT decision_is_known CHECK (decision IN ('refund', 'credit', 'keep', 'write_off', 'other', 'earned')),
-  ADD CONSTRAINT closed_by_a_decision CHECK ((closed_at IS NULL) = (decision IS NULL)),
+  ADD CONSTRAINT decision_is_known CHECK (decision IN ('refund', 'credit', 'keep', 'write_off', 'other', 'earned')) NOT VALID,
+  ADD CONSTRAINT closed_by_a_decision CHECK ((closed_at IS NULL) = (decision IS NULL)) NOT VALID,
   -- Whether money paid its order is for evidence to say, not for a person.
-  ADD CONSTRAINT earned_by_settlement CHECK ((decision = 'earned') = (closed_by = 'settlement')),
-  ADD CONSTRAINT refund_note_of_a_refund CHECK (refund_note IS NULL OR coalesce(decision, '') = 'refund'),
-  ADD CONSTRAINT assigned_to_somebody CHECK (assigned_at IS NULL OR owner IS NOT NULL AND assigned_by IS NOT NULL);
+  ADD CONSTRAINT earned_by_settlement CHECK ((decision = 'earned') = (closed_by = 'settlement')) NOT VALID,
+  ADD CONSTRAINT refund_note_of_a_refund CHECK (refund_note IS NULL OR coalesce(decision, '') = 'refund') NOT VALID,
+  ADD CONSTRAINT assigned_to_somebody
+    CHECK (assigned_at IS NULL OR owner IS NOT NULL AND assigned_by IS NOT NULL) NOT VALID;
+ALTER TABLE suspense_items
+  VALIDATE CONSTRAINT decision_is_known,
+  VALIDATE CONSTRAINT closed_by_a_decision,
+  VALIDATE CONSTRAINT earned_by_settlement,
+  VALIDATE CONSTRAINT refund_note_of_a_refund,
+  VALIDATE CONSTRAINT assigned_to_somebody;
 
 -- Money leaves suspense by a decision and in no other way.
 CREATE TRIGGER suspense_stays BEFORE DELETE ON suspense_items
