@@ -53,7 +53,8 @@ export function buildApp(program: Program): Express {
   );
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   app.use(metricsRoutes({ database, gateway, guard }));
-  app.use(adminRoutes({ database, gateway, guard }));
+  const { settle, redeliver } = program;
+  app.use(adminRoutes({ database, gateway, guard, settle, redeliver, logger }));
   const orderById = async (id: string): Promise<Order | null> => {
     const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
     return order?.mode === gateway.mode ? order : null;

@@ -37,7 +37,17 @@ export type Gateway = {
   isFailing(): boolean;
   /** Asks for the start of history to learn whether a refused key is accepted again: one call in ten seconds at most. */
   checkRefusedKey(): Promise<void>;
+  /** How this process stands with the service, for people and metrics. */
+  standing(): Standing;
   close(): Promise<void>;
+};
+
+export type Standing = {
+  isKeyRefused: boolean;
+  /** Milliseconds until a failing service is asked again; 0: it is not failing. */
+  failingForMs: number;
+  /** Milliseconds for which the service asked to be left alone, by kind of call; 0: it did not. */
+  pausedForMs: Record<Endpoint, number>;
 };
 
 export type GatewayOptions = {
@@ -83,6 +93,7 @@ export function createGateway({
     client: clientFor('history', 'history'),
     isKeyRefused: keyWatch.isRefused,
     isFailing: () => guards.breaker.blockedMs() > 0,
+    standing: () => standingOf(guards, keyWatch.isRefused()),
     initialize: async (request) => {
       const result = await initialize(clientFor('initialize', 'checkout'), dialect, rule, request).catch(
         notSent,
@@ -111,6 +122,18 @@ export function createGateway({
     close: () => {
       budget.close();
       return client.close();
+    },
+  };
+}
+
+function standingOf({ breaker, pauses }: Guards, isKeyRefused: boolean): Standing {
+  return {
+    isKeyRefused,
+    failingForMs: breaker.blockedMs(),
+    pausedForMs: {
+      initialize: pauses.remainingMs('initialize'),
+      verify: pauses.remainingMs('verify'),
+      history: pauses.remainingMs('history'),
     },
   };
 }

@@ -1,42 +1,68 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { bearerToken, isSecret } from '../platform/bearer.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
 import { Problem } from '../platform/problem.ts';
-import { Secret } from '../platform/secret.ts';
+import type { Secret } from '../platform/secret.ts';
+import { sendPage } from '../platform/html.tsx';
+import { cookieLine, cookieOf, COOKIES } from './login/cookies.ts';
+import { StaleFormPage } from './login/login-page.tsx';
+import { createSessions, SESSION_SEC } from './login/session.ts';
 
 /**
- * Who may look at operations. With an admin token: whoever shows it, or has logged in with it. Without one: whoever
- * sits at this machine, and nobody in production.
+ * Who may look at operations, and act. With an admin token: whoever shows it, or has logged in with it. Without one:
+ * whoever sits at this machine, and nobody in production.
  */
 export type AdminGuard = {
   /** For pages: sends people to the login page. */
   requireLogin: RequestHandler;
   /** For programs: answers 401. */
   requireToken: RequestHandler;
+  /** For forms, behind {@link requireLogin} and the body's parser: refuses what one of our pages did not send. */
+  requireForm: RequestHandler;
+  visitorOf(req: Request): Visitor;
   /** The cookie of a fresh login, or null when the token is wrong. */
   login(token: string): string | null;
+  /** Ends the session. @returns the cookie that makes the browser forget it */
+  logout(req: Request): string;
 };
 
-// The prefix makes browsers take the cookie only from this very host, over https (or on localhost) and for all paths.
-const COOKIE = '__Host-admin';
-const SESSION_SEC = 12 * 3_600;
+/** Who looks at a page. */
+export type Visitor = {
+  /** The name this browser last signed a deed with; empty: none yet. */
+  name: string;
+  formToken: string;
+  /** Whether there is a login to end. */
+  hasSession: boolean;
+};
 
-export function createAdminGuard(token: Secret | null, production: boolean): AdminGuard {
-  // A new key per process: a restart logs everybody out, and the cookie never holds the token itself.
-  const sessionKey = randomBytes(32);
-  const session = (): Secret | null =>
-    token === null
-      ? null
-      : new Secret(createHmac('sha256', sessionKey).update(token.reveal()).digest('base64url'));
+const NO_SESSION = 'no session';
 
-  const isAllowed: (req: Parameters<RequestHandler>[0]) => boolean = (req) => {
-    const known = session();
-    if (token === null || known === null) return !production && isOnThisMachine(req.socket.remoteAddress);
+export function createAdminGuard(
+  token: Secret | null,
+  production: boolean,
+  clock: Clock = systemClock,
+): AdminGuard {
+  const sessions = createSessions(token, clock);
+  const sessionOf = (req: Request): string | null =>
+    token === null ? null : sessions.idOf(cookieOf(req, COOKIES.session));
+
+  function isAllowed(req: Request): boolean {
+    if (token === null) return !production && isAtThisMachine(req);
     const shown = bearerToken(req.get('authorization'));
-    return (shown !== null && isSecret(shown, token)) || isSecret(cookieOf(req.get('cookie')), known);
+    return (shown !== null && isSecret(shown, token)) || sessionOf(req) !== null;
+  }
+
+  const visitorOf = (req: Request): Visitor => {
+    const session = sessionOf(req);
+    return {
+      name: cookieOf(req, COOKIES.name),
+      formToken: sessions.formTokenOf(session ?? NO_SESSION),
+      hasSession: session !== null,
+    };
   };
 
   return {
+    visitorOf,
     requireLogin: (req, res, next) => {
       if (isAllowed(req)) next();
       else if (token === null) throw new Problem('not-found');
@@ -46,19 +72,36 @@ export function createAdminGuard(token: Secret | null, production: boolean): Adm
       if (!isAllowed(req)) throw new Problem(token === null ? 'not-found' : 'unauthorized');
       next();
     },
-    login: (given) => {
-      const known = session();
-      if (token === null || known === null || !isSecret(given, token)) return null;
-      return `${COOKIE}=${known.reveal()}; Path=/; Max-Age=${SESSION_SEC}; HttpOnly; Secure; SameSite=Strict`;
+    requireForm: (req, res, next) => {
+      const given = new URLSearchParams(String(req.body)).get('form') ?? '';
+      if (isFromHere(req) && given === visitorOf(req).formToken) next();
+      else sendPage(res, StaleFormPage(), 403);
+    },
+    login: (given) =>
+      token !== null && isSecret(given, token)
+        ? cookieLine(COOKIES.session, sessions.open(), SESSION_SEC)
+        : null,
+    logout: (req) => {
+      const session = sessionOf(req);
+      if (session !== null) sessions.close(session);
+      return cookieLine(COOKIES.session, '', 0);
     },
   };
 }
 
-function isOnThisMachine(address: string | undefined): boolean {
-  return address === '127.0.0.1' || address === '::1' || address === '::ffff:127.0.0.1';
+/**
+ * The address alone does not say it: a tunnel to this machine calls from here for the whole world, and a page of a
+ * stranger may have its name point here. Both show in the host that was asked for.
+ */
+function isAtThisMachine(req: Request): boolean {
+  const isNear = ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(req.socket.remoteAddress ?? '');
+  return isNear && /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(req.get('host') ?? '');
 }
 
-function cookieOf(header: string | undefined): string {
-  const pairs = (header ?? '').split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1) ?? '';
+/** Browsers say where a post comes from; other programs say nothing, and have no cookie that a stranger could use. */
+export function isFromHere(req: Request): boolean {
+  const site = req.get('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin';
+  const origin = req.get('origin');
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === req.get('host'));
 }

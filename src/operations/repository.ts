@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../platform/database.ts';
+import type { Queryable } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** @throws when the database does not answer */
@@ -24,23 +24,6 @@ export function countStates(db: Queryable, mode: Mode): Promise<Counts> {
      ORDER BY 1, 2`,
     [mode],
   );
-}
-
-export function latestOrders(database: Database, mode: Mode, limit: number) {
-  return database.prisma.order.findMany({
-    where: { mode },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    take: limit,
-    select: { id: true, status: true, amount: true, currency: true, createdAt: true },
-  });
-}
-
-export function latestRun(database: Database, mode: Mode) {
-  return database.prisma.reconciliationRun.findFirst({
-    where: { mode, finishedAt: { not: null } },
-    orderBy: { startedAt: 'desc' },
-    select: { id: true, verdict: true, finishedAt: true },
-  });
 }
 
 /** Where an order ended: its status, who found its money, what was released and what stands in suspense. */

@@ -2,20 +2,27 @@ import express, { Router } from 'express';
 import { fileURLToPath } from 'node:url';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database.ts';
-import { sendPage } from '../platform/html.tsx';
-import { ID_PATTERN } from '../platform/ids.ts';
 import { Problem } from '../platform/problem.ts';
 import type { AdminGuard } from './admin-guard.ts';
-import { LoginPage, StoryPage } from './admin-pages.tsx';
-import { explain } from './explain.ts';
+import type { AdminParts } from './admin-parts.ts';
+import { chartRoutes } from './charts/routes.ts';
+import { createAskService, type AskParts } from './deeds/ask-service.ts';
+import { todayRoutes } from './glance/routes.ts';
+import { workListRoutes } from './lists/routes.ts';
+import { loginRoutes } from './login/routes.ts';
 import { createMetrics } from './metrics.ts';
-import { OverviewPage } from './overview-page.tsx';
-import { countStates, isDatabaseAnswering, latestOrders, latestRun } from './repository.ts';
+import { orderListRoutes } from './orders/routes.ts';
+import { releaseRoutes } from './releases/routes.ts';
+import { isDatabaseAnswering } from './repository.ts';
+import { runRoutes } from './runs/routes.ts';
+import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
 export type OperationsParts = { database: Database; gateway: Gateway; guard: AdminGuard };
+export type AdminRouteParts = OperationsParts &
+  Pick<AdminParts, 'redeliver'> &
+  Pick<AskParts, 'settle' | 'logger'>;
 
 const STYLESHEET = fileURLToPath(new URL('admin.css', import.meta.url));
-const LATEST_ORDERS = 25;
 
 /** For load balancers: `/healthz` says that the process lives, `/readyz` that it can serve. Open to everybody. */
 export function healthRoutes({ database, gateway }: Omit<OperationsParts, 'guard'>): Router {
@@ -47,35 +54,27 @@ export function metricsRoutes({ guard, ...parts }: OperationsParts): Router {
 }
 
 /** For people: what is the state of the money, and what happened to this order? */
-export function adminRoutes({ database, gateway, guard }: OperationsParts): Router {
+export function adminRoutes(parts: AdminRouteParts): Router {
+  const { database, gateway, guard, redeliver } = parts;
+  const askService = createAskService({ ...parts, mode: gateway.mode });
+  const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
+  const pages: AdminParts = { database, gateway, guard, form, askService, redeliver };
   const router = Router();
   router.get('/admin/admin.css', (_req, res) => {
     res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);
   });
-  router.get('/admin/login', (_req, res) => {
-    sendPage(res, LoginPage({ isWrong: false }));
+  // Without it browsers keep to themselves where a form comes from, and that is looked at.
+  router.use('/admin', (_req, res, next) => {
+    res.set('referrer-policy', 'same-origin');
+    next();
   });
-  const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '4kb' });
-  router.post('/admin/login', form, (req, res) => {
-    const fields = new URLSearchParams(typeof req.body === 'string' ? req.body : '');
-    const cookie = guard.login(fields.get('token') ?? '');
-    if (cookie === null) sendPage(res, LoginPage({ isWrong: true }), 401);
-    else res.set('set-cookie', cookie).redirect(303, '/admin');
-  });
-  router.get('/admin', guard.requireLogin, async (_req, res) => {
-    const { mode } = gateway;
-    const [counts, orders, run] = await Promise.all([
-      countStates(database, mode),
-      latestOrders(database, mode, LATEST_ORDERS),
-      latestRun(database, mode),
-    ]);
-    sendPage(res, OverviewPage({ mode, counts, orders, run, isKeyRefused: gateway.isKeyRefused() }));
-  });
-  router.get('/admin/orders/:orderId', guard.requireLogin, async (req, res) => {
-    const orderId = String(req.params.orderId);
-    const story = ID_PATTERN.test(orderId) ? await explain(database, orderId) : null;
-    if (story === null) throw new Problem('not-found');
-    sendPage(res, StoryPage({ id: orderId, text: story.text }));
-  });
+  router.use(loginRoutes({ database, guard }));
+  router.use(todayRoutes(pages));
+  router.use(orderListRoutes(pages));
+  router.use(workListRoutes(pages));
+  router.use(releaseRoutes(pages));
+  router.use(receivedWebhookRoutes(pages));
+  router.use(runRoutes(pages));
+  router.use(chartRoutes(pages));
   return router;
 }

@@ -36,6 +36,7 @@ export async function assignSuspense(
   id: bigint,
   owner: string,
   by: string,
+  note: string | null = null,
 ): Promise<boolean> {
   const rows = await db.query(
     `WITH assigned AS (
@@ -44,11 +45,12 @@ export async function assignSuspense(
        RETURNING id, order_id, reference, class
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'suspense-assigned', reference, 'operator:' || $4, jsonb_build_object('item', id, 'class', class, 'owner', $3::text)
+       SELECT order_id, 'suspense-assigned', reference, 'operator:' || $4,
+         jsonb_strip_nulls(jsonb_build_object('item', id, 'class', class, 'owner', $3::text, 'note', $5::text))
        FROM assigned WHERE order_id IS NOT NULL
      )
      SELECT id FROM assigned`,
-    [id, mode, owner, by],
+    [id, mode, owner, by, note],
   );
   return rows.length === 1;
 }

@@ -12,6 +12,8 @@ const TOKEN = 'a-long-admin-token';
 let shop: TestProgram;
 let browser: Browser;
 const orders: Record<string, CheckoutAnswer> = {};
+let webhook = '';
+let run = '';
 
 beforeAll(async () => {
   shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN } });
@@ -20,12 +22,22 @@ beforeAll(async () => {
   await play('paid', 'pay');
   await play('failed', 'fail');
   await play('review', 'pay', { amount: '3' });
-  await shop.program.reconcile({ dryRun: false });
+  run = (await shop.program.reconcile({ dryRun: false })).runId;
+  webhook = await receiveWebhook(orders.paid?.reference ?? '');
 }, 60_000);
 afterAll(async () => {
   await browser.close();
   await shop.close();
 });
+
+async function receiveWebhook(reference: string): Promise<string> {
+  const [row] = await shop.program.database.query<{ id: bigint }>(
+    `INSERT INTO webhooks (body, body_sha256, content_type, authenticity, reference, outcome)
+     VALUES (convert_to($2, 'UTF8'), sha256(convert_to($2, 'UTF8')), 'application/json', 'signed', $1, 'hinted') RETURNING id`,
+    [reference, `{"data": {"reference": "${reference}", "note": "<script>alert(1)</script>"}}`],
+  );
+  return String(row?.id);
+}
 
 async function play(name: string, deed: string, body: object = {}): Promise<void> {
   const reference = orders[name]?.reference ?? '';
@@ -47,7 +59,20 @@ const PAGES: Record<string, () => string> = {
   "the sandbox's ledger": () => shop.sandbox.url,
   'operations, log in': () => '/admin/login',
   operations: () => '/admin',
-  "an order's story": () => `/admin/orders/${order('review')}`,
+  orders: () => '/admin/orders',
+  'orders, none found': () =>
+    '/admin/orders?q=nobody%40example.com&status=review&currency=NGN&from=2026-01-01',
+  "an order's dossier": () => `/admin/orders/${order('review')}`,
+  "a paid order's dossier": () => `/admin/orders/${order('paid')}`,
+  findings: () => '/admin/findings',
+  'findings, and what was done': () => '/admin/findings?class=underpaid&told=resolved:2,gone:1',
+  'money in suspense': () => '/admin/suspense',
+  releases: () => '/admin/releases',
+  'webhooks received': () => '/admin/webhooks',
+  'one webhook': () => `/admin/webhooks/${webhook}`,
+  'reconciliation runs': () => '/admin/runs',
+  'one run': () => `/admin/runs/${run}`,
+  charts: () => '/admin/charts',
   'the interface': () => '/docs',
   refusals: () => '/problems',
   'one refusal': () => '/problems/already-paid',

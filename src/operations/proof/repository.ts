@@ -30,7 +30,7 @@ const CONTRADICTIONS: readonly string[] = [
      OR v.outcome <> j.detail ->> 'outcome' OR coalesce(evidence_hash(v) <> j.detail ->> 'evidence', false))
    ORDER BY j.seq`,
   `SELECT 'verification ' || id || ' keeps a body that is not the one it was made from' AS what
-   FROM verifications WHERE order_id = $1 AND body IS NOT NULL AND sha256(body) <> body_sha256 ORDER BY id`,
+   FROM verifications WHERE reference IN (SELECT reference FROM payments WHERE order_id = $1) AND body IS NOT NULL AND sha256(body) <> body_sha256 ORDER BY id`,
 
   `SELECT 'release ' || coalesce(r.id, j.detail ->> 'release') || ' is not the one that journal entry ' || coalesce(j.seq::text, '(none)')
      || ' made' AS what

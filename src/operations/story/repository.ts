@@ -6,7 +6,7 @@ export async function orderIdOf(db: Queryable, name: string): Promise<string | n
     `SELECT id FROM (
        SELECT id, 1 AS rank, created_at FROM orders WHERE id = $1
        UNION ALL SELECT order_id, 2, created_at FROM payments WHERE reference = $1
-       UNION ALL SELECT id, 3, created_at FROM orders WHERE external_id = $1
+       UNION ALL SELECT id, 3, created_at FROM orders WHERE mode IN ('test', 'live') AND external_id = $1
      ) named ORDER BY rank, created_at DESC LIMIT 1`,
     [name],
   );
@@ -53,7 +53,7 @@ const STORY = `
   SELECT answered_at, 2, id::int8, 'verification', outcome, reference,
     concat_ws(' ', '#' || id, 'asked by ' || cause, 'HTTP ' || http_status, 'word ' || status_word,
       amount || coalesce(' ' || currency, ''), 'sha256 ' || left(encode(body_sha256, 'hex'), 16))
-  FROM verifications WHERE order_id = $1
+  FROM verifications WHERE reference IN (SELECT p.reference FROM payments p WHERE p.order_id = $1)
   UNION ALL
   SELECT w.received_at, 1, w.id, 'webhook', w.outcome, w.reference,
     concat_ws(' ', '#' || w.id, w.authenticity, w.deliveries || ' time(s)', 'last ' || to_char(w.last_received_at AT TIME ZONE 'UTC',

@@ -1,0 +1,43 @@
+/** What a form did, in the address of the page that follows it: words of ours with a count, never text from outside. */
+export type Told = Partial<Record<keyof typeof SENTENCES, number>>;
+
+const many = (count: number, one: string, more: string): string =>
+  count === 1 ? `1 ${one}` : `${count} ${more}`;
+
+const SENTENCES = {
+  resolved: (count: number) => `${many(count, 'is', 'are')} resolved.`,
+  assigned: (count: number) => `${many(count, 'is', 'are')} assigned.`,
+  gone: (count: number) => `${many(count, 'was', 'were')} not open any more: somebody was faster.`,
+  nothing: () => 'Nothing was done: tick at least one row first.',
+  unnamed: () => 'Nothing was done: give your name and say why.',
+  'not-a-person': () => 'Nothing was done: the program itself goes by that name. Give yours.',
+  'no-owner': () => 'Nothing was done: say who is to work on it.',
+  'no-decision': () => 'Nothing was done: choose a decision. A refund number belongs to a refund.',
+  due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
+  'nobody-receives': () =>
+    'Nothing was done: nobody receives releases. Set FULFILMENT_URL and FULFILMENT_SECRET.',
+  unknown: () => 'Nothing was done: there is no such row.',
+  asked: () => 'The service was asked. What it said stands in the story.',
+  'asked-soon': () =>
+    'The service was asked seconds ago, or somebody is asking now: the next answer is seconds away.',
+  'not-answered': () => 'The service could not be asked now. The clock asks again by itself.',
+} satisfies Record<string, (count: number) => string>;
+
+/** `/admin/findings` and `{ resolved: 3 }` as `/admin/findings?told=resolved:3`. */
+export function addressTelling(address: string, told: Told): string {
+  const text = Object.entries(told)
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${word}:${count}`)
+    .join(',');
+  return `${address}${address.includes('?') ? '&' : '?'}told=${text}`;
+}
+
+/** The sentences for a `told` parameter; null when there are none. Words that are not ours say nothing. */
+export function sentencesOf(param: unknown): string | null {
+  if (typeof param !== 'string') return null;
+  const sentences = param.split(',').flatMap((part) => {
+    const [, word = '', count = ''] = /^([a-z-]{1,20}):(\d{1,5})$/.exec(part) ?? [];
+    return Object.hasOwn(SENTENCES, word) ? [SENTENCES[word as keyof typeof SENTENCES](Number(count))] : [];
+  });
+  return sentences.length === 0 ? null : sentences.join(' ');
+}

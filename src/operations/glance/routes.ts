@@ -1,0 +1,42 @@
+import { Router } from 'express';
+import { sendPage } from '../../platform/html.tsx';
+import type { AdminParts } from '../admin-parts.ts';
+import { heldDays, settledDays } from '../charts/repository.ts';
+import { frameOf } from '../deeds/answer.ts';
+import { moneyLines } from './money-table.tsx';
+import {
+  lastRun,
+  MAX_COUNTED,
+  openFindingCounts,
+  openMoney,
+  openSuspenseSums,
+  undeliveredCounts,
+  webhookSilence,
+} from './repository.ts';
+import { TodayPage } from './today-page.tsx';
+
+/** What is the state of the money, and what waits for a person? */
+export function todayRoutes({ database, gateway, guard }: AdminParts): Router {
+  const router = Router();
+  const { mode } = gateway;
+  router.get('/admin', guard.requireLogin, async (req, res) => {
+    const [settled, held, open, findings, suspense, run, silence, undelivered] = await Promise.all([
+      settledDays(database, mode, 1),
+      heldDays(database, mode, 1),
+      openMoney(database, mode),
+      openFindingCounts(database, mode),
+      openSuspenseSums(database, mode),
+      lastRun(database, mode),
+      webhookSilence(database, mode),
+      undeliveredCounts(database, mode),
+    ]);
+    const today = {
+      frame: frameOf(guard, mode, req),
+      money: moneyLines({ settled, held, open, suspense }),
+      isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
+      standing: gateway.standing(),
+    };
+    sendPage(res, TodayPage({ ...today, findings, suspense, run, silence, undelivered }));
+  });
+  return router;
+}

@@ -1,0 +1,108 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { displayMoney, minorDigits } from '../../platform/money.ts';
+
+/** A moment in UTC, to the second: every operator everywhere reads the same. */
+export function Moment({ at }: { at: Date | null }): VNode {
+  if (at === null) return <span class="none">–</span>;
+  const iso = at.toISOString();
+  return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 19)}`}</time>;
+}
+
+/** @param amount minor units; a currency that ISO 4217 does not know is shown in them */
+export function money(amount: bigint, currency: string): string {
+  if (minorDigits(currency) === null) return `${currency} ${amount} minor units`;
+  return displayMoney({ amount, currency });
+}
+
+export function Status({ word }: { word: string }): VNode {
+  return <span class={`status ${word}`}>{words(word)}</span>;
+}
+
+/** A word of ours as people read it. */
+export function words(word: string): string {
+  return word.replaceAll('_', ' ');
+}
+
+/** A length of time in its largest fitting unit. */
+export function span(sec: number): string {
+  const units: [number, string][] = [
+    [86_400, 'd'],
+    [3_600, 'h'],
+    [60, 'min'],
+  ];
+  const [size, unit] = units.find(([length]) => sec >= length) ?? [1, 's'];
+  return `${Math.floor(sec / size)} ${unit}`;
+}
+
+/** A table that scrolls by itself where the screen is narrower. */
+export function Table({
+  label,
+  head,
+  children,
+}: {
+  label: string;
+  head: readonly (string | { number: string })[];
+  children: ComponentChildren;
+}): VNode {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((name) =>
+              typeof name === 'string' ? (
+                <th scope="col" key={name}>
+                  {name}
+                </th>
+              ) : (
+                <th scope="col" class="number" key={name.number}>
+                  {name.number}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The next page, by the key of the last row: a page costs the same wherever it lies. */
+export function Older({ address, params }: { address: string; params: Record<string, string> }): VNode {
+  return (
+    <p class="pages">
+      <a href={`${address}?${new URLSearchParams(params).toString()}`} rel="next">
+        Older
+      </a>
+    </p>
+  );
+}
+
+export function OrderLink({ id }: { id: string | null }): VNode {
+  return id === null ? <span class="none">none</span> : <a href={`/admin/orders/${id}`}>{id}</a>;
+}
+
+export type Option = { value: string; name: string };
+
+export function Choice(props: {
+  id: string;
+  name: string;
+  label: string;
+  chosen: string;
+  options: Option[];
+}): VNode {
+  const { id, name, label, chosen, options } = props;
+  return (
+    <p class="field">
+      <label for={id}>{label}</label>
+      <select id={id} name={name}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === chosen}>
+            {option.name}
+          </option>
+        ))}
+      </select>
+    </p>
+  );
+}

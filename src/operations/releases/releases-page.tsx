@@ -1,0 +1,112 @@
+import type { VNode } from 'preact';
+import type { Undelivered } from '../../fulfilment/repository.ts';
+import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
+import { Moment, money, Older, OrderLink, Status, Table } from '../pages/parts.tsx';
+import type { ReleaseRow } from './repository.ts';
+
+type Props = {
+  frame: Frame;
+  undelivered: readonly Undelivered[];
+  latest: readonly ReleaseRow[];
+  next: string | null;
+};
+
+const MAX_SHOWN = 200;
+
+/** What its receiver does not have yet, and what was released lately. */
+export function ReleasesPage({ frame, undelivered, latest, next }: Props): VNode {
+  return (
+    <AdminPage frame={frame} title="Releases" here="/admin/releases">
+      <section aria-labelledby="undelivered">
+        <h2 id="undelivered">Not delivered yet: {undelivered.length}</h2>
+        {undelivered.length === 0 ? (
+          <p class="none">Every release has been delivered.</p>
+        ) : (
+          <UndeliveredForm frame={frame} undelivered={undelivered} />
+        )}
+      </section>
+      <section aria-labelledby="latest">
+        <h2 id="latest">Latest</h2>
+        <Table
+          label="Latest releases"
+          head={['Released', 'Order', 'Delivery', { number: 'Amount' }, 'Delivered']}
+        >
+          {latest.map(({ id, orderId, delivery, amount, currency, releasedAt, deliveredAt }) => (
+            <tr key={id}>
+              <td>
+                <Moment at={releasedAt} />
+              </td>
+              <td>
+                <OrderLink id={orderId} />
+              </td>
+              <td>
+                <Status word={delivery} />
+              </td>
+              <td class="number">{money(amount, currency)}</td>
+              <td>
+                <Moment at={deliveredAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+        {next !== null && <Older address="/admin/releases" params={{ before: next }} />}
+      </section>
+    </AdminPage>
+  );
+}
+
+function UndeliveredForm({ frame, undelivered }: Pick<Props, 'frame' | 'undelivered'>): VNode {
+  return (
+    <form method="post" action="/admin/releases">
+      <FormToken visitor={frame.visitor} />
+      <Table
+        label="Releases not delivered yet"
+        head={[
+          'Tick',
+          'Released',
+          'Order',
+          'Delivery',
+          { number: 'Tries' },
+          'Next try',
+          { number: 'Amount' },
+          'Last error',
+        ]}
+      >
+        {undelivered.slice(0, MAX_SHOWN).map((release) => (
+          <tr key={release.id}>
+            <td>
+              <input
+                type="checkbox"
+                name="id"
+                value={release.id}
+                aria-label={`Release of order ${release.orderId}`}
+              />
+            </td>
+            <td>
+              <Moment at={release.releasedAt} />
+            </td>
+            <td>
+              <OrderLink id={release.orderId} />
+            </td>
+            <td>
+              <Status word={release.delivery} />
+            </td>
+            <td class="number">{release.attempts}</td>
+            <td>
+              <Moment at={release.nextCheckAt} />
+            </td>
+            <td class="number">{money(release.amount, release.currency)}</td>
+            <td class="words">{release.lastError ?? ''}</td>
+          </tr>
+        ))}
+      </Table>
+      {undelivered.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
+      <div class="deed">
+        <WhoAndWhy visitor={frame.visitor} id="redeliver" />
+        <p class="field">
+          <button>Deliver the ticked ones again</button>
+        </p>
+      </div>
+    </form>
+  );
+}

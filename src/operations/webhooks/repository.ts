@@ -1,0 +1,50 @@
+import type { Queryable } from '../../platform/database.ts';
+
+export type WebhookRow = {
+  id: bigint;
+  receivedAt: Date;
+  lastReceivedAt: Date;
+  deliveries: number;
+  authenticity: 'signed' | 'unsigned';
+  outcome: 'hinted' | 'ignored';
+  reference: string | null;
+  bytes: number;
+};
+
+export const PAGE_ROWS = 50;
+
+const COLUMNS = `id, received_at AS "receivedAt", last_received_at AS "lastReceivedAt", deliveries, authenticity, outcome,
+  reference, octet_length(body) AS bytes`;
+
+/**
+ * Webhooks as they came, newest first: their ids are given in that order.
+ * @param before the webhook after which the page begins
+ */
+export function latestWebhooks(
+  db: Queryable,
+  { reference, before }: { reference: string | null; before: string | null },
+): Promise<WebhookRow[]> {
+  const values: string[] = [];
+  const given = (condition: string, value: string | null): string => {
+    if (value === null) return '';
+    values.push(value);
+    return `AND ${condition} $${values.length}`;
+  };
+  return db.query(
+    `SELECT ${COLUMNS} FROM webhooks WHERE true ${given('reference =', reference)} ${given('id <', before)}
+     ORDER BY id DESC LIMIT ${PAGE_ROWS + 1}`,
+    values,
+  );
+}
+
+export type StoredWebhook = WebhookRow & { contentType: string; body: Buffer; orderId: string | null };
+
+export async function webhookById(db: Queryable, id: string): Promise<StoredWebhook | null> {
+  const [row] = await db.query<StoredWebhook>(
+    `SELECT ${COLUMNS}, content_type AS "contentType", body,
+       (SELECT order_id FROM payments p WHERE p.reference = w.reference) AS "orderId"
+     FROM webhooks w WHERE id = $1`,
+    [id],
+  );
+  return row ?? null;
+}
