@@ -52,7 +52,7 @@ export function buildApp(program: Program): Express {
     }),
   );
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
-  app.use(metricsRoutes({ database, gateway, guard }));
+  app.use(metricsRoutes({ database, gateway, guard, meters: program.meters }));
   const { settle, redeliver } = program;
   app.use(adminRoutes({ database, gateway, guard, settle, redeliver, logger }));
   const orderById = async (id: string): Promise<Order | null> => {

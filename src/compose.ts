@@ -9,6 +9,7 @@ import { ownReceiver } from './fulfilment/own-receiver.ts';
 import { createRedeliver, type Redeliver } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { createMeters, type Meters } from './operations/metrics/meters.ts';
 import { createCatalogue, type Catalogue } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
 import { systemClock } from './platform/clock.ts';
@@ -37,6 +38,8 @@ export type Program = {
   receiveWebhook: ReceiveWebhook;
   reconcile: Reconcile;
   redeliver: Redeliver;
+  /** What this process counts of itself. */
+  meters: Meters;
   /** The clock's loops; {@link wakeUp} rings them. */
   duePayments: DueLoop;
   dueReleases: DueLoop;
@@ -60,10 +63,11 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   await applyMigrations({ url: surroundings.databaseUrl.reveal(), dir: MIGRATIONS, logger });
   const database = openDatabase(surroundings.databaseUrl, logger);
   if (config.demoShop) await offerDemoProducts(database);
-  const gateway = gatewayOf(options);
+  const meters = createMeters(systemClock);
+  const gateway = meters.observeGateway(gatewayOf(options));
   const receiver = receiverOf(config);
   const wakeUp = createWakeUp(database, surroundings.databaseUrl, logger);
-  const parts = build(options, { database, gateway, receiver: receiver.receive, wakeUp });
+  const parts = build(options, { database, gateway, receiver: receiver.receive, wakeUp, meters });
   return {
     ...parts,
     close: async () => {
@@ -75,11 +79,17 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   };
 }
 
-type Foundations = { database: Database; gateway: Gateway; receiver: Receiver | null; wakeUp: WakeUp };
+type Foundations = {
+  database: Database;
+  gateway: Gateway;
+  receiver: Receiver | null;
+  wakeUp: WakeUp;
+  meters: Meters;
+};
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close'> {
   const { config, surroundings, publicOrigin, logger } = options;
-  const { database, gateway, receiver, wakeUp } = foundations;
+  const { database, gateway, receiver, wakeUp, meters } = foundations;
   const { mode, dialect } = gateway;
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
@@ -106,7 +116,10 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       logger,
     }),
     returnFromCheckout: createReturnFromCheckout({ database, mode, settle, clock }),
-    receiveWebhook: createReceiveWebhook({ db: database, mode, dialect, secrets, clock, onDue, logger }),
+    receiveWebhook: meters.observeWebhooks(
+      createReceiveWebhook({ db: database, mode, dialect, secrets, clock, onDue, logger }),
+    ),
+    meters,
     reconcile: createReconcile({ database, gateway, settle, clock, logger, concurrency }),
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
     duePayments: createDuePayments({ database, gateway, settle, concurrency, logger }),

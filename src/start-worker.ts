@@ -1,5 +1,6 @@
 import type { Program } from './compose.ts';
 import { forgetOldKeys } from './checkout/idempotency/repository.ts';
+import { sumSettledHours } from './operations/charts/repository.ts';
 import { createReconcileSchedule } from './reconciliation/schedule.ts';
 
 export type Worker = { stop(): Promise<void> };
@@ -8,7 +9,7 @@ const HOUSEKEEPING_MS = 3_600_000;
 
 /** Starts the clock's work: due payments, due releases, and the reconciliation schedule. */
 export function startWorker(program: Program): Worker {
-  const { config, database, duePayments, dueReleases, wakeUp, reconcile, logger } = program;
+  const { config, database, gateway, duePayments, dueReleases, wakeUp, reconcile, logger } = program;
   const schedule = createReconcileSchedule({ everyMin: config.RECONCILE_EVERY_MIN, reconcile, logger });
   wakeUp.listen(() => {
     duePayments.wake();
@@ -17,16 +18,24 @@ export function startWorker(program: Program): Worker {
   duePayments.start();
   dueReleases.start();
   schedule.start();
+  const stopping = new AbortController();
+  const sumHours = (): Promise<void> =>
+    sumSettledHours(database, gateway.mode, stopping.signal).catch((error: unknown) => {
+      logger.warn({ err: error }, 'settled hours are not summed yet');
+    });
+  let summing = sumHours();
   const housekeeping = setInterval(() => {
     forgetOldKeys(database).catch((error: unknown) => {
       logger.warn({ err: error }, 'old idempotency keys are still there');
     });
+    summing = summing.then(sumHours);
   }, HOUSEKEEPING_MS);
   return {
     stop: async () => {
       clearInterval(housekeeping);
+      stopping.abort();
       await schedule.stop();
-      await Promise.all([duePayments.stop(), dueReleases.stop()]);
+      await Promise.all([duePayments.stop(), dueReleases.stop(), summing]);
     },
   };
 }

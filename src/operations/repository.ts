@@ -1,29 +1,8 @@
 import type { Queryable } from '../platform/database.ts';
-import type { Mode } from '../platform/mode.ts';
 
 /** @throws when the database does not answer */
 export async function isDatabaseAnswering(db: Queryable): Promise<void> {
   await db.query({ name: 'ping', text: 'SELECT 1 AS ok' });
-}
-
-/** Rows per state, for metrics and the overview. */
-export type Counts = {
-  kind: 'orders' | 'payments' | 'releases' | 'findings' | 'suspense' | 'currency_stops';
-  state: string;
-  count: bigint;
-}[];
-
-export function countStates(db: Queryable, mode: Mode): Promise<Counts> {
-  return db.query(
-    `SELECT 'orders' AS kind, status AS state, count(*) AS count FROM orders WHERE mode = $1 GROUP BY status
-     UNION ALL SELECT 'payments', status, count(*) FROM payments WHERE mode = $1 GROUP BY status
-     UNION ALL SELECT 'releases', delivery, count(*) FROM releases WHERE mode = $1 GROUP BY delivery
-     UNION ALL SELECT 'findings', class, count(*) FROM findings WHERE mode = $1 AND closed_at IS NULL GROUP BY class
-     UNION ALL SELECT 'suspense', class, count(*) FROM suspense_items WHERE mode = $1 AND closed_at IS NULL GROUP BY class
-     UNION ALL SELECT 'currency_stops', currency, count(*) FROM currency_stops WHERE mode = $1 AND released_at IS NULL GROUP BY currency
-     ORDER BY 1, 2`,
-    [mode],
-  );
 }
 
 /** Where an order ended: its status, who found its money, what was released and what stands in suspense. */

@@ -10,7 +10,8 @@ import { createAskService, type AskParts } from './deeds/ask-service.ts';
 import { todayRoutes } from './glance/routes.ts';
 import { workListRoutes } from './lists/routes.ts';
 import { loginRoutes } from './login/routes.ts';
-import { createMetrics } from './metrics.ts';
+import type { Meters } from './metrics/meters.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { orderListRoutes } from './orders/routes.ts';
 import { releaseRoutes } from './releases/routes.ts';
 import { isDatabaseAnswering } from './repository.ts';
@@ -44,7 +45,7 @@ export function healthRoutes({ database, gateway }: Omit<OperationsParts, 'guard
 }
 
 /** For Prometheus. */
-export function metricsRoutes({ guard, ...parts }: OperationsParts): Router {
+export function metricsRoutes({ guard, ...parts }: OperationsParts & { meters: Meters }): Router {
   const metrics = createMetrics(parts);
   const router = Router();
   router.get('/metrics', guard.requireToken, async (_req, res) => {

@@ -22,8 +22,8 @@ const IS_OVER = `date_trunc('hour', now() - interval '5 minutes', 'UTC')`;
  * Sums the hours that are over and not summed yet, a day at a time. Several processes may do it at once: the sums are
  * the same.
  */
-export async function sumSettledHours(database: Database, mode: Mode): Promise<void> {
-  for (;;) {
+export async function sumSettledHours(database: Database, mode: Mode, signal?: AbortSignal): Promise<void> {
+  while (signal?.aborted !== true) {
     const [span] = await database.query<{ from: string; until: string }>(
       `SELECT began::text AS from, LEAST(began + interval '1 day', ${IS_OVER})::text AS until FROM (
          SELECT coalesce((SELECT summed_until FROM settled_until WHERE mode = $1),

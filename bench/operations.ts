@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { undeliveredReleases } from '../src/fulfilment/repository.ts';
+import { heldDays, settledDays, sumSettledHours } from '../src/operations/charts/repository.ts';
+import { explain } from '../src/operations/explain.ts';
+import * as glance from '../src/operations/glance/repository.ts';
+import * as metrics from '../src/operations/metrics/repository.ts';
+import { estimateOrders, evidenceOf, findOrders } from '../src/operations/orders/repository.ts';
+import { readSearch } from '../src/operations/orders/search.ts';
+import { latestReleases, releaseOf } from '../src/operations/releases/repository.ts';
+import { latestRuns, runById } from '../src/operations/runs/repository.ts';
+import { orderIdOf } from '../src/operations/story/repository.ts';
+import { latestWebhooks, webhookById } from '../src/operations/webhooks/repository.ts';
+import { openDatabase, type Database, type Queryable } from '../src/platform/database.ts';
+import { createLogger } from '../src/platform/logger.ts';
+import { startEmbeddedPostgres } from '../src/platform/postgres/embedded-postgres.ts';
+import { applyMigrations } from '../src/platform/postgres/migrations.ts';
+import { Secret } from '../src/platform/secret.ts';
+import { listFindings } from '../src/reconciliation/findings.ts';
+import { openSuspense } from '../src/suspense/repository.ts';
+import { fillShop, idOf } from './operations-shop.ts';
+
+// How long does PostgreSQL take for each query of each page of operations, in a shop with a million orders?
+//   node --import tsx bench/operations.ts [orders] [--plans]
+// Each query runs twice and then under EXPLAIN (ANALYZE), whose time counts: the cache is warm, as it is for whoever
+// opens a second page. Ends with 1 when a query takes longer than the promise.
+
+const PROMISE_MS = 50;
+const orders = Number(process.argv.find((word) => /^\d+$/.test(word)) ?? '1000000');
+const showsAllPlans = process.argv.includes('--plans');
+
+type Measured = { page: string; ms: number; text: string; plan: string };
+
+const logger = createLogger('warn');
+const dataDir = await mkdtemp(join(tmpdir(), 'bench-operations-'));
+const postgres = await startEmbeddedPostgres({
+  dataDir,
+  logger,
+  settings: { fsync: 'off', max_wal_size: '4GB' },
+});
+const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+await applyMigrations({ url: postgres.url, dir: migrations, logger });
+const database = openDatabase(new Secret(postgres.url), logger);
+try {
+  await timed(`filled with ${orders} orders`, () => fillShop(postgres.url, orders));
+  await timed('summed the settled hours, a day at a time', () => sumSettledHours(database, 'test'));
+  const measured = await measureAll(database);
+  report(measured);
+  process.exitCode = measured.every(({ ms }) => ms <= PROMISE_MS) ? 0 : 1;
+} finally {
+  await database.close();
+  await postgres.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function timed(what: string, work: () => Promise<void>): Promise<void> {
+  const startedMs = performance.now();
+  await work();
+  process.stdout.write(`${what} in ${((performance.now() - startedMs) / 1_000).toFixed(1)} s\n`);
+}
+
+/** Every query that the page makes, as the page makes it. */
+function pages(db: Queryable, all: Database): Record<string, () => Promise<unknown>> {
+  const mode = 'test';
+  const search = (query: Record<string, string>) => () => findOrders(db, mode, readSearch(query));
+  const middle = idOf('o', Math.floor(orders / 2));
+  return {
+    'today: settled': () => settledDays(db, mode, 1),
+    'today: held': () => heldDays(db, mode, 1),
+    'today: open': () => glance.openMoney(db, mode),
+    'today: findings': () => glance.openFindingCounts(db, mode),
+    'today: suspense': () => glance.openSuspenseSums(db, mode),
+    'today: last run': () => glance.lastRun(db, mode),
+    'today: silence': () => glance.webhookSilence(db, mode),
+    'today: releases': () => glance.undeliveredCounts(db, mode),
+    'orders: newest': search({}),
+    'orders: from the middle on': search({ before: middle }),
+    'orders: of one e-mail address': search({ q: 'Buyer77@example.com' }),
+    'orders: in review': search({ status: 'review' }),
+    'orders: failed, in one currency': search({ status: 'failed', currency: 'XOF' }),
+    'orders: a status nobody has, of old days': search({
+      status: 'expired',
+      currency: 'GHS',
+      to: '2026-01-01',
+    }),
+    'orders: how many': () => estimateOrders(db),
+    'orders: by reference': () => orderIdOf(db, idOf('p', 4_711)),
+    'orders: by external id': () => orderIdOf(db, 'shop-4711'),
+    'orders: by nothing known': () => orderIdOf(db, 'nothing'),
+    dossier: () => explain(all, middle),
+    'dossier: evidence': () => evidenceOf(db, middle),
+    'dossier: release': () => releaseOf(db, middle),
+    findings: () => listFindings(all, mode),
+    suspense: () => openSuspense(db, mode),
+    'releases: not delivered': () => undeliveredReleases(db, mode),
+    'releases: newest': () => latestReleases(db, mode, null),
+    'releases: from the middle on': () => latestReleases(db, mode, `rel_${middle}`),
+    'webhooks: newest': () => latestWebhooks(db, { reference: null, before: null }),
+    'webhooks: from the middle on': () =>
+      latestWebhooks(db, { reference: null, before: String(Math.floor(orders / 3)) }),
+    'webhooks: of a payment': () => latestWebhooks(db, { reference: idOf('p', 4_711), before: null }),
+    'one webhook': () => webhookById(db, '4711'),
+    runs: () => latestRuns(db, mode, null),
+    'one run': () => runById(db, mode, 'run_100'),
+    'charts: settled': () => settledDays(db, mode, 30),
+    'charts: held': () => heldDays(db, mode, 30),
+    'metrics: last hour': () => metrics.lastHour(db, mode),
+    'metrics: since settled': () => metrics.sinceSettled(db, mode),
+    'metrics: due rows': () => metrics.dueRows(db, mode),
+    'metrics: oldest unanswered': () => metrics.oldestUnansweredHint(db, mode),
+    'metrics: oldest suspense': () => metrics.oldestSuspense(db, mode),
+  };
+}
+
+async function measureAll(database: Database): Promise<Measured[]> {
+  const seen: Measured[] = [];
+  let page = '';
+  const query: Queryable['query'] = async (statement, values = []) => {
+    const text = typeof statement === 'string' ? statement : statement.text;
+    if (/^\s*SET /.test(text)) return [];
+    await database.query(text, values);
+    const rows = await database.query(text, values);
+    const plan = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, BUFFERS) ${text}`, values);
+    const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
+    const times = [...lines.matchAll(/^(?:Planning|Execution) Time: ([\d.]+) ms/gm)];
+    seen.push({ page, text, plan: lines, ms: times.reduce((all, [, ms]) => all + Number(ms), 0) });
+    return rows as never;
+  };
+  const watched = { query };
+  const all: Database = { ...database, query, transaction: (work) => work(watched) };
+  for (const [name, look] of Object.entries(pages(watched, all))) {
+    page = name;
+    await look();
+  }
+  return seen;
+}
+
+function report(all: readonly Measured[]): void {
+  const slowest = [...all].sort((a, b) => b.ms - a.ms);
+  for (const { page, ms, text } of slowest.slice(0, showsAllPlans ? all.length : 20))
+    process.stdout.write(
+      `${ms.toFixed(2).padStart(9)} ms  ${page.padEnd(42)} ${text.replace(/\s+/g, ' ').trim().slice(0, 70)}\n`,
+    );
+  const shown = showsAllPlans ? slowest : slowest.slice(0, 3);
+  for (const { page, plan } of shown) process.stdout.write(`\n${page}\n${plan}\n`);
+  const late = slowest.filter(({ ms }) => ms > PROMISE_MS).length;
+  process.stdout.write(`\n${all.length} queries, ${late} of them over ${PROMISE_MS} ms\n`);
+}

@@ -1,0 +1,56 @@
+import { Gauge, type Registry } from 'prom-client';
+
+type Help = readonly [help: string, ...labels: string[]];
+
+// Every gauge by name: what it says, and its labels beside the mode.
+const GAUGES = {
+  integrator_orders_last_hour: ['Orders placed within the last hour', 'currency'],
+  integrator_settled_last_hour: ['Orders settled within the last hour', 'currency'],
+  integrator_last_settled_age_seconds: ['Since an order was settled'],
+  integrator_open_payments: ['Payments that wait for money (20,000 are counted)', 'currency'],
+  integrator_unanswered_hint_age_seconds: [
+    'Since the oldest webhook that no answer of the service has followed; 0: none',
+  ],
+  integrator_due_rows: ['Rows whose time has come and that nobody holds (10,000 are counted)', 'queue'],
+  integrator_due_lag_seconds: ['How late the first due row is', 'queue'],
+  integrator_webhook_silence_seconds: ['Since the last webhook; absent when none has come'],
+  integrator_orders_paid_in_silence: ['Orders settled since the last webhook (100 are counted)'],
+  integrator_undelivered_releases: ['Releases that their receiver does not have: waiting, dead', 'delivery'],
+  integrator_undelivered_release_age_seconds: ['Since the oldest of them was released', 'delivery'],
+  integrator_dead_releases: ['Releases that were given up after three days: npm run releases -- redeliver'],
+  integrator_open_findings: ['Findings that nobody has resolved', 'class'],
+  integrator_open_suspense: ['Items in suspense that nobody has ended', 'class', 'currency'],
+  integrator_open_suspense_minor_units: ['The money in them', 'class', 'currency'],
+  integrator_open_suspense_age_seconds: ['Since the oldest open item in suspense; 0: none'],
+  integrator_last_reconciliation_age_seconds: ['Since a reconciliation ended; absent when none has'],
+  integrator_last_reconciliation_verdict: ['1 for the verdict of the last reconciliation', 'verdict'],
+  integrator_gateway_key_refused: ['1 while the payment service refuses the secret key'],
+  integrator_service_failing: ['1 while this process does not ask the service because it fails'],
+  integrator_service_paused_seconds: [
+    'For how long the service asked this process to leave it alone',
+    'call',
+  ],
+} satisfies Record<string, Help>;
+
+export type GaugeName = keyof typeof GAUGES;
+export type SetGauge = (name: GaugeName, value: number, labels?: Record<string, string>) => void;
+
+/** Gauges that are set anew for every reading: a class that has no finding any more must not go on having some. */
+export function createGauges(registry: Registry): { clear(): void; set: SetGauge } {
+  const gauges = Object.entries(GAUGES as Record<string, Help>).map(([name, [help, ...labelNames]]) => {
+    return [name, new Gauge({ name, help, labelNames, registers: [registry] })] as const;
+  });
+  const byName = new Map(gauges);
+  return {
+    clear: () => {
+      for (const gauge of byName.values()) {
+        gauge.reset();
+        // One without labels is reset to 0, which would be said of what is not known.
+        gauge.remove({});
+      }
+    },
+    set: (name, value, labels = {}) => {
+      byName.get(name)?.set(labels, value);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { settledDays, sumSettledHours } from '../../src/operations/charts/repository.ts';
+import { isSilenceOdd } from '../../src/operations/glance/raise.ts';
+import { webhookSilence } from '../../src/operations/glance/repository.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let clone: TestDatabase;
+beforeAll(async () => {
+  clone = await createTestDatabase();
+});
+afterAll(() => clone.close());
+
+const sql = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  clone.database.query<Row>(text, values);
+
+beforeEach(async () => {
+  await clone.database.transaction(async (tx) => {
+    await tx.query('SET LOCAL session_replication_role = replica');
+    for (const table of [
+      'releases',
+      'verifications',
+      'payments',
+      'orders',
+      'webhooks',
+      'settled_hours',
+      'settled_until',
+    ])
+      await tx.query(`DELETE FROM ${table}`);
+  });
+});
+
+let orders = 0;
+/** An order settled so many seconds ago, by whom, and how long after its first webhook. */
+async function settled(
+  agoSec: number,
+  cause = 'webhook',
+  webhookBeforeSec: number | null = 2,
+): Promise<void> {
+  const id = String((orders += 1)).padStart(24, 'o');
+  await clone.database.transaction(async (tx) => {
+    await tx.query('SET LOCAL session_replication_role = replica');
+    await tx.query(
+      `INSERT INTO verifications (reference, order_id, mode, outcome, amount, currency, http_status, body_sha256, cause)
+       VALUES ($1, $1, 'test', 'paid', 100, 'NGN', 200, '', $2)`,
+      [id, cause],
+    );
+    await tx.query(
+      `INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, released_at)
+       SELECT 'rel_' || $1, $1, $1, 'test', 100, 'NGN', max(id), 'unneeded', now() - make_interval(secs => $2) FROM verifications`,
+      [id, agoSec],
+    );
+    if (webhookBeforeSec !== null)
+      await tx.query(
+        `INSERT INTO webhooks (body, body_sha256, authenticity, reference, outcome, received_at)
+         VALUES ('', convert_to($1, 'UTF8'), 'unsigned', $1, 'hinted', now() - make_interval(secs => $2))`,
+        [id, agoSec + webhookBeforeSec],
+      );
+  });
+}
+
+const DAY = 86_400;
+const total = async (days = 30) =>
+  (await settledDays(clone.database, 'test', days)).reduce((all, row) => all + row.releases, 0);
+
+describe('what was settled per day', () => {
+  test('is the same before the hours are summed, after, and after once more', async () => {
+    for (const ago of [0, 60, 2 * 3_600, DAY, 3 * DAY, 3 * DAY + 10, 29 * DAY]) await settled(ago);
+    await settled(3 * DAY, 'schedule', null);
+    await settled(3 * DAY, 'return', 7_200);
+    const before = await settledDays(clone.database, 'test', 30);
+    expect(await total()).toBe(9);
+    for (let times = 0; times < 2; times += 1) {
+      await sumSettledHours(clone.database, 'test');
+      expect(await settledDays(clone.database, 'test', 30)).toEqual(before);
+    }
+    expect(await sql('SELECT count(*)::int AS hours FROM settled_hours')).not.toEqual([{ hours: 0 }]);
+    expect(before.find(({ foundBy }) => foundBy === 'schedule')).toMatchObject({
+      waited: -1,
+      releases: 1,
+      amount: 100n,
+    });
+    expect(before.find(({ foundBy }) => foundBy === 'return')).toMatchObject({ waited: 6 });
+    expect(before.filter(({ foundBy }) => foundBy === 'webhook').every(({ waited }) => waited === 1)).toBe(
+      true,
+    );
+  });
+
+  test('knows what was settled after the hours were summed, each once', async () => {
+    await settled(2 * DAY);
+    await sumSettledHours(clone.database, 'test');
+    await settled(30);
+    expect(await total()).toBe(2);
+    await sumSettledHours(clone.database, 'test');
+    expect(await total()).toBe(2);
+    expect(await total(1)).toBe(1);
+  });
+
+  test('is summed by two workers at once as by one', async () => {
+    for (let ago = 1; ago < 20; ago += 1) await settled(ago * DAY);
+    await Promise.all([1, 2, 3].map(() => sumSettledHours(clone.database, 'test')));
+    expect(await total()).toBe(19);
+  });
+
+  test('is of one mode', async () => {
+    await settled(DAY);
+    await sumSettledHours(clone.database, 'live');
+    expect(await settledDays(clone.database, 'live', 30)).toEqual([]);
+  });
+});
+
+describe('silence of webhooks', () => {
+  const isRaised = async (): Promise<boolean> => isSilenceOdd(await webhookSilence(clone.database, 'test'));
+  const webhook = (agoSec: number) =>
+    sql(
+      `INSERT INTO webhooks (body, body_sha256, authenticity, outcome, received_at, last_received_at)
+       VALUES ('', convert_to($1::float8::text, 'UTF8'), 'unsigned', 'ignored', now() - make_interval(secs => $1::float8), now() - make_interval(secs => $1::float8))`,
+      agoSec,
+    );
+
+  test('is nothing to be raised while nobody pays', async () => {
+    expect(await isRaised()).toBe(false);
+    await webhook(5 * DAY);
+    expect(await isRaised()).toBe(false);
+  });
+
+  test('is raised when orders were paid meanwhile', async () => {
+    await webhook(3_600);
+    for (const ago of [1_800, 1_200]) await settled(ago, 'schedule', null);
+    expect(await isRaised()).toBe(false);
+    await settled(600, 'return', null);
+    expect(await isRaised()).toBe(true);
+    await webhook(10);
+    expect(await isRaised()).toBe(false);
+  });
+
+  test('is raised when none has ever come', async () => {
+    for (const ago of [1_800, 1_200, 600]) await settled(ago, 'schedule', null);
+    expect(await isRaised()).toBe(true);
+  });
+});
