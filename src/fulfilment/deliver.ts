@@ -56,7 +56,15 @@ export function createDueReleases(parts: DeliveryParts): DueLoop {
     });
   }
 
-  return createDueLoop({ name: 'releases', claim, work, concurrency: CONCURRENCY, pollMs: POLL_MS, logger });
+  return createDueLoop({
+    name: 'releases',
+    claim,
+    work,
+    label: ({ id, reference, orderId }) => ({ reference, orderId, release: id }),
+    concurrency: CONCURRENCY,
+    pollMs: POLL_MS,
+    logger,
+  });
 }
 
 /** Attempts count the one in hand. */

@@ -21,6 +21,8 @@ export type DueLoopOptions<Row> = {
   claim: (limit: number) => Promise<Row[]>;
   /** Works on one row and ends its lease. An error is logged; the lease then runs out and the row comes back. */
   work: (row: Row) => Promise<void>;
+  /** What of a row names it in the log. */
+  label?: (row: Row) => Record<string, string>;
   concurrency: number;
   pollMs: number;
   logger: Logger;
@@ -38,7 +40,7 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
     const task = options
       .work(row)
       .catch((error: unknown) => {
-        logger.error({ err: error }, 'work on a due row failed');
+        logger.error({ err: error, ...options.label?.(row) }, 'work on a due row failed');
       })
       .finally(() => {
         inHand.delete(task);

@@ -56,6 +56,7 @@ export function createDuePayments({
     name: 'payments',
     claim: (limit) => claimDuePayments(database, gateway.mode, limit),
     work: check,
+    label: ({ reference, orderId }) => ({ reference, orderId }),
     concurrency,
     pollMs: POLL_MS,
     logger,

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startProgram, type TestProgram } from '../support/program.ts';
+import { logIn, TOKEN, type Visitor } from './visitor.ts';
+
+let shop: TestProgram;
+let person: Visitor;
+beforeAll(async () => {
+  shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN } });
+  person = await logIn(shop);
+});
+afterAll(() => shop.close());
+
+const sql = (text: string, ...values: unknown[]) => shop.program.database.query(text, values);
+const idOf = (number: number): string => `o${String(number).padStart(23, '0')}`;
+
+/** So many orders, a minute apart, the last one the oldest; each tenth in review, each third in XOF. */
+async function place(count: number, email: string): Promise<void> {
+  await sql(
+    `INSERT INTO orders (id, external_id, mode, email, amount, currency, status, created_at)
+     SELECT 'o' || lpad(i::text, 23, '0'), 'own-' || i, 'test', $2, 100, CASE WHEN i % 3 = 0 THEN 'XOF' ELSE 'NGN' END,
+       CASE WHEN i % 10 = 0 THEN 'review' ELSE 'pending' END, '2026-03-01T00:00:00Z'::timestamptz - i * interval '1 min'
+     FROM generate_series(1, $1::int) i`,
+    count,
+    email,
+  );
+}
+
+const idsIn = (page: string): string[] =>
+  Array.from(page.matchAll(/href="\/admin\/orders\/(\w{24})"/g), ([, id = '']) => id);
+
+/** Every order that the pages show, by following "Older" to the end. */
+async function walk(address: string): Promise<{ ids: string[]; pages: number }> {
+  const ids: string[] = [];
+  let pages = 0;
+  for (let next: string | undefined = address; next !== undefined;) {
+    const page = await person.text(next);
+    pages += 1;
+    ids.push(...idsIn(page));
+    next = /<a href="([^"]+)" rel="next"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+  }
+  return { ids, pages };
+}
+
+describe('orders are paged and searched', () => {
+  beforeAll(() => place(130, 'ada@example.com'));
+
+  test('each stands on exactly one page, newest first', async () => {
+    const { ids, pages } = await walk('/admin/orders');
+    expect(ids).toEqual(Array.from({ length: 130 }, (_, index) => idOf(index + 1)));
+    expect(pages).toBe(3);
+  });
+
+  test('also when many are of the same instant', async () => {
+    await sql(`UPDATE orders SET created_at = '2026-02-01T00:00:00.123456Z' WHERE id < $1`, idOf(121));
+    const { ids } = await walk('/admin/orders');
+    expect(new Set(ids).size).toBe(130);
+    expect(ids).toHaveLength(130);
+    await sql(
+      `UPDATE orders SET created_at = '2026-03-01T00:00:00Z'::timestamptz - right(id, 5)::int * interval '1 min'`,
+    );
+  });
+
+  test('by status and currency, on all pages', async () => {
+    expect((await walk('/admin/orders?status=review')).ids).toHaveLength(13);
+    expect((await walk('/admin/orders?status=review&currency=xof')).ids).toHaveLength(4);
+    expect((await walk('/admin/orders?currency=NGN')).ids).toHaveLength(87);
+    expect((await walk('/admin/orders?status=paid')).ids).toEqual([]);
+  });
+
+  test('by days, both inclusive', async () => {
+    expect((await walk('/admin/orders?from=2026-02-28&to=2026-02-28')).ids).toHaveLength(130);
+    expect((await walk('/admin/orders?from=2026-03-01')).ids).toEqual([]);
+    expect((await walk('/admin/orders?to=2026-02-27')).ids).toEqual([]);
+  });
+
+  test('by a whole e-mail address in any case, and not by a part of it', async () => {
+    expect((await walk('/admin/orders?q=ADA%40example.com')).ids).toHaveLength(130);
+    expect((await walk('/admin/orders?q=ada%40example.com&status=review')).ids).toHaveLength(13);
+    expect((await walk('/admin/orders?q=ada%40')).ids).toEqual([]);
+    expect((await walk('/admin/orders?q=%25%40example.com')).ids).toEqual([]);
+  });
+
+  test('an id, a reference and an external id lead to the order itself', async () => {
+    const order = await shop.checkout();
+    for (const [words, id] of [
+      [order.orderId, order.orderId],
+      [order.reference, order.orderId],
+      ['own-7', idOf(7)],
+    ])
+      expect((await person.get(`/admin/orders?q=${words ?? ''}`)).headers.get('location')).toBe(
+        `/admin/orders/${id ?? ''}`,
+      );
+    expect(await person.text('/admin/orders?q=nobody')).toContain('No such order.');
+  });
+
+  test.each([
+    'status=%27',
+    'currency=1',
+    'from=2026-99-99',
+    'before=x',
+    'q[]=1',
+    'q=a&q=b',
+    "before=o'; SELECT 1",
+  ])('%s is not understood, and harms nothing', async (query) => {
+    expect((await person.get(`/admin/orders?${query}`)).status).toBe(200);
+  });
+});
+
+describe('an order is shown as its story', () => {
+  test('with what the service answered, as text', async () => {
+    const order = await shop.checkout();
+    await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
+    await fetch(`${shop.origin}/checkout/return/${order.reference}`, { redirect: 'manual' });
+    const page = await person.text(`/admin/orders/${order.orderId}`);
+    for (const words of ['order-placed', 'order-paid', 'Whole: its numbers are dense', 'HTTP 200', 'SUCCESS'])
+      expect(page).toContain(words);
+    const answer = /href="#(verification-\d+)"/.exec(page)?.[1] ?? 'none';
+    expect(page).toContain(`id="${answer}"`);
+    expect(page).toContain('"reference":"'.replaceAll('"', '&quot;') + order.reference);
+  });
+
+  test('and says aloud when somebody changed it by other means', async () => {
+    const order = await shop.checkout();
+    await shop.program.database.transaction(async (tx) => {
+      await tx.query('SET LOCAL session_replication_role = replica');
+      await tx.query(`UPDATE journal SET cause = 'x' WHERE order_id = $1 AND seq = 2`, [order.orderId]);
+    });
+    const page = await person.text(`/admin/orders/${order.orderId}`);
+    expect(page).toContain('journal entry 2 was changed');
+    expect(page).not.toContain('Whole: its numbers are dense');
+  });
+});
+
+describe('the other lists are paged, too', () => {
+  test('webhooks, newest first', async () => {
+    await sql(
+      `INSERT INTO webhooks (body, body_sha256, authenticity, outcome)
+       SELECT '{}', sha256(convert_to(i::text, 'UTF8')), 'unsigned', 'ignored' FROM generate_series(1, 120) i`,
+    );
+    const ids: number[] = [];
+    for (let next: string | undefined = '/admin/webhooks'; next !== undefined;) {
+      const page = await person.text(next);
+      ids.push(...Array.from(page.matchAll(/href="\/admin\/webhooks\/(\d+)"/g), ([, id]) => Number(id)));
+      next = /<a href="([^"]+)" rel="next"/.exec(page)?.[1];
+    }
+    expect(ids).toHaveLength(120);
+    expect(ids).toEqual([...ids].sort((a, b) => b - a));
+  });
+
+  test('runs, newest first, each with its own page', async () => {
+    await sql(
+      `INSERT INTO reconciliation_runs (id, mode, started_at, finished_at, complete, verdict)
+       SELECT 'run_' || i, 'test', now() - i * interval '1 s', now(), true, 'agreed' FROM generate_series(1, 120) i`,
+    );
+    const ids: string[] = [];
+    for (let next: string | undefined = '/admin/runs'; next !== undefined;) {
+      const page = await person.text(next);
+      ids.push(...Array.from(page.matchAll(/href="\/admin\/runs\/(\w+)"/g), ([, id = '']) => id));
+      next = /<a href="([^"]+)" rel="next"/.exec(page)?.[1];
+    }
+    expect(ids).toEqual(Array.from({ length: 120 }, (_, index) => `run_${index + 1}`));
+    expect(await person.text('/admin/runs/run_7')).toContain('It wrote no report.');
+    const { runId } = await shop.program.reconcile({ dryRun: false });
+    expect(await person.text(`/admin/runs/${runId}`)).toContain('= settled here');
+  });
+});
