@@ -87,6 +87,15 @@ describe('the questions of somebody who was woken', () => {
     await shop.program.duePayments.pass();
     expect(await read('integrator_unanswered_hint_age_seconds')).toBe(0);
     expect(await read('integrator_due_rows', '{queue="payments"}')).toBe(0);
+    // A new one counts from its own time, not from that of the one that was answered.
+    await sql(
+      `INSERT INTO webhooks (body, body_sha256, authenticity, reference, outcome) VALUES ('y', 'y', 'unsigned', $1, 'hinted')`,
+      reference,
+    );
+    await sql('UPDATE payments SET hints = hints + 1 WHERE reference = $1', reference);
+    const age = (await read('integrator_unanswered_hint_age_seconds')) ?? 0;
+    expect(age).toBeGreaterThan(0);
+    expect(age).toBeLessThan(300);
   });
 
   test('what did the service answer, and what came by webhook?', async () => {

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
+import { parseMajor } from '../../platform/money.ts';
 import type { Dossier } from '../explain.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
-import { Moment, Status, Table, words } from '../pages/parts.tsx';
+import { Moment, money, Status, Table, words } from '../pages/parts.tsx';
 import type { ReleaseRow } from '../releases/repository.ts';
 import type { Evidence } from './repository.ts';
 import { Timeline } from './timeline.tsx';
@@ -41,7 +42,8 @@ function Heading({ dossier }: { dossier: Dossier }): VNode {
   return (
     <section aria-label="The order">
       <p class="headline">
-        <code>{orderId}</code> <Status word={status} /> <strong>{`${currency} ${amount}`}</strong>
+        <code>{orderId}</code> <Status word={status} />{' '}
+        <strong>{money(parseMajor(amount, currency) ?? 0n, currency)}</strong>
       </p>
       <ul class="plain">
         {lines.map(({ description, quantity }, index) => (

@@ -7,31 +7,35 @@ import { paramsOf, type OrderSearch } from './search.ts';
 
 type Props = { frame: Frame; search: OrderSearch; page: OrderPage; estimate: bigint };
 
+/** Of few orders the statistics know nothing yet. */
+const WORTH_ESTIMATING = 1_000n;
+
 export function OrderListPage({ frame, search, page, estimate }: Props): VNode {
   const { orders, next, lookedBackTo } = page;
   return (
     <AdminPage frame={frame} title="Orders" here="/admin/orders">
       <SearchForm search={search} />
       <p class="none">
-        Newest first, times in UTC. About {estimate.toLocaleString('en')} orders in all, by the database’s own
-        statistics.
+        Newest first, times in UTC.
+        {estimate >= WORTH_ESTIMATING &&
+          ` About ${estimate.toLocaleString('en')} orders in all, by the database’s own statistics.`}
       </p>
       {orders.length === 0 ? (
         <p class="none">{lookedBackTo === null ? 'No such order.' : 'No such order on this page.'}</p>
       ) : (
-        <Table label="Orders" head={['Placed', 'Order', 'Status', { number: 'Total' }, 'External id']}>
+        <Table label="Orders" head={['Placed', 'Status', { number: 'Total' }, 'Order', 'External id']}>
           {orders.map(({ id, externalId, status, amount, currency, createdAt }) => (
             <tr key={id}>
               <td>
                 <Moment at={createdAt} />
               </td>
               <td>
-                <OrderLink id={id} />
-              </td>
-              <td>
                 <Status word={status} />
               </td>
               <td class="number">{money(amount, currency)}</td>
+              <td>
+                <OrderLink id={id} />
+              </td>
               <td>{externalId ?? ''}</td>
             </tr>
           ))}

@@ -74,7 +74,7 @@ export function RunPage({ frame, run }: { frame: Frame; run: StoredRun }): VNode
 /** Paid at the service = settled here + what each class holds beyond that, to the minor unit. */
 function Identity({ lines }: { lines: readonly IdentityLine[] }): VNode {
   return (
-    <section aria-labelledby="identity">
+    <section aria-labelledby="identity" class="ledger">
       <h2 id="identity">The money</h2>
       {lines.length === 0 && <p class="none">No money in any class.</p>}
       {lines.map(({ currency, serviceTotal, settled, classes, difference }) => (
