@@ -147,9 +147,7 @@ describe('a paid amount that is a power of ten away stops new checkouts of its c
     const metrics = await fetch(`${shop.origin}/metrics`, {
       headers: { authorization: 'Bearer operator-token-of-the-test' },
     });
-    expect(await metrics.text()).toContain(
-      'integrator_rows{kind="currency_stops",state="NGN",mode="test"} 1',
-    );
+    expect(await metrics.text()).toContain('integrator_stopped_currencies{currency="NGN"} 1');
     const { code, printed } = await command(['list']);
     expect(code).toBe(0);
     expect(printed).toMatch(new RegExp(`^NGN {2}stopped .*Z {2}by payment ${reference}\n$`));

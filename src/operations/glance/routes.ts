@@ -2,6 +2,7 @@ import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
 import { heldDays, settledDays } from '../charts/repository.ts';
+import { stoppedCurrencies } from '../../settlement/stops/repository.ts';
 import { frameOf } from '../deeds/answer.ts';
 import { moneyLines } from './money-table.tsx';
 import {
@@ -20,7 +21,7 @@ export function todayRoutes({ database, gateway, guard }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
   router.get('/admin', guard.requireLogin, async (req, res) => {
-    const [settled, held, open, findings, suspense, run, silence, undelivered] = await Promise.all([
+    const [settled, held, open, findings, suspense, run, silence, undelivered, stops] = await Promise.all([
       settledDays(database, mode, 1),
       heldDays(database, mode, 1),
       openMoney(database, mode),
@@ -29,6 +30,7 @@ export function todayRoutes({ database, gateway, guard }: AdminParts): Router {
       lastRun(database, mode),
       webhookSilence(database, mode),
       undeliveredCounts(database, mode),
+      stoppedCurrencies(database, mode),
     ]);
     const today = {
       frame: frameOf(guard, mode, req),
@@ -36,7 +38,7 @@ export function todayRoutes({ database, gateway, guard }: AdminParts): Router {
       isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
       standing: gateway.standing(),
     };
-    sendPage(res, TodayPage({ ...today, findings, suspense, run, silence, undelivered }));
+    sendPage(res, TodayPage({ ...today, findings, suspense, run, silence, undelivered, stops }));
   });
   return router;
 }

@@ -1,3 +1,4 @@
+import type { StoppedCurrency } from '../../settlement/stops/repository.ts';
 import type { ComponentChildren, VNode } from 'preact';
 import type { Standing } from '../../gateway/gateway.ts';
 import { AdminPage, type Frame } from '../pages/frame.tsx';
@@ -16,6 +17,7 @@ export type Today = {
   run: LastRun | null;
   silence: WebhookSilence;
   undelivered: readonly Undelivered[];
+  stops: readonly StoppedCurrency[];
   standing: Standing;
 };
 
@@ -34,7 +36,7 @@ export function TodayPage(today: Today): VNode {
         <Releases undelivered={today.undelivered} />
         <Service standing={today.standing} />
         <Silence silence={today.silence} />
-        {/* Currencies whose checkouts are stopped go here. */}
+        <StoppedCurrencies stops={today.stops} />
       </div>
     </AdminPage>
   );
@@ -134,6 +136,20 @@ function Releases({ undelivered }: Pick<Today, 'undelivered'>): VNode {
           </div>
         ))}
       </dl>
+    </Card>
+  );
+}
+
+function StoppedCurrencies({ stops }: Pick<Today, 'stops'>): VNode {
+  return (
+    <Card id="stops" title="Stopped currencies" isRaised={stops.length > 0}>
+      {stops.length === 0 && <p class="none">none</p>}
+      {stops.map(({ currency, reference }) => (
+        <p key={currency} class="alarm">
+          {currency}, by payment {reference}: see whether the unit of amounts is right, then{' '}
+          <code>npm run currencies -- release {currency}</code>
+        </p>
+      ))}
     </Card>
   );
 }

@@ -22,6 +22,7 @@ const GAUGES = {
   integrator_open_suspense: ['Items in suspense that nobody has ended', 'class', 'currency'],
   integrator_open_suspense_minor_units: ['The money in them', 'class', 'currency'],
   integrator_open_suspense_age_seconds: ['Since the oldest open item in suspense; 0: none'],
+  integrator_stopped_currencies: ['1 while new checkouts of the currency are stopped', 'currency'],
   integrator_last_reconciliation_age_seconds: ['Since a reconciliation ended; absent when none has'],
   integrator_last_reconciliation_verdict: ['1 for the verdict of the last reconciliation', 'verdict'],
   integrator_gateway_key_refused: ['1 while the payment service refuses the secret key'],

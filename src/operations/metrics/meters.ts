@@ -66,7 +66,7 @@ export function createMeters(clock: Clock): Meters {
     }),
     observeWebhooks: (receive) => async (request) => {
       const result = await receive(request);
-      webhooks.inc({ result });
+      webhooks.inc({ result: result.outcome });
       return result;
     },
     text: () => registry.metrics(),

@@ -9,6 +9,7 @@ import {
   undeliveredCounts,
   webhookSilence,
 } from '../glance/repository.ts';
+import { stoppedCurrencies } from '../../settlement/stops/repository.ts';
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
 import { dueRows, lastHour, oldestSuspense, oldestUnansweredHint, sinceSettled } from './repository.ts';
@@ -46,14 +47,16 @@ async function look(db: Queryable, { mode }: Gateway) {
     dueRows(db, mode),
     webhookSilence(db, mode),
   ]);
-  const [undelivered, findings, suspense, suspenseSec, run] = await Promise.all([
+  const [undelivered, findings, suspense, suspenseSec, run, stopped] = await Promise.all([
     undeliveredCounts(db, mode),
     openFindingCounts(db, mode),
     openSuspenseSums(db, mode),
     oldestSuspense(db, mode),
     lastRun(db, mode),
+    stoppedCurrencies(db, mode),
   ]);
-  return { hour, settledSec, open, hintSec, due, silence, undelivered, findings, suspense, suspenseSec, run };
+  const work = { undelivered, findings, suspense, suspenseSec, run, stopped };
+  return { hour, settledSec, open, hintSec, due, silence, ...work };
 }
 
 type Seen = Awaited<ReturnType<typeof look>>;
@@ -74,7 +77,8 @@ function tellMoney({ hour, settledSec, open, hintSec, due, silence }: Seen, set:
   set('integrator_orders_paid_in_silence', silence.paidMeanwhile);
 }
 
-function tellWork({ undelivered, findings, suspense, suspenseSec, run }: Seen, set: SetGauge): void {
+function tellWork({ undelivered, findings, suspense, suspenseSec, run, stopped }: Seen, set: SetGauge): void {
+  for (const { currency } of stopped) set('integrator_stopped_currencies', 1, { currency });
   for (const delivery of ['waiting', 'dead'] as const) {
     const seen = undelivered.find((row) => row.delivery === delivery);
     set('integrator_undelivered_releases', seen?.count ?? 0, { delivery });

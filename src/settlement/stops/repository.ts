@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../../platform/database.ts';
+import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /**
@@ -10,13 +10,15 @@ export function isStoppedSql(mode: string, currency: string): string {
     WHERE s.mode = ${mode} AND s.currency = ${currency} AND s.released_at IS NULL)`;
 }
 
+export type StoppedCurrency = { currency: string; reference: string; stoppedAt: Date };
+
 /** Currencies whose new checkouts are stopped, and the payment that gave the alarm. */
-export function stoppedCurrencies(database: Database, mode: Mode) {
-  return database.prisma.currencyStop.findMany({
-    where: { mode, releasedAt: null },
-    orderBy: { stoppedAt: 'asc' },
-    select: { currency: true, reference: true, stoppedAt: true },
-  });
+export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCurrency[]> {
+  return db.query(
+    `SELECT currency, reference, stopped_at AS "stoppedAt" FROM currency_stops
+     WHERE mode = $1 AND released_at IS NULL ORDER BY stopped_at`,
+    [mode],
+  );
 }
 
 /** Lets checkouts of a currency begin again. @returns false when they are not stopped */
