@@ -95,7 +95,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const onDue = wakeUp.ring;
   const clock = systemClock;
   const catalogue = createCatalogue(database);
-  const plan = (): ReleasePlan => planRelease(receiver);
+  const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
   const settle = createSettle({ database, gateway, planRelease: plan, onReleased: onDue, logger });
   const secrets = surroundings.webhookSecrets;
   return {

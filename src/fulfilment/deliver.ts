@@ -1,6 +1,5 @@
 import type { Database } from '../platform/database.ts';
 import { createDueLoop, type DueLoop } from '../platform/due-loop.ts';
-import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Receiver, ReleasePlan } from './release.ts';
@@ -32,9 +31,12 @@ export type DeliveryParts = {
   deadlineMs?: number;
 };
 
-/** A release as it would be recorded now. */
-export function planRelease(receiver: Receiver | null): ReleasePlan {
-  return { id: `rel_${newId()}`, delivery: receiver === null ? 'unneeded' : 'waiting' };
+/**
+ * A release as it would be recorded now. Its id is the order's: a database restored from a backup has forgotten what was
+ * delivered since, releases again, and the receiver still knows the id. A random one would give the value twice.
+ */
+export function planRelease(receiver: Receiver | null, orderId: string): ReleasePlan {
+  return { id: `rel_${orderId}`, delivery: receiver === null ? 'unneeded' : 'waiting' };
 }
 
 /** Delivers recorded releases until each is received: at least once, always under the same id. */

@@ -4,7 +4,7 @@ import type { Money } from '../platform/money.ts';
 
 /** How the release of an order would be delivered: decided before it is recorded, so that both are one write. */
 export type ReleasePlan = {
-  /** Its id for ever: every delivery of this release carries it, and receivers deduplicate by it. */
+  /** Its id for ever, also across a restored database: every delivery carries it, and receivers deduplicate by it. */
   id: string;
   /** `waiting` when somebody is to be told, `unneeded` when the recorded release is all there is. */
   delivery: 'waiting' | 'unneeded';

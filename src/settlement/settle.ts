@@ -20,8 +20,8 @@ export type Settled = { outcome: VerificationOutcome; payment: PaymentStatus; re
 export type SettleParts = {
   database: Database;
   gateway: Gateway;
-  /** How a release of now would be delivered. */
-  planRelease: () => ReleasePlan;
+  /** How a release of that order would be delivered now. */
+  planRelease: (orderId: string) => ReleasePlan;
   /** Called after a release was recorded: its delivery is due. */
   onReleased: () => void;
   logger: Logger;
@@ -60,7 +60,7 @@ async function agree(
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const decision = decide(payment, answer, gateway.dialect.verify);
     const settlement = settlementOf(payment, decision, answer, cause);
-    if (await recordSettlement(database, settlement, planRelease())) {
+    if (await recordSettlement(database, settlement, planRelease(payment.orderId))) {
       if (decision.release) onReleased();
       logChange(log, payment, settlement);
       return { outcome: decision.outcome, payment: settlement.status, released: decision.release };
