@@ -14,6 +14,7 @@ import {
   wholeNumber,
   withDefault,
 } from './platform/config-fields.ts';
+import { lacksDirectAddress } from './platform/postgres/address.ts';
 import { Secret } from './platform/secret.ts';
 
 /** The exit code of a process whose configuration is wrong (EX_CONFIG of sysexits.h). */
@@ -49,6 +50,10 @@ const schema = z.object({
     z
       .string()
       .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+      .refine(
+        (text) => !lacksDirectAddress(text),
+        'with pgbouncer=true also needs direct=host:port, the address of PostgreSQL itself',
+      )
       .transform((text) => new Secret(text)),
   ),
   GATEWAY_URL: optional(bareOrigin),

@@ -47,12 +47,21 @@ function wordsFor(error: unknown): string {
   return isPlain ? (error as Error).message : String((error as Error).stack ?? error);
 }
 
-/** Resolves on the first SIGINT or SIGTERM. A second one ends the process at once. */
+/** What is in hand after so long is parked: its lease ends, and another process takes it up. */
+const STOP_WITHIN_MS = 10_000;
+
+/** Resolves on the first SIGINT or SIGTERM. A second one ends the process at once, and so do ten seconds. */
 export function terminationSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(130));
+        setTimeout(() => {
+          process.stderr.write(
+            'Ten seconds are over. What was still in hand is taken up when its lease ends.\n',
+          );
+          process.exit(0);
+        }, STOP_WITHIN_MS).unref();
         resolve(signal);
       });
     }

@@ -1,12 +1,14 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { buildApp } from './app.ts';
 import { compose, type Program } from './compose.ts';
 import type { Config } from './config.ts';
 import { prepareSurroundings, type Surroundings } from './embedded.ts';
-import { listen, type RunningServer } from './platform/http-server.ts';
+import { sleep } from './platform/clock.ts';
+import { listen } from './platform/http-server.ts';
 import { problemText } from './platform/problem.ts';
+import type { ProblemType } from './platform/problem-types.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
-import { startWorker, type Worker } from './start-worker.ts';
+import { startWorker } from './start-worker.ts';
 
 export type StartedServer = {
   /** How browsers on this machine reach it. */
@@ -15,7 +17,7 @@ export type StartedServer = {
   surroundings: Surroundings;
   /** What a person who has just typed `npm start` wants to know. */
   greeting: string;
-  /** Takes no more requests, finishes those in flight, and ends everything that was started. */
+  /** Says so to balancers, takes no more requests, finishes those in flight, and ends everything that was started. */
   stop(): Promise<void>;
 };
 
@@ -26,12 +28,18 @@ export type ServerOptions = {
   logger?: Logger;
 };
 
+/**
+ * How long `/readyz` says "stopping" before the listener closes, in production: a balancer that asks every second has
+ * heard it twice by then. Connections that wait to be accepted when a listener closes are reset, whatever they carry.
+ */
+const NOTICE_MS = 3_000;
+
 /** Starts the server and whatever the configuration leaves to it. @throws errors that {@link runProcess} explains */
 export async function startServer(options: ServerOptions): Promise<StartedServer> {
   const { config, dataDir, purpose } = options;
   const logger = options.logger ?? createLogger(config.LOG_LEVEL);
   // The port first: when it is taken nothing else needs to be started, or stopped again.
-  let handler: RequestListener = starting;
+  let handler = refuseAs('starting');
   const http = await listen(
     (req, res) => {
       handler(req, res);
@@ -54,37 +62,46 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   handler = buildApp(program) as RequestListener;
   surroundings.receiveWebhooksAt(`http://${loopbackOf(config.HOST)}:${http.port}/webhooks/payments`);
   const worker = config.WORKER === 'inline' ? startWorker(program) : null;
-  const running = { http, worker, program, surroundings };
+  const serve = handler;
+  const leave = async (): Promise<void> => {
+    const stopping = refuseAs('stopping');
+    handler = (req, res) => {
+      (pathOf(req) === '/readyz' ? stopping : serve)(req, res);
+    };
+    http.announceEnd();
+    // A person at a terminal has no balancer to wait for.
+    if (config.production) await sleep(NOTICE_MS);
+    await http.close();
+  };
   return {
     origin,
     program,
     surroundings,
     greeting: greeting(config, origin, surroundings),
-    stop: () => stop(running),
+    stop: async () => {
+      // The worker claims nothing from here on, so the others take what our last requests make due.
+      await Promise.all([leave(), worker?.stop()]);
+      await program.close();
+      await surroundings.close();
+    },
   };
 }
 
-async function stop(parts: {
-  http: RunningServer;
-  worker: Worker | null;
-  program: Program;
-  surroundings: Surroundings;
-}): Promise<void> {
-  await parts.http.close();
-  await parts.worker?.stop();
-  await parts.program.close();
-  await parts.surroundings.close();
+function refuseAs(type: ProblemType): RequestListener {
+  return (req, res) => {
+    const { status, body } = problemText(type, pathOf(req));
+    const headers = {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      'retry-after': '2',
+    };
+    res.writeHead(status, headers).end(body);
+  };
 }
 
-const starting: RequestListener = (req, res) => {
-  const { status, body } = problemText('starting', req.url?.split('?')[0] ?? '/');
-  const headers = {
-    'content-type': 'application/problem+json',
-    'cache-control': 'no-store',
-    'retry-after': '2',
-  };
-  res.writeHead(status, headers).end(body);
-};
+function pathOf(req: IncomingMessage): string {
+  return req.url?.split('?')[0] ?? '/';
+}
 
 /** The sandbox runs on this machine, so it calls us here whatever the public address is. */
 function loopbackOf(host: string): string {

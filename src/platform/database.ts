@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { readAddress } from './postgres/address.ts';
 import type { Secret } from './secret.ts';
 import type { Logger } from './logger.ts';
 import { PrismaClient } from './prisma/client.ts';
@@ -17,6 +18,8 @@ export type Database = Queryable & {
   /** The typed client over the same pool, for reading that is not hot. */
   prisma: PrismaClient;
   pool: pg.Pool;
+  /** For work that needs a session: the same pool, or PostgreSQL itself where a pooler stands before it. */
+  sessions: pg.Pool;
   /** The same pool with node-postgres' own types, for libraries that know nothing of bigint. */
   plainPool: { query(config: pg.QueryConfig): Promise<pg.QueryResult> };
   /** Runs `work` in one transaction. Never await the network inside: a slow service would hold the rows. */
@@ -30,51 +33,91 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: string) => (oid === 20 ? BigInt : parserOf(oid, format)),
 };
 
+const TIMEOUTS: pg.PoolConfig = {
+  statement_timeout: 5_000,
+  lock_timeout: 2_000,
+  idle_in_transaction_session_timeout: 10_000,
+};
+/** Beside a pooler: one for a reconciliation, and one for whoever asks whether it may start another. */
+const MAX_SESSIONS = 2;
+
 /** Opens a pool on PostgreSQL 14 or newer. Nothing connects until the first query. */
 export function openDatabase(url: Secret, logger: Logger, poolSize = 20): Database {
+  const address = readAddress(url.reveal());
+  const pool = openPool(address.pooled, poolSize, address.isPooled ? {} : TIMEOUTS, logger);
+  const sessions = address.isPooled ? openPool(address.direct, MAX_SESSIONS, TIMEOUTS, logger) : pool;
+  if (address.isPooled) warnWithoutTimeouts(pool, logger);
+  // A prepared statement stays behind on a connection that the next transaction does not get.
+  const unprepared: Preparing = (query) =>
+    address.isPooled ? { text: query.text, values: query.values, types: query.types } : query;
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool, { disposeExternalPool: false }),
+    errorFormat: 'minimal',
+  });
+  return {
+    ...queryable(pool, unprepared),
+    pool,
+    sessions,
+    plainPool: { query: (config) => pool.query(unprepared({ ...config, types: pg.types })) },
+    prisma,
+    transaction: (work) => inTransaction(pool, unprepared, work),
+    close: async () => {
+      await prisma.$disconnect();
+      await pool.end();
+      if (sessions !== pool) await sessions.end();
+    },
+  };
+}
+
+type Preparing = (query: pg.QueryConfig) => pg.QueryConfig;
+
+function openPool(connectionString: string, max: number, timeouts: pg.PoolConfig, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url.reveal(),
-    max: poolSize,
+    connectionString,
+    max,
     types,
     // node-postgres waits without end for a slot by default; a request that cannot get one in 2 s answers 503.
     connectionTimeoutMillis: 2_000,
-    statement_timeout: 5_000,
-    lock_timeout: 2_000,
-    idle_in_transaction_session_timeout: 10_000,
+    ...timeouts,
     keepAlive: true,
   });
   // An idle connection that breaks (restart, failover) is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error) => {
     if (!pool.ending) logger.warn({ err: error }, 'a database connection was lost');
   });
-  const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, { disposeExternalPool: false }),
-    errorFormat: 'minimal',
-  });
-  return {
-    ...queryable(pool),
-    pool,
-    plainPool: { query: (config) => pool.query({ ...config, types: pg.types }) },
-    prisma,
-    transaction: (work) => inTransaction(pool, work),
-    close: async () => {
-      await prisma.$disconnect();
-      await pool.end();
-    },
-  };
+  return pool;
 }
 
-function queryable(runner: pg.Pool | pg.PoolClient): Queryable {
+/** A pooler does not pass them on. They have to be settings of the role there, and somebody has to be told. */
+function warnWithoutTimeouts(pool: pg.Pool, logger: Logger): void {
+  pool.once('connect', (client: pg.PoolClient) => {
+    client
+      .query<{ timeout: string }>(`SELECT current_setting('statement_timeout') AS timeout`)
+      .then(({ rows }) => {
+        if (rows[0]?.timeout === '0')
+          logger.warn(
+            'behind the pooler nothing ends a hanging statement: ALTER ROLE … SET statement_timeout',
+          );
+      })
+      .catch(() => undefined);
+  });
+}
+
+function queryable(runner: pg.Pool | pg.PoolClient, unprepared: Preparing): Queryable {
   return {
     query: async <Row extends object>(statement: Statement | string, values: readonly unknown[] = []) => {
       const config = typeof statement === 'string' ? { text: statement } : statement;
-      const result = await runner.query<Row>({ ...config, values: [...values] });
+      const result = await runner.query<Row>(unprepared({ ...config, values: [...values] }));
       return result.rows;
     },
   };
 }
 
-async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function inTransaction<T>(
+  pool: pg.Pool,
+  unprepared: Preparing,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // The pool listens on idle connections only, and an error event that nobody hears ends the process. The query in
@@ -85,7 +128,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Queryable) => Promise<
   client.on('error', onError);
   try {
     await client.query('BEGIN');
-    const result = await work(queryable(client));
+    const result = await work(queryable(client, unprepared));
     await client.query('COMMIT');
     return result;
   } catch (error) {

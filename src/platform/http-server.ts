@@ -29,6 +29,8 @@ export class PortTakenError extends CannotListenError {
 export type RunningServer = {
   port: number;
   server: Server;
+  /** Goes on accepting, but lets no connection outlive its answer: whoever asks again has to look for a listener anew. */
+  announceEnd(): void;
   /** Stops accepting, lets requests in flight finish for `graceMs` milliseconds, then cuts what is left. */
   close(graceMs?: number): Promise<void>;
 };
@@ -40,6 +42,7 @@ export type RunningServer = {
  */
 export async function listen(handler: RequestListener, host: string, port: number): Promise<RunningServer> {
   const unanswered = new Set<ServerResponse>();
+  let isEnding = false;
   const server = createServer(
     {
       // Node's own limits (60 s, 300 s) let a few thousand slow clients hold every socket.
@@ -53,8 +56,8 @@ export async function listen(handler: RequestListener, host: string, port: numbe
     (req, res) => {
       unanswered.add(res);
       res.once('close', () => unanswered.delete(res));
-      // Only while we close: on a connection that was already there.
-      if (!server.listening) res.shouldKeepAlive = false;
+      // While we close: on a connection that was already there.
+      if (isEnding || !server.listening) res.shouldKeepAlive = false;
       handler(req, res);
     },
   );
@@ -68,6 +71,9 @@ export async function listen(handler: RequestListener, host: string, port: numbe
   return {
     port: (server.address() as AddressInfo).port,
     server,
+    announceEnd: () => {
+      isEnding = true;
+    },
     close: (graceMs = 5_000) => close(server, unanswered, graceMs),
   };
 }

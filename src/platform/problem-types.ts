@@ -139,6 +139,13 @@ export const PROBLEMS = {
     cause: 'The process listens already, and its database is not there yet.',
     cure: 'Wait for Retry-After.',
   },
+  stopping: {
+    status: 503,
+    title: 'The server is about to stop, ask another one',
+    cause:
+      'The process was told to stop. Other addresses still answer for a moment, `/readyz` sends new traffic elsewhere.',
+    cure: 'Take this node out of the balancer.',
+  },
   'payment-service-unavailable': {
     status: 503,
     title: 'The payment service cannot be reached right now',

@@ -22,7 +22,7 @@ const MODE_KEYS: Record<Mode, number> = { test: 1, live: 2 };
 
 /** @returns null when another run of this mode is at work */
 export async function openSession(database: Database, mode: Mode): Promise<Session | null> {
-  const client = await database.pool.connect();
+  const client = await database.sessions.connect();
   // Without a listener a connection that breaks between two queries would end the process.
   client.on('error', () => undefined);
   const query: Queryable['query'] = async <Row extends object>(

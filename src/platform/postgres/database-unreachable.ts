@@ -7,6 +7,9 @@ export class DatabaseUnreachableError extends Error {
   }
 }
 
+/** A setting that we sent did not arrive. */
+export const SETTING_LOST = 'unsupported startup parameter: lock_timeout';
+
 /** Puts a failure to connect into words. */
 export function explainConnectionError(error: unknown, url: string): DatabaseUnreachableError {
   if (!URL.canParse(url)) {
@@ -16,7 +19,14 @@ export function explainConnectionError(error: unknown, url: string): DatabaseUnr
   }
   const { hostname, port, pathname } = new URL(url);
   const address = `${hostname}:${port || '5432'}${pathname}`;
-  return new DatabaseUnreachableError(`cannot connect to the database at ${address}: ${reasonOf(error)}`);
+  const reason = reasonOf(error);
+  // PgBouncer either says so or, told to ignore such parameters, drops them in silence.
+  if (reason.startsWith('unsupported startup parameter')) {
+    return new DatabaseUnreachableError(
+      `a connection pooler answers at ${address}: add ?pgbouncer=true&direct=HOST:PORT to it, the address of PostgreSQL itself, which migrations, reconciliation and wake-ups need`,
+    );
+  }
+  return new DatabaseUnreachableError(`cannot connect to the database at ${address}: ${reason}`);
 }
 
 // By shape, not by class: the errors of Node's own modules have other classes inside a test runner.

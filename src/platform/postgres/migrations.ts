@@ -5,7 +5,8 @@
  */
 import pg from 'pg';
 import { sleep, systemClock } from '../clock.ts';
-import { explainConnectionError } from './database-unreachable.ts';
+import { readAddress } from './address.ts';
+import { explainConnectionError, SETTING_LOST } from './database-unreachable.ts';
 import type { Logger } from '../logger.ts';
 import {
   type AppliedMigration,
@@ -64,7 +65,7 @@ export async function applyMigrations({ url, dir, logger }: MigrationOptions): P
 // so that nothing is applied once the lock is lost.
 async function openSession(url: string): Promise<pg.Pool> {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: readAddress(url).direct,
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -73,12 +74,21 @@ async function openSession(url: string): Promise<pg.Pool> {
   });
   pool.on('error', () => undefined);
   try {
-    await pool.query('SELECT 1');
+    await refusePooler(pool);
     return pool;
   } catch (error) {
     await pool.end();
     throw explainConnectionError(error, url);
   }
+}
+
+// What a pooler in transaction mode does not pass on would be missed later, and in stranger ways than this one.
+async function refusePooler(session: pg.Pool): Promise<void> {
+  const { rows } = await session.query<{ isOurs: boolean }>(
+    `SELECT current_setting('lock_timeout')::interval = make_interval(secs => $1) AS "isOurs"`,
+    [TABLE_LOCK_TIMEOUT_MS / 1_000],
+  );
+  if (rows[0]?.isOurs !== true) throw new Error(SETTING_LOST);
 }
 
 async function readApplied(session: pg.Pool): Promise<AppliedMigration[]> {

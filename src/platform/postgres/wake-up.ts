@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { sleep } from '../clock.ts';
+import { readAddress } from './address.ts';
 import type { Database } from '../database.ts';
 import type { Logger } from '../logger.ts';
 import type { Secret } from '../secret.ts';
@@ -62,7 +63,7 @@ export function createWakeUp(database: Database, url: Secret, logger: Logger): W
 async function hear(url: Secret, ring: () => void, closing: AbortSignal, logger: Logger): Promise<void> {
   while (!closing.aborted) {
     const client = new pg.Client({
-      connectionString: url.reveal(),
+      connectionString: readAddress(url.reveal()).direct,
       keepAlive: true,
       connectionTimeoutMillis: 2_000,
     });
