@@ -29,7 +29,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/**', 'bench/**'],
+    files: ['test/**', 'bench/**', 'deploy/**'],
     rules: { 'max-lines-per-function': 'off', 'max-lines': 'off' },
   },
 );

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { pgbouncer } from './pgbouncer.ts';
+import { rolling } from './rolling.ts';
+import { openStage, type Stage } from './stage.ts';
+
+/* Many nodes, tried for real: `npm run nodes -- <what>`. Own processes, loopback only, a minute or two each. */
+
+const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
+  rolling: (stage) => rolling(stage, true),
+  'rolling-untold': (stage) => rolling(stage, false),
+  pgbouncer,
+};
+const LIMIT_MS = 300_000;
+
+const [name = ''] = process.argv.slice(2);
+const play = WHAT[name];
+if (play === undefined) {
+  process.stderr.write(`npm run nodes -- ${Object.keys(WHAT).join(' | ')}\n`);
+  process.exit(64);
+}
+if (!existsSync(new URL('../../dist/server.js', import.meta.url))) {
+  process.stderr.write('there is no dist/: npm run build\n');
+  process.exit(1);
+}
+const stage = openStage();
+const limit = setTimeout(() => {
+  process.stderr.write('five minutes are over\n');
+  void stage.close().finally(() => process.exit(1));
+}, LIMIT_MS);
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void stage.close().finally(() => process.exit(130)));
+try {
+  process.exitCode = (await play(stage)) ? 0 : 1;
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+} finally {
+  clearTimeout(limit);
+  await stage.close();
+}
