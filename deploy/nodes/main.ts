@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { failover } from './failover.ts';
 import { pgbouncer } from './pgbouncer.ts';
 import { rolling } from './rolling.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -9,6 +10,7 @@ const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
   rolling: (stage) => rolling(stage, true),
   'rolling-untold': (stage) => rolling(stage, false),
   pgbouncer,
+  failover,
 };
 const LIMIT_MS = 300_000;
 

@@ -1,0 +1,111 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, readdirSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../src/sandbox/keys.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { aBasket, eventually, post } from '../support/program.ts';
+import { cleanUp, freePort, newFolder, onCleanUp } from '../support/process.ts';
+
+// The steps of the Dockerfile in a folder: compiled, the rest copied, started by node alone.
+
+jest.setTimeout(240_000);
+afterEach(cleanUp);
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+function step(...args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${args.join(' ')}\n${stdout}${stderr}`);
+}
+
+/** What the image holds: the built program, the migrations, the installed packages, and nothing else. */
+async function buildImage(): Promise<string> {
+  const app = await newFolder();
+  const built = join(app, 'dist');
+  step(createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'deploy', '--outDir', built);
+  step('--import', 'tsx', 'deploy/copy-assets.ts', '--to', built);
+  cpSync(join(ROOT, 'package.json'), join(app, 'package.json'));
+  cpSync(join(ROOT, 'prisma/migrations'), join(app, 'prisma/migrations'), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'));
+  return app;
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => !entry.isSymbolicLink())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+test('what the Dockerfile builds serves everything, writes nothing beside the database, and says that it stops before it does', async () => {
+  const app = await buildImage();
+  const { url, drop } = await cloneDatabase();
+  onCleanUp(drop);
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const service = await startSandbox({
+    host: '127.0.0.1',
+    port: 0,
+    dataDir: null,
+    logger: createLogger('silent'),
+    webhook: { url: `${origin}/webhooks/payments`, secret: SANDBOX_WEBHOOK_SECRET },
+  });
+  onCleanUp(() => service.close());
+  const before = filesIn(app);
+  const child = spawn(process.execPath, ['dist/server.js'], {
+    cwd: app,
+    env: {
+      NODE_ENV: 'production',
+      PORT: String(port),
+      PUBLIC_URL: 'https://shop.example.com',
+      DATABASE_URL: url,
+      GATEWAY_URL: service.url,
+      GATEWAY_SECRET_KEY: SANDBOX_TEST_KEY,
+      WEBHOOK_SECRETS: SANDBOX_WEBHOOK_SECRET,
+      ADMIN_TOKEN: 'sixteen characters',
+      DEMO_SHOP: 'on',
+      RECONCILE_EVERY_MIN: '0',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  onCleanUp(() => {
+    child.kill('SIGKILL');
+    return ended;
+  });
+  const status = async (path: string): Promise<number> => (await fetch(`${origin}${path}`)).status;
+  await eventually(
+    () =>
+      status('/readyz').then(
+        (code) => code === 200,
+        () => false,
+      ),
+    60_000,
+  );
+
+  const pages = ['/shop', '/products', '/docs', '/openapi.json', '/shop/assets/shop.css', '/admin/admin.css'];
+  expect(await Promise.all(pages.map(status))).toEqual(pages.map(() => 200));
+  const order = (await (await post(`${origin}/checkout`, aBasket)).json()) as {
+    orderId: string;
+    reference: string;
+  };
+  await post(`${service.url}/sandbox/transactions/${order.reference}/pay`, {});
+  await eventually(async () => {
+    const answer = await fetch(`${origin}/orders/${order.orderId}`);
+    return ((await answer.json()) as { status: string }).status === 'paid';
+  }, 30_000);
+
+  child.kill('SIGTERM');
+  await eventually(async () => (await status('/readyz')) === 503);
+  const meanwhile = await post(`${origin}/checkout`, aBasket);
+  expect(meanwhile.status).toBe(201);
+  expect(meanwhile.headers.get('connection')).toBe('close');
+  expect(await ended).toBe(0);
+  expect(stderr).toBe('');
+  expect(filesIn(app)).toEqual(before);
+});
