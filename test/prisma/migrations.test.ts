@@ -34,15 +34,23 @@ test.each([
   'CREATE INDEX by_mail ON orders (email)',
   'CREATE UNIQUE INDEX by_mail ON "payments" (reference)',
   'TRUNCATE webhooks',
+  'LOCK TABLE orders',
+  'CLUSTER orders USING orders_pkey',
+  'CREATE INDEX CONCURRENTLY by_mail ON orders (email)',
 ])('refused: %s', (statement) => {
   expect(breaksRunningVersion(`SELECT 1;\n${statement};`)).toHaveLength(1);
+});
+
+test('an index on a big table stands alone in its migration, made so that it can be made again', () => {
+  const index = 'CREATE INDEX CONCURRENTLY IF NOT EXISTS by_mail ON orders (email);';
+  expect(breaksRunningVersion(`-- Who has bought?\n${index}\n`)).toEqual([]);
+  expect(breaksRunningVersion(`SELECT 1;\n${index}`)).toHaveLength(1);
 });
 
 test.each([
   'ALTER TABLE orders ADD COLUMN phone text',
   'ALTER TABLE orders ADD COLUMN tries integer NOT NULL DEFAULT 0',
   'ALTER TABLE orders ADD CONSTRAINT small CHECK (amount < 10) NOT VALID',
-  'CREATE INDEX CONCURRENTLY by_mail ON orders (email)',
   'CREATE TABLE notes (id text NOT NULL); CREATE INDEX by_id ON notes (id)',
   '-- DROP TABLE orders\nSELECT 1',
   'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DROP TABLE x; END $$',

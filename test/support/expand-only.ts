@@ -1,3 +1,5 @@
+import { indexAlone } from '../../src/platform/postgres/run-script.ts';
+
 /** What a migration must not do while the version before it still runs, and what to do instead. */
 const FORBIDDEN: readonly [pattern: RegExp, instead: string][] = [
   [
@@ -29,7 +31,8 @@ export function breaksRunningVersion(migration: string): string[] {
       lines.push('the running version inserts rows without this column: give it a default');
     if (
       /\bADD\s+(?:CONSTRAINT\s+\w+\s+)?(?:CHECK|FOREIGN\s+KEY)\b/i.test(statement) &&
-      !/\bNOT\s+VALID\b/i.test(statement)
+      !/\bNOT\s+VALID\b/i.test(statement) &&
+      new RegExp(`^ALTER\\s+TABLE\\s+(?:ONLY\\s+)?"?(?:${BIG_TABLES})"?\\s`, 'i').test(statement)
     )
       lines.push('checks all rows under a lock: add it NOT VALID and validate it after');
     const index = new RegExp(
@@ -37,7 +40,15 @@ export function breaksRunningVersion(migration: string): string[] {
       'is',
     ).exec(statement);
     if (index?.[1] !== undefined && !made.has(index[1]))
-      lines.push('locks a big table against writing: create it CONCURRENTLY, alone in its migration');
+      lines.push(
+        'locks a big table against writing: CREATE INDEX CONCURRENTLY IF NOT EXISTS, alone in its migration',
+      );
+    if (/\bCONCURRENTLY\b/i.test(statement) && indexAlone(migration) === null)
+      lines.push(
+        'cannot be run again after it was killed: CREATE INDEX CONCURRENTLY IF NOT EXISTS, alone in its migration',
+      );
+    if (/^(?:LOCK|CLUSTER|REINDEX(?!.*CONCURRENTLY)|VACUUM\s+\(?FULL)\b/i.test(statement))
+      lines.push('keeps everybody else from the table for as long as it takes');
     return lines.map((line) => `${statement.slice(0, 60).replace(/\s+/g, ' ')}: ${line}`);
   });
 }

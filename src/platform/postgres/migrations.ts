@@ -14,6 +14,7 @@ import {
   MigrationError,
   readMigrations,
 } from './migration-history.ts';
+import { endsItsTransaction, indexAlone, TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
 import { type Migration, openSchemaEngine } from './schema-engine.ts';
 
 export { DatabaseUnreachableError } from './database-unreachable.ts';
@@ -32,8 +33,6 @@ const LOCK_KEY = 1_836_281_964;
 const LOCK_POLL_MS = 100;
 /** Longer than a migration should take; then the waiting process gives up rather than hang for ever. */
 const LOCK_WAIT_MS = 600_000;
-/** While a migration waits for a table, every later query on that table waits behind it. */
-const TABLE_LOCK_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
@@ -51,8 +50,13 @@ export async function applyMigrations({ url, dir, logger }: MigrationOptions): P
     await waitForLock(session, logger);
     const applied = await readApplied(session);
     if (isCurrent(migrations, applied, logger)) return [];
-    refuseBrokenHistory(migrations, applied);
-    const names = await runEngine(session, migrations);
+    const { edited, unfinished } = compareHistory(migrations, applied);
+    const restartable = unfinished.filter((name) => indexAlone(scriptOf(migrations, name)) !== null);
+    refuseBrokenHistory(
+      edited,
+      unfinished.filter((name) => !restartable.includes(name)),
+    );
+    const names = await runEngine(session, migrations, restartable);
     logger.info({ migrations: names }, 'database schema is up to date');
     return names;
   } finally {
@@ -114,8 +118,11 @@ function isCurrent(
   return true;
 }
 
-function refuseBrokenHistory(migrations: readonly Migration[], applied: readonly AppliedMigration[]): void {
-  const { unfinished, edited } = compareHistory(migrations, applied);
+function scriptOf(migrations: readonly Migration[], name: string): string {
+  return migrations.find((migration) => migration.name === name)?.sql ?? '';
+}
+
+function refuseBrokenHistory(edited: readonly string[], unfinished: readonly string[]): void {
   if (edited.length > 0) {
     throw new MigrationError(
       `these migrations were edited after they had been applied: ${edited.join(', ')}; restore their files and write a new migration for the change`,
@@ -153,16 +160,22 @@ async function waitForLock(session: pg.Pool, logger: Logger): Promise<void> {
   }
 }
 
-async function runEngine(session: pg.Pool, migrations: readonly Migration[]): Promise<string[]> {
+/** @param restartable migrations that began, did not end, and take away themselves what they left */
+async function runEngine(
+  session: pg.Pool,
+  migrations: readonly Migration[],
+  restartable: readonly string[],
+): Promise<string[]> {
   const engine = await openSchemaEngine(session);
   try {
+    for (const name of restartable) await engine.markRolledBack(name);
     return await engine.apply(migrations);
   } catch (cause) {
     const words = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
     if (!(cause instanceof pg.DatabaseError)) throw new MigrationError(`cannot migrate: ${words}`, { cause });
     const [name = ''] = compareHistory(migrations, await readApplied(session)).unfinished;
-    const { sql = '' } = migrations.find((migration) => migration.name === name) ?? {};
-    if (endsItsTransaction(sql)) {
+    const sql = scriptOf(migrations, name);
+    if (endsItsTransaction(sql) && indexAlone(sql) === null) {
       throw new MigrationError(`migration ${name} failed: ${words}; ${repair(name)}`, { cause });
     }
     // Nothing of it was kept, so the next start may try again: after a lock time-out that is all it takes.
@@ -171,9 +184,4 @@ async function runEngine(session: pg.Pool, migrations: readonly Migration[]): Pr
   } finally {
     engine.close();
   }
-}
-
-// A script is one transaction, unless it says otherwise. A false alarm ("ON COMMIT DROP") only costs the retry.
-function endsItsTransaction(sql: string): boolean {
-  return /\b(commit|concurrently|vacuum)\b/i.test(sql);
 }

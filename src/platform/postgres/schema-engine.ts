@@ -11,6 +11,7 @@ import {
 } from '@prisma/driver-adapter-utils';
 import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
 import type pg from 'pg';
+import { runScript } from './run-script.ts';
 
 export type Migration = { name: string; sql: string };
 
@@ -88,10 +89,8 @@ function wholeScripts(
       const adapter = await factory.connect();
       adapter.executeScript = async (script) => {
         try {
-          await pool.query(script);
+          await runScript(pool, script);
         } catch (error) {
-          // A script with a BEGIN of its own leaves the connection in a transaction that takes no more statements.
-          await pool.query('ROLLBACK').catch(() => undefined);
           onError(error);
           throw error;
         }

@@ -168,6 +168,50 @@ test('a migration that fails inside a transaction of its own is reported, not th
   expect(await query(`SELECT to_regclass('half') AS half`)).toEqual([{ half: null }]);
 });
 
+test('a migration that has to wait for a table lets others pass, and lands when the table is free', async () => {
+  write('1_table', `${TABLE} INSERT INTO drawers VALUES (1);`);
+  await apply();
+  const holder = new pg.Client({ connectionString: url });
+  await holder.connect();
+  await holder.query('BEGIN; SELECT FROM drawers');
+  write('2_column', 'ALTER TABLE drawers ADD COLUMN name text');
+  const applying = apply();
+  const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  while ((await query(isWaiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  // As the application asks: it gives up after two seconds in the queue.
+  const patient = `${url}?options=-c%20lock_timeout%3D2s`;
+  for (let reader = 0; reader < 3; reader++)
+    expect(await query('SELECT id FROM drawers', patient)).toEqual([{ id: 1 }]);
+  await holder.query('COMMIT');
+  await holder.end();
+  expect(await applying).toEqual(['2_column']);
+});
+
+test('an index that could not be built leaves nothing behind, and is built at the next start', async () => {
+  write('1_table', `CREATE TABLE notes (name text); INSERT INTO notes VALUES ('a'), ('a');`);
+  write('2_index', 'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS notes_name ON notes (name);');
+  await expect(apply()).rejects.toThrow('migration 2_index failed and left nothing behind: could not create');
+  expect(await query(`SELECT to_regclass('notes_name') AS name`)).toEqual([{ name: null }]);
+  await query(`DELETE FROM notes WHERE ctid = '(0,1)'`);
+  expect(await apply()).toEqual(['2_index']);
+});
+
+test('an index whose build was killed half-way is built anew, not taken for finished', async () => {
+  write('1_table', `CREATE TABLE notes (name text); INSERT INTO notes VALUES ('a'), ('a');`);
+  await apply();
+  const index = 'CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS notes_name ON notes (name);';
+  await query(index).catch(() => undefined);
+  await query(`DELETE FROM notes WHERE ctid = '(0,1)'`);
+  await query(`INSERT INTO _prisma_migrations (id, checksum, migration_name, applied_steps_count)
+    VALUES ('killed', '${createHash('sha256').update(index).digest('hex')}', '2_index', 0)`);
+  write('2_index', index);
+  expect(await apply()).toEqual(['2_index']);
+  expect(await query(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'notes_name'::regclass`)).toEqual([
+    { indisvalid: true },
+  ]);
+});
+
 test('a folder without a script is named', async () => {
   fs.mkdirSync(join(dir, '1_empty'));
   await expect(apply()).rejects.toThrow(`cannot read ${join(dir, '1_empty', 'migration.sql')}`);
