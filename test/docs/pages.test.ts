@@ -1,0 +1,85 @@
+import { describe, expect, test } from '@jest/globals';
+import { CLASSES } from '../../src/reconciliation/classes.ts';
+import { faultsOf } from './faults.ts';
+import { readSources } from '../support/architecture.ts';
+import { anchorsOf, pageOf, readPages, ROOT } from './markdown.ts';
+
+const pages = readPages();
+const byPath = new Map(pages.map((page) => [page.path, page]));
+const pageAt = (path: string) => byPath.get(path) ?? pageOf(path, '');
+
+test('every command, path, link, variable and answer that a page shows is there', () => {
+  expect(pages.length).toBeGreaterThan(5);
+  expect(pages.flatMap(faultsOf)).toEqual([]);
+});
+
+test('the contents name every page', () => {
+  const contents = pageAt('docs/README.md').text;
+  const unnamed = pages
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith('docs/') && path !== 'docs/README.md')
+    .filter((path) => !contents.includes(`](${path.slice('docs/'.length)})`));
+  expect(unnamed).toEqual([]);
+});
+
+/** Alert rules link here by these names. */
+const ALERTS = [
+  'KeyRefused',
+  'ServiceFailing',
+  'PaymentsNotSettled',
+  'DueLagging',
+  'WebhooksSilent',
+  'ReleasesDead',
+  'ReleasesWaiting',
+  'FindingsOpen',
+  'SuspenseOld',
+  'ReconciliationFailed',
+  'ReconciliationStale',
+  'CurrencyStopped',
+  'DatabaseAway',
+];
+
+test('the runbook has a heading for every class of reconciliation and every alert', () => {
+  const anchors = anchorsOf(pageAt('docs/runbook.md'));
+  const wanted = [...Object.keys(CLASSES), ...ALERTS.map((name) => name.toLowerCase())];
+  expect(wanted.filter((name) => !anchors.has(name))).toEqual([]);
+});
+
+test('every log line that operations tells of is one that the program writes', () => {
+  const sources = readSources(`${ROOT}/src`)
+    .map(({ code }) => code)
+    .join('\n');
+  const { prose } = pageAt('docs/operations.md');
+  const table = /^\| message [\s\S]*?\n\n/m.exec(prose)?.[0] ?? '';
+  const messages = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, message = '']) => message);
+  expect(messages.length).toBeGreaterThan(5);
+  expect(messages.filter((message) => !sources.includes(`'${message}'`))).toEqual([]);
+});
+
+describe('the check sees what it is there to see', () => {
+  const planted: [string, string][] = [
+    ['a command that does not exist', 'Type `npm run reconsile`.'],
+    ['a short command that does not exist', 'Type `npm strat`.'],
+    ['a command in a block', '```sh not run: it is planted\nnpm run bech\n```'],
+    ['a link to nowhere', '[there](nowhere.md)'],
+    ['a heading that is not there', '[there](#nowhere)\n\n# Here'],
+    ['a heading of another page that is not there', '[there](../README.md#nowhere)'],
+    ['a path that does not exist', 'See `src/settlement/setle.ts`.'],
+    ['a variable that does not exist', 'Set `GATEWAY_KEY`.'],
+    ['a shell block that nobody decided on', '```sh\necho hello\n```'],
+    ['a shell block that does not say why it is not run', '```sh not run\necho hello\n```'],
+    ['JSON that is none', '```json\n{"a": 1,}\n```'],
+    ['an answer that we do not give', '```json schema=Order\n{"orderId": "a", "status": "done"}\n```'],
+    ['a schema that does not exist', '```json schema=Basket\n{}\n```'],
+  ];
+
+  test.each(planted)('%s', (_name, text) => {
+    expect(faultsOf(pageOf('docs/planted.md', text))).not.toEqual([]);
+  });
+
+  test('and nothing in a page without faults', () => {
+    const text =
+      '# Here\n\n[there](#here), `npm run explain`, `src/app.ts`, `PORT`\n\n```sh run\necho 1\n```\n';
+    expect(faultsOf(pageOf('docs/planted.md', text))).toEqual([]);
+  });
+});

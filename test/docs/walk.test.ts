@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { cleanUp } from '../support/process.ts';
+import { eventually } from '../support/program.ts';
+import { copyCheckout, type Checkout } from './checkout.ts';
+import { fileOf, pageOf, readPages, type Block, type Page } from './markdown.ts';
+import { outputFault } from './output.ts';
+
+// Somebody follows each page from its first line to its last in a checkout of their own, and sees what it says they see.
+
+afterEach(cleanUp);
+
+const isPlayed = ({ language, info }: Block): boolean =>
+  language === 'sh' && /^(run|start|eventually)\b/.test(info);
+const pages = readPages();
+const WALK_MS = 300_000;
+
+test.each(pages.filter(({ blocks }) => blocks.some(isPlayed)).map((page) => [page.path, page] as const))(
+  'whoever follows %s sees what it says',
+  async (_path, page) => {
+    await follow(page, await copyCheckout());
+  },
+  WALK_MS,
+);
+
+async function follow({ blocks }: Page, checkout: Checkout): Promise<void> {
+  for (const [at, block] of blocks.entries()) {
+    if (fileOf(block) !== null) checkout.write(block);
+    if (!isPlayed(block)) continue;
+    if (block.info.startsWith('start')) {
+      await checkout.start(block.code);
+      continue;
+    }
+    const next = blocks[at + 1];
+    const output = next !== undefined && /^output\b/.test(next.info) ? next : null;
+    await play(checkout, block, output);
+  }
+}
+
+/** A block that is played "eventually" only looks; it is played again until it sees what the page shows. */
+async function play(checkout: Checkout, block: Block, output: Block | null): Promise<void> {
+  let fault = await faultOf(checkout, block, output);
+  const once = async (): Promise<boolean> => {
+    fault = await faultOf(checkout, block, output);
+    return fault === null;
+  };
+  if (fault !== null && block.info.startsWith('eventually'))
+    await eventually(once, 60_000).catch(() => undefined);
+  if (fault !== null) throw new Error(`${block.page} line ${block.line}: ${fault}`);
+}
+
+async function faultOf(checkout: Checkout, block: Block, output: Block | null): Promise<string | null> {
+  const { code, stdout, stderr } = await checkout.run(block.code);
+  const wanted = Number(/\bexits=(\d+)/.exec(block.info)?.[1] ?? 0);
+  if (code !== wanted) return `ended with ${String(code)} and not ${wanted}\n${stdout}\n${stderr}`;
+  const fault = output === null ? null : outputFault(output.language, output.code, stdout);
+  return fault === null ? null : `${fault}\n--- stdout:\n${stdout}\n--- stderr:\n${stderr}`;
+}
+
+test('all code that the pages show compiles in its place, and stands where the house allows it', async () => {
+  const checkout = await copyCheckout();
+  const shown = pages
+    .flatMap(({ blocks }) => blocks)
+    .filter(({ language }) => /^(ts|tsx|js|diff)$/.test(language));
+  expect(shown.length).toBeGreaterThan(0);
+  const written = shown.map((block, at) =>
+    fileOf(block) === null && block.language !== 'diff'
+      ? { ...block, info: `file=src/shown-${at}.${block.language}` }
+      : block,
+  );
+  for (const block of written) checkout.write(block);
+  expect(compilerFaults(checkout.folder)).toBe('');
+  const house = (await import(
+    pathToFileURL(join(checkout.folder, 'test/support/architecture.ts')).href
+  )) as typeof import('../support/architecture.ts');
+  expect(house.breaches(house.readSources(join(checkout.folder, 'src')))).toEqual([]);
+});
+
+/** By the settings of the server's code, and by those of what browsers load. */
+function compilerFaults(folder: string): string {
+  const compiler = join(folder, 'node_modules/typescript/bin/tsc');
+  const projects = ['.', 'src/storefront/jsconfig.json'];
+  return projects
+    .map((project) => [compiler, '--noEmit', '--pretty', 'false', '-p', project])
+    .map((args) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).stdout)
+    .join('');
+}
+
+describe('the walk sees what it is there to see', () => {
+  const planted: [name: string, text: string, complaint: RegExp][] = [
+    ['a command that fails', '```sh run\nnpm run reconsile\n```', /ended with 1 and not 0/],
+    ['an exit code that is not the one shown', '```sh run exits=3\nexit 2\n```', /ended with 2 and not 3/],
+    [
+      'a line that does not come',
+      '```sh run\necho paid\n```\n\n```text output\npending\n```',
+      /"pending" did not come/,
+    ],
+    [
+      'an answer with a field less',
+      '```sh run\necho \'{"a":1}\'\n```\n\n```json output\n{"a":1,"b":2}\n```',
+      /b:number/,
+    ],
+    [
+      'a value of another kind',
+      '```sh run\necho \'{"a":"1"}\'\n```\n\n```json output\n{"a":1}\n```',
+      /a:string/,
+    ],
+    [
+      'lines to change that are not there',
+      '```diff file=src/app.ts\n-const nowhere = 1;\n+const here = 1;\n```',
+      /stand 0 times/,
+    ],
+    ['a server that does not start', '```sh start\nPORT=no npm start\n```', /PORT: must be a whole number/],
+  ];
+
+  test.each(planted)('%s', async (_name, text, complaint) => {
+    await expect(follow(pageOf('planted.md', text), await copyCheckout())).rejects.toThrow(complaint);
+  });
+});
