@@ -1,7 +1,7 @@
 import { config as loadDotenv } from 'dotenv';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { DialectError, parseDialect, type Dialect } from './gateway/dialect.ts';
+import { DialectError, parseDialect, type Dialect, type ParsedDialect } from './gateway/dialect.ts';
 import { SecretKey } from './gateway/secret-key.ts';
 import {
   bareOrigin,
@@ -91,6 +91,8 @@ export type Config = Omit<Variables, 'GATEWAY_DIALECT' | 'PUBLIC_URL' | 'DEMO_SH
   /** Where browsers and the service reach us. Null: not set, the listening address is used. */
   PUBLIC_URL: URL | null;
   dialect: Dialect;
+  /** The file over the default dialect and what stands in it; null: the defaults hold. */
+  dialectFile: { path: string; given: Record<string, unknown> } | null;
   production: boolean;
   demoShop: boolean;
 };
@@ -117,6 +119,10 @@ export function loadConfig(env: Record<string, string | undefined> = processEnvi
     ...variables,
     PUBLIC_URL: variables.PUBLIC_URL ?? null,
     dialect: dialect.dialect,
+    dialectFile:
+      variables.GATEWAY_DIALECT === undefined
+        ? null
+        : { path: variables.GATEWAY_DIALECT, given: dialect.given },
     production,
     demoShop: variables.DEMO_SHOP === 'on' || (variables.DEMO_SHOP === '' && !production),
   };
@@ -189,10 +195,7 @@ function combinationFaults(v: Variables): string[] {
   return rules.filter(([broken]) => broken).map(([, fault]) => fault);
 }
 
-function readDialect(
-  path: string | undefined,
-  faults: string[],
-): { dialect: Dialect; named: { signature: boolean } } | null {
+function readDialect(path: string | undefined, faults: string[]): ParsedDialect | null {
   try {
     return parseDialect(path === undefined ? '{}' : readFileSync(path, 'utf8'));
   } catch (error) {

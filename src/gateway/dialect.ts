@@ -1,130 +1,8 @@
 import { z } from 'zod';
+import { faultsIn } from './dialect-faults.ts';
+import { dialectSchema, type Dialect } from './dialect-schema.ts';
 
-/**
- * What the service's reference leaves open, written down as data. Every default says whether the reference shows
- * it or we assume it, and what happens when the assumption is wrong. A shop overrides single keys in a JSON file.
- */
-
-/** RFC 6901 pointers, tried in order; the first that holds a usable value wins. */
-const pointers = z
-  .array(z.string().regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer: "" or "/name/name"'))
-  .min(1);
-const words = z.array(z.string().min(1));
-
-const signatureSchema = z.strictObject({
-  // Assumed. Wrong header: with secrets set every webhook answers 401, and payments are found by the clock alone.
-  header: z.string().default('x-signature'),
-  algorithm: z.enum(['sha256', 'sha512']).default('sha256'),
-  // hex is read in either case.
-  encoding: z.enum(['hex', 'base64']).default('hex'),
-  prefix: z.string().default(''),
-  signs: z.enum(['body', 'timestamp.body']).default('body'),
-  timestampHeader: z.string().nullable().default(null),
-  toleranceSec: z.int().positive().default(300),
-});
-
-const listing = z.strictObject({
-  path: z.string().startsWith('/'),
-  records: pointers,
-  reference: pointers,
-  amount: pointers,
-  currency: pointers,
-  status: pointers,
-});
-
-const pagingSchema = z.strictObject({
-  // auto follows what the answer offers, and never calls a list whole that shows signs of being cut.
-  style: z.enum(['none', 'page', 'offset', 'cursor', 'link', 'auto']).default('auto'),
-  pageParam: z.string().default('page'),
-  firstPage: z.int().min(0).default(1),
-  sizeParam: z.string().default('limit'),
-  size: z.int().min(1).max(10_000).default(100),
-  cursorParam: z.string().default('cursor'),
-  nextCursor: pointers.default(['/meta/next']),
-  nextLink: pointers.default(['/links/next']),
-  sinceParam: z.string().nullable().default(null),
-  untilParam: z.string().nullable().default(null),
-});
-
-const dialectSchema = z.strictObject({
-  // Assumed: 25 means twenty-five naira, not kobo. Wrong: the first payment is a unit_error, a class of its own.
-  amountUnit: z.enum(['major', 'minor']).default('major'),
-  initialize: z
-    .strictObject({
-      // Shown: `data` holds the URL. Assumed: it may also be an object around it. Wrong: no checkout can be opened.
-      checkoutUrl: pointers.default([
-        '/data',
-        '/data/authorizationUrl',
-        '/data/authorization_url',
-        '/data/checkoutUrl',
-        '/data/checkout_url',
-        '/data/checkoutLink',
-        '/data/link',
-        '/data/url',
-      ]),
-    })
-    .prefault({}),
-  verify: z
-    .strictObject({
-      // Assumed, all of it: the reference does not show verify's answer. Wrong: nothing is paid, payments stay under review.
-      record: pointers.default(['/data/data', '/data', '']),
-      reference: pointers.default(['/reference']),
-      status: pointers.default(['/status']),
-      amount: pointers.default(['/amount/value', '/amount']),
-      currency: pointers.default(['/currency', '/amount/currency']),
-      // Wrong: nothing, the key's prefix decides. Right: a record of the other mode never pays.
-      mode: pointers.default(['/mode', '/environment', '/livemode', '/domain']),
-      // Evidence that is absent is no evidence, unless somebody who knows the service says so here.
-      referenceMayBeAbsent: z.boolean().default(false),
-      amountMayBeAbsent: z.boolean().default(false),
-      currencyMayBeAbsent: z.boolean().default(false),
-    })
-    .prefault({}),
-  // Assumed. Compared after folding case and `_`, `-`, space. Any other word is unknown: not paid, not failed, raised.
-  statuses: z
-    .strictObject({
-      paid: words.default(['success', 'successful', 'succeeded', 'paid']),
-      // abandoned is not final: the shopper may come back to the page.
-      pending: words.default([
-        'pending',
-        'processing',
-        'in review',
-        'ongoing',
-        'queued',
-        'open',
-        'initiated',
-        'abandoned',
-      ]),
-      failed: words.default(['failed', 'declined', 'cancelled', 'canceled']),
-      expired: words.default(['expired']),
-      reversed: words.default(['reversed', 'refunded']),
-    })
-    .prefault({}),
-  history: z
-    .strictObject({
-      // Assumed. Rows are read with verify's pointers unless named here.
-      records: pointers.default(['/data/data', '/data', '']),
-      reference: pointers.optional(),
-      status: pointers.optional(),
-      amount: pointers.optional(),
-      currency: pointers.optional(),
-      paging: pagingSchema.prefault({}),
-    })
-    .prefault({}),
-  webhook: z
-    .strictObject({
-      // Assumed. Wrong: the webhook is kept and ignored, and the clock finds the payment.
-      reference: pointers.default(['/data/reference', '/reference']),
-      signature: signatureSchema.nullable().prefault({}),
-    })
-    .prefault({}),
-  // The reference says these exist and does not say where.
-  transfers: listing.nullable().default(null),
-  balances: listing.nullable().default(null),
-});
-
-export type Dialect = z.output<typeof dialectSchema>;
-export type SignatureScheme = NonNullable<Dialect['webhook']['signature']>;
+export type { Dialect, SignatureScheme } from './dialect-schema.ts';
 
 /** Every fault of a dialect file, each with the path of the key. */
 export class DialectError extends Error {
@@ -137,31 +15,31 @@ export class DialectError extends Error {
   }
 }
 
+export type ParsedDialect = {
+  dialect: Dialect;
+  /** Which scheme the file itself names: an assumed one does not bind. */
+  named: { signature: boolean };
+  /** What stands in the file. */
+  given: Record<string, unknown>;
+};
+
 /**
  * Reads a dialect file over the defaults, key by key.
- * @returns the dialect in force, and which scheme the file itself names (an assumed one does not bind)
  * @throws {DialectError}
  */
-export function parseDialect(text: string): { dialect: Dialect; named: { signature: boolean } } {
+export function parseDialect(text: string): ParsedDialect {
   let given: unknown;
   try {
     given = JSON.parse(text);
-  } catch {
-    throw new DialectError(['the file is not JSON']);
+  } catch (error) {
+    throw new DialectError([`the file is not JSON: ${(error as Error).message}`]);
   }
   const parsed = dialectSchema.safeParse(given);
-  if (!parsed.success) {
-    throw new DialectError(parsed.error.issues.map(({ path, message }) => `/${path.join('/')}: ${message}`));
-  }
-  const { signature } = parsed.data.webhook;
-  if (signature?.signs === 'timestamp.body' && signature.timestampHeader === null) {
-    throw new DialectError(['/webhook/signature/timestampHeader: is needed when the timestamp is signed']);
-  }
-  const twice = repeatedWords(parsed.data);
-  if (twice.length > 0)
-    throw new DialectError(twice.map((word) => `/statuses: "${word}" stands in two lists`));
+  if (!parsed.success) throw new DialectError(faultsIn(parsed.error));
+  const faults = contradictionsIn(parsed.data);
+  if (faults.length > 0) throw new DialectError(faults);
   const named = z.object({ webhook: z.object({ signature: z.object({}) }) }).safeParse(given).success;
-  return { dialect: parsed.data, named: { signature: named } };
+  return { dialect: parsed.data, named: { signature: named }, given: given as Record<string, unknown> };
 }
 
 /** Folds what services spell differently: case, and `_`, `-` or space between words. */
@@ -172,7 +50,25 @@ export function foldWord(word: string): string {
     .replace(/[_\- ]+/g, ' ');
 }
 
-function repeatedWords({ statuses }: Dialect): string[] {
+/** What is wrong only together. */
+function contradictionsIn({ statuses, history: { paging }, webhook: { signature } }: Dialect): string[] {
+  const rules: [boolean, string][] = [
+    [
+      signature?.signs === 'timestamp.body' && signature.timestampHeader === null && signature.list === null,
+      '/webhook/signature/timestampHeader: is needed when the timestamp is signed',
+    ],
+    [
+      paging.windowDays !== null && paging.sinceParam === null && paging.untilParam === null,
+      '/history/paging/windowDays: needs sinceParam or untilParam, the window has no other way to the service',
+    ],
+  ];
+  return [
+    ...rules.filter(([broken]) => broken).map(([, fault]) => fault),
+    ...repeatedWords(statuses).map((word) => `/statuses: "${word}" stands in two lists`),
+  ];
+}
+
+function repeatedWords(statuses: Dialect['statuses']): string[] {
   const all = Object.values(statuses).flatMap((list) => [...new Set(list.map(foldWord))]);
   return [...new Set(all.filter((word, at) => all.indexOf(word) !== at))];
 }

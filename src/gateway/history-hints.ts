@@ -1,4 +1,4 @@
-import { at, isRecord, numberText, type Json } from './reading.ts';
+import { at, isRecord, numberText, readJson, type Json } from './reading.ts';
 
 /** What an answer says about the rest of the list. Null: nothing. */
 export type PagingHints = {
@@ -67,6 +67,20 @@ export function readHints(
     cursor: follow(envelope, paging.nextCursor),
     link: follow(envelope, paging.nextLink),
   };
+}
+
+/** The list goes on behind its last record, which names itself. A page without records is the end. */
+export function behindRow(hints: PagingHints, row: Buffer | null, pointer: string): PagingHints {
+  const name = row === null ? null : nameIn(row, pointer);
+  return { ...hints, cursor: name === null || hints.hasMore === false ? 'end' : { to: name } };
+}
+
+function nameIn(row: Buffer, pointer: string): string | null {
+  try {
+    return numberText(at(readJson(row), pointer));
+  } catch {
+    return null; // not JSON: the row itself is counted as unreadable
+  }
 }
 
 function pick<T>(

@@ -1,7 +1,7 @@
 import { sleep } from '../platform/clock.ts';
 import type { Dialect } from './dialect.ts';
 import { GatewayUnavailable } from './errors.ts';
-import { readHints, type PagingHints } from './history-hints.ts';
+import { behindRow, readHints, type PagingHints } from './history-hints.ts';
 import type { NextPage } from './history-paging.ts';
 import type { Repetition, RepetitionState } from './history-repetition.ts';
 import type { HistoryRow, ReadRow } from './history-row.ts';
@@ -76,6 +76,8 @@ export async function* readPage(
   const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
   let rows: HistoryRow[] = [];
   const seen = { records: 0, hasStartedOver: false };
+  const { cursorFromRow } = dialect.history.paging;
+  let last: Buffer | null = null;
   const cutter = createRecordCutter(dialect.history.records, (bytes, start, end) => {
     seen.hasStartedOver ||= !repetition.look(bytes, start, end);
     if (seen.hasStartedOver) return;
@@ -83,6 +85,7 @@ export async function* readPage(
     repetition.note(row);
     rows.push(row);
     seen.records += 1;
+    if (cursorFromRow !== null) last = Buffer.from(bytes.subarray(start, end));
   });
   void abortWhenStuck(over, () => seen.records);
   try {
@@ -104,7 +107,12 @@ export async function* readPage(
     const { envelope, hasList } = cutter.end();
     if (!hasList)
       return cutShort(0, 'the answer holds no list where the dialect looks for one (history.records)');
-    return { records, hints: readHints(envelope, dialect.history.paging), cut: null };
+    const hints = readHints(envelope, dialect.history.paging);
+    return {
+      records,
+      hints: cursorFromRow === null ? hints : behindRow(hints, last, cursorFromRow),
+      cut: null,
+    };
   } catch (error) {
     if (rows.length > 0) yield { rows, pages, end: null, bookmark: null };
     if (error instanceof RecordStreamError) return cutShort(seen.records, error.message);

@@ -1,3 +1,4 @@
+import { systemClock } from '../platform/clock.ts';
 import type { Dialect } from './dialect.ts';
 import { HISTORY_PATH } from './messages.ts';
 
@@ -17,10 +18,24 @@ export type HistoryPaths = {
 /** The clocks of both sides and the time zone of a filter may differ. Too much is joined away, too little is missed. */
 const MARGIN_MS = 24 * 60 * 60 * 1_000;
 
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The window of a run, or the one that the dialect sends where the run has none. */
+export function windowOf(
+  { windowDays }: Pick<Dialect['history']['paging'], 'windowDays'>,
+  { since, until }: HistoryWindow,
+  clock = systemClock,
+): HistoryWindow {
+  if (windowDays === null) return { since, until };
+  const end = until ?? clock.now();
+  return { since: since ?? new Date(end.getTime() - windowDays * DAY_MS), until: end };
+}
+
 export function createHistoryPaths(
   paging: Dialect['history']['paging'],
-  { since, until }: HistoryWindow,
+  window: HistoryWindow,
 ): HistoryPaths {
+  const { since, until } = windowOf(paging, window);
   const { style, pageParam, firstPage, sizeParam, size, cursorParam, sinceParam, untilParam } = paging;
   const filters = {
     ...(sinceParam !== null && since && { [sinceParam]: shifted(since, -MARGIN_MS) }),

@@ -6,7 +6,7 @@ import type { Dialect } from './dialect.ts';
 import { REDACTED } from './key-echo.ts';
 import { INITIALIZE_PATH, initializeBody } from './messages.ts';
 import { firstAt, readJson, stringOf } from './reading.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { readRetryHint } from './retry-after.ts';
 import { ClientError, type Client, type ClientAnswer } from './client.ts';
 
 export type InitializeRequest = {
@@ -102,7 +102,7 @@ function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule)
   if (status === 401 || (status === 403 && document !== null)) return refused(KEY_REFUSED);
   if (REFUSALS.has(status) && document !== null) return refused(`http-${status}`);
   if (status < 200 || status > 299) {
-    const retryAfterSec = readRetryAfter(headers['retry-after'])?.sec ?? null;
+    const retryAfterSec = readRetryHint(answer)?.sec ?? null;
     return ambiguous(`http-${status}`, retryAfterSec, status === 429 || headers['retry-after'] !== undefined);
   }
   if (document === null) return ambiguous('answer-is-not-json');

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { ClientAnswer } from './client.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { readRetryHint } from './retry-after.ts';
 
 /** The kinds of calls, each of which the service may slow down by itself. */
 export const ENDPOINTS = ['initialize', 'verify', 'history'] as const;
@@ -39,14 +39,15 @@ export function createPauses({ clock, logger }: { clock: Clock; logger: Logger }
 
   return {
     remainingMs,
-    note: (endpoint, { status, headers }) => {
+    note: (endpoint, answer) => {
+      const { status } = answer;
       const pause = pauses.get(endpoint);
       if (pause === undefined) return;
       if (status !== 429 && status !== 503) {
         if (status < 500) pause.unexplained = 0;
         return;
       }
-      const asked = readRetryAfter(headers['retry-after'], clock);
+      const asked = readRetryHint(answer, clock);
       const isPaused = remainingMs(endpoint) > 0;
       if (asked !== null) {
         // Calls that were on their way hear the same: one line is enough.

@@ -6,7 +6,7 @@ import { GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
 import { findRecord, readEvidence, type Evidence } from './evidence.ts';
 import { verifyPath } from './messages.ts';
 import { readJson } from './reading.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { readRetryHint } from './retry-after.ts';
 import { ClientError, type Client, type ClientAnswer } from './client.ts';
 
 /**
@@ -57,13 +57,11 @@ export async function verify(
 }
 
 /** What no endpoint can answer with: a refused key, too many calls, a broken service. */
-export function refuseErrors({ status, headers }: Pick<ClientAnswer, 'status' | 'headers'>): void {
+export function refuseErrors(answer: Pick<ClientAnswer, 'status' | 'headers'>): void {
+  const { status } = answer;
   if (status === 401 || status === 403) throw new GatewayKeyRefused(status);
   if (status === 429 || status >= 500) {
-    throw new GatewayUnavailable(
-      `the service answered HTTP ${status}`,
-      readRetryAfter(headers['retry-after'])?.sec ?? null,
-    );
+    throw new GatewayUnavailable(`the service answered HTTP ${status}`, readRetryHint(answer)?.sec ?? null);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Gateway } from '../gateway/gateway.ts';
+import { windowOf } from '../gateway/history-paths.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
@@ -81,7 +82,9 @@ type Run = { id: string; startedAt: Date; session: Session; options: ReconcileOp
 async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationReport> {
   const { session, options } = run;
   const { mode } = parts.gateway;
-  const { since = null, until = null, onProgress } = options;
+  const { until = null, onProgress } = options;
+  // What the history is not asked for cannot be missed in it.
+  const since = windowOf(parts.gateway.dialect.history.paging, options).since ?? null;
   const isAll = since === null && until === null;
   const history = await stageHistory(session, parts.gateway, options);
   const { startedAt } = history;

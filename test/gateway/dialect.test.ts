@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { existsSync, readFileSync } from 'node:fs';
+import { DIALECT_KEYS } from '../../src/gateway/dialect-keys.ts';
 import { DialectError, parseDialect } from '../../src/gateway/dialect.ts';
 import { defaultDialect } from '../support/dialect.ts';
 
@@ -17,6 +19,35 @@ test('only a scheme that the file itself names binds', () => {
   expect(parseDialect('{"webhook":{"signature":{"header":"x-sig"}}}').named.signature).toBe(true);
 });
 
+describe('what was probably meant is told beside the fault', () => {
+  test.each([
+    ['{"verify":{"stauts":["/s"]}}', '/verify/stauts: is no key of the dialect; did you mean "status"?'],
+    ['{"history":{"paging":{"pagePram":"p"}}}', 'did you mean "pageParam"?'],
+    ['{"nextCursor":["/n"]}', 'did you mean "/history/paging/nextCursor"?'],
+    ['{"webhook":{"signature":{"Algorithm":"sha512"}}}', 'did you mean "algorithm"?'],
+    ['{"transfers":{"url":"/v1/transfers"}}', 'there may stand: path, records, reference'],
+    ['{"amountUnit":"kobo"}', '/amountUnit: must be "major" or "minor"'],
+    ['{"verify":{"status":"/s"}}', '/verify/status: must be array'],
+  ])('%s', (text, meant) => {
+    expect(() => parseDialect(text)).toThrow(meant);
+  });
+});
+
+describe('the page on what the reference leaves open', () => {
+  const page = readFileSync(new URL('../../docs/what-the-reference-leaves-open.md', import.meta.url), 'utf8');
+  const named = [...page.matchAll(/`((?:[A-Za-z]+\.)*[A-Za-z]+)`/g)].map(([, name = '']) => name);
+  test('names every key of the dialect', () => {
+    const keys = DIALECT_KEYS.map((key) => key.slice(1).replaceAll('/', '.'));
+    expect(keys).toContain('webhook.signature.list.timestamp');
+    expect(keys.filter((key) => !named.includes(key))).toEqual([]);
+  });
+  test('links only to files that are there', () => {
+    const links = [...page.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, path = '']) => path);
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((path) => !existsSync(new URL(`../../${path}`, import.meta.url)))).toEqual([]);
+  });
+});
+
 describe('a fault is told by the path of its key', () => {
   test.each([
     ['{"verify":{"stauts":["/s"]}}', '/verify'],
@@ -26,6 +57,10 @@ describe('a fault is told by the path of its key', () => {
     ['{"statuses":{"paid":["ok"],"failed":["OK"]}}', '/statuses'],
     ['{"history":{"paging":{"size":0}}}', '/history/paging/size'],
     ['not json', 'the file is not JSON'],
+    ['[]', '/: must be object'],
+    ['{"verify":[]}', '/verify: must be object'],
+    ['{"webhook":{"signature":{"signs":"timestamp.body"}}}', '/webhook/signature/timestampHeader'],
+    ['{"history":{"paging":{"windowDays":30}}}', '/history/paging/windowDays'],
   ])('%s', (text, path) => {
     expect(() => parseDialect(text)).toThrow(DialectError);
     expect(() => parseDialect(text)).toThrow(path);

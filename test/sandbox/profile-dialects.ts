@@ -21,8 +21,7 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
   },
   aggregator: {
     history: { paging: { sizeParam: 'size' } },
-    // The secret itself in a header is no scheme that a dialect knows.
-    webhook: { signature: null },
+    webhook: { signature: { scheme: 'static', header: 'x-secret-hash' } },
   },
   'virtual-accounts': {
     initialize: { checkoutUrl: ['/responseBody/checkoutUrl'] },
@@ -72,9 +71,11 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     amountUnit: 'minor',
     initialize: { checkoutUrl: ['/url'] },
     verify: { reference: ['/client_reference_id'], status: ['/payment_status'], amount: ['/amount_total'] },
-    // The cursor is the id of the last row; a dialect cannot say so, and a history of several pages stays incomplete.
-    history: { paging: { style: 'cursor', cursorParam: 'starting_after' } },
-    webhook: { reference: ['/data/object/client_reference_id'], signature: null },
+    history: { paging: { style: 'cursor', cursorParam: 'starting_after', cursorFromRow: '/id' } },
+    webhook: {
+      reference: ['/data/object/client_reference_id'],
+      signature: { list: {}, signs: 'timestamp.body' },
+    },
   },
   capitals: {
     initialize: { checkoutUrl: ['/data/payments/redirectLink'] },
@@ -83,8 +84,7 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     webhook: { reference: ['/Data/Reference'], signature: { encoding: 'base64' } },
   },
   'date-window': {
-    // The window is sent only when a run has one: without `--since` and `--until` the history is refused.
-    history: { paging: { style: 'none', sinceParam: 'from', untilParam: 'to' } },
+    history: { paging: { style: 'none', sinceParam: 'from', untilParam: 'to', windowDays: 30 } },
   },
   wallets: {
     statuses: {

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+
+/**
+ * What the service's reference leaves open, written down as data. Every default says whether the reference shows
+ * it or we assume it, and what happens when the assumption is wrong. A shop overrides single keys in a JSON file.
+ * The same as a table, with how to see it and how to change it: docs/what-the-reference-leaves-open.md.
+ */
+
+/** RFC 6901 pointers, tried in order; the first that holds a usable value wins. */
+const pointers = z
+  .array(pointerText())
+  .min(1, 'must name at least one pointer, for example "/data/reference"');
+const words = z.array(z.string().min(1));
+const parameter = z.string().min(1);
+
+function pointerText() {
+  return z.string().regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer: "" or "/name/name"');
+}
+
+// All of it is assumed: the reference shows no signature. Wrong, and secrets are set: every webhook answers 401, and
+// payments are found by return and clock alone. Wrong without secrets: nothing, webhooks are unsigned hints.
+const signatureSchema = z.strictObject({
+  // hmac: a digest of the body. static: the secret itself stands in the header. Wrong: 401, as above.
+  scheme: z.enum(['hmac', 'static']).default('hmac'),
+  // Wrong: 401, as above.
+  header: z.string().min(1).default('x-signature'),
+  // Wrong: 401, as above.
+  algorithm: z.enum(['sha256', 'sha512']).default('sha256'),
+  // hex is read in either case. Wrong: 401, as above.
+  encoding: z.enum(['hex', 'base64']).default('hex'),
+  // What stands before the digest, like `sha256=`. Wrong: 401, as above.
+  prefix: z.string().default(''),
+  // The header is a list like `t=1700000000,v1=…`: the names of its entries. Null: it is one value. Wrong: 401, as above.
+  list: z
+    .strictObject({ timestamp: parameter.default('t'), signature: parameter.default('v1') })
+    .nullable()
+    .default(null),
+  // `timestamp.body`: the time, a dot, the body. Wrong: 401, as above.
+  signs: z.enum(['body', 'timestamp.body']).default('body'),
+  // Where the time stands that is signed along; with a list it stands there. Wrong: 401, as above.
+  timestampHeader: z.string().nullable().default(null),
+  // How old a signed time may be. Too small: webhooks that were retried answer 401. Too large: old ones may be replayed,
+  // which costs a question and gains nothing.
+  toleranceSec: z.int().positive().default(300),
+});
+
+// The reference says that transfers and balances exist and not where, so there is no default. Wrong: nothing else suffers.
+const listing = z.strictObject({
+  path: z.string().startsWith('/', 'must be a path from the base address on, like "/v1/transfers"'),
+  records: pointers,
+  reference: pointers,
+  amount: pointers,
+  currency: pointers,
+  status: pointers,
+});
+
+// All of it is assumed: the reference shows neither parameters nor pages.
+const pagingSchema = z.strictObject({
+  // auto follows what the answer offers, and never calls a list whole that shows signs of being cut. Wrong: the
+  // reconciliation says "incomplete" and calls no payment missing. A wrong `none` may call a cut list whole.
+  style: z.enum(['none', 'page', 'offset', 'cursor', 'link', 'auto']).default('auto'),
+  // With style offset, the parameter that counts records. Wrong: every page is the first; noticed, "incomplete".
+  pageParam: parameter.default('page'),
+  // Wrong by being too large: the newest page is never seen, so its payments are called missing until verify is asked.
+  firstPage: z.int().min(0).default(1),
+  // Wrong: the service takes its own size; more calls, the same result.
+  sizeParam: parameter.default('limit'),
+  // Too large: clamped, which is noticed, or refused with 4xx: "incomplete".
+  size: z.int().min(1).max(10_000).default(100),
+  // Wrong: every page is the first; noticed, "incomplete".
+  cursorParam: parameter.default('cursor'),
+  // Wrong: the walk ends after one page; "incomplete" when the answer promises more.
+  nextCursor: pointers.default(['/meta/next']),
+  // The cursor is a field of the page's last record, as in `starting_after=<id>`: where it stands in the record. Null:
+  // the answer names the cursor itself. Wrong: as nextCursor.
+  cursorFromRow: pointerText().nullable().default(null),
+  // Wrong: as nextCursor.
+  nextLink: pointers.default(['/links/next']),
+  // Names of the parameters of a time window, ISO 8601. Null: there are none. Wrong: the service ignores them and lists
+  // more (harmless), or refuses: "incomplete".
+  sinceParam: parameter.nullable().default(null),
+  untilParam: parameter.nullable().default(null),
+  // For a service that lists nothing without a window: how many days to ask for when a run names none. Null: no
+  // window is sent then. Too large: refused, "incomplete". Too small: older payments are left to verify.
+  windowDays: z.int().min(1).max(3_650).nullable().default(null),
+});
+
+const verifySchema = z.strictObject({
+  // Assumed, all of it: the reference does not show verify's answer. Wrong: nothing is paid, payments stay under review.
+  record: pointers.default(['/data/data', '/data', '']),
+  // Wrong: absent, hence unproven; another's reference, hence a mismatch. Never paid.
+  reference: pointers.default(['/reference']),
+  // Wrong: no word or a foreign one; unknown, never paid, raised.
+  status: pointers.default(['/status']),
+  // What came in, not what was asked for. Wrong: underpaid, overpaid or unproven; raised. A field that repeats what was
+  // asked for would hide an underpayment: pay too little once, and look.
+  amount: pointers.default(['/amount/value', '/amount']),
+  // Wrong: a mismatch or unproven; raised.
+  currency: pointers.default(['/currency', '/amount/currency']),
+  // Wrong: nothing, the key's prefix decides. Right: a record of the other mode never pays.
+  mode: pointers.default(['/mode', '/environment', '/livemode', '/domain']),
+  // Evidence that is absent is no evidence, unless somebody who knows the service says so here. Wrong: a record that
+  // proves less than it should pays an order.
+  referenceMayBeAbsent: z.boolean().default(false),
+  amountMayBeAbsent: z.boolean().default(false),
+  currencyMayBeAbsent: z.boolean().default(false),
+});
+
+// Assumed. Compared after folding case and `_`, `-`, space. Any other word is unknown: not paid, not failed, raised.
+const statusesSchema = z.strictObject({
+  // Too few: money that came stays under review until somebody adds the word. A wrong one gives goods away.
+  paid: words.default(['success', 'successful', 'succeeded', 'paid']),
+  // abandoned is not final: the shopper may come back to the page. Wrong: the payment is asked about until its horizon.
+  pending: words.default([
+    'pending',
+    'processing',
+    'in review',
+    'ongoing',
+    'queued',
+    'open',
+    'initiated',
+    'abandoned',
+  ]),
+  // Wrong: the shopper is told to try again; money that comes all the same is found and pays, or is held as a duplicate.
+  failed: words.default(['failed', 'declined', 'cancelled', 'canceled']),
+  // Wrong: as failed.
+  expired: words.default(['expired']),
+  // Wrong: a reversal stays unseen, or is raised where there is none. Nothing given is taken back either way.
+  reversed: words.default(['reversed', 'refunded']),
+});
+
+export const dialectSchema = z.strictObject({
+  // Assumed: 25 means twenty-five naira, not kobo. Wrong: the first payment is a unit_error, a class of its own, unless
+  // the service errs the same way in both directions: then only the amount on the hosted page tells.
+  amountUnit: z.enum(['major', 'minor']).default('major'),
+  initialize: z
+    .strictObject({
+      // Shown: `data` holds the URL. Assumed: it may also be an object around it. Wrong: no checkout can be opened.
+      checkoutUrl: pointers.default([
+        '/data',
+        '/data/authorizationUrl',
+        '/data/authorization_url',
+        '/data/checkoutUrl',
+        '/data/checkout_url',
+        '/data/checkoutLink',
+        '/data/link',
+        '/data/url',
+      ]),
+    })
+    .prefault({}),
+  verify: verifySchema.prefault({}),
+  statuses: statusesSchema.prefault({}),
+  history: z
+    .strictObject({
+      // Assumed. Wrong: the reconciliation says "incomplete: the answer holds no list".
+      records: pointers.default(['/data/data', '/data', '']),
+      // Assumed: rows look like verify's record, so its pointers hold unless these are named. Wrong: rows are counted as
+      // unreadable, and payments that they name as missing until verify is asked.
+      reference: pointers.optional(),
+      status: pointers.optional(),
+      amount: pointers.optional(),
+      currency: pointers.optional(),
+      paging: pagingSchema.prefault({}),
+    })
+    .prefault({}),
+  webhook: z
+    .strictObject({
+      // Assumed. Wrong: the webhook is kept and ignored, and the clock finds the payment.
+      reference: pointers.default(['/data/reference', '/reference']),
+      // Null: the service signs nothing that we could check, and webhooks are unsigned hints.
+      signature: signatureSchema.nullable().prefault({}),
+    })
+    .prefault({}),
+  transfers: listing.nullable().default(null),
+  balances: listing.nullable().default(null),
+});
+
+export type Dialect = z.output<typeof dialectSchema>;
+export type SignatureScheme = NonNullable<Dialect['webhook']['signature']>;
