@@ -142,7 +142,7 @@ async function runSandbox({ config, logger }: SurroundingsOptions, folder: strin
 }
 
 /** The address of the sandbox that another process runs on this folder, awaited for `patienceMs`. */
-async function runningSandbox(folder: string, patienceMs: number): Promise<string | null> {
+export async function runningSandbox(folder: string, patienceMs: number): Promise<string | null> {
   const deadline = systemClock.elapsedMs() + patienceMs;
   for (;;) {
     const url = readNote(join(folder, ADDRESS_NOTE));

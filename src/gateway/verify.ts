@@ -65,7 +65,12 @@ export function refuseErrors(answer: Pick<ClientAnswer, 'status' | 'headers'>): 
   }
 }
 
-function contentOf({ status, headers, body }: ClientAnswer, dialect: Dialect, currency: string): Content {
+/** What the body of an answer says, by its status line and its type first. */
+export function contentOf(
+  { status, headers, body }: Pick<ClientAnswer, 'status' | 'headers' | 'body'>,
+  dialect: Dialect,
+  currency: string,
+): Content {
   // A page is not the service's word, that there is no such payment included: some proxy may have lost its way.
   if (!mayBeJson(headers)) return { kind: 'unreadable', why: 'not-json' };
   if (status === 404 || status === 400) return { kind: 'not-found' };

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import { ProbeError } from './gateway/probe/observe.ts';
+import { probe } from './gateway/probe/probe.ts';
+import { exitCodeOf, reportOf } from './gateway/probe/report.ts';
+import { DIALECT, findingsBefore, saveRun } from './gateway/probe/samples.ts';
+import { systemClock } from './platform/clock.ts';
+import { HELP, readFlags, type ProbeFlags } from './probe-flags.ts';
+import { personAtTerminal } from './probe-person.ts';
+import { surroundingsOf } from './probe-surroundings.ts';
+import { DATA_DIR, runProcess } from './run.ts';
+
+/** `npm run probe`: finds out what the service really answers, and writes the dialect that reads it. */
+
+/** The exit code of a command that was called wrongly (EX_USAGE of sysexits.h). */
+const EXIT_USAGE = 64;
+const EXIT_NOT_COMPLETED = 2;
+/** Milliseconds between calls: four a second tire nobody. */
+const PAUSE_MS = 250;
+const HOOK_MS = 10_000;
+
+const flags = readFlags(process.argv.slice(2));
+if (flags === 'help') process.stdout.write(HELP);
+else if (Array.isArray(flags)) {
+  process.stderr.write(`${flags.join('\n')}\n\n${HELP}`);
+  process.exitCode = EXIT_USAGE;
+} else await runProcess((config) => run(config, flags), EXIT_NOT_COMPLETED);
+
+async function run(config: Config, { profile, out, money, email, waitMs }: ProbeFlags): Promise<number> {
+  const surroundings = await surroundingsOf(config, profile, DATA_DIR);
+  const { url, key, secrets, listener } = surroundings;
+  const person = personAtTerminal(process.stdin, process.stderr);
+  const clock = systemClock;
+  const folder = out ?? join(DATA_DIR, 'probe', clock.now().toISOString().replace(/[:.]/g, '-'));
+  try {
+    const probed = await probe({
+      url,
+      key,
+      secrets,
+      listener,
+      person,
+      clock,
+      dialect: config.dialect,
+      given: config.dialectFile?.given ?? {},
+      email,
+      money,
+      origin: config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`,
+      waitMs,
+      hookMs: HOOK_MS,
+      pauseMs: url.hostname === '127.0.0.1' ? 0 : PAUSE_MS,
+    });
+    const before = findingsBefore(folder);
+    saveRun(folder, probed, [key, ...secrets]);
+    process.stdout.write(
+      `\n${reportOf(probed, before)}\nSamples, without keys and e-mail addresses: ${folder}\n`,
+    );
+    if (probed.draft !== null)
+      process.stdout.write(`A dialect that reads this service: GATEWAY_DIALECT=${join(folder, DIALECT)}\n`);
+    return exitCodeOf(probed);
+  } catch (error) {
+    if (!(error instanceof ProbeError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return EXIT_NOT_COMPLETED;
+  } finally {
+    person.close();
+    await surroundings.close();
+  }
+}

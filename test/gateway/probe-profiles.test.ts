@@ -1,0 +1,214 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { createDay, STORIES } from '../../src/demo-day.ts';
+import { foldWord, parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
+import { findRecord, readEvidence } from '../../src/gateway/evidence.ts';
+import { startListener } from '../../src/gateway/probe/listener.ts';
+import { probe, type Probed } from '../../src/gateway/probe/probe.ts';
+import { at } from '../../src/gateway/reading.ts';
+import { SecretKey } from '../../src/gateway/secret-key.ts';
+import { endOf } from '../../src/operations/repository.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { Secret } from '../../src/platform/secret.ts';
+import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../src/sandbox/profiles/all.ts';
+import type { Person } from '../../src/gateway/probe/person.ts';
+import type { StartedServer } from '../../src/start-server.ts';
+import { checkInvariants } from '../support/invariants.ts';
+import { startProgram } from '../support/program.ts';
+import { PROFILE_DIALECTS } from '../sandbox/profile-dialects.ts';
+import { cleanUp, newFolder, onCleanUp, SECRET, start } from '../sandbox/support.ts';
+import { nobody, personAt } from './probe-person.ts';
+
+// Thirteen services, each for itself, side by side.
+afterAll(cleanUp);
+
+async function probed(profile: ProfileName, somebody = true, given: object = {}): Promise<Probed> {
+  const sandbox = await start({ profile });
+  const listener = await startListener('127.0.0.1', 0);
+  onCleanUp(listener.close);
+  sandbox.setWebhookUrl(`http://127.0.0.1:${listener.port}/webhooks/payments`);
+  const person: Person = somebody ? personAt(sandbox, profile) : nobody;
+  return probe({
+    url: new URL(sandbox.url),
+    key: new SecretKey(sandbox.testKey),
+    dialect: parseDialect(JSON.stringify(given)).dialect,
+    given: given as Record<string, unknown>,
+    secrets: [new Secret(SECRET)],
+    email: 'probe@example.com',
+    money: { amount: 10_137n, currency: 'NGN' },
+    origin: 'http://localhost:3000',
+    waitMs: somebody ? 20_000 : null,
+    hookMs: 5_000,
+    pauseMs: 0,
+    clock: systemClock,
+    listener,
+    person,
+  });
+}
+
+/** The dialect that holds after the probe: its file over the defaults. */
+const after = ({ draft }: Probed): Dialect => parseDialect(draft ?? '{}').dialect;
+
+/** What the probe says that is not so: each change must be what somebody who knows the service wrote by hand. */
+function untruths({ findings }: Probed, profile: ProfileName): string[] {
+  const truth = parseDialect(JSON.stringify(PROFILE_DIALECTS[profile])).dialect;
+  return findings
+    .filter(({ change }) => change !== undefined)
+    .filter(
+      ({ about, change }) => !isTrue(about, change, at(truth, `/${about.replaceAll('.', '/')}`), profile),
+    )
+    .map(({ about, change }) => `${about}: ${JSON.stringify(change)}`);
+}
+
+function isTrue(about: string, change: unknown, truth: unknown, profile: ProfileName): boolean {
+  if (about === 'webhook.signature') {
+    const { dialect } = parseDialect(JSON.stringify({ webhook: { signature: change } }));
+    return JSON.stringify(dialect.webhook.signature) === JSON.stringify(truth);
+  }
+  if (about.startsWith('statuses.')) {
+    const words = (truth as string[]).map(foldWord);
+    return (change as string[]).every(
+      (word) => words.includes(foldWord(word)) || isWordOf(profile, about, word),
+    );
+  }
+  if (Array.isArray(change) && Array.isArray(truth)) return truth.includes(change[0]);
+  return change === truth;
+}
+
+// The hand-written dialects know more words than one payment shows, and may lack none that it shows.
+function isWordOf(profile: ProfileName, about: string, word: string): boolean {
+  const { statuses } = parseDialect(JSON.stringify(PROFILE_DIALECTS[profile])).dialect;
+  const list = (statuses as Record<string, string[]>)[about.split('.')[1] ?? ''] ?? [];
+  return list.map(foldWord).includes(foldWord(word));
+}
+
+/** What the service's own description says of where the facts are. */
+function factsRead(probed: Probed, profile: ProfileName): unknown {
+  const { verify, amountUnit } = after(probed);
+  const { facts, unit } = PROFILES[profile];
+  const document = probed.observed.after?.json;
+  const record = findRecord(document, verify.record)?.pointer ?? '?';
+  const used = (pointers: readonly string[]): string =>
+    `${record}${pointers.find((pointer) => at(document, `${record}${pointer}`) !== undefined) ?? '?'}`;
+  return {
+    unit: amountUnit === unit,
+    reference: used(verify.reference) === facts.reference,
+    status: used(verify.status) === facts.status,
+    amount: used(verify.amount) === facts.amount,
+    currency: used(verify.currency) === facts.currency,
+  };
+}
+
+test.concurrent.each(PROFILE_NAMES)(
+  'at a service of the kind %s the probe claims nothing wrong, and under what it wrote the demo day ends as it should',
+  async (profile) => {
+    const result = await probed(profile);
+    expect(untruths(result, profile)).toEqual([]);
+    expect(factsRead(result, profile)).toEqual({
+      unit: true,
+      reference: true,
+      status: true,
+      amount: true,
+      currency: true,
+    });
+    const record = findRecord(result.observed.after?.json, after(result).verify.record)?.record;
+    expect(readEvidence(record, after(result).verify, after(result), 'NGN')).toMatchObject({
+      status: 'paid',
+      reference: { value: result.observed.sent[0]?.reference },
+      amount: { value: 10_137n },
+      currency: { value: 'NGN' },
+    });
+    await playTheDay(profile, result.draft ?? '{}');
+  },
+  120_000,
+);
+
+/** The stories of `npm run demo`, and the books in the evening. */
+async function playTheDay(profile: ProfileName, dialect: string): Promise<void> {
+  const file = join(await newFolder(), 'dialect.json');
+  await writeFile(file, dialect);
+  const env = { GATEWAY_DIALECT: file, WEBHOOK_SECRETS: 'whsec_test', GATEWAY_CALLS_PER_SECOND: '0' };
+  const shop = await startProgram({ profile, env, worker: true });
+  onCleanUp(shop.close);
+  const { program, origin, sandbox } = shop;
+  const day = createDay({ program, origin, surroundings: { sandboxUrl: sandbox.url } } as StartedServer);
+  const orders = await Promise.all(STORIES.map((story) => story.play(day)));
+  for (const [index, { ends, foundBy }] of STORIES.entries()) {
+    if (foundBy.includes('reconciliation')) continue;
+    const order = orders[index] ?? '';
+    await day.until(
+      `${order} is ${ends}`,
+      async () => (await endOf(program.database, order))?.status === ends,
+    );
+  }
+  const report = await program.reconcile({ dryRun: false });
+  expect(report).toMatchObject({
+    complete: true,
+    incompleteReason: null,
+    findings: { underpaid: 1, duplicate_payment: 1 },
+  });
+  expect(report.identity.map(({ difference }) => /^[0.]+$/.test(difference))).not.toContain(false);
+  const ended = await Promise.all(orders.map((order) => endOf(program.database, order)));
+  expect(ended.map((end) => [end?.status, end?.releases, end?.suspense])).toEqual(
+    STORIES.map(({ ends, suspense }) => [ends, ends === 'paid' ? 1 : 0, suspense]),
+  );
+  expect(await checkInvariants({ database: program.database, sandboxUrl: sandbox.url })).toEqual([]);
+}
+
+test('the default dialect agrees with the plain service, and nothing is written', async () => {
+  const { draft, findings } = await probed('plain');
+  expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([]);
+  expect(draft).toBeNull();
+});
+
+test('under the dialect that it wrote the probe finds nothing that differs', async () => {
+  const first = await probed('invoices');
+  const { findings, draft } = await probed('invoices', true, JSON.parse(first.draft ?? '{}') as object);
+  expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([]);
+  expect(draft).toBeNull();
+});
+
+test.each(PROFILE_NAMES)(
+  'where nobody pays and nobody answers, %s: no word and no unit is made up',
+  async (profile) => {
+    const result = await probed(profile, false);
+    expect(untruths(result, profile)).toEqual([]);
+    const claimed = result.findings.filter(({ change }) => change !== undefined).map(({ about }) => about);
+    expect(claimed).not.toContain('statuses.paid');
+    expect(claimed).not.toContain('amountUnit');
+    expect(result.needs.map(({ key }) => key)).toContain('statuses.failed');
+  },
+);
+
+test('a changed word is not called paid where nobody said that they paid', async () => {
+  const sandbox = await start({ profile: 'capitals' });
+  const silent: Person = {
+    ...personAt(sandbox, 'capitals'),
+    pays: async (checkout, signal) => {
+      await personAt(sandbox, 'capitals').pays(checkout, signal);
+      return false;
+    },
+    tells: () => Promise.resolve(null),
+  };
+  const { findings } = await probe({
+    url: new URL(sandbox.url),
+    key: new SecretKey(sandbox.testKey),
+    dialect: parseDialect('{}').dialect,
+    given: {},
+    secrets: [],
+    email: 'probe@example.com',
+    money: { amount: 10_137n, currency: 'NGN' },
+    origin: 'http://localhost:3000',
+    waitMs: 20_000,
+    hookMs: 0,
+    pauseMs: 0,
+    clock: systemClock,
+    listener: null,
+    person: silent,
+  });
+  expect(findings.find(({ about }) => about === 'statuses.paid')).toMatchObject({
+    verdict: 'cannot tell',
+    seen: 'now "Completed", and nobody said that they paid',
+  });
+});
