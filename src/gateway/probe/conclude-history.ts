@@ -71,7 +71,7 @@ function knownPaging(dialect: Dialect, seen: Partial<Keys>): Conclusion {
       JSON.stringify(has) === JSON.stringify(value) ||
       // auto goes where the answer leads, and counts pages where it leads nowhere.
       (name === 'style' && has === 'auto' && value !== 'offset' && seen.cursorFromRow === undefined) ||
-      (Array.isArray(has) && Array.isArray(value) && has.includes(value[0]!));
+      (Array.isArray(has) && Array.isArray(value) && value.every((one) => (has as unknown[]).includes(one)));
     const about = `history.paging.${name}`;
     return {
       ...finding(about, isSame ? 'agrees' : 'differs', JSON.stringify(value), has),
