@@ -17,7 +17,10 @@ export function concludeWebhook(
 ): Conclusion {
   const hook = hooks?.at(-1);
   if (hook === undefined) {
-    const seen = hooks === null ? 'nobody listened: PUBLIC_URL is not set' : 'none came';
+    const seen =
+      hooks === null
+        ? 'nobody listened: set PUBLIC_URL, or probe a sandbox of its own with --profile'
+        : 'none came';
     return {
       findings: [finding('webhook.reference', 'cannot tell', seen, dialect.webhook.reference)],
       needs: [],
