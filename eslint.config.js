@@ -29,7 +29,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/**', 'bench/**', 'deploy/**'],
+    files: ['test/**', 'bench/**', 'chaos/**', 'deploy/**'],
     rules: { 'max-lines-per-function': 'off', 'max-lines': 'off' },
   },
 );

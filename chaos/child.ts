@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** A process of ours. Everything it says is kept. */
+export type Child = {
+  pid: number;
+  said(): string;
+  isRunning(): boolean;
+  /** Waits for the first thing it says that matches; null when it ends, or is silent for half a minute, instead. */
+  says(pattern: RegExp): Promise<RegExpExecArray | null>;
+  signal(signal: NodeJS.Signals): void;
+  /** Sends a signal and waits for the end. @returns the exit code, null after a signal */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  ended: Promise<number | null>;
+};
+
+export type ChildOptions = {
+  cwd: string;
+  env?: Record<string, string>;
+  args?: readonly string[];
+  /** How far its clock is off, in milliseconds. */
+  clockMs?: number;
+};
+
+const ROOT = new URL('../', import.meta.url);
+const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const PATIENCE_MS = 30_000;
+
+/** Runs `src/<file>` as `npm run` does, with nothing of our own environment but the way to programs. */
+export function startChild(file: string, { cwd, env = {}, args = [], clockMs = 0 }: ChildOptions): Child {
+  const { PATH = '', HOME = '' } = process.env;
+  const skew = clockMs === 0 ? [] : ['--import', new URL('chaos/other-clock.ts', ROOT).href];
+  const child = spawn(
+    process.execPath,
+    ['--import', LOADER, ...skew, fileURLToPath(new URL(`src/${file}`, ROOT)), ...args],
+    {
+      cwd,
+      env: {
+        PATH,
+        HOME,
+        TSX_TSCONFIG_PATH: fileURLToPath(new URL('tsconfig.json', ROOT)),
+        CLOCK_OFF_BY_MS: String(clockMs),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let text = '';
+  let isRunning = true;
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (more: string) => (text += more));
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      isRunning = false;
+      resolve(code);
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    said: () => text,
+    isRunning: () => isRunning,
+    says: async (pattern) => {
+      const until = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const match = pattern.exec(text);
+        if (match !== null || !isRunning || performance.now() > until) return match;
+        await pause(20);
+      }
+    },
+    signal: (signal) => {
+      child.kill(signal);
+    },
+    end: (signal) => {
+      child.kill(signal);
+      return ended;
+    },
+    ended,
+  };
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Asks until it is so, at most so long. @returns whether it became so */
+export async function until(look: () => Promise<boolean>, limitMs: number): Promise<boolean> {
+  const end = performance.now() + limitMs;
+  while (performance.now() < end) {
+    if (await look().catch(() => false)) return true;
+    await pause(50);
+  }
+  return false;
+}

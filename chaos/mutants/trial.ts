@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** How tests ended: green, red by a named test, or not at all. */
+export type Trial = { end: 'passed' | 'failed' | 'hung' | 'broken'; by: string; seconds: number };
+
+type Report = {
+  success: boolean;
+  testResults: {
+    name: string;
+    message: string;
+    assertionResults: { status: string; fullName: string }[];
+  }[];
+};
+
+const LIMIT_MS = 300_000;
+const REPORT = '.trial.json';
+
+/** Runs test files in a folder, until one of them fails. */
+export async function tryTests(folder: string, files: readonly string[], bail = true): Promise<Trial> {
+  const started = performance.now();
+  const report = join(folder, REPORT);
+  rmSync(report, { force: true });
+  const ended = await run(folder, [
+    '--forceExit',
+    ...(bail ? ['--bail'] : []),
+    '--json',
+    `--outputFile=${report}`,
+    ...files,
+  ]);
+  const seconds = (performance.now() - started) / 1_000;
+  if (!ended) return { end: 'hung', by: `it did not end within ${LIMIT_MS / 1_000} s`, seconds };
+  // Not even a report: jest itself was ended, or found nothing to run.
+  if (!existsSync(report)) return { end: 'broken', by: `no report of ${files.join(' ')}`, seconds };
+  return { ...read(report, folder), seconds };
+}
+
+/** @returns false when it had to be ended */
+function run(folder: string, args: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', ...args];
+    // A group of its own: what a test started ends with it.
+    const child = spawn(process.execPath, jest, { cwd: folder, stdio: 'ignore', detached: true });
+    const late = setTimeout(() => {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    }, LIMIT_MS);
+    child.once('close', (_code, signal) => {
+      clearTimeout(late);
+      resolve(signal !== 'SIGKILL');
+    });
+  });
+}
+
+function read(report: string, folder: string): Omit<Trial, 'seconds'> {
+  const { success, testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  if (success) return { end: 'passed', by: '' };
+  for (const { name, assertionResults } of testResults) {
+    const failed = assertionResults.find(({ status }) => status === 'failed');
+    const file = name.slice(folder.length + 1);
+    if (failed !== undefined) return { end: 'failed', by: `${file}: ${failed.fullName}` };
+  }
+  // Not a test that saw the bug, but a file that could not be run at all.
+  const [words = ''] = testResults.map(({ message }) => message).filter((message) => message !== '');
+  return { end: 'broken', by: words.slice(0, 500) };
+}

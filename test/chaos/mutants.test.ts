@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { spoil } from '../../chaos/mutants/copy.ts';
+import { MUTANTS } from '../../chaos/mutants/list.ts';
+
+// The bugs themselves are planted by `npm run chaos:mutants`, which takes long. That each can still be planted is cheap.
+
+const inTree = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+test('there are forty planted bugs at least, each of its own name', () => {
+  expect(new Set(MUTANTS.map(({ bug }) => bug)).size).toBe(MUTANTS.length);
+  expect(MUTANTS.length).toBeGreaterThanOrEqual(40);
+});
+
+test.each(MUTANTS)('can be planted: $bug', (mutant) => {
+  const honest = readFileSync(inTree(mutant.file), 'utf8');
+  expect(spoil(honest, mutant)).not.toBe(honest);
+  expect(mutant.tests.filter((file) => !existsSync(inTree(file)))).toEqual([]);
+});
+
+test('a text that stands there no longer, or twice, is refused by its name', () => {
+  const mutant = { bug: 'b', file: 'f', find: 'x', replace: '', breaks: '', tests: [] };
+  for (const source of ['', 'xx']) expect(() => spoil(source, mutant)).toThrow('"b"');
+});
