@@ -62,8 +62,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       // Without its database it does not start, and is started again until it does.
       if (!life.isReady) await child.end('SIGKILL');
       const code = await child.ended;
-      if (life.isReady && !life.isEndOrdered && !life.isClosing)
-        surprises.push(`${name} ended by itself with ${String(code)}`);
+      noteEnd(life, code);
       life.isReady = false;
       life.said += child.said();
       await pause(100);

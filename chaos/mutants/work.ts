@@ -24,7 +24,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'WHERE p.reference = $1 AND p.status = $2 AND o.status = $3 AND p.mode = $21',
     replace: 'WHERE p.reference = $1 AND $2::text <> $3::text AND p.mode = $21',
     breaks: 'two answers at once release twice, or fail',
-    tests: [...BY_SETTLING, 'test/invariants/many-processes.test.ts'],
+    tests: BY_SETTLING,
   },
   {
     bug: 'a hint that comes during a check is lost',
