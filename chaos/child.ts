@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -27,6 +27,13 @@ const ROOT = new URL('../', import.meta.url);
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const PATIENCE_MS = 30_000;
 
+// Out of reach of Ctrl-C, they end with us.
+const living = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+
 /** Runs `src/<file>` as `npm run` does, with nothing of our own environment but the way to programs. */
 export function startChild(file: string, { cwd, env = {}, args = [], clockMs = 0 }: ChildOptions): Child {
   const { PATH = '', HOME = '' } = process.env;
@@ -44,8 +51,11 @@ export function startChild(file: string, { cwd, env = {}, args = [], clockMs = 0
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own: when a group loses its last parent while a member stands still, the system hangs up on all.
+      detached: true,
     },
   );
+  living.add(child);
   let text = '';
   let isRunning = true;
   for (const stream of [child.stdout, child.stderr])
@@ -53,6 +63,7 @@ export function startChild(file: string, { cwd, env = {}, args = [], clockMs = 0
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', (code) => {
       isRunning = false;
+      living.delete(child);
       resolve(code);
     });
   });

@@ -134,7 +134,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: `if (isFailedCall(document, found.pointer)) return { kind: 'unreadable', why: 'call-failed' };`,
     replace: '',
     breaks: "success: false with yesterday's record pays",
-    tests: [...BY_READING, 'test/gateway/call-flag.test.ts'],
+    tests: ['test/settlement/odd-answers.test.ts', 'test/faults/distrust.test.ts'],
   },
   {
     bug: 'a page is read as JSON',

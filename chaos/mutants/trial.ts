@@ -17,22 +17,26 @@ type Report = {
 const LIMIT_MS = 300_000;
 const REPORT = '.trial.json';
 
-/** Runs test files in a folder, until one of them fails. */
-export async function tryTests(folder: string, files: readonly string[], bail = true): Promise<Trial> {
+/** Runs test files in a folder, one after the other, until one of them does not pass. */
+export async function tryTests(folder: string, files: readonly string[]): Promise<Trial> {
+  let seconds = 0;
+  for (const file of files) {
+    const trial = await tryFile(folder, file);
+    seconds += trial.seconds;
+    if (trial.end !== 'passed') return { ...trial, seconds };
+  }
+  return { end: 'passed', by: '', seconds };
+}
+
+async function tryFile(folder: string, file: string): Promise<Trial> {
   const started = performance.now();
   const report = join(folder, REPORT);
   rmSync(report, { force: true });
-  const ended = await run(folder, [
-    '--forceExit',
-    ...(bail ? ['--bail'] : []),
-    '--json',
-    `--outputFile=${report}`,
-    ...files,
-  ]);
+  // Not with --bail: then jest ends before it has written its report.
+  const hasEnded = await run(folder, ['--forceExit', '--json', `--outputFile=${report}`, file]);
   const seconds = (performance.now() - started) / 1_000;
-  if (!ended) return { end: 'hung', by: `it did not end within ${LIMIT_MS / 1_000} s`, seconds };
-  // Not even a report: jest itself was ended, or found nothing to run.
-  if (!existsSync(report)) return { end: 'broken', by: `no report of ${files.join(' ')}`, seconds };
+  if (!hasEnded) return { end: 'hung', by: `${file}: it did not end within ${LIMIT_MS / 1_000} s`, seconds };
+  if (!existsSync(report)) return { end: 'broken', by: `${file}: jest wrote no report`, seconds };
   return { ...read(report, folder), seconds };
 }
 

@@ -49,6 +49,8 @@ describe('an odd header is refused without throwing', () => {
     ['none', {}],
     ['empty', { 'x-signature': '' }],
     ['too short', { 'x-signature': 'ab' }],
+    ['the first byte of the right one', { 'x-signature': sign('new').slice(0, 2) }],
+    ['the right one and more', { 'x-signature': `${sign('new')}00` }],
     ['odd length', { 'x-signature': 'abc' }],
     ['not hex', { 'x-signature': 'z'.repeat(64) }],
     ['8 kB', { 'x-signature': 'a'.repeat(8_192) }],

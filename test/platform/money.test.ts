@@ -31,6 +31,11 @@ describe('an amount keeps its value between minor units and text', () => {
   });
 });
 
+test('the largest amounts are exact to the last digit, where a float is not', () => {
+  expect(parseMajor('999999999999999.99', 'NGN')).toBe(99_999_999_999_999_999n);
+  expect(parseMajor('90071992547409.931', 'KWD')).toBe(90_071_992_547_409_931n);
+});
+
 describe('a text that is not exactly that money is refused, never rounded', () => {
   test.each([
     ['99.995', 'NGN'],

@@ -203,3 +203,11 @@ test('whatever the state and the answer: released exactly when the plain rule sa
     { numRuns: 5_000 },
   );
 });
+
+test('a plain "pending" frees a held payment, unless its money is in suspense', () => {
+  const pending = answer({ status: 'pending' });
+  const held = { ...payment, status: 'held' } as const;
+  expect(decide(held, pending, STRICT).payment).toBe('open');
+  expect(decide({ ...held, hasCheckoutUrl: false }, pending, STRICT).payment).toBe('ambiguous');
+  expect(decide({ ...held, hasSuspense: true }, pending, STRICT).payment).toBe('held');
+});
