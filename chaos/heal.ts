@@ -35,7 +35,8 @@ export async function heal(world: World, tally: Tally): Promise<Healed> {
   async function passUntilNone(sql: string, steps: readonly number[], ...values: unknown[]): Promise<void> {
     let left: object[] = [];
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      await world.letTimePass(steps[Math.min(round, steps.length - 1)] ?? MINUTE);
+      const step = steps[Math.min(round, steps.length - 1)] ?? MINUTE;
+      await until(() => world.letTimePass(step).then(() => true), 20_000);
       rounds += 1;
       await until(async () => (await world.query(DUE)).length === 0, 20_000);
       left = await world.query(sql, ...values);

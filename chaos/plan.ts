@@ -151,7 +151,12 @@ function faultOf(kind: string, random: Random): Fault {
     return { kind: 'deck', card: kind.slice('deck:'.length) as AirName, calls: random.between(1, 3) };
   }
   const pointKind = POINT_KINDS.find((name) => name === kind);
-  if (pointKind !== undefined) return { kind: pointKind, target, at: pointOf(target, random), ms };
+  if (pointKind !== undefined) {
+    const at = pointOf(target, random);
+    // A question and its Sync travel together: a line falls silent before both or behind both.
+    const isBetween = pointKind === 'half-open-at-point' && at.point === 'uncommitted';
+    return { kind: pointKind, target, at: isBetween ? { ...at, point: 'answered' } : at, ms };
+  }
   const nodeKind = NODE_KINDS.find((name) => name === kind);
   if (nodeKind !== undefined) return { kind: nodeKind, target, ms };
   return { kind: kind as PlainKind, ms };

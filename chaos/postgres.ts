@@ -96,7 +96,14 @@ export async function ask<Row extends object>(
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 });
+  // A node that stands still may hold the very rows: nothing here waits for ever.
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 3_000,
+    lock_timeout: 3_000,
+    statement_timeout: 15_000,
+    query_timeout: 20_000,
+  });
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -95,7 +95,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: `if (key !== null && !(await bindKey(tx, mode, key, orderId, answer))) return { outcome: 'key-is-taken' };`,
     replace: '',
     breaks: 'the same request gets two answers',
-    tests: BY_CHECKOUT,
+    tests: ['test/checkout/second-attempt.test.ts', ...BY_CHECKOUT, 'test/kill-points/checkout.test.ts'],
   },
   {
     bug: 'the e-mail is no part of the request',
