@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { capacity } from './capacity.ts';
 import { failover } from './failover.ts';
 import { pgbouncer } from './pgbouncer.ts';
 import { rolling } from './rolling.ts';
@@ -11,6 +12,7 @@ const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
   'rolling-untold': (stage) => rolling(stage, false),
   pgbouncer,
   failover,
+  capacity,
 };
 const LIMIT_MS = 300_000;
 
