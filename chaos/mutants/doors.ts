@@ -44,8 +44,8 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'as many bytes of a signature as were given are compared',
     file: SIGNATURE,
-    find: 'return expected.length === given.length && timingSafeEqual(expected, given);',
-    replace: 'return timingSafeEqual(expected.subarray(0, given.length), given);',
+    find: 'return given.some((digest) => expected.length === digest.length && timingSafeEqual(expected, digest));',
+    replace: 'return given.some((digest) => timingSafeEqual(expected.subarray(0, digest.length), digest));',
     breaks: 'one byte is a signature once in 256 times, and a long one throws',
     tests: ['test/gateway/signature.test.ts'],
   },

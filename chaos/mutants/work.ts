@@ -12,9 +12,9 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the release is not in the transaction that pays',
     file: 'src/settlement/settle.ts',
-    find: 'if (await recordSettlement(database, settlement, planRelease())) {',
+    find: 'if (await recordSettlement(database, settlement, planRelease(payment.orderId))) {',
     replace:
-      "if ((!decision.release || (await recordSettlement(database, { ...settlement, decision: { ...decision, release: false } }, planRelease()))) && (await recordSettlement(database, decision.release ? { ...settlement, payment: { ...payment, status: 'paid' } } : settlement, planRelease()))) {",
+      "if ((!decision.release || (await recordSettlement(database, { ...settlement, decision: { ...decision, release: false } }, planRelease(payment.orderId)))) && (await recordSettlement(database, decision.release ? { ...settlement, payment: { ...payment, status: 'paid' } } : settlement, planRelease(payment.orderId)))) {",
     breaks: 'a process that dies in between keeps the money and gives nothing',
     tests: [...BY_SETTLING, ...BY_KILLING],
   },
@@ -165,7 +165,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the window is ignored',
-    file: 'src/reconciliation/classification/repository.ts',
+    file: 'src/reconciliation/matching/repository.ts',
     find: 'AND ($3::timestamptz IS NULL OR p.created_at >= $3)',
     replace: 'AND ($3::timestamptz IS NULL OR true)',
     breaks: 'payments outside of the window are called absent',
@@ -174,8 +174,8 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the books need not close',
     file: 'src/reconciliation/report.ts',
-    find: 'const hasFindings = items.length > 0 || !closes;',
-    replace: 'const hasFindings = items.length > 0;',
+    find: 'const hasFindings = items.length > 0 || !closes || unclassified > 0;',
+    replace: 'const hasFindings = items.length > 0 || unclassified > 0;',
     breaks: 'a row that was lost is not missed',
     tests: [...BY_RECONCILING],
   },

@@ -49,17 +49,13 @@ function codeOf(text: string): string {
     .join('\n');
 }
 
-/** Pages that come with another change; once they are there, their headings are checked like all others. */
-const BEING_WRITTEN = new Set<string>();
-
 function deadLinks(page: Page): string[] {
   const targets = [...page.prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
   return targets.flatMap((target) => {
     if (/^[a-z]+:/.test(target)) return [];
     const [path = '', anchor] = target.split('#');
     const file = posix.normalize(posix.join(posix.dirname(page.path), path));
-    if (path !== '' && !existsSync(`${ROOT}/${file}`))
-      return BEING_WRITTEN.has(file) ? [] : [`"${target}" leads nowhere`];
+    if (path !== '' && !existsSync(`${ROOT}/${file}`)) return [`"${target}" leads nowhere`];
     if (anchor === undefined) return [];
     const other = path === '' ? page : pageOf(file, readFileSync(`${ROOT}/${file}`, 'utf8'));
     return anchorsOf(other).has(anchor) ? [] : [`"${target}" names a heading that is not there`];

@@ -1,2 +1,2 @@
 -- What no receiver has yet: few rows, whatever the number of releases.
-CREATE INDEX CONCURRENTLY releases_undelivered ON releases (released_at, id) WHERE delivery IN ('waiting', 'dead');
+CREATE INDEX CONCURRENTLY IF NOT EXISTS releases_undelivered ON releases (released_at, id) WHERE delivery IN ('waiting', 'dead');
