@@ -1,18 +1,25 @@
+import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { compose, type Program } from './compose.ts';
 import type { Config } from './config.ts';
 import { prepareSurroundings } from './embedded.ts';
 import { explain } from './operations/explain.ts';
 import { createLogger } from './platform/logger.ts';
+import { exportFindings } from './reconciliation/export-findings.ts';
+import { streamFindings } from './reconciliation/findings.ts';
 import { createProgress } from './reconciliation/progress.ts';
 import { exitCodeOf, formatReport, ReconciliationRunningError } from './reconciliation/report.ts';
 import { DATA_DIR, runProcess } from './run.ts';
+import { lookBack, type RunQuestion } from './run-history.ts';
 import { workList } from './work-list.ts';
 import { LISTS } from './work-lists.ts';
 
 const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
+                     --runs [--json] | --show <run> [--json] | --replay <run> | --diff <run> <run> [--json]
 npm run explain   -- [--json] <order id, reference or external id>
-npm run findings  -- list [--json] | resolve <id> --note "why" --by "name"
+npm run findings  -- list [--json] | export [--csv | --json] [--all]
+                     assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
+                     resolve <id> --note "why" --by "name"
 npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name"
                      resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
 npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
@@ -29,7 +36,8 @@ type Arguments = ReturnType<typeof readArguments>;
 const COMMANDS: Record<string, Command> = {
   reconcile: reconcileCommand,
   explain: explainCommand,
-  findings: (program, args) => workList(program, LISTS.findings, args),
+  findings: (program, args) =>
+    args.positionals[0] === 'export' ? exportCommand(program, args) : workList(program, LISTS.findings, args),
   suspense: (program, args) => workList(program, LISTS.suspense, args),
   releases: (program, args) => workList(program, LISTS.releases, args),
   currencies: (program, args) => workList(program, LISTS.currencies, args),
@@ -63,6 +71,12 @@ function readArguments(argv: string[]) {
     options: {
       json: { type: 'boolean', default: false },
       'dry-run': { type: 'boolean', default: false },
+      csv: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
+      runs: { type: 'boolean', default: false },
+      show: { type: 'string' },
+      replay: { type: 'string' },
+      diff: { type: 'string' },
       since: { type: 'string' },
       until: { type: 'string' },
       note: { type: 'string' },
@@ -96,14 +110,27 @@ async function runCommand(config: Config, name: string, args: Arguments): Promis
   }
 }
 
-async function reconcileCommand({ reconcile }: Program, { values, positionals }: Arguments): Promise<number> {
+async function reconcileCommand(program: Program, args: Arguments): Promise<number> {
+  const { values, positionals } = args;
+  const question = runQuestionOf(args);
+  if (question !== null) {
+    const { text, warning, exitCode } = await lookBack(program, question);
+    if (text !== '') await say(text);
+    if (warning !== null) process.stderr.write(`${warning}\n`);
+    return exitCode;
+  }
   // "reconcile dry-run" must not be a real run.
   if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
   const since = dateOf('--since', values.since);
   const until = dateOf('--until', values.until);
   const progress = createProgress(process.stderr);
   try {
-    const report = await reconcile({ since, until, dryRun: values['dry-run'], onProgress: progress.show });
+    const report = await program.reconcile({
+      since,
+      until,
+      dryRun: values['dry-run'],
+      onProgress: progress.show,
+    });
     progress.end();
     await say(values.json ? JSON.stringify(report) : formatReport(report));
     return exitCodeOf(report);
@@ -113,6 +140,32 @@ async function reconcileCommand({ reconcile }: Program, { values, positionals }:
     process.stderr.write(`${isPlain ? error.message : String((error as Error).stack)}\n`);
     return EXIT_NOT_COMPLETED;
   }
+}
+
+/** Null: a run is asked for, and not about earlier ones. */
+function runQuestionOf({ values, positionals }: Arguments): RunQuestion | null {
+  const { runs, show, replay, diff, json } = values;
+  const asked = [runs || undefined, show, replay, diff].filter((one) => one !== undefined).length;
+  if (asked === 0) return null;
+  if (asked > 1) throw new UsageError('ask for one of --runs, --show, --replay and --diff');
+  if (diff === undefined) {
+    if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
+    return { runs, show, replay, diff, json };
+  }
+  const [other, ...more] = positionals;
+  if (other === undefined || more.length > 0) throw new UsageError('which two? --diff <run> <run>');
+  return { runs, show, replay, diff: [diff, other], json };
+}
+
+async function exportCommand(
+  { database, gateway }: Program,
+  { values, positionals }: Arguments,
+): Promise<number> {
+  if (positionals.length > 1 || (values.csv && values.json))
+    throw new UsageError('findings export takes --csv (as it does without) or --json, and --all');
+  const findings = streamFindings(database, gateway.mode, !values.all);
+  await pipeline(exportFindings(findings, values.json ? 'json' : 'csv'), process.stdout, { end: false });
+  return 0;
 }
 
 async function explainCommand({ database }: Program, { values, positionals }: Arguments): Promise<number> {

@@ -18,6 +18,8 @@ import type { DueLoop } from './platform/due-loop.ts';
 import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/postgres/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/postgres/wake-up.ts';
+import { createAlarm, type Alarm } from './reconciliation/alert.ts';
+import { ownAlarm } from './reconciliation/own-alarm.ts';
 import { createReconcile, type Reconcile } from './reconciliation/reconcile.ts';
 import { createDuePayments } from './settlement/due-payments.ts';
 import { createSettle, type Settle } from './settlement/settle.ts';
@@ -37,6 +39,7 @@ export type Program = {
   returnFromCheckout: ReturnFromCheckout;
   receiveWebhook: ReceiveWebhook;
   reconcile: Reconcile;
+  alarm: Alarm;
   redeliver: Redeliver;
   /** What this process counts of itself. */
   meters: Meters;
@@ -98,6 +101,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
   const settle = createSettle({ database, gateway, planRelease: plan, onReleased: onDue, logger });
   const secrets = surroundings.webhookSecrets;
+  const alarm = createAlarm(logger, ownAlarm);
   return {
     config,
     logger,
@@ -120,7 +124,8 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       createReceiveWebhook({ db: database, mode, dialect, secrets, clock, onDue, logger }),
     ),
     meters,
-    reconcile: createReconcile({ database, gateway, settle, clock, logger, concurrency }),
+    reconcile: createReconcile({ database, gateway, settle, clock, logger, concurrency, alarm }),
+    alarm,
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
     duePayments: createDuePayments({ database, gateway, settle, concurrency, logger }),
     dueReleases: createDueReleases({ database, mode, receiver, logger }),

@@ -1,6 +1,7 @@
 import { undeliveredReleases } from './fulfilment/repository.ts';
 import { displayMoney, formatMajor } from './platform/money.ts';
 import { listFindings, resolveFinding } from './reconciliation/findings.ts';
+import { addNote, assignFinding } from './reconciliation/work/repository.ts';
 import { DECISIONS, isDecision, type Decision } from './suspense/decision.ts';
 import { releaseCurrency, stoppedCurrencies } from './settlement/stops/repository.ts';
 import { assignSuspense, openSuspense, resolveSuspense } from './suspense/repository.ts';
@@ -24,18 +25,31 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         line: [
           String(finding.id).padEnd(6),
           finding.class.padEnd(22),
-          finding.age.padEnd(12),
+          finding.age.padEnd(6),
+          (finding.owner ?? 'nobody yet').padEnd(14),
           `${finding.reference} `,
           finding.orderId ?? '',
         ].join(' '),
         json: { ...finding, id: String(finding.id) },
       })),
     deeds: {
+      assign: {
+        usage: 'assign <id> --owner "who works on it" --by "your name"',
+        needs: ['owner'],
+        perform: async ({ database, gateway }, { id, by, owner = '' }) =>
+          DONE_OR_GONE(await assignFinding(database, gateway.mode, BigInt(id), owner, by), 'Assigned.'),
+      },
+      note: {
+        usage: 'note <id> --note "what was found out" --by "your name"',
+        needs: ['note'],
+        perform: async ({ database, gateway }, { id, by, note = '' }) =>
+          DONE_OR_GONE(await addNote(database, gateway.mode, BigInt(id), by, note), 'Noted.'),
+      },
       resolve: {
         usage: 'resolve <id> --note "why" --by "your name"',
         needs: ['note'],
-        perform: async ({ database }, { id, by, note = '' }) =>
-          DONE_OR_GONE(await resolveFinding(database, BigInt(id), by, note), 'Resolved.'),
+        perform: async ({ database, gateway }, { id, by, note = '' }) =>
+          DONE_OR_GONE(await resolveFinding(database, gateway.mode, BigInt(id), by, note), 'Resolved.'),
       },
     },
   },

@@ -1,67 +1,105 @@
-/**
- * Where a row may end. Every transaction of the history and every payment of ours ends in exactly one class; the rules
- * stand in `classification/repository.ts`, once, in the order in which they are tried.
- */
+/** What a class means, in words; the same rules stand as conditions in `classification/rules.ts`, in the order in which they are tried. */
+type Class = {
+  rule: string;
+  isFinding: boolean;
+  /** May mend itself: raised only when it is still seen an hour later. */
+  isGraced?: true;
+  /** What to do about it. */
+  todo: string;
+};
+
+const finding = (rule: string, todo: string): Class => ({ rule, isFinding: true, todo });
+const graced = (rule: string, todo: string): Class => ({ rule, isFinding: true, isGraced: true, todo });
+const quiet = (rule: string): Class => ({ rule, isFinding: false, todo: '' });
+
+/** Where a row may end. Every transaction of the history and every payment of ours ends in exactly one class. */
 export const CLASSES = {
-  matched: { isFinding: false, todo: '' },
-  matched_late: { isFinding: false, todo: '' },
-  open: { isFinding: false, todo: '' },
-  failed: { isFinding: false, todo: '' },
-  repaired: { isFinding: false, todo: '' },
-  /** Not a disagreement: the list was cut, so nothing may be called absent. The verdict is `incomplete`. */
-  history_truncated: { isFinding: false, todo: '' },
-  underpaid: {
-    isFinding: true,
-    todo: 'less money came than was asked for: ask the shopper for the rest or refund',
-  },
-  overpaid: { isFinding: true, todo: 'more money came than was asked for: refund the surplus' },
-  unit_error: {
-    isFinding: true,
-    todo: 'amounts are a power of ten apart: check amountUnit in the dialect first',
-  },
-  currency_mismatch: {
-    isFinding: true,
-    todo: 'the money is in another currency: refund it, or settle by hand',
-  },
-  mode_mismatch: {
-    isFinding: true,
-    todo: 'test and live are mixed up: check which key which process uses',
-  },
-  duplicate_payment: { isFinding: true, todo: 'the order was paid twice: refund this payment' },
-  late_payment: {
-    isFinding: true,
-    todo: 'money came for a payment that was closed: run again to settle it, or refund',
-  },
-  unknown_reference: {
-    isFinding: true,
-    todo: 'the service holds a transaction that is not ours: find out who made it',
-  },
-  absent_from_history: { isFinding: true, todo: 'the service does not list this payment: ask the service' },
-  paid_unconfirmed: {
-    isFinding: true,
-    todo: 'our order is paid, the service does not say so any more: ask the service before giving more value',
-  },
-  reversed: {
-    isFinding: true,
-    todo: 'the money went back after the order was released: get the goods back or write it off',
-  },
-  unknown_status: {
-    isFinding: true,
-    todo: 'the service uses a word nobody explained: add it to statuses in the dialect',
-  },
-  sources_disagree: {
-    isFinding: true,
-    todo: 'history and verify say different things: if it lasts, ask the service',
-  },
-  unreadable: {
-    isFinding: true,
-    todo: 'a record could not be read: compare it with the pointers in the dialect',
-  },
-} as const satisfies Record<string, { isFinding: boolean; todo: string }>;
+  matched: quiet('the history lists one payment of exactly the money that its order was released for'),
+  matched_late: quiet(
+    'as matched, but the money came after the payment had been closed or was older than eight days',
+  ),
+  open: quiet(
+    'no money on either side yet, and the payment is younger than eight days; or settled too lately for the list',
+  ),
+  failed: quiet('the payment ended without money, and no source says otherwise'),
+  repaired: quiet(
+    'the history showed money that we had missed; verify confirmed it, and this run settled it',
+  ),
+  history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),
+  underpaid: finding(
+    'the history shows less money than was asked for',
+    'less money came than was asked for: ask the shopper for the rest or refund',
+  ),
+  overpaid: finding(
+    'the history shows more money than was asked for',
+    'more money came than was asked for: refund the surplus',
+  ),
+  unit_error: finding(
+    'the history shows a power of ten of the money that was asked for',
+    'amounts are a power of ten apart: check amountUnit in the dialect first',
+  ),
+  currency_mismatch: finding(
+    'the history shows money in another currency than was asked for',
+    'the money is in another currency: refund it, or settle by hand',
+  ),
+  mode_mismatch: finding(
+    'the reference is that of a payment of the other mode',
+    'test and live are mixed up: check which key which process uses',
+  ),
+  duplicate_payment: finding(
+    'another payment has paid the order, or one reference was charged more than once',
+    'the order was paid twice: refund this payment',
+  ),
+  late_payment: finding(
+    'the history shows exactly the money for a payment that had been closed, and verify could not be asked yet',
+    'money came for a payment that was closed: run again to settle it, or refund',
+  ),
+  unknown_reference: finding(
+    'the history lists a transaction whose reference is none of ours',
+    'the service holds a transaction that is not ours: find out who made it',
+  ),
+  absent_from_history: finding(
+    'the list is whole and lacks a payment that was settled, or that has been open for more than eight days',
+    'the service does not list this payment: ask the service',
+  ),
+  paid_unconfirmed: finding(
+    'the order was released, and now neither history nor verify says that it was paid',
+    'our order is paid, the service does not say so any more: ask the service before giving more value',
+  ),
+  reversed: finding(
+    'the order was released, and history or verify says that the money went back',
+    'the money went back after the order was released: get the goods back or write it off',
+  ),
+  unknown_status: finding(
+    'the history uses a word that the dialect does not explain',
+    'the service uses a word nobody explained: add it to statuses in the dialect',
+  ),
+  sources_disagree: graced(
+    'verify, history and signed webhooks contradict each other about money, for an hour and more',
+    'history, verify and webhooks say different things: ask the service',
+  ),
+  unreadable: finding(
+    'a record of the history has no readable reference, status or money',
+    'a record could not be read: compare it with the pointers in the dialect',
+  ),
+  /** Of a currency, not of a row: what the history adds up to is checked against the service's balance. */
+  cash_difference: graced(
+    'collected minus transferred out is not the balance of the currency, for an hour and more',
+    'the service holds other money than its history adds up to: ask for its statement of fees and corrections',
+  ),
+} as const satisfies Record<string, Class>;
 
 export type ReconciliationClass = keyof typeof CLASSES;
 
+const NAMES = Object.keys(CLASSES) as ReconciliationClass[];
+const classOf = (name: ReconciliationClass): Class => CLASSES[name];
+
 /** The classes that somebody has to look at. */
-export const FINDING_CLASSES: readonly ReconciliationClass[] = (
-  Object.keys(CLASSES) as ReconciliationClass[]
-).filter((name) => CLASSES[name].isFinding);
+export const FINDING_CLASSES: readonly ReconciliationClass[] = NAMES.filter(
+  (name) => classOf(name).isFinding,
+);
+
+/** Those of them that may mend themselves. */
+export const GRACED_CLASSES: readonly ReconciliationClass[] = NAMES.filter(
+  (name) => classOf(name).isGraced === true,
+);

@@ -14,6 +14,7 @@ export function formatReport(report: ReconciliationReport): string {
   ];
   return [
     verdictLine(report),
+    ...gracedPart(report),
     ...findingsPart(report),
     counts.join('\n'),
     ...moneyPart(report.identity),
@@ -33,6 +34,14 @@ function verdictLine({ verdict, incompleteReason, findings }: ReconciliationRepo
     case 'incomplete':
       return `INCOMPLETE. Nothing is called absent in this run: ${visible(incompleteReason ?? 'unknown reason')}.`;
   }
+}
+
+function gracedPart({ graced }: ReconciliationReport): string[] {
+  const classes = Object.entries(graced).map(([name, count]) => `${count} ${name}`);
+  if (classes.length === 0) return [];
+  return [
+    `Contradictions that may still mend themselves: ${classes.join(', ')}. What lasts an hour is raised.`,
+  ];
 }
 
 /** Withheld verdicts are no findings. */

@@ -5,17 +5,20 @@ import type { Database } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settle } from '../settlement/settle.ts';
-import { holdMoneyFound } from '../suspense/repository.ts';
+import type { Alarm } from './alert.ts';
 import { missingSince, setAnchors } from './anchors/repository.ts';
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
-import { closeUnseen, countFindings, findingsOfRun, raiseFindings } from './findings/repository.ts';
+import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
+import { gatherWhatContradicts } from './contested.ts';
 import type { Books } from './identity.ts';
 import { matchAgain, matchSides, totalsOfSides, type Scope } from './matching/repository.ts';
 import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './read-history.ts';
-import { composeReport, MAX_ITEMS, ReconciliationRunningError, type ReconciliationReport } from './report.ts';
-import { abandonRun, finishRun, openRun, openSession, type Session } from './repository.ts';
+import { ReconciliationRunningError, type ReconciliationReport } from './report.ts';
+import { openSession } from './repository.ts';
+import { abandonRun, digestOfHistory, openRun } from './runs/repository.ts';
 import { noteVerified } from './staging/repository.ts';
+import { tellOfRun } from './tell.ts';
 import { verifyPayments, type Verified } from './verify-payments.ts';
 
 /**
@@ -32,6 +35,7 @@ export type ReconcileParts = {
   logger: Logger;
   /** Payments verified at the same time. */
   concurrency: number;
+  alarm: Alarm;
 };
 
 export type ReconcileOptions = {
@@ -53,7 +57,7 @@ const MAX_VERIFIED = 5_000;
  * throws {@link ReconciliationRunningError} when another run of the mode is at work, or what the database throws
  */
 export function createReconcile(parts: ReconcileParts): Reconcile {
-  const { database, gateway, clock } = parts;
+  const { database, gateway, clock, alarm } = parts;
   return async (options) => {
     const session = await openSession(database, gateway.mode);
     if (session === null) throw new ReconciliationRunningError();
@@ -63,23 +67,32 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
       startedAt: clock.now(),
       session,
       options,
+      isDry: options.dryRun,
       logger: parts.logger.child({ run: id }),
     };
+    let ended: Ended;
     try {
-      if (!options.dryRun) await openRun(database, run.id, gateway.mode);
-      return await runOnce(parts, run);
+      if (!options.dryRun) await openRun(database, run.id, gateway.mode, options);
+      ended = await runOnce(parts, run);
     } catch (error) {
-      if (!options.dryRun) await abandonRun(database, run.id).catch(() => undefined);
+      if (!options.dryRun) {
+        const reason = (error as Error).message;
+        await abandonRun(database, run.id, reason).catch(() => undefined);
+        await alarm({ event: 'reconciliation-failed', mode: gateway.mode, runId: id, reason });
+      }
       throw error;
     } finally {
       await session.close();
     }
+    // Without the lock: whoever takes an alert may be slow.
+    if (!options.dryRun) await tellOfRun(alarm, ended.report, ended.raised);
+    return ended.report;
   };
 }
 
-type Run = { id: string; startedAt: Date; session: Session; options: ReconcileOptions; logger: Logger };
+type Run = ConcludedRun & { options: ReconcileOptions };
 
-async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationReport> {
+async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const { session, options } = run;
   const { mode } = parts.gateway;
   const { until = null, onProgress } = options;
@@ -90,6 +103,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationR
   const { startedAt } = history;
   // A window shows another part of the list than the run before saw.
   if (isAll) history.cut ??= await missingSince(session, mode);
+  const looked = await gatherWhatContradicts(session, parts.gateway);
   const scope: Scope = { mode, startedAt, since, until, isCut: history.cut !== null };
   onProgress?.({ step: 'compare' });
   // One look at one moment: other doors settle meanwhile, and sums of two moments would not close.
@@ -102,20 +116,13 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<ReconciliationR
   const before = await compare(matchSides);
   const verified = await verifyWhatDiffers(parts, run, history);
   const books = verified.answers.length === 0 ? before : await compare(matchAgain);
-  const report = await session.transaction(async () => {
-    const isWhole = history.cut === null && verified.problem === null;
-    if (!options.dryRun) {
-      await raiseFindings(session, mode, run.id);
-      await holdMoneyFound(session, mode, run.id);
-      if (isWhole) await closeUnseen(session, mode, run.id, isAll);
-    }
-    const report = await reportOf(parts, run, history, verified, books);
-    if (!options.dryRun) await finishRun(session, report);
-    return report;
-  });
-  if (report.complete && isAll && !options.dryRun) await session.transaction(() => setAnchors(session, mode));
+  const inputs = { ...digestsOf(parts.gateway, books), history: await digestOfHistory(session) };
+  const isWhole = history.cut === null && verified.problem === null;
+  const found: Found = { history, verified, books, inputs, problem: history.cut ?? verified.problem };
+  const ended = await session.transaction(() => conclude(parts, run, found, { isAll, isWhole, looked }));
+  if (isWhole && isAll && !options.dryRun) await session.transaction(() => setAnchors(session, mode));
   await history.clear();
-  return report;
+  return ended;
 }
 
 async function verifyWhatDiffers(
@@ -134,32 +141,4 @@ async function verifyWhatDiffers(
   await noteVerified(session, verified.answers);
   const problem = waiting > 0 ? `${waiting} more payments are to be verified: run again` : verified.problem;
   return { ...verified, problem };
-}
-
-async function reportOf(
-  { gateway, clock }: ReconcileParts,
-  { id, session, startedAt, logger }: Run,
-  history: HistoryRead,
-  verified: Verified,
-  books: Books,
-): Promise<ReconciliationReport> {
-  const { mode } = gateway;
-  const report = composeReport({
-    runId: id,
-    mode,
-    startedAt,
-    finishedAt: clock.now(),
-    history,
-    problem: history.cut ?? verified.problem,
-    verified: verified.answers.length,
-    books,
-    findings: await countFindings(session, mode),
-    items: await findingsOfRun(session, mode, MAX_ITEMS),
-  });
-  const { verdict, matched, repaired, findings, incompleteReason } = report;
-  logger[verdict === 'agreed' ? 'info' : 'warn'](
-    { verdict, matched, repaired, findings, reason: incompleteReason },
-    'reconciled',
-  );
-  return report;
 }

@@ -1,7 +1,8 @@
 import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from './classes.ts';
-import { itemOf } from './findings.ts';
-import type { OpenFinding } from './findings/repository.ts';
+import { ageOf, type Age } from './age.ts';
+import type { ItemFacts } from './findings.ts';
+import type { FindingCount } from './findings/repository.ts';
 import { identityOf, paymentsOf, referencesOf, remainder, type Books } from './identity.ts';
 
 export { formatReport } from './format-report.ts';
@@ -9,25 +10,8 @@ export { formatReport } from './format-report.ts';
 /** `incomplete` wins over `findings`: what was not read whole is not judged whole. */
 export type Verdict = 'agreed' | 'findings' | 'incomplete';
 
-/** How long a finding has been open: under one day, one to seven, seven to thirty, over thirty. */
-export type Age = '<1d' | '1-7d' | '7-30d' | '>30d';
-
 /** One open disagreement. Amounts are decimal texts in major units; times ISO 8601. */
-export type ReportItem = {
-  /** Of the stored finding; null in a dry run that sees it for the first time. */
-  id: string | null;
-  class: ReconciliationClass;
-  reference: string;
-  orderId: string | null;
-  /** What the payment asks for, in its own currency; null for a transaction that is not ours. */
-  expected: string | null;
-  /** What the service says was paid; null when it says nothing was. */
-  actual: string | null;
-  /** Of `actual`, or of `expected` when there is no actual. */
-  currency: string | null;
-  firstSeenAt: string;
-  age: Age;
-};
+export type ReportItem = ItemFacts & { age: Age };
 
 /** The money of one currency: `serviceTotal` = `settled` + the sum of `classes` + `difference`. Texts in major units. */
 export type IdentityLine = {
@@ -63,32 +47,45 @@ export type ReconciliationReport = {
   identity: IdentityLine[];
   /** How many open findings each class has; of `history_truncated`, how many verdicts were withheld. */
   findings: Partial<Record<ReconciliationClass, number>>;
+  /** Contradictions younger than an hour: findings if they last. */
+  graced: Partial<Record<ReconciliationClass, number>>;
   /** The open findings, oldest first, at most {@link MAX_ITEMS}. */
   items: ReportItem[];
   /** Collected − transferred out = balance, once the dialect knows where balances are. */
   balances: null;
   /** Why the run is not complete; null when it is. */
   incompleteReason: string | null;
+  /** Digests of what was read. Two runs with the same three have read the same. */
+  inputs: Inputs;
 };
+
+/** SHA-256 in hex of our side's counts and sums and of the dialect; of the history a digest that its order does not change. */
+export type Inputs = { history: string; ours: string; dialect: string };
 
 /** A report is read by people and kept in a row: the counts are exact, the list is not endless. */
 export const MAX_ITEMS = 10_000;
 
-/** What a run has found out, before it is put into words. */
+/** What a run has found out, before it is put into words. Whoever has it can write the report again. */
 export type Outcome = {
   runId: string;
   mode: Mode;
-  startedAt: Date;
-  finishedAt: Date;
+  /** ISO 8601, as all times in here. */
+  startedAt: string;
+  finishedAt: string;
+  /** By the database's clock: the moment of the ages. */
+  asOf: string;
   history: { records: number; pages: number; unreadable: number };
   /** Why the run is not complete. */
   problem: string | null;
   verified: number;
   books: Books;
-  findings: readonly { class: ReconciliationClass; count: bigint }[];
-  items: readonly OpenFinding[];
+  findings: readonly FindingCount[];
+  inputs: Inputs;
+  /** Of the findings, the oldest {@link MAX_ITEMS}. */
+  items: readonly ItemFacts[];
 };
 
+/** Puts into words what a run has found out: the same outcome gives the same report, to the byte. */
 export function composeReport(outcome: Outcome): ReconciliationReport {
   const { runId, mode, startedAt, finishedAt, problem, verified, books, items } = outcome;
   const { records, pages, unreadable } = outcome.history;
@@ -96,16 +93,15 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
   const { matched, unclassified } = remainder(books.sides);
   const rowsOf = (name: ReconciliationClass): number =>
     books.classes.filter((one) => one.class === name).reduce((sum, { rows }) => sum + Number(rows), 0);
-  const findings: ReconciliationReport['findings'] = {};
-  for (const { class: name, count } of outcome.findings) findings[name] = Number(count);
+  const findings = countsOf(outcome.findings.filter(({ isRaised }) => isRaised));
   const withheld = rowsOf('history_truncated');
   if (withheld > 0) findings.history_truncated = withheld;
   const hasFindings = items.length > 0 || !closes || unclassified > 0;
   return {
     runId,
     mode,
-    startedAt: startedAt.toISOString(),
-    finishedAt: finishedAt.toISOString(),
+    startedAt,
+    finishedAt,
     complete: problem === null,
     verdict: problem !== null ? 'incomplete' : hasFindings ? 'findings' : 'agreed',
     history: { records, references: referencesOf(books.sides), pages, unreadable },
@@ -116,10 +112,20 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     verified,
     identity,
     findings,
-    items: items.map((item) => itemOf(item, startedAt)),
+    graced: countsOf(outcome.findings.filter(({ isRaised }) => !isRaised)),
+    items: items.map((item) => ({ ...item, age: ageAt(item, outcome.asOf) })),
     balances: null,
     incompleteReason: problem,
+    inputs: outcome.inputs,
   };
+}
+
+function countsOf(counts: readonly FindingCount[]): ReconciliationReport['findings'] {
+  return Object.fromEntries(counts.map(({ class: name, count }) => [name, Number(count)]));
+}
+
+function ageAt({ firstSeenAt }: ItemFacts, asOf: string): Age {
+  return ageOf((Date.parse(asOf) - Date.parse(firstSeenAt)) / 1_000);
 }
 
 /** The exit code of the command: 0 agreed, 1 open findings, 2 not completed. */

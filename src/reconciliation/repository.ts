@@ -1,7 +1,6 @@
 import pg from 'pg';
 import type { Database, Queryable } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { ReconciliationReport } from './report.ts';
 
 /**
  * The connection of one run: it holds the lock and the temporary tables, and it is thrown away afterwards, so that
@@ -75,6 +74,13 @@ function sessionOf(client: pg.PoolClient, query: Queryable['query']): Session {
   };
 }
 
+/** The time of the transaction in hand: the one that everything it writes has. */
+export async function transactionTime(db: Queryable): Promise<Date> {
+  const [row] = await db.query<{ now: Date }>('SELECT now()');
+  if (row === undefined) throw new Error('Bug: the database does not know the time');
+  return row.now;
+}
+
 /** The database's time: the one by which payments were written. */
 export async function databaseTime(db: Queryable): Promise<Date> {
   const [row] = await db.query<{ now: Date }>('SELECT clock_timestamp() AS now');
@@ -89,33 +95,4 @@ export async function onlyCurrency(db: Queryable, mode: Mode): Promise<string | 
     [mode],
   );
   return rows.length === 1 ? (rows[0]?.currency ?? null) : null;
-}
-
-/** Call it with the lock: then a run that never ended has lost its process, and is ended here. */
-export async function openRun(db: Queryable, id: string, mode: Mode): Promise<void> {
-  await db.query(
-    `WITH lost AS (
-       UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete'
-       WHERE mode = $2 AND finished_at IS NULL
-     )
-     INSERT INTO reconciliation_runs (id, mode) VALUES ($1, $2)`,
-    [id, mode],
-  );
-}
-
-/** Keeps the report without its items: findings live in their own table, and there may be many. */
-export async function finishRun(db: Queryable, report: ReconciliationReport): Promise<void> {
-  await db.query(
-    `UPDATE reconciliation_runs SET finished_at = now(), complete = $2, verdict = $3, report = $4 WHERE id = $1`,
-    [report.runId, report.complete, report.verdict, JSON.stringify({ ...report, items: [] })],
-  );
-}
-
-/** A run that broke off is finished, too: nobody should wait for it. */
-export async function abandonRun(db: Queryable, id: string): Promise<void> {
-  await db.query(
-    `UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete'
-     WHERE id = $1 AND finished_at IS NULL`,
-    [id],
-  );
 }

@@ -6,7 +6,10 @@ import { acceptCheckoutUrl } from '../../src/gateway/checkout-url.ts';
 import { readRetryAfter } from '../../src/gateway/retry-after.ts';
 import { readOrderInput } from '../../src/orders/input.ts';
 import { bearerToken } from '../../src/platform/bearer.ts';
+import { csvLine } from '../../src/platform/csv.ts';
 import { parseMajor } from '../../src/platform/money.ts';
+import { exportFindings } from '../../src/reconciliation/export-findings.ts';
+import { streamFindings } from '../../src/reconciliation/findings.ts';
 import { attack, inventory, problemOf, prototypes, refuses, type Refusal } from '../support/hostile.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { keepLines } from '../support/lines.ts';
@@ -422,4 +425,42 @@ test('after all that, every invariant holds', async () => {
   const { database } = shop.program;
   const observed = { sandboxUrl: shop.sandbox.url, traffic: shop.traffic(), key: shop.sandbox.testKey };
   expect(await checkInvariants({ database, ...observed, logs: lines })).toEqual([]);
+});
+
+describe('H22 formulas in what an operator exports', () => {
+  const formulas = [
+    '=HYPERLINK("https://evil.example","click")',
+    "+1+cmd|' /C calc'!A0",
+    '-2+3',
+    '@SUM(1)',
+    '\t=1',
+    '\r=1',
+    '\n=1',
+    '\uff1d1+1',
+    '\uff0b1',
+    '\uff0d1',
+    '\uff20SUM(1)',
+  ];
+  test.each(formulas)('%j is a text', (formula) => {
+    expect(csvLine([formula, 'x'])).toBe(`"'${formula.replaceAll('"', '""')}","x"\r\n`);
+  });
+
+  test('a cell can neither end its line nor begin another cell', () => {
+    expect(csvLine(['a","=1', 'b\r\n=1', null, ''])).toBe('"a"",""=1","b\r\n=1","",""\r\n');
+  });
+
+  test('what the history lists comes out of the export as text', async () => {
+    const database = shop.program.database;
+    await database.query(`INSERT INTO reconciliation_runs (id, mode) VALUES ('run_h22', 'test')`);
+    for (const reference of formulas)
+      await database.query(
+        `INSERT INTO findings (mode, class, reference, first_run_id, last_run_id)
+         VALUES ('test', 'unknown_reference', $1, 'run_h22', 'run_h22')`,
+        [reference],
+      );
+    let text = '';
+    for await (const part of exportFindings(streamFindings(database, 'test', true), 'csv')) text += part;
+    for (const formula of formulas) expect(text).toContain(`,"'${formula.replaceAll('"', '""')}",`);
+    expect(text).not.toMatch(/,"[=+\-@]/);
+  });
 });

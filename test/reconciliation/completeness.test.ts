@@ -92,8 +92,10 @@ describe('the verdict is not `agreed`', () => {
     composeReport({
       runId: 'run_x',
       mode: 'test',
-      startedAt: new Date(0),
-      finishedAt: new Date(0),
+      startedAt: '2026-01-31T00:00:00.000Z',
+      finishedAt: '2026-01-31T00:00:01.000Z',
+      asOf: '2026-01-31T00:00:01.000Z',
+      inputs: { history: '', ours: '', dialect: '' },
       history: { records: 2, pages: 1, unreadable: 0 },
       problem: null,
       verified: 0,

@@ -5,6 +5,7 @@ import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import type { Alert } from '../../src/reconciliation/alert.ts';
 import { createReconcile, type Reconcile } from '../../src/reconciliation/reconcile.ts';
 import { createSettle } from '../../src/settlement/settle.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -19,6 +20,8 @@ export type Desk = {
   service: FakeService;
   gateway: Gateway;
   reconcile: Reconcile;
+  /** What somebody was told of, in order. */
+  alerts: Alert[];
   /** A payment of ours and, unless null, what the history lists for it. */
   put(payment: PlantedPayment, transaction: Partial<FakeTransaction> | null): Promise<Planted>;
   /** The same reconciliation with another dialect. */
@@ -32,6 +35,11 @@ export async function openDesk(): Promise<Desk> {
   const { database, url, close } = await createTestDatabase();
   const service = await startFakeService();
   const gateways: Gateway[] = [];
+  const alerts: Alert[] = [];
+  const alarm = (alert: Alert): Promise<void> => {
+    alerts.push(alert);
+    return Promise.resolve();
+  };
   const logger = createLogger('silent');
 
   function reconcileWith(dialect: Dialect): { gateway: Gateway; reconcile: Reconcile } {
@@ -54,7 +62,15 @@ export async function openDesk(): Promise<Desk> {
     });
     return {
       gateway,
-      reconcile: createReconcile({ database, gateway, settle, clock: systemClock, logger, concurrency: 4 }),
+      reconcile: createReconcile({
+        database,
+        gateway,
+        settle,
+        clock: systemClock,
+        logger,
+        concurrency: 4,
+        alarm,
+      }),
     };
   }
 
@@ -62,6 +78,7 @@ export async function openDesk(): Promise<Desk> {
     database,
     url,
     service,
+    alerts,
     ...reconcileWith(defaultDialect),
     put: async (payment, transaction) => {
       const planted = await plant(database, payment);

@@ -52,11 +52,7 @@ describe('what was missed is repaired through settlement', () => {
   test('history alone pays nothing: not when verify says pending, not when it cannot be asked', async () => {
     const { orderId, reference } = await desk.put({}, {});
     desk.service.verify.set(reference, { reference, status: 'PENDING' });
-    expect(await run()).toMatchObject({
-      verdict: 'findings',
-      repaired: 0,
-      findings: { sources_disagree: 1 },
-    });
+    expect(await run()).toMatchObject({ repaired: 0, graced: { sources_disagree: 1 } });
     expect(await orderStatus(orderId)).toBe('pending');
   });
 
@@ -74,8 +70,8 @@ describe('a dry run', () => {
     const before = await rowCounts(desk.database);
     const report = await desk.reconcile({ dryRun: true });
     expect(report).toMatchObject({ complete: true, verdict: 'findings', verified: 0, matched: 1 });
-    expect(report.findings).toEqual({ sources_disagree: 1, underpaid: 1 });
-    expect(report.items.map(({ id }) => id)).toEqual([null, null]);
+    expect([report.findings, report.graced]).toEqual([{ underpaid: 1 }, { sources_disagree: 1 }]);
+    expect(report.items.map(({ id }) => id)).toEqual([null]);
     expect(await rowCounts(desk.database)).toEqual(before);
     expect(desk.service.calls.every((call) => call.startsWith('history'))).toBe(true);
   });
@@ -214,8 +210,12 @@ describe('findings', () => {
     await run();
     const [finding] = await listFindings(desk.database, 'test');
     expect(finding).toMatchObject({ class: 'underpaid', expected: '25.00', actual: '20.00', age: '<1d' });
-    expect(await resolveFinding(desk.database, finding?.id ?? 0n, 'Ada', 'refunded by hand')).toBe(true);
-    expect(await resolveFinding(desk.database, finding?.id ?? 0n, 'Ada', 'refunded by hand')).toBe(false);
+    expect(await resolveFinding(desk.database, 'test', finding?.id ?? 0n, 'Ada', 'refunded by hand')).toBe(
+      true,
+    );
+    expect(await resolveFinding(desk.database, 'test', finding?.id ?? 0n, 'Ada', 'refunded by hand')).toBe(
+      false,
+    );
     expect(await run()).toMatchObject({ verdict: 'agreed', items: [] });
     desk.service.history[0] = { reference, amount: '21.00' };
     expect(await run()).toMatchObject({ verdict: 'findings', findings: { underpaid: 1 } });
@@ -223,9 +223,11 @@ describe('findings', () => {
   });
 
   test('need a name and a note to be resolved', async () => {
-    await expect(resolveFinding(desk.database, 1n, ' ', 'why')).rejects.toThrow(RangeError);
-    await expect(resolveFinding(desk.database, 1n, 'Ada', '')).rejects.toThrow(RangeError);
-    await expect(resolveFinding(desk.database, 1n, 'reconciliation', 'why')).rejects.toThrow(RangeError);
+    await expect(resolveFinding(desk.database, 'test', 1n, ' ', 'why')).rejects.toThrow(RangeError);
+    await expect(resolveFinding(desk.database, 'test', 1n, 'Ada', '')).rejects.toThrow(RangeError);
+    await expect(resolveFinding(desk.database, 'test', 1n, 'reconciliation', 'why')).rejects.toThrow(
+      RangeError,
+    );
   });
 
   test('outside of a window stay open', async () => {

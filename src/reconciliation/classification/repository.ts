@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/database.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
-import type { ReconciliationClass } from '../classes.ts';
+import { FINDING_CLASSES, type ReconciliationClass } from '../classes.ts';
 import type { Scope } from '../matching/repository.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
@@ -23,12 +23,13 @@ const COMPARED = `
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
     coalesce(m.released_at >= $1, false) AS is_settled_since_start,
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
-    $2::boolean AS is_cut
+    told.word AS told, $2::boolean AS is_cut
   FROM differing m
   LEFT JOIN LATERAL (
     SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
     WHERE NOT m.is_ours AND p.reference = m.reference LIMIT 1
   ) o ON true
+  LEFT JOIN webhook_words told ON m.is_ours AND told.reference = m.reference
   LEFT JOIN verified_payments asked ON asked.reference = m.reference
   LEFT JOIN LATERAL (
     SELECT outcome FROM verifications
@@ -36,6 +37,10 @@ const COMPARED = `
       AND reference = m.reference AND id > coalesce(m.verification_id, 0)
     ORDER BY id DESC LIMIT 1
   ) v ON true`;
+
+// What each source says, for whoever looks at the finding when the list may say something else.
+const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
+  'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told, 'payment', here, 'releasedAt', released_at))`;
 
 /** Puts every row that differs into its one class: table `classified`, made anew. Call it inside a snapshot. */
 export async function classify(db: Queryable, scope: Scope): Promise<void> {
@@ -46,9 +51,9 @@ export async function classify(db: Queryable, scope: Scope): Promise<void> {
        coalesce(amount, other_mode_amount) AS expected, coalesce(currency, other_mode_currency) AS expected_currency,
        CASE WHEN there = 'paid' THEN paid_amount END AS actual,
        CASE WHEN there = 'paid' THEN paid_currency END AS actual_currency,
-       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify
+       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
      FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared) ruled`,
-    [scope.startedAt, scope.isCut],
+    [scope.startedAt, scope.isCut, FINDING_CLASSES],
   );
 }
 

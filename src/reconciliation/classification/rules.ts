@@ -7,6 +7,7 @@
  * - `is_ours`: it has the reference of a payment of this mode. `here`: where that payment stands.
  * - `is_settled`: the payment released its order, on the evidence of a verify answer.
  * - `answered`: what verify answered last; for a settled payment, since it was settled (null: nobody has asked since).
+ * - `told`: what signed webhooks say of the money (paid, reversed), where that is not what is settled; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`: the money asked for.
  * - `is_cut`: the history was not read to its end.
  *
@@ -25,10 +26,17 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // Paid there, with other money. When verify confirmed the exact money since, the two sources contradict each other.
   [`there = 'paid' AND charges > 1`, 'duplicate_payment'],
   [`there = 'paid' AND NOT is_exact AND is_settled AND answered = 'paid'`, 'sources_disagree'],
+  // Reversed is said of the whole payment: it is raised whatever else is wrong with it.
+  [`is_settled AND answered = 'reversed'`, 'reversed'],
   [`there = 'paid' AND paid_currency <> currency`, 'currency_mismatch'],
   [`there = 'paid' AND is_power_of_ten_apart`, 'unit_error'],
   [`there = 'paid' AND paid_amount < amount`, 'underpaid'],
   [`there = 'paid' AND paid_amount > amount`, 'overpaid'],
+
+  // Paid there, exactly, and settled here; verify or a webhook says otherwise since. Verify is asked again, and if it
+  // confirms the money, a webhook that took it back still stands against it.
+  [`there = 'paid' AND is_settled AND answered IN ('failed', 'expired')`, 'sources_disagree'],
+  [`there = 'paid' AND is_settled AND told = 'reversed'`, 'sources_disagree'],
 
   // Paid there, exactly, and settled here. Late: the payment had been closed before, or the horizon had passed.
   [`there = 'paid' AND is_settled AND was_released_now`, 'repaired'],
@@ -43,7 +51,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // Settled here and not paid there. A payment settled while the list was being read may be too young for it. Not
   // found is not failed: it says no more than the list does.
   [`is_settled AND is_settled_since_start`, 'open'],
-  [`is_settled AND (there = 'reversed' OR answered = 'reversed')`, 'reversed'],
+  [`is_settled AND there = 'reversed'`, 'reversed'],
   [`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],
   [
     `is_settled AND there IS NULL AND coalesce(answered, 'paid') IN ('paid', 'not_found')`,
@@ -55,6 +63,9 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // No money there as far as the history goes, but verify has shown money that is held here.
   [`here = 'held' AND is_money_answered AND there IS NULL AND is_cut`, 'history_truncated'],
   [`here = 'held' AND is_money_answered`, 'sources_disagree'],
+
+  // A signed webhook says that money came, and nobody else knows of it. That it went back again is said by both.
+  [`told = 'paid' AND NOT is_settled AND coalesce(there, '') <> 'reversed'`, 'sources_disagree'],
 
   // No money on either side. Payments that are watched must be known there once they are older than the horizon.
   [`there IS NULL AND is_watched AND is_beyond_horizon AND is_cut`, 'history_truncated'],
@@ -74,4 +85,5 @@ export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when}
 export const IS_TO_VERIFY = `is_ours AND (
   class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed')
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
+  OR (class = 'reversed' AND there = 'paid')
   OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;

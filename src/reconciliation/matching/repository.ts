@@ -43,7 +43,8 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
        r.id IS NOT NULL AS is_settled, r.amount AS settled_amount, r.released_at, r.verification_id,
        (${IS_LATE}) IS TRUE AS is_late
      FROM ${SIDES}
-     WHERE (h.reference IS NOT NULL OR (${IN_WINDOW})) AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`,
+     WHERE (h.reference IS NOT NULL OR (${IN_WINDOW}))
+       AND ((${IS_PLAINLY_MATCHED}) IS NOT TRUE OR p.reference IN (SELECT reference FROM contested))`,
     OF_SCOPE(scope),
   );
   await db.query('ANALYZE differing');

@@ -1,0 +1,64 @@
+import { sleep } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { ReconciliationClass } from './classes.ts';
+
+/**
+ * What somebody should be woken for. The names of the events are fixed: alarms are set on them.
+ * - `payment-reversed`: money went back after its order was released.
+ * - `findings-raised`: a run has raised new findings; told once, when they are raised.
+ * - `reconciliation-incomplete`: a run ended without a verdict on everything.
+ * - `reconciliation-failed`: a run broke off.
+ * - `reconciliation-skipped`: runs are skipped because another one is at work, and none has ended for long.
+ */
+export type Alert =
+  | { event: 'payment-reversed' | 'findings-raised'; mode: Mode; runId: string; findings: RaisedFindings }
+  | {
+      event: 'reconciliation-incomplete' | 'reconciliation-failed';
+      mode: Mode;
+      runId: string;
+      reason: string;
+    }
+  | { event: 'reconciliation-skipped'; mode: Mode; reason: string };
+
+export type RaisedFindings = {
+  counts: Partial<Record<ReconciliationClass, number>>;
+  /** The first {@link MAX_NAMED}; all of them are in `npm run findings`. */
+  first: { id: string; class: ReconciliationClass; reference: string; orderId: string | null }[];
+};
+
+export type Alarm = (alert: Alert) => Promise<void>;
+
+/** What a shop does with an alert: a page, a message, a ticket. */
+export type OwnAlarm = (alert: Alert) => Promise<void> | void;
+
+export const MAX_NAMED = 20;
+/** Whoever takes an alert must not keep the next run waiting. */
+const MAX_MS = 10_000;
+
+/** Logs each alert as an error under its event's name and tells it to `own`, whose faults are logged and change nothing. */
+export function createAlarm(logger: Logger, own: OwnAlarm | null): Alarm {
+  return async (alert) => {
+    logger.error(alert, WORDS[alert.event]);
+    if (own === null) return;
+    const over = new AbortController();
+    try {
+      const late = sleep(MAX_MS, over.signal).then(() => {
+        if (!over.signal.aborted) throw new Error(`it took longer than ${MAX_MS / 1_000} s`);
+      });
+      await Promise.race([own(alert), late]);
+    } catch (error) {
+      logger.error({ err: error, event: 'alarm-failed', of: alert.event }, 'nobody was told of an alert');
+    } finally {
+      over.abort();
+    }
+  };
+}
+
+const WORDS: Record<Alert['event'], string> = {
+  'payment-reversed': 'money went back after its order was released',
+  'findings-raised': 'orders and transactions disagree',
+  'reconciliation-incomplete': 'reconciliation was not completed',
+  'reconciliation-failed': 'reconciliation failed',
+  'reconciliation-skipped': 'reconciliation is skipped again and again',
+};

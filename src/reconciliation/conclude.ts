@@ -1,0 +1,109 @@
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { holdMoneyFound } from '../suspense/repository.ts';
+import type { Looked } from './contested/repository.ts';
+import { factsOf } from './findings.ts';
+import {
+  closeUnseen,
+  countFindings,
+  findingsOfRun,
+  newlyRaised,
+  raiseFindings,
+} from './findings/repository.ts';
+import type { Books } from './identity.ts';
+import type { HistoryRead } from './read-history.ts';
+import { composeReport, MAX_ITEMS, type Inputs, type Outcome, type ReconciliationReport } from './report.ts';
+import { transactionTime, type Session } from './repository.ts';
+import { freeze, sha256, textOf } from './runs/outcome.ts';
+import { finishRun } from './runs/repository.ts';
+import type { Verified } from './verify-payments.ts';
+
+export type ConcludeParts = { gateway: Gateway; clock: Clock };
+
+export type Run = {
+  id: string;
+  startedAt: Date;
+  session: Session;
+  isDry: boolean;
+  logger: Logger;
+};
+
+/** What a run has found out before it is concluded. */
+export type Found = {
+  history: HistoryRead;
+  verified: Verified;
+  books: Books;
+  inputs: Inputs;
+  problem: string | null;
+};
+
+/** `raised`: what became a finding by this run. */
+export type Ended = { report: ReconciliationReport; raised: Awaited<ReturnType<typeof newlyRaised>> };
+
+/** Raises, closes, and writes the run down, all at one moment. */
+export async function conclude(
+  parts: ConcludeParts,
+  run: Run,
+  found: Found,
+  { isAll, isWhole, looked }: { isAll: boolean; isWhole: boolean; looked: Looked },
+): Promise<Ended> {
+  const { session, isDry } = run;
+  const { mode } = parts.gateway;
+  if (!isDry) {
+    await raiseFindings(session, mode, run.id);
+    await holdMoneyFound(session, mode, run.id);
+    if (isWhole) await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: false });
+  }
+  const outcome = await outcomeOf(parts, run, found);
+  const report = composeReport(outcome);
+  const { verdict, matched, repaired, findings, incompleteReason } = report;
+  run.logger[verdict === 'agreed' ? 'info' : 'warn'](
+    { verdict, matched, repaired, findings, reason: incompleteReason },
+    'reconciled',
+  );
+  if (isDry) return { report, raised: [] };
+  const kept = freeze(outcome);
+  await finishRun(session, {
+    report,
+    reportSha256: sha256(textOf(report)),
+    ...kept,
+    itemsSha256: sha256(kept.items),
+    inputs: { ...found.inputs, looked },
+  });
+  return { report, raised: await newlyRaised(session, mode, run.id) };
+}
+
+async function outcomeOf(
+  { gateway, clock }: ConcludeParts,
+  { id, session, startedAt }: Run,
+  { history, verified, books, inputs, problem }: Found,
+): Promise<Outcome> {
+  const { mode } = gateway;
+  const { records, pages, unreadable } = history;
+  const items = await findingsOfRun(session, mode, MAX_ITEMS);
+  return {
+    runId: id,
+    mode,
+    startedAt: startedAt.toISOString(),
+    finishedAt: clock.now().toISOString(),
+    asOf: (await transactionTime(session)).toISOString(),
+    history: { records, pages, unreadable },
+    problem,
+    verified: verified.answers.length,
+    books,
+    findings: await countFindings(session, mode),
+    inputs,
+    items: items.map((item) => factsOf(item, startedAt)),
+  };
+}
+
+export function digestsOf({ dialect }: Gateway, { sides }: Books): Omit<Inputs, 'history'> {
+  const ours = sides
+    .filter(({ side }) => side !== 'history')
+    .map(({ side, currency, rows, sum }) => [side, currency ?? '', String(rows), sum].join(' '));
+  return {
+    ours: sha256(ours.sort().join('\n')).toString('hex'),
+    dialect: sha256(JSON.stringify(dialect)).toString('hex'),
+  };
+}

@@ -1,0 +1,41 @@
+import { csvLine } from '../platform/csv.ts';
+import type { Finding } from './findings.ts';
+
+/** The columns of the export, and what stands in them. */
+const COLUMNS: readonly [name: string, cell: (finding: Finding) => string | null][] = [
+  ['id', ({ id }) => String(id)],
+  ['class', (finding) => finding.class],
+  ['reference', ({ reference }) => reference],
+  ['order_id', ({ orderId }) => orderId],
+  ['expected', ({ expected }) => expected],
+  ['actual', ({ actual }) => actual],
+  ['currency', ({ currency }) => currency],
+  ['first_seen_at', ({ firstSeenAt }) => firstSeenAt],
+  ['last_seen_at', ({ lastSeenAt }) => lastSeenAt],
+  ['age', ({ age }) => age],
+  ['owner', ({ owner }) => owner],
+  ['notes', ({ notes }) => notes.map(({ at, by, note }) => `${at} ${by}: ${note}`).join('\n')],
+  ['evidence', ({ evidence }) => evidence && JSON.stringify(evidence)],
+  ['reopens', ({ reopens }) => reopens],
+  ['closed_at', ({ closedAt }) => closedAt],
+  ['closed_by', ({ closedBy }) => closedBy],
+  ['resolution', ({ resolution }) => resolution],
+];
+
+/** Findings as texts to write one after the other: CSV in UTF-8 for spreadsheets, or one JSON array. */
+export async function* exportFindings(
+  findings: AsyncIterable<Finding>,
+  format: 'csv' | 'json',
+): AsyncGenerator<string> {
+  if (format === 'csv') {
+    yield csvLine(COLUMNS.map(([name]) => name));
+    for await (const finding of findings) yield csvLine(COLUMNS.map(([, cell]) => cell(finding)));
+    return;
+  }
+  let before = '[';
+  for await (const finding of findings) {
+    yield `${before}\n${JSON.stringify({ ...finding, id: String(finding.id) })}`;
+    before = ',';
+  }
+  yield before === '[' ? '[]\n' : '\n]\n';
+}

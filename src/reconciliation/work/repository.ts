@@ -1,0 +1,110 @@
+import type { Queryable } from '../../platform/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+import type { SeenFinding } from '../findings/repository.ts';
+
+/** A finding with its life; amounts in minor units of their currencies. */
+export type StoredFinding = SeenFinding & {
+  id: bigint;
+  firstSeenAt: Date;
+  lastSeenAt: Date;
+  /** Seconds since it was first seen, by the database's clock; of a closed one, until it was closed. */
+  ageSec: number;
+  firstRunId: string;
+  lastRunId: string;
+  owner: string | null;
+  assignedBy: string | null;
+  assignedAt: Date | null;
+  closedAt: Date | null;
+  closedBy: string | null;
+  resolution: string | null;
+  reopens: bigint | null;
+  evidence: object | null;
+  notes: { at: string; by: string; note: string }[];
+};
+
+/** Findings of a mode that were raised, by their ids, from `after` on; open ones or all. */
+export async function readFindings(
+  db: Queryable,
+  mode: Mode,
+  { after, limit, isOpenOnly }: { after: bigint; limit: number; isOpenOnly: boolean },
+): Promise<StoredFinding[]> {
+  return db.query(
+    `SELECT f.id, f.class, f.reference, f.order_id AS "orderId", f.expected,
+       coalesce(p.currency, f.currency) AS "expectedCurrency", f.actual, f.currency AS "actualCurrency",
+       f.first_seen_at AS "firstSeenAt", f.last_seen_at AS "lastSeenAt",
+       extract(epoch FROM coalesce(f.closed_at, now()) - f.first_seen_at)::float8 AS "ageSec",
+       f.first_run_id AS "firstRunId", f.last_run_id AS "lastRunId",
+       f.owner, f.assigned_by AS "assignedBy", f.assigned_at AS "assignedAt",
+       f.closed_at AS "closedAt", f.closed_by AS "closedBy", f.note AS resolution, f.reopens, f.evidence,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('at', written_at, 'by', written_by, 'note', note) ORDER BY id)
+         FROM finding_notes n WHERE n.finding_id = f.id), '[]') AS notes
+     FROM findings f LEFT JOIN payments p ON p.reference = f.reference
+     WHERE f.mode = $1 AND f.id > $2 AND f.raised_at IS NOT NULL AND (f.closed_at IS NULL OR NOT $3)
+     ORDER BY f.id LIMIT $4`,
+    [mode, after, isOpenOnly, limit],
+  );
+}
+
+/** Gives a finding to somebody, or to somebody else. @returns false when the mode has no such open finding */
+export async function assignFinding(
+  db: Queryable,
+  mode: Mode,
+  id: bigint,
+  owner: string,
+  by: string,
+): Promise<boolean> {
+  const rows = await db.query(
+    `WITH assigned AS (
+       UPDATE findings SET owner = $3, assigned_at = now(), assigned_by = $4
+       WHERE id = $1 AND mode = $2 AND closed_at IS NULL
+       RETURNING id, order_id, reference, class
+     ), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, 'finding-assigned', reference, 'operator:' || $4, jsonb_build_object('finding', id, 'class', class, 'owner', $3::text)
+       FROM assigned WHERE order_id IS NOT NULL
+     )
+     SELECT id FROM assigned`,
+    [id, mode, owner, by],
+  );
+  return rows.length === 1;
+}
+
+/** Adds what somebody has found out. @returns false when the mode has no such open finding */
+export async function addNote(
+  db: Queryable,
+  mode: Mode,
+  id: bigint,
+  by: string,
+  note: string,
+): Promise<boolean> {
+  const rows = await db.query(
+    `INSERT INTO finding_notes (finding_id, written_by, note)
+     SELECT id, $3, $4 FROM findings WHERE id = $1 AND mode = $2 AND closed_at IS NULL RETURNING id`,
+    [id, mode, by, note],
+  );
+  return rows.length === 1;
+}
+
+/** Closes one finding by a person's hand, and writes that into the order's story. @returns whether the mode had it open */
+export async function closeFinding(
+  db: Queryable,
+  mode: Mode,
+  id: bigint,
+  by: string,
+  note: string,
+): Promise<boolean> {
+  const rows = await db.query(
+    `WITH closed AS (
+       UPDATE findings SET closed_at = now(), closed_by = $3, note = $4
+       WHERE id = $1 AND mode = $2 AND closed_at IS NULL
+       RETURNING id, order_id, reference, class
+     ), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, 'finding-resolved', reference, 'operator:' || $3, jsonb_build_object('finding', id, 'class', class, 'note', $4::text)
+       FROM closed WHERE order_id IS NOT NULL
+     )
+     SELECT id FROM closed`,
+    [id, mode, by, note],
+  );
+  return rows.length === 1;
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { exportFindings } from '../../src/reconciliation/export-findings.ts';
+import { listFindings, resolveFinding, streamFindings } from '../../src/reconciliation/findings.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { addNote, assignFinding } from '../../src/reconciliation/work/repository.ts';
+import { openDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false });
+const open = () => listFindings(desk.database, 'test');
+const only = async () => {
+  const findings = await open();
+  expect(findings).toHaveLength(1);
+  return findings[0] ?? Promise.reject(new Error('there is none'));
+};
+const texts = async (format: 'csv' | 'json', isOpenOnly = true): Promise<string> => {
+  let text = '';
+  for await (const part of exportFindings(streamFindings(desk.database, 'test', isOpenOnly), format))
+    text += part;
+  return text;
+};
+
+describe('a finding', () => {
+  test('has an owner, notes and an end with a name and a reason, and the order tells of it', async () => {
+    const { orderId } = await desk.put({}, { amount: '20.00' });
+    const { runId } = await run();
+    const { id } = await only();
+    expect(await assignFinding(desk.database, 'test', id, 'Tunde', 'Ngozi')).toBe(true);
+    expect(await addNote(desk.database, 'test', id, 'Tunde', 'wrote to the shopper')).toBe(true);
+    expect(await addNote(desk.database, 'test', id, 'Tunde', 'got an answer')).toBe(true);
+    expect(await only()).toMatchObject({
+      class: 'underpaid',
+      owner: 'Tunde',
+      assignedBy: 'Ngozi',
+      notes: [
+        { by: 'Tunde', note: 'wrote to the shopper' },
+        { by: 'Tunde', note: 'got an answer' },
+      ],
+      firstRunId: runId,
+      lastRunId: runId,
+      evidence: { history: 'paid', verify: 'underpaid', payment: 'held' },
+    });
+    expect(await resolveFinding(desk.database, 'test', id, 'Tunde', 'paid the rest')).toBe(true);
+    expect(await assignFinding(desk.database, 'test', id, 'Ada', 'Ngozi')).toBe(false);
+    expect(await addNote(desk.database, 'test', id, 'Ada', 'too late')).toBe(false);
+    const told = await desk.database.query(
+      `SELECT event, cause FROM journal WHERE order_id = $1 AND event LIKE 'finding-%' ORDER BY seq`,
+      [orderId],
+    );
+    expect(told).toEqual([
+      { event: 'finding-assigned', cause: 'operator:Ngozi' },
+      { event: 'finding-resolved', cause: 'operator:Tunde' },
+    ]);
+  });
+
+  test('of the other mode is out of reach', async () => {
+    await desk.put({}, { amount: '20.00' });
+    await run();
+    const { id } = await only();
+    expect(await resolveFinding(desk.database, 'live', id, 'Ada', 'none of mine')).toBe(false);
+    expect(await assignFinding(desk.database, 'live', id, 'Ada', 'Ada')).toBe(false);
+    expect(await addNote(desk.database, 'live', id, 'Ada', 'none of mine')).toBe(false);
+    expect(await listFindings(desk.database, 'live')).toEqual([]);
+    expect(await only()).toMatchObject({ id, owner: null, notes: [] });
+  });
+
+  test('that comes back points at the one that was closed, which stays as it was', async () => {
+    const { reference } = await desk.put({ isSettled: true }, { status: 'PENDING' });
+    await run();
+    const first = await only();
+    desk.service.history[0] = { reference };
+    await run();
+    expect(await open()).toEqual([]);
+    desk.service.history[0] = { reference, status: 'PENDING' };
+    await run();
+    expect(await only()).toMatchObject({ class: 'paid_unconfirmed', reopens: String(first.id) });
+    await expect(
+      desk.database.query(`UPDATE findings SET note = 'x' WHERE id = $1`, [first.id]),
+    ).rejects.toThrow('findings are kept');
+    await expect(desk.database.query(`DELETE FROM findings`)).rejects.toThrow('findings are kept');
+  });
+
+  test('that a person resolved is raised again once it had gone away in between', async () => {
+    const { reference } = await desk.put({ isSettled: true }, { status: 'REVERSED' });
+    await run();
+    const { id } = await only();
+    await resolveFinding(desk.database, 'test', id, 'Ada', 'written off');
+    await run();
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+    desk.service.history[0] = { reference };
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+    desk.service.history[0] = { reference, status: 'REVERSED' };
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+    expect(await only()).toMatchObject({ reopens: String(id) });
+  });
+
+  test('keeps its evidence as long as it is open', async () => {
+    const { reference } = await desk.put({}, { amount: '20.00' });
+    await desk.database.query(
+      `INSERT INTO webhooks (body_sha256, body, authenticity, reference, outcome) VALUES ('x', 'y', 'signed', $1, 'hinted')`,
+      [reference],
+    );
+    await run();
+    const prune = [
+      `UPDATE verifications SET body = NULL WHERE reference = $1`,
+      `UPDATE webhooks SET body = '' WHERE reference = $1`,
+      `DELETE FROM webhooks WHERE reference = $1`,
+    ];
+    for (const sql of prune)
+      await expect(desk.database.query(sql, [reference])).rejects.toThrow(
+        'the evidence of an open finding is kept',
+      );
+    await resolveFinding(desk.database, 'test', (await only()).id, 'Ada', 'refunded');
+    for (const sql of prune) await desk.database.query(sql, [reference]);
+  });
+});
+
+describe('the export', () => {
+  test('has everything of a finding, open ones or all, as JSON', async () => {
+    expect(JSON.parse(await texts('json'))).toEqual([]);
+    await desk.put({}, { amount: '20.00' });
+    await desk.put({}, { amount: '30.00' });
+    await run();
+    const [first] = await open();
+    await resolveFinding(desk.database, 'test', first?.id ?? 0n, 'Ada', 'refunded');
+    expect(JSON.parse(await texts('json'))).toEqual([expect.objectContaining({ closedAt: null })]);
+    expect(JSON.parse(await texts('json', false))).toEqual([
+      expect.objectContaining({ id: String(first?.id), closedBy: 'Ada', resolution: 'refunded' }),
+      expect.objectContaining({ closedAt: null, age: '<1d' }),
+    ]);
+  });
+
+  test('has every finding, also when they do not fit into one reading', async () => {
+    for (let count = 0; count < 2_050; count += 1)
+      desk.service.history.push({ reference: `other-${count}`, amount: '1.00' });
+    await run();
+    expect((await texts('csv')).trimEnd().split('\r\n')).toHaveLength(2_051);
+    expect(JSON.parse(await texts('json'))).toHaveLength(2_050);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { readWebhookWord } from '../../src/gateway/webhook-word.ts';
+import { CLASSES } from '../../src/reconciliation/classes.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { loadPayment } from '../../src/settlement/repository.ts';
+import { createSettle } from '../../src/settlement/settle.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { newId } from '../../src/platform/ids.ts';
+import { defaultDialect } from '../support/dialect.ts';
+import { openDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false });
+const hoursPass = (hours: number): Promise<unknown> =>
+  desk.database.query(
+    `UPDATE findings SET first_seen_at = first_seen_at - $1 * interval '1 hour' WHERE closed_at IS NULL`,
+    [hours],
+  );
+
+async function webhook(reference: string, status: string, authenticity = 'signed'): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ event: 'x', data: { reference, status } }));
+  await desk.database.query(
+    `INSERT INTO webhooks (body_sha256, body, authenticity, reference, outcome) VALUES ($1, $2, $3, $4, 'hinted')`,
+    [createHash('sha256').update(body).digest(), body, authenticity, reference],
+  );
+}
+
+/** Verify is asked outside of a run, as it is after a webhook. */
+async function look(reference: string): Promise<void> {
+  const payment = await loadPayment(desk.database, reference, 'test');
+  if (payment === null) throw new Error(`there is no payment ${reference}`);
+  const settle = createSettle({
+    database: desk.database,
+    gateway: desk.gateway,
+    planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
+    onReleased: () => undefined,
+    logger: createLogger('silent'),
+  });
+  await settle(payment, 'webhook');
+}
+
+describe('a contradiction is given an hour to mend itself', () => {
+  test('and is a finding when it lasts, told once', async () => {
+    const { reference } = await desk.put({}, {});
+    desk.service.verify.set(reference, { reference, status: 'PENDING' });
+    const first = await run();
+    expect(first).toMatchObject({ findings: {}, items: [], graced: { sources_disagree: 1 } });
+    expect(first.identity[0]?.classes).toEqual({ sources_disagree: '25.00' });
+    await hoursPass(0.9);
+    expect(await run()).toMatchObject({ findings: {}, graced: { sources_disagree: 1 } });
+    expect(desk.alerts).toEqual([]);
+    await hoursPass(0.2);
+    const raised = await run();
+    expect(raised).toMatchObject({ verdict: 'findings', findings: { sources_disagree: 1 }, graced: {} });
+    expect(raised.items[0]).toMatchObject({ reference, class: 'sources_disagree' });
+    expect(await run()).toMatchObject({ findings: { sources_disagree: 1 } });
+    expect(desk.alerts).toEqual([
+      expect.objectContaining({
+        event: 'findings-raised',
+        runId: raised.runId,
+        findings: {
+          counts: { sources_disagree: 1 },
+          first: [expect.objectContaining({ reference, class: 'sources_disagree' })],
+        },
+      }),
+    ]);
+  });
+
+  test('and is nothing when it mends itself', async () => {
+    const { reference } = await desk.put({}, {});
+    desk.service.verify.set(reference, { reference, status: 'PENDING' });
+    await run();
+    desk.service.verify.delete(reference);
+    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: 1, graced: {} });
+    await hoursPass(2);
+    expect(await run()).toMatchObject({ verdict: 'agreed', findings: {}, graced: {} });
+    expect(desk.alerts).toEqual([]);
+  });
+
+  test('and only once: what comes and goes is raised when it comes back', async () => {
+    const { reference } = await desk.put({}, {});
+    desk.service.verify.set(reference, { reference, status: 'PENDING' });
+    await run();
+    await hoursPass(2);
+    desk.service.history[0] = { reference, status: 'PENDING' };
+    expect(await run()).toMatchObject({ verdict: 'agreed', graced: {} });
+    desk.service.history[0] = { reference };
+    expect(await run()).toMatchObject({ findings: { sources_disagree: 1 } });
+  });
+});
+
+describe('signed webhooks are a source', () => {
+  test('one that says paid where nobody knows of money is a contradiction, for as long as it lasts', async () => {
+    const { reference } = await desk.put({}, { status: 'PENDING' });
+    await webhook(reference, 'SUCCESS');
+    expect(await run()).toMatchObject({ graced: { sources_disagree: 1 }, verified: 1 });
+    await desk.database.query(`UPDATE webhooks SET last_received_at = now() - interval '1 day'`);
+    await hoursPass(2);
+    expect(await run()).toMatchObject({ findings: { sources_disagree: 1 } });
+    // It was looked at long ago, and still stands against the others.
+    expect(await run()).toMatchObject({ findings: { sources_disagree: 1 } });
+    desk.service.history[0] = { reference };
+    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: 1 });
+  });
+
+  test('one that says the money went back contradicts what all others call paid', async () => {
+    const { reference } = await desk.put({ isSettled: true }, {});
+    await webhook(reference, 'REFUNDED');
+    const report = await run();
+    expect(report).toMatchObject({ graced: { sources_disagree: 1 }, unclassified: 0, matched: 0 });
+    await hoursPass(2);
+    expect(await run()).toMatchObject({ findings: { sources_disagree: 1 } });
+    const [row] = await desk.database.query('SELECT evidence FROM findings');
+    expect(row).toMatchObject({ evidence: { history: 'paid', verify: 'paid', webhook: 'reversed' } });
+  });
+
+  const silent: [string, (reference: string) => Promise<void>][] = [
+    ['an unsigned one', (reference) => webhook(reference, 'REFUNDED', 'unsigned')],
+    ['one that says paid', (reference) => webhook(reference, 'SUCCESS')],
+    ['one of a try that failed', (reference) => webhook(reference, 'FAILED')],
+    ['one with a word that nobody explained', (reference) => webhook(reference, 'COLLECTED')],
+    ['one of the other mode', () => webhook('of-nobody', 'REFUNDED')],
+  ];
+  test.each(silent)('%s says nothing against a settled payment', async (_name, send) => {
+    const { reference } = await desk.put({ isSettled: true }, {});
+    await send(reference);
+    expect(await run()).toMatchObject({ verdict: 'agreed', matched: 1, graced: {}, verified: 0 });
+  });
+
+  test('their word stands beside the reference', () => {
+    const word = (document: unknown, dialect = defaultDialect): string | null =>
+      readWebhookWord(Buffer.from(JSON.stringify(document)), 'r1', dialect);
+    expect(word({ data: { reference: 'r1', status: 'refunded' } })).toBe('reversed');
+    expect(word({ reference: 'r1', status: 'paid' })).toBe('paid');
+    expect(word({ status: 'paid', data: { reference: 'r1' } })).toBeNull();
+    expect(word({ data: { reference: 'r2', status: 'paid' } })).toBeNull();
+    expect(word({ data: { reference: 'r1', status: 'who knows' } })).toBeNull();
+    expect(readWebhookWord(Buffer.from('reference=r1&status=paid'), 'r1', defaultDialect)).toBeNull();
+  });
+});
+
+describe('money that goes back after its order was released', () => {
+  test('is raised at once and told by itself, when the history says so', async () => {
+    const { reference } = await desk.put({ isSettled: true }, { status: 'REVERSED' });
+    await desk.put({}, { amount: '20.00' });
+    const { runId } = await run();
+    expect(desk.alerts.map(({ event }) => event)).toEqual(['payment-reversed', 'findings-raised']);
+    expect(desk.alerts[0]).toMatchObject({ runId, mode: 'test', findings: { counts: { reversed: 1 } } });
+    expect(desk.alerts[0]).toMatchObject({ findings: { first: [{ reference, class: 'reversed' }] } });
+    await run();
+    expect(desk.alerts).toHaveLength(2);
+  });
+
+  test('is raised at once when only verify says so, and the history still calls it paid', async () => {
+    const { reference } = await desk.put({ isSettled: true }, {});
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+    desk.service.verify.set(reference, { reference, status: 'REVERSED' });
+    await look(reference);
+    expect(await run()).toMatchObject({ verdict: 'findings', findings: { reversed: 1 }, unclassified: 0 });
+    await desk.database.query(`UPDATE webhooks SET last_received_at = now() - interval '1 day'`);
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+  });
+});
+
+test('every class has a rule in words, and what is to be done about every finding is said', () => {
+  for (const [name, { rule, isFinding, todo }] of Object.entries(CLASSES)) {
+    expect([name, rule.length > 20]).toEqual([name, true]);
+    expect([name, todo !== '']).toEqual([name, isFinding]);
+  }
+});
+
+test('a run that broke off is told, and so is one without a verdict', async () => {
+  desk.service.answerHistory = (_query, res) => {
+    res.writeHead(503).end('{}');
+  };
+  const { runId, incompleteReason } = await run();
+  expect(desk.alerts).toEqual([
+    { event: 'reconciliation-incomplete', mode: 'test', runId, reason: incompleteReason },
+  ]);
+  desk.service.answerHistory = null;
+  desk.alerts.length = 0;
+  await desk.database.query('ALTER TABLE finding_notes RENAME TO finding_notes_x');
+  await desk.database.query('ALTER TABLE reconciliation_items RENAME TO reconciliation_items_x');
+  await expect(run()).rejects.toThrow('reconciliation_items');
+  expect(desk.alerts).toEqual([expect.objectContaining({ event: 'reconciliation-failed' })]);
+});
