@@ -1,6 +1,7 @@
 import type { Program } from './compose.ts';
 import { forgetOldKeys } from './checkout/idempotency/repository.ts';
 import { sumSettledHours } from './operations/charts/repository.ts';
+import { systemClock } from './platform/clock.ts';
 import { createReconcileSchedule } from './reconciliation/schedule.ts';
 
 export type Worker = { stop(): Promise<void> };
@@ -9,8 +10,12 @@ const HOUSEKEEPING_MS = 3_600_000;
 
 /** Starts the clock's work: due payments, due releases, and the reconciliation schedule. */
 export function startWorker(program: Program): Worker {
-  const { config, database, gateway, duePayments, dueReleases, wakeUp, reconcile, logger } = program;
-  const schedule = createReconcileSchedule({ everyMin: config.RECONCILE_EVERY_MIN, reconcile, logger });
+  const { config, database, gateway, duePayments, dueReleases, wakeUp, logger } = program;
+  const schedule = createReconcileSchedule({
+    ...program,
+    everyMin: config.RECONCILE_EVERY_MIN,
+    clock: systemClock,
+  });
   wakeUp.listen(() => {
     duePayments.wake();
     dueReleases.wake();

@@ -87,7 +87,7 @@ export type Outcome = {
 
 /** Puts into words what a run has found out: the same outcome gives the same report, to the byte. */
 export function composeReport(outcome: Outcome): ReconciliationReport {
-  const { runId, mode, startedAt, finishedAt, problem, verified, books, items } = outcome;
+  const { runId, mode, startedAt, finishedAt, problem, verified, books, items, inputs } = outcome;
   const { records, pages, unreadable } = outcome.history;
   const { lines: identity, closes } = identityOf(books);
   const { matched, unclassified } = remainder(books.sides);
@@ -116,7 +116,7 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     items: items.map((item) => ({ ...item, age: ageAt(item, outcome.asOf) })),
     balances: null,
     incompleteReason: problem,
-    inputs: outcome.inputs,
+    inputs: { history: inputs.history, ours: inputs.ours, dialect: inputs.dialect },
   };
 }
 

@@ -1,7 +1,12 @@
-import { sleep } from '../platform/clock.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { sleep, type Clock } from '../platform/clock.ts';
+import type { Queryable } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Alarm } from './alert.ts';
+import { planRun } from './plan-run.ts';
 import type { Reconcile } from './reconcile.ts';
 import { ReconciliationRunningError } from './report.ts';
+import { lastRuns } from './runs/repository.ts';
 
 export type ReconcileSchedule = {
   start(): void;
@@ -13,14 +18,26 @@ export type ScheduleParts = {
   /** Minutes between the end of one run and the start of the next; 0: there is no schedule. */
   everyMin: number;
   reconcile: Reconcile;
+  database: Queryable;
+  gateway: Pick<Gateway, 'mode' | 'dialect'>;
+  alarm: Alarm;
+  clock: Clock;
   logger: Logger;
 };
 
 /** A process that restarts often must reconcile, too; one that has just started has other things to do. */
 const FIRST_AFTER_MS = 60_000;
 
-/** Reconciles again and again. Runs never overlap, and one that fails does not keep the next one from running. */
-export function createReconcileSchedule({ everyMin, reconcile, logger }: ScheduleParts): ReconcileSchedule {
+/** When no run of any node has ended for so many strokes of the clock, and for an hour, skipping is worth an alert. */
+const MAX_SKIPPED = 4;
+const MIN_OVERDUE_MS = 60 * 60_000;
+
+/**
+ * Reconciles again and again: everything once a night, and in between what is recent where the service can filter its
+ * list. Runs never overlap, and one that fails does not keep the next one from running.
+ */
+export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule {
+  const { everyMin, reconcile, database, gateway, clock, logger } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pauseMs = everyMin * 60_000;
@@ -28,12 +45,18 @@ export function createReconcileSchedule({ everyMin, reconcile, logger }: Schedul
 
   async function runOnce(): Promise<void> {
     try {
-      await reconcile({ dryRun: false, signal });
+      const canFilter = gateway.dialect.history.paging.sinceParam !== null;
+      const window = planRun(clock.now(), canFilter, await lastRuns(database, gateway.mode));
+      await reconcile({ ...window, dryRun: false, signal });
     } catch (error) {
       // Every node has a schedule, and one run is enough.
-      if (error instanceof ReconciliationRunningError) logger.debug('another node is reconciling');
+      if (error instanceof ReconciliationRunningError) await tellOfSkipping(parts).catch(noteFault);
       else logger.error({ err: error }, 'reconciliation failed');
     }
+  }
+
+  function noteFault(error: unknown): void {
+    logger.warn({ err: error }, 'nobody knows how long reconciliation has been skipped');
   }
 
   async function loop(): Promise<void> {
@@ -53,4 +76,26 @@ export function createReconcileSchedule({ everyMin, reconcile, logger }: Schedul
       await running;
     },
   };
+}
+
+/** That another node is at work is as it should be, unless nothing comes of it. */
+async function tellOfSkipping({
+  everyMin,
+  database,
+  gateway,
+  alarm,
+  clock,
+  logger,
+}: ScheduleParts): Promise<void> {
+  logger.debug('another node is reconciling');
+  const { mode } = gateway;
+  const { finishedAt } = await lastRuns(database, mode);
+  const overdueMs = Math.max(MAX_SKIPPED * everyMin * 60_000, MIN_OVERDUE_MS);
+  if (finishedAt !== null && clock.now().getTime() - finishedAt.getTime() < overdueMs) return;
+  const last = finishedAt === null ? 'in thirty days' : `since ${finishedAt.toISOString()}`;
+  await alarm({
+    event: 'reconciliation-skipped',
+    mode,
+    reason: `another run is at work, and none has ended ${last}`,
+  });
 }

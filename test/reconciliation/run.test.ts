@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { listFindings, resolveFinding } from '../../src/reconciliation/findings.ts';
 import {
@@ -348,6 +349,10 @@ describe('runs', () => {
     const schedule = createReconcileSchedule({
       everyMin: 0.0001,
       logger: createLogger('silent'),
+      database: desk.database,
+      gateway: desk.gateway,
+      clock: systemClock,
+      alarm: () => Promise.resolve(),
       reconcile: async () => {
         expect((inHand += 1)).toBe(1);
         await new Promise((resolve) => setTimeout(resolve, 5));

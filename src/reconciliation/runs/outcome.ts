@@ -48,11 +48,6 @@ export function thaw(kept: { outcome: unknown; items: unknown }): Outcome {
         firstSeenAt,
       }),
     ),
-    inputs: {
-      history: rest.inputs.history,
-      ours: rest.inputs.ours,
-      dialect: rest.inputs.dialect,
-    },
   };
 }
 

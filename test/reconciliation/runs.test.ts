@@ -1,0 +1,242 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import type { Alert } from '../../src/reconciliation/alert.ts';
+import { planRun } from '../../src/reconciliation/plan-run.ts';
+import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
+import { ReconciliationRunningError, type ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { formatDifference, formatRuns } from '../../src/reconciliation/runs/format.ts';
+import { diffRuns, replayRun } from '../../src/reconciliation/runs/look-back.ts';
+import { latestRuns } from '../../src/reconciliation/runs/repository.ts';
+import { createReconcileSchedule, type ScheduleParts } from '../../src/reconciliation/schedule.ts';
+import { openDesk, type Desk } from './desk.ts';
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const run = (options: Partial<ReconcileOptions> = {}): Promise<ReconciliationReport> =>
+  desk.reconcile({ dryRun: false, ...options });
+const replay = (id: string) => replayRun(desk.database, 'test', id);
+const diff = (one: string, other: string) => diffRuns(desk.database, 'test', one, other);
+
+describe('the report of a run is written again to the same bytes', () => {
+  test('whatever happened since: ages, amounts, classes, resolutions', async () => {
+    await desk.put({ isSettled: true }, {});
+    await desk.put({}, { currency: 'KWD' });
+    const underpaid = await desk.put({}, { amount: '20.00' });
+    desk.service.history.push({ reference: 'evil"\u202e=1', amount: '7.50' }, '{"no":"reference"}');
+    const first = await run();
+    expect(first.items).toHaveLength(4);
+    await desk.database.query(
+      `UPDATE findings SET first_seen_at = now() - interval '40 days' WHERE class = 'underpaid'`,
+    );
+    const second = await run();
+    expect(second.items[0]?.age).toBe('>30d');
+    desk.service.history.splice(1);
+    await desk.database.query(`UPDATE reconciliation_anchors SET seen_at = now() - interval '4 days'`);
+    const third = await run();
+    expect(third.items.map(({ reference }) => reference)).not.toContain('evil"\u202e=1');
+    expect(underpaid.reference).not.toBe('');
+    for (const report of [first, second, third])
+      expect(await replay(report.runId)).toMatchObject({ text: JSON.stringify(report), isSame: true });
+  });
+
+  test('and it shows when what is kept was changed', async () => {
+    await desk.put({}, { amount: '20.00' });
+    const { runId } = await run();
+    await desk.database.query(
+      `UPDATE reconciliation_items SET items = replace(items::text, '20.00', '25.00')::jsonb`,
+    );
+    expect(await replay(runId)).toMatchObject({ isSame: false });
+  });
+
+  test('but not of a run that broke off, is not there, or is of the other mode', async () => {
+    const { runId } = await run();
+    await desk.database.query(
+      `INSERT INTO reconciliation_runs (id, mode, finished_at, complete, verdict, problem)
+       VALUES ('run_broken', 'test', now(), false, 'incomplete', 'the disk was full')`,
+    );
+    await expect(replay('run_broken')).rejects.toThrow('the disk was full');
+    await expect(replay('run_none')).rejects.toThrow('there is no run run_none');
+    await expect(replayRun(desk.database, 'live', runId)).rejects.toThrow('in live mode');
+  });
+
+  test('and runs that see the same findings keep them once', async () => {
+    await desk.put({}, { amount: '20.00' });
+    await run();
+    await run();
+    const [kept] = await desk.database.query('SELECT count(*)::int AS rows FROM reconciliation_items');
+    expect(kept).toEqual({ rows: 1 });
+  });
+});
+
+describe('digests of what was read', () => {
+  test('are the same when the same was read, in whatever order, and differ where it differs', async () => {
+    const { reference } = await desk.put({ isSettled: true }, {});
+    await desk.put({ isSettled: true }, {});
+    const first = await run();
+    desk.service.history.reverse();
+    expect((await run()).inputs).toEqual(first.inputs);
+    desk.service.history.push({ reference: 'other', status: 'FAILED' });
+    const longer = await run();
+    expect({ ...longer.inputs, history: '' }).toEqual({ ...first.inputs, history: '' });
+    expect(longer.inputs.history).not.toBe(first.inputs.history);
+    desk.service.history.pop();
+    desk.service.history = desk.service.history.map((row) =>
+      typeof row !== 'string' && row.reference === reference ? { ...row, status: 'PENDING' } : row,
+    );
+    expect((await run()).inputs.history).not.toBe(first.inputs.history);
+    await desk.put({}, null);
+    expect((await run()).inputs.ours).not.toBe(first.inputs.ours);
+    const other = await desk.speaking({ statuses: { expired: ['lapsed'] } })({ dryRun: true });
+    expect(other.inputs.dialect).not.toBe(first.inputs.dialect);
+  });
+});
+
+describe('two runs', () => {
+  test('differ by what opened, what closed and what changed its class', async () => {
+    const changes = await desk.put({ isSettled: true }, { status: 'PENDING' });
+    const closes = await desk.put({}, { amount: '20.00' });
+    await desk.put({}, { amount: '30.00' });
+    const first = await run();
+    desk.service.history[0] = { reference: changes.reference, status: 'REVERSED' };
+    desk.service.history[1] = { reference: closes.reference };
+    desk.service.history.push({ reference: 'opens', amount: '7.50' });
+    const second = await run();
+    const difference = await diff(second.runId, first.runId);
+    expect(difference).toMatchObject({ from: { id: first.runId }, to: { id: second.runId } });
+    expect(difference.changes).toEqual([
+      expect.objectContaining({
+        change: 'changed',
+        reference: changes.reference,
+        before: 'paid_unconfirmed',
+        after: 'reversed',
+      }),
+      expect.objectContaining({
+        change: 'closed',
+        reference: closes.reference,
+        before: 'underpaid',
+        closedBy: 'reconciliation',
+      }),
+      expect.objectContaining({ change: 'opened', reference: 'opens', after: 'unknown_reference' }),
+    ]);
+    expect(formatDifference(difference)).toMatch(/opened +\d+ +- +unknown_reference +opens/);
+    const third = await run();
+    expect((await diff(second.runId, third.runId)).changes).toEqual([]);
+    expect((await diff(first.runId, third.runId)).changes).toHaveLength(3);
+  });
+});
+
+test('runs are listed with their window, their verdict and what went wrong', async () => {
+  expect(formatRuns([])).toContain('npm run reconcile');
+  await run();
+  const since = new Date('2026-01-31T00:00:00Z');
+  await run({ since });
+  await run({ dryRun: true });
+  desk.service.answerHistory = (_query, res) => {
+    res.writeHead(503).end('\u001b[2J');
+  };
+  const { runId, incompleteReason } = await run();
+  const runs = await latestRuns(desk.database, 'test', 10);
+  expect(runs).toEqual([
+    expect.objectContaining({ id: runId, verdict: 'incomplete', problem: incompleteReason, since: null }),
+    expect.objectContaining({ verdict: 'agreed', since, findings: {}, records: '0' }),
+    expect.objectContaining({ verdict: 'agreed', since: null }),
+  ]);
+  expect(formatRuns(runs)).toMatch(new RegExp(`^${runId} .* everything +incomplete`, 'm'));
+  expect(formatRuns(runs)).toContain('2026-01-31T00:00:00.000Z..');
+});
+
+describe('the schedule', () => {
+  const at = (text: string): Date => new Date(`2026-03-${text}Z`);
+  const never = { finishedAt: null, fullStartedAt: null, fullCompletedAt: null };
+
+  test.each([
+    ['nothing was ever read', true, never, false],
+    [
+      'the night has its full run',
+      true,
+      { fullStartedAt: at('10T02:05'), fullCompletedAt: at('10T02:05') },
+      true,
+    ],
+    [
+      'the last full run was yesterday',
+      true,
+      { fullStartedAt: at('09T02:05'), fullCompletedAt: at('09T02:05') },
+      false,
+    ],
+    [
+      'the last full run was half an hour ago and not complete',
+      true,
+      { fullStartedAt: at('10T09:30') },
+      true,
+    ],
+    ['the last full run was two hours ago and not complete', true, { fullStartedAt: at('10T08:00') }, false],
+    [
+      'the service cannot filter',
+      false,
+      { fullStartedAt: at('10T02:05'), fullCompletedAt: at('10T02:05') },
+      false,
+    ],
+  ])('looks at the last days only where the rest was looked at: %s', (_name, canFilter, last, isLight) => {
+    const planned = planRun(at('10T10:00'), canFilter, { ...never, ...last });
+    expect(planned).toEqual(isLight ? { since: at('08T10:00') } : {});
+  });
+
+  test('before the night has come, the run of the night before counts', () => {
+    const last = { ...never, fullStartedAt: at('09T02:05'), fullCompletedAt: at('09T02:05') };
+    expect(planRun(at('10T01:59'), true, last)).toEqual({ since: at('08T01:59') });
+    expect(planRun(at('10T02:00'), true, last)).toEqual({});
+  });
+
+  /** What one stroke of the clock asks for and tells, when the run ends as `reconcile` says. */
+  async function stroke(reconcile: ScheduleParts['reconcile'], sinceParam: string | null): Promise<Alert[]> {
+    const alerts: Alert[] = [];
+    let isOver: () => void = () => undefined;
+    const over = new Promise<void>((resolve) => (isOver = resolve));
+    const { dialect } = desk.gateway;
+    const paging = { ...dialect.history.paging, sinceParam };
+    const schedule = createReconcileSchedule({
+      everyMin: 0.0001,
+      database: desk.database,
+      gateway: { mode: 'test', dialect: { ...dialect, history: { ...dialect.history, paging } } },
+      clock: systemClock,
+      logger: createLogger('silent'),
+      alarm: (alert) => {
+        alerts.push(alert);
+        return Promise.resolve();
+      },
+      reconcile: async (options) => {
+        isOver();
+        return reconcile(options);
+      },
+    });
+    schedule.start();
+    await over;
+    await schedule.stop();
+    return alerts;
+  }
+
+  test('asks for the last days once the list was read whole and can be filtered', async () => {
+    await run();
+    const asked: (Date | undefined)[] = [];
+    const note: ScheduleParts['reconcile'] = ({ since }) => {
+      asked.push(since);
+      return Promise.reject(new Error('enough'));
+    };
+    await stroke(note, null);
+    await stroke(note, 'from');
+    expect([asked[0], asked.at(-1)]).toEqual([undefined, expect.any(Date)]);
+  });
+
+  test('tells of runs that are skipped only when none has ended for long', async () => {
+    const busy: ScheduleParts['reconcile'] = () => Promise.reject(new ReconciliationRunningError());
+    await run();
+    expect(await stroke(busy, null)).toEqual([]);
+    await desk.database.query(`UPDATE reconciliation_runs SET finished_at = now() - interval '61 minutes'`);
+    expect((await stroke(busy, null))[0]).toMatchObject({ event: 'reconciliation-skipped', mode: 'test' });
+  });
+});
