@@ -172,7 +172,8 @@ export const dialectSchema = z.strictObject({
     })
     .prefault({}),
   transfers: listing.nullable().default(null),
-  balances: listing.nullable().default(null),
+  // `pending`: money that is collected and not available yet, where it stands in the same record.
+  balances: listing.extend({ pending: pointers.optional() }).nullable().default(null),
 });
 
 export type Dialect = z.output<typeof dialectSchema>;

@@ -2,6 +2,8 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { holdMoneyFound } from '../suspense/repository.ts';
+import type { CashProof } from './cash/proof.ts';
+import { noteDifferences } from './cash/repository.ts';
 import type { Looked } from './contested/repository.ts';
 import { factsOf } from './findings.ts';
 import {
@@ -35,6 +37,7 @@ export type Found = {
   verified: Verified;
   books: Books;
   inputs: Inputs;
+  cash: CashProof;
   problem: string | null;
 };
 
@@ -50,10 +53,12 @@ export async function conclude(
 ): Promise<Ended> {
   const { session, isDry } = run;
   const { mode } = parts.gateway;
+  if (found.cash.lines !== null) await noteDifferences(session, found.cash.lines);
   if (!isDry) {
     await raiseFindings(session, mode, run.id);
     await holdMoneyFound(session, mode, run.id);
-    if (isWhole) await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: false });
+    if (isWhole)
+      await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: found.cash.lines !== null });
   }
   const outcome = await outcomeOf(parts, run, found);
   const report = composeReport(outcome);
@@ -77,7 +82,7 @@ export async function conclude(
 async function outcomeOf(
   { gateway, clock }: ConcludeParts,
   { id, session, startedAt }: Run,
-  { history, verified, books, inputs, problem }: Found,
+  { history, verified, books, inputs, cash, problem }: Found,
 ): Promise<Outcome> {
   const { mode } = gateway;
   const { records, pages, unreadable } = history;
@@ -92,6 +97,7 @@ async function outcomeOf(
     problem,
     verified: verified.answers.length,
     books,
+    balances: cash.lines,
     findings: await countFindings(session, mode),
     inputs,
     items: items.map((item) => factsOf(item, startedAt)),

@@ -18,6 +18,7 @@ export function formatReport(report: ReconciliationReport): string {
     ...findingsPart(report),
     counts.join('\n'),
     ...moneyPart(report.identity),
+    ...balancePart(report.balances),
     ...(report.unclassified > 0
       ? [`${report.unclassified} rows are in no class: that is a fault of this program, please report it`]
       : []),
@@ -91,6 +92,17 @@ function moneyPart(identity: readonly IdentityLine[]): string[] {
     formatTable(
       ['currency', 'money', 'amount'.padStart(width)],
       rows.map(([currency = '', what = '', amount = '']) => [currency, what, amount.padStart(width)]),
+    ),
+  ];
+}
+
+function balancePart(balances: ReconciliationReport['balances']): string[] {
+  if (balances === null || balances.length === 0) return [];
+  const columns = ['currency', 'collected', 'transferred', 'available', 'pending', 'difference'] as const;
+  return [
+    formatTable(
+      [...columns],
+      balances.map((line) => columns.map((column) => line[column])),
     ),
   ];
 }

@@ -7,6 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Settle } from '../settlement/settle.ts';
 import type { Alarm } from './alert.ts';
 import { missingSince, setAnchors } from './anchors/repository.ts';
+import { lookAtCash, proveCash, type CashLook, type CashProof } from './cash/proof.ts';
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
 import { gatherWhatContradicts } from './contested.ts';
@@ -99,6 +100,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   // What the history is not asked for cannot be missed in it.
   const since = windowOf(parts.gateway.dialect.history.paging, options).since ?? null;
   const isAll = since === null && until === null;
+  const cashBefore = await lookAtCash(parts.gateway, isAll);
   const history = await stageHistory(session, parts.gateway, options);
   const { startedAt } = history;
   // A window shows another part of the list than the run before saw.
@@ -118,11 +120,24 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const books = verified.answers.length === 0 ? before : await compare(matchAgain);
   const inputs = { ...digestsOf(parts.gateway, books), history: await digestOfHistory(session) };
   const isWhole = history.cut === null && verified.problem === null;
-  const found: Found = { history, verified, books, inputs, problem: history.cut ?? verified.problem };
+  const cash = await cashOf(parts, history, cashBefore, books);
+  const problem = history.cut ?? verified.problem ?? cash.problem;
+  const found: Found = { history, verified, books, inputs, cash, problem };
   const ended = await session.transaction(() => conclude(parts, run, found, { isAll, isWhole, looked }));
   if (isWhole && isAll && !options.dryRun) await session.transaction(() => setAnchors(session, mode));
   await history.clear();
   return ended;
+}
+
+/** A list that was cut adds up to nothing. */
+async function cashOf(
+  { gateway }: ReconcileParts,
+  { cut }: HistoryRead,
+  before: CashLook,
+  { sides }: Books,
+): Promise<CashProof> {
+  if (cut !== null || before.cash === null) return { lines: null, problem: before.problem };
+  return proveCash(before, await lookAtCash(gateway, true), sides);
 }
 
 async function verifyWhatDiffers(

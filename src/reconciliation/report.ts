@@ -1,4 +1,6 @@
 import type { Mode } from '../platform/mode.ts';
+import { formatMajor } from '../platform/money.ts';
+import type { CashSums } from './cash/proof.ts';
 import type { ReconciliationClass } from './classes.ts';
 import { ageOf, type Age } from './age.ts';
 import type { ItemFacts } from './findings.ts';
@@ -51,13 +53,19 @@ export type ReconciliationReport = {
   graced: Partial<Record<ReconciliationClass, number>>;
   /** The open findings, oldest first, at most {@link MAX_ITEMS}. */
   items: ReportItem[];
-  /** Collected − transferred out = balance, once the dialect knows where balances are. */
-  balances: null;
+  /** Collected − transferred out = balance. Null: the dialect does not name both lists, or the run was not about everything. */
+  balances: BalanceLine[] | null;
   /** Why the run is not complete; null when it is. */
   incompleteReason: string | null;
   /** Digests of what was read. Two runs with the same three have read the same. */
   inputs: Inputs;
 };
+
+/** The money of one currency at the service: `collected` = `transferred` + `available` + `pending` + `difference`. */
+export type BalanceLine = Record<
+  'currency' | 'collected' | 'transferred' | 'available' | 'pending' | 'balance' | 'difference',
+  string
+>;
 
 /** SHA-256 in hex of our side's counts and sums and of the dialect; of the history a digest that its order does not change. */
 export type Inputs = { history: string; ours: string; dialect: string };
@@ -79,6 +87,7 @@ export type Outcome = {
   problem: string | null;
   verified: number;
   books: Books;
+  balances: readonly CashSums[] | null;
   findings: readonly FindingCount[];
   inputs: Inputs;
   /** Of the findings, the oldest {@link MAX_ITEMS}. */
@@ -114,9 +123,24 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     findings,
     graced: countsOf(outcome.findings.filter(({ isRaised }) => !isRaised)),
     items: items.map((item) => ({ ...item, age: ageAt(item, outcome.asOf) })),
-    balances: null,
+    balances: outcome.balances?.map(balanceLineOf) ?? null,
     incompleteReason: problem,
     inputs: { history: inputs.history, ours: inputs.ours, dialect: inputs.dialect },
+  };
+}
+
+function balanceLineOf({ currency, ...sums }: CashSums): BalanceLine {
+  const text = (amount: bigint): string => formatMajor({ amount, currency });
+  const [collected, transferred] = [BigInt(sums.collected), BigInt(sums.transferred)];
+  const [available, pending] = [BigInt(sums.available), BigInt(sums.pending)];
+  return {
+    currency,
+    collected: text(collected),
+    transferred: text(transferred),
+    available: text(available),
+    pending: text(pending),
+    balance: text(available + pending),
+    difference: text(BigInt(sums.difference)),
   };
 }
 

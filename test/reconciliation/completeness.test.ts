@@ -95,6 +95,7 @@ describe('the verdict is not `agreed`', () => {
       startedAt: '2026-01-31T00:00:00.000Z',
       finishedAt: '2026-01-31T00:00:01.000Z',
       asOf: '2026-01-31T00:00:01.000Z',
+      balances: null,
       inputs: { history: '', ours: '', dialect: '' },
       history: { records: 2, pages: 1, unreadable: 0 },
       problem: null,
