@@ -4,9 +4,14 @@ import { createLogger } from '../../src/platform/logger.ts';
 import type { Alert } from '../../src/reconciliation/alert.ts';
 import { planRun } from '../../src/reconciliation/plan-run.ts';
 import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
-import { ReconciliationRunningError, type ReconciliationReport } from '../../src/reconciliation/report.ts';
+import {
+  composeReport,
+  ReconciliationRunningError,
+  type ReconciliationReport,
+} from '../../src/reconciliation/report.ts';
 import { formatDifference, formatRuns } from '../../src/reconciliation/runs/format.ts';
 import { diffRuns, replayRun } from '../../src/reconciliation/runs/look-back.ts';
+import { thaw } from '../../src/reconciliation/runs/outcome.ts';
 import { latestRuns } from '../../src/reconciliation/runs/repository.ts';
 import { createReconcileSchedule, type ScheduleParts } from '../../src/reconciliation/schedule.ts';
 import { openDesk, type Desk } from './desk.ts';
@@ -42,6 +47,31 @@ describe('the report of a run is written again to the same bytes', () => {
     expect(underpaid.reference).not.toBe('');
     for (const report of [first, second, third])
       expect(await replay(report.runId)).toMatchObject({ text: JSON.stringify(report), isSame: true });
+  });
+
+  test('with the ages of then, whatever the time is now', () => {
+    const outcome = {
+      runId: 'run_x',
+      mode: 'test',
+      startedAt: '2026-01-31T00:00:00.000Z',
+      finishedAt: '2026-01-31T00:00:00.000Z',
+      asOf: '2026-01-31T00:00:00.000Z',
+      history: { records: 0, pages: 1, unreadable: 0 },
+      problem: null,
+      verified: 0,
+      books: { sides: [], classes: [] },
+      balances: null,
+      findings: [],
+      inputs: { history: '', ours: '', dialect: '' },
+    };
+    const items = ['2026-01-30T00:00:01.000Z', '2026-01-24T00:00:01.000Z', '2026-01-24T00:00:00.000Z'].map(
+      (firstSeenAt) => ({ id: '1', class: 'underpaid', reference: 'r', orderId: null, firstSeenAt }),
+    );
+    expect(composeReport(thaw({ outcome, items })).items.map(({ age }) => age)).toEqual([
+      '<1d',
+      '1-7d',
+      '7-30d',
+    ]);
   });
 
   test('and it shows when what is kept was changed', async () => {
