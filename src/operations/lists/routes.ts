@@ -35,7 +35,7 @@ export function workListRoutes(parts: AdminParts): Router {
     '/admin/findings',
     ...posted,
     deedHandler(backTo('/admin/findings'), ({ ids, by, note }) =>
-      forEach(ids.filter(isItemId), 'resolved', (id) => resolveFinding(database, BigInt(id), by, note)),
+      forEach(ids.filter(isItemId), 'resolved', (id) => resolveFinding(database, mode, BigInt(id), by, note)),
     ),
   );
 
