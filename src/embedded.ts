@@ -3,15 +3,10 @@ import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { SecretKey } from './gateway/secret-key.ts';
 import { sleep, systemClock } from './platform/clock.ts';
-import {
-  attachOrStartEmbeddedPostgres,
-  startEmbeddedPostgres,
-} from './platform/postgres/embedded-postgres.ts';
 import { isListening, PortTakenError } from './platform/http-server.ts';
 import type { Logger } from './platform/logger.ts';
 import { Secret } from './platform/secret.ts';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from './sandbox/keys.ts';
-import { startSandbox } from './sandbox/sandbox.ts';
 
 /** Where the database and the service are: as configured, or embedded parts that were started for it. */
 export type Surroundings = {
@@ -87,6 +82,8 @@ async function databaseFor(options: SurroundingsOptions): Promise<DatabaseHandle
   const { config, dataDir, purpose, mayAttach, logger } = options;
   if (config.DATABASE_URL)
     return { url: config.DATABASE_URL, isOfAnother: false, stop: () => Promise.resolve() };
+  const { attachOrStartEmbeddedPostgres, startEmbeddedPostgres } =
+    await import('./platform/postgres/embedded-postgres.ts');
   const start = mayAttach ? attachOrStartEmbeddedPostgres : startEmbeddedPostgres;
   const { url, owned, stop } = await start({ dataDir, purpose, logger });
   return { url: new Secret(url), isOfAnother: !owned, stop };
@@ -113,6 +110,8 @@ async function sandboxFor(options: SurroundingsOptions, isOfAnother: boolean): P
 async function runSandbox({ config, logger }: SurroundingsOptions, folder: string): Promise<SandboxHandle> {
   // Fixed, so that checkout addresses outlive a restart.
   const port = config.PORT === 0 || config.PORT === 65_535 ? 0 : config.PORT + 1;
+  // Beside a real service none of it is needed, and it is a fifth of what a command loads.
+  const { startSandbox } = await import('./sandbox/sandbox.ts');
   const sandbox = await startSandbox({
     host: '127.0.0.1',
     port,

@@ -1,7 +1,7 @@
 import { ConfigError, EXIT_BAD_CONFIG, loadConfig, type Config } from './config.ts';
 import { SandboxError } from './embedded.ts';
 import { DataFolderBusyError } from './platform/postgres/data-folder.ts';
-import { EmbeddedPostgresError } from './platform/postgres/embedded-postgres.ts';
+import { EmbeddedPostgresError } from './platform/postgres/embedded-postgres-error.ts';
 import { CannotListenError } from './platform/http-server.ts';
 import { DatabaseUnreachableError, MigrationError } from './platform/postgres/migrations.ts';
 

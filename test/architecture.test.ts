@@ -29,7 +29,10 @@ describe('the check sees what it is there to see', () => {
     ['a second reader of the environment', { path: 'checkout/x.ts', code: 'const a = process.env.PORT;' }],
     ['Express outside of routes', { path: 'checkout/x.ts', code: `import express from 'express';` }],
     ['SQL outside of a repository', { path: 'checkout/x.ts', code: 'db.query(`SELECT 1`)' }],
-    ['Prisma outside of a repository', { path: 'checkout/x.ts', code: 'database.prisma.order.findMany()' }],
+    [
+      'Prisma outside of a repository',
+      { path: 'checkout/x.ts', code: '(await database.prisma()).order.findMany()' },
+    ],
     ['a second HTTP client', { path: 'settlement/x.ts', code: `await fetch('https://example.com')` }],
     ['a second clock', { path: 'settlement/x.ts', code: 'const now = new Date();' }],
     ["the service's words outside of the gateway", { path: 'checkout/x.ts', code: `headers['x-api-key']` }],

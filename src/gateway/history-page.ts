@@ -4,15 +4,16 @@ import { GatewayUnavailable } from './errors.ts';
 import { behindRow, readHints, type PagingHints } from './history-hints.ts';
 import type { NextPage } from './history-paging.ts';
 import type { Repetition, RepetitionState } from './history-repetition.ts';
-import type { HistoryRow, ReadRow } from './history-row.ts';
+import type { RowCollector } from './history-row.ts';
+import type { RowReader } from './history-row-reader.ts';
 import { RecordStreamError } from './record-error.ts';
 import { createRecordCutter } from './record-stream.ts';
 import { ClientError, type Client } from './client.ts';
 import { refuseErrors } from './verify.ts';
 
 /** Some rows of the history, in the service's order. */
-export type HistoryBatch = {
-  rows: HistoryRow[];
+export type HistoryBatch<Rows> = {
+  rows: Rows;
   /** Pages begun so far. */
   pages: number;
   /** Null until the last batch, which is empty. */
@@ -48,10 +49,11 @@ export type PageRequest = {
   signal?: AbortSignal | undefined;
 };
 
-export type PageReader = {
+export type PageReader<Rows> = {
   client: Client;
   dialect: Dialect;
-  readRow: ReadRow;
+  rowReader: RowReader;
+  collector: RowCollector<Rows>;
   repetition: Repetition;
 };
 
@@ -68,25 +70,24 @@ const BATCH_ROWS = 500;
  * @throws {GatewayUnavailable} no answer, or it broke off; the rows before have been handed over
  * @throws {GatewayKeyRefused}
  */
-export async function* readPage(
-  { client, dialect, readRow, repetition }: PageReader,
+export async function* readPage<Rows>(
+  { client, dialect, rowReader, collector, repetition }: PageReader<Rows>,
   { path, pages, maxBytes, signal: outer }: PageRequest,
-): AsyncGenerator<HistoryBatch, PageEnd> {
+): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
   const over = new AbortController();
   const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
-  let rows: HistoryRow[] = [];
   const seen = { records: 0, hasStartedOver: false };
   const { cursorFromRow } = dialect.history.paging;
   let last: Buffer | null = null;
-  const cutter = createRecordCutter(dialect.history.records, (bytes, start, end) => {
+  const take = (bytes: Buffer, start: number, end: number): void => {
     seen.hasStartedOver ||= !repetition.look(bytes, start, end);
     if (seen.hasStartedOver) return;
-    const row = readRow(bytes, start, end);
-    repetition.note(row);
-    rows.push(row);
+    rowReader.read(bytes, start, end);
     seen.records += 1;
     if (cursorFromRow !== null) last = Buffer.from(bytes.subarray(start, end));
-  });
+  };
+  const cutter = createRecordCutter(dialect.history.records, take, rowReader.pass);
+  const portion = () => ({ rows: collector.handOver(), pages, end: null, bookmark: null });
   void abortWhenStuck(over, () => seen.records);
   try {
     const limits = { maxBytes, headersMs: HEADERS_MS, totalMs: MAX_LIST_MS, signal };
@@ -96,12 +97,9 @@ export async function* readPage(
     for await (const chunk of answer.body) {
       cutter.push(chunk);
       if (seen.hasStartedOver) break;
-      if (rows.length < BATCH_ROWS) continue;
-      yield { rows, pages, end: null, bookmark: null };
-      rows = [];
+      if (collector.count() >= BATCH_ROWS) yield portion();
     }
-    if (rows.length > 0) yield { rows, pages, end: null, bookmark: null };
-    rows = [];
+    if (collector.count() > 0) yield portion();
     const { records } = seen;
     if (seen.hasStartedOver) return { records, hints: null, cut: null };
     const { envelope, hasList } = cutter.end();
@@ -114,7 +112,7 @@ export async function* readPage(
       cut: null,
     };
   } catch (error) {
-    if (rows.length > 0) yield { rows, pages, end: null, bookmark: null };
+    if (collector.count() > 0) yield portion();
     if (error instanceof RecordStreamError) return cutShort(seen.records, error.message);
     throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
   } finally {

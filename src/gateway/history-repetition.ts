@@ -1,5 +1,3 @@
-import type { HistoryRow } from './history-row.ts';
-
 /** What a reading that goes on later has to know of the pages before: the first record (base64) and who stood there. */
 export type RepetitionState = {
   pages: number;
@@ -15,7 +13,10 @@ export type Repetition = {
   beginPageAgain(): void;
   /** Takes a record's bytes. @returns false when the list starts over with it */
   look(bytes: Buffer, start: number, end: number): boolean;
-  note(row: HistoryRow): void;
+  /** Whether {@link note} still wants to know who stands here. */
+  isNoting(): boolean;
+  /** @param name of a row: its reference, or what stands for it */
+  note(name: string): void;
   seen(): { hasStartedOver: boolean; addsNothing: boolean };
   /** Between two pages. */
   state(): RepetitionState;
@@ -54,8 +55,8 @@ export function createRepetition(from: RepetitionState | null = null): Repetitio
       else if (firstRecord?.compare(bytes, start, end) === 0) hasStartedOver = true;
       return !hasStartedOver;
     },
-    note: ({ reference, digest }) => {
-      const name = reference ?? digest ?? '';
+    isNoting: () => addsNothing || current.size < MAX_REMEMBERED,
+    note: (name) => {
       if (addsNothing && !first.has(name) && !previous.has(name)) addsNothing = false;
       if (current.size < MAX_REMEMBERED) current.add(name);
     },

@@ -2,14 +2,19 @@ import { minorDigits } from '../platform/money.ts';
 import type { Dialect } from './dialect.ts';
 import { classOf, type StatusClass } from './evidence.ts';
 import { rowPointers, type RowPointers } from './history-row-careful.ts';
-import { MAX_TEXT, type HistoryRow } from './history-row.ts';
+import { MAX_TEXT, type PlainRow } from './history-row.ts';
 import type { Json } from './reading.ts';
 import { KIND, learnLayout, type RecordLayout } from './record-layout.ts';
 
 /** Reads the records that need no care: written like one before, with every value there and plain. */
 export type QuickReader = {
-  /** @returns null for every record about which there can be two opinions */
-  read(bytes: Buffer, start: number, end: number): HistoryRow | null;
+  /**
+   * @returns the index behind the record that begins at `start`, when it is all there and written like one before;
+   * else -1, and it has to be cut out with care
+   */
+  pass(bytes: Buffer, start: number): number;
+  /** @returns null for every record about which there can be two opinions; what is returned holds until the next call */
+  read(bytes: Buffer, start: number, end: number): PlainRow | null;
   /** Takes a record that had to be read with care as the sample of those to come. */
   learn(bytes: Buffer, record: Json): void;
 };
@@ -24,10 +29,21 @@ const MAX_LESSONS = 64;
 /** `serviceId` of a layout without one. */
 const NONE = -1;
 
+const NO_ROW: PlainRow = {
+  bytes: Buffer.alloc(0),
+  referenceFrom: 0,
+  referenceTo: 0,
+  serviceIdFrom: 0,
+  serviceIdTo: 0,
+  status: 'unknown',
+  statusWord: '',
+  amount: 0,
+  currency: '',
+};
+
 export function createQuickReader(dialect: Dialect): QuickReader {
   const pointers = rowPointers(dialect);
-  const forms: Form[] = [];
-  let lessons = 0;
+  const forms = createForms(pointers);
   const statuses = createWords((word): Status => ({ word, is: classOf(word, dialect) }));
   const currencies = createWords((word): Currency | null => {
     const code = word.toUpperCase();
@@ -35,43 +51,74 @@ export function createQuickReader(dialect: Dialect): QuickReader {
     return digits === null ? null : { code, digits: dialect.amountUnit === 'minor' ? 0 : digits };
   });
 
-  function rowOf({ layout, slots }: Form, bytes: Buffer): HistoryRow | null {
+  // One for all rows: a million of them would be garbage.
+  const row = { ...NO_ROW };
+
+  function readForm({ layout, slots }: Form, bytes: Buffer): PlainRow | null {
     const status = statuses.find(bytes, layout, slots.status);
     const currency = currencies.find(bytes, layout, slots.currency);
-    const reference = textOf(bytes, layout, slots.reference);
-    if (status === null || currency === null || reference === null) return null;
-    const serviceId = slots.serviceId === NONE ? null : textOf(bytes, layout, slots.serviceId);
-    if (serviceId === null && slots.serviceId !== NONE) return null;
+    if (status === null || currency === null || !isPlainText(bytes, layout, slots.reference)) return null;
+    const hasId = slots.serviceId !== NONE;
+    if (hasId && !isPlainText(bytes, layout, slots.serviceId)) return null;
     const amount = amountOf(bytes, layout, slots.amount, currency.digits, dialect.amountUnit === 'minor');
     if (amount === null) return null;
-    return {
-      reference,
-      serviceId,
-      status: status.is,
-      statusWord: status.word,
-      amount,
-      currency: currency.code,
-      isMoneyAssumed: false,
-      digest: null,
-    };
+    row.bytes = bytes;
+    row.referenceFrom = layout.from(slots.reference);
+    row.referenceTo = layout.to(slots.reference);
+    row.serviceIdFrom = hasId ? layout.from(slots.serviceId) : 0;
+    row.serviceIdTo = hasId ? layout.to(slots.serviceId) : 0;
+    row.status = status.is;
+    row.statusWord = status.word;
+    row.amount = amount;
+    row.currency = currency.code;
+    return row;
   }
 
   return {
+    pass: forms.pass,
     read: (bytes, start, end) => {
-      for (let at = 0; at < forms.length; at += 1) {
-        const form = forms[at];
-        if (!form?.layout.follows(bytes, start, end)) continue;
-        // The layout of this record is most probably the next one's.
-        if (at > 0) forms.unshift(...forms.splice(at, 1));
-        return rowOf(form, bytes);
-      }
-      return null;
+      const form = forms.find(bytes, start, end);
+      return form === null ? null : readForm(form, bytes);
     },
-    learn: (bytes, record) => {
+    learn: forms.learn,
+  };
+}
+
+/** The layouts that the list has shown. */
+function createForms(pointers: RowPointers) {
+  const forms: Form[] = [];
+  let lessons = 0;
+  // Of the record that was passed last.
+  let form: Form | null = null;
+  let passed: Buffer | null = null;
+  let [from, to] = [0, 0];
+
+  function pass(bytes: Buffer, start: number): number {
+    [passed, from] = [bytes, start];
+    for (let at = 0; at < forms.length; at += 1) {
+      form = forms[at] ?? null;
+      to = form?.layout.pass(bytes, start) ?? -1;
+      if (to === -1) continue;
+      // The layout of this record is most probably the next one's.
+      if (at > 0) forms.unshift(...forms.splice(at, 1));
+      return to;
+    }
+    form = null;
+    return -1;
+  }
+
+  return {
+    pass,
+    /** The form of a record. Most have been passed a moment ago. */
+    find: (bytes: Buffer, start: number, end: number): Form | null => {
+      if (passed !== bytes || from !== start) pass(bytes, start);
+      return form !== null && to === end ? form : null;
+    },
+    learn: (bytes: Buffer, record: Json): void => {
       if (lessons >= MAX_LESSONS || forms.length >= MAX_FORMS) return;
       lessons += 1;
       const layout = learnLayout(bytes, record);
-      if (layout === null || forms.some((form) => form.layout.follows(bytes, 0, bytes.length))) return;
+      if (layout === null || pass(bytes, 0) === bytes.length) return;
       const slots = slotsOf(layout, pointers);
       if (slots !== null) forms.push({ layout, slots });
     },
@@ -96,12 +143,12 @@ function slotsOf(layout: RecordLayout, pointers: RowPointers): Form['slots'] | n
 }
 
 /** Text that is what its bytes are, and is stored as it is. */
-function textOf(bytes: Buffer, layout: RecordLayout, slot: number): string | null {
+function isPlainText(bytes: Buffer, layout: RecordLayout, slot: number): boolean {
   const kind = layout.kind(slot);
   const from = layout.from(slot);
   const to = layout.to(slot);
   const isPlain = kind === KIND.NUMBER || (kind === KIND.PLAIN_TEXT && isTrimmed(bytes, from, to));
-  return isPlain && to - from <= MAX_TEXT ? bytes.toString('latin1', from, to) : null;
+  return isPlain && to - from <= MAX_TEXT;
 }
 
 function isTrimmed(bytes: Buffer, from: number, to: number): boolean {
@@ -118,7 +165,7 @@ function amountOf(
   slot: number,
   digits: number,
   isMinor: boolean,
-): bigint | null {
+): number | null {
   const kind = layout.kind(slot);
   const to = layout.to(slot);
   if ((kind !== KIND.NUMBER && kind !== KIND.PLAIN_TEXT) || to - layout.from(slot) + digits > EXACT_DIGITS)
@@ -135,7 +182,7 @@ function amountOf(
   // Nothing before or behind the point, or finer than the minor unit: whether that is money is not for here to say.
   if (point === layout.from(slot) || point === to - 1 || fraction > digits) return null;
   for (let missing = digits - fraction; missing > 0; missing -= 1) minor *= 10;
-  return BigInt(minor);
+  return minor;
 }
 
 type Status = { word: string; is: StatusClass };

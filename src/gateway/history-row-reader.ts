@@ -1,15 +1,43 @@
 import type { Dialect } from './dialect.ts';
 import { createCarefulReader } from './history-row-careful.ts';
 import { createQuickReader } from './history-row-quick.ts';
-import type { ReadRow } from './history-row.ts';
+import { referenceOf, type RowCollector } from './history-row.ts';
+import type { Repetition } from './history-repetition.ts';
+
+export type RowReader = {
+  /** @returns the index behind the record that begins at `start`, or -1: then it has to be cut out with care */
+  pass(bytes: Buffer, start: number): number;
+  /** Reads the record from `start` up to, not including, `end`. */
+  read(bytes: Buffer, start: number, end: number): void;
+};
 
 /**
  * Reads records as the dialect says: those that are written like one before without parsing them, all others with care.
  * The two never differ (`history-row-quick.test.ts`).
  * @param assumedCurrency what an amount without a currency is in, where the dialect allows that; null: unknown
+ * @param collector is given every row
+ * @param names is told who stands on a page
  */
-export function createRowReader(dialect: Dialect, assumedCurrency: string | null): ReadRow {
+export function createRowReader(
+  dialect: Dialect,
+  assumedCurrency: string | null,
+  collector: Pick<RowCollector<unknown>, 'addPlain' | 'add'>,
+  names?: Pick<Repetition, 'isNoting' | 'note'>,
+): RowReader {
   const quick = createQuickReader(dialect);
   const readWithCare = createCarefulReader(dialect, assumedCurrency, quick.learn);
-  return (bytes, start, end) => quick.read(bytes, start, end) ?? readWithCare(bytes, start, end);
+  return {
+    pass: quick.pass,
+    read: (bytes, start, end) => {
+      const plain = quick.read(bytes, start, end);
+      if (plain !== null) {
+        if (names?.isNoting() === true) names.note(referenceOf(plain));
+        collector.addPlain(plain);
+        return;
+      }
+      const row = readWithCare(bytes, start, end);
+      if (names?.isNoting() === true) names.note(row.reference ?? row.digest ?? '');
+      collector.add(row);
+    },
+  };
 }

@@ -15,10 +15,11 @@ import {
 import { createPaging, type NextPage } from './history-paging.ts';
 import type { HistoryWindow } from './history-paths.ts';
 import { createRepetition } from './history-repetition.ts';
+import { collectRows, type HistoryRow, type RowCollector } from './history-row.ts';
 import { createRowReader } from './history-row-reader.ts';
 
 export type { HistoryBatch, HistoryBookmark, HistoryEnd } from './history-page.ts';
-export type { HistoryRow } from './history-row.ts';
+export { referenceOf, type HistoryRow, type RowCollector } from './history-row.ts';
 
 export type HistoryOptions = HistoryWindow & {
   /** The currency of amounts without one, where the dialect allows that; null: unknown. */
@@ -42,16 +43,26 @@ const MAX_PAUSE_SEC = 60;
  * @throws {GatewayUnavailable} a page did not come in three tries; what came before has been handed over
  * @throws {GatewayKeyRefused} our key is not accepted
  */
-export async function* readHistory(
+export function readHistory(
   client: Client,
   dialect: Dialect,
   options: HistoryOptions = {},
-): AsyncGenerator<HistoryBatch, void> {
+): AsyncGenerator<HistoryBatch<HistoryRow[]>, void> {
+  return readHistoryInto(client, dialect, options, collectRows());
+}
+
+/** The same, with rows in another form. */
+export async function* readHistoryInto<Rows>(
+  client: Client,
+  dialect: Dialect,
+  options: HistoryOptions,
+  collector: RowCollector<Rows>,
+): AsyncGenerator<HistoryBatch<Rows>, void> {
   const { from = null, signal } = options;
   const paging = createPaging(dialect, options, from?.largestTotal);
-  const readRow = createRowReader(dialect, options.assumedCurrency ?? null);
   const repetition = createRepetition(from?.repetition);
-  const reader: PageReader = { client, dialect, readRow, repetition };
+  const rowReader = createRowReader(dialect, options.assumedCurrency ?? null, collector, repetition);
+  const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repetition };
   let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
   let { pages, received, firstPageRecords, hints } = from ?? BEGINNING;
   while (step.is === 'ask') {
@@ -74,19 +85,20 @@ export async function* readHistory(
       largestTotal: paging.largestTotal(),
       hints,
     };
-    yield { rows: [], pages, end: null, bookmark: { ...place, repetition: repetition.state() } };
+    const rows = collector.handOver();
+    yield { rows, pages, end: null, bookmark: { ...place, repetition: repetition.state() } };
   }
   const end: HistoryEnd = step.is === 'whole' ? { complete: true } : { complete: false, reason: step.reason };
-  yield { rows: [], pages, end, bookmark: null };
+  yield { rows: collector.handOver(), pages, end, bookmark: null };
 }
 
 const BEGINNING = { pages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS };
 
 /** Reads a page, and again when it does not come or breaks off, as often and as soon as the service may be asked. */
-async function* readPatiently(
-  reader: PageReader,
+async function* readPatiently<Rows>(
+  reader: PageReader<Rows>,
   request: PageRequest,
-): AsyncGenerator<HistoryBatch, PageEnd> {
+): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
   for (let tries = 0; ; tries += 1) {
     try {
       return yield* readPage(reader, request);
@@ -96,7 +108,8 @@ async function* readPatiently(
       await sleep(pauseMs, request.signal);
       if (request.signal?.aborted === true) throw error;
       reader.repetition.beginPageAgain();
-      yield { rows: [], pages: request.pages, end: null, isPageAgain: true, bookmark: null };
+      const rows = reader.collector.handOver();
+      yield { rows, pages: request.pages, end: null, isPageAgain: true, bookmark: null };
     }
   }
 }

@@ -8,8 +8,11 @@ import { at, isRecord, type Json } from './reading.ts';
  * it is read with all care again. Numbers are their source text in either case.
  */
 export type RecordLayout = {
-  /** Whether the record follows the layout. If so, the places below hold until the next call. */
-  follows(bytes: Buffer, start: number, end: number): boolean;
+  /**
+   * @returns the index behind the record that begins at `start`, or -1 when it does not follow the layout or goes on
+   * in the next chunk. Unless it is -1 the places below hold until the next call.
+   */
+  pass(bytes: Buffer, start: number): number;
   /** Where value `slot` of the record lies, texts without their quotes. */
   from(slot: number): number;
   to(slot: number): number;
@@ -42,20 +45,20 @@ export function learnLayout(sample: Buffer, record: Json): RecordLayout | null {
   const last = literals[count] ?? Buffer.alloc(0);
 
   return {
-    follows: (bytes, start, end) => {
+    pass: (bytes, start) => {
       let place = start;
       scanner.begin();
       for (let slot = 0; slot < count; slot += 1) {
         place = passLiteral(bytes, place, literals[slot] ?? last);
-        if (place === -1) return false;
+        if (place === -1) return -1;
         starts[slot] = place;
-        place = scanner.pass(bytes, place, end);
-        if (place === -1) return false;
+        place = scanner.pass(bytes, place, bytes.length);
+        if (place === -1) return -1;
         ends[slot] = place;
         kinds[slot] = scanner.kind();
       }
-      if (passLiteral(bytes, place, last) !== end) return false;
-      return !scanner.hasHighBytes() || isUtf8(bytes.subarray(start, end));
+      place = passLiteral(bytes, place, last);
+      return place === -1 || !scanner.hasHighBytes() || isUtf8(bytes.subarray(start, place)) ? place : -1;
     },
     from: (slot) => (starts[slot] ?? 0) + (isText(kinds[slot]) ? 1 : 0),
     to: (slot) => (ends[slot] ?? 0) - (isText(kinds[slot]) ? 1 : 0),

@@ -6,6 +6,9 @@ import { BYTE, createValueScanner, kindOf } from './value-scanner.ts';
 /** Where a record lies: from `start` up to, not including, `end` of `bytes`, which is only lent for the call. */
 export type OnRecord = (bytes: Buffer, start: number, end: number) => void;
 
+/** @returns the index behind the record that begins at `start` of `bytes`, when it can be told at a glance; else -1 */
+export type Glance = (bytes: Buffer, start: number) => number;
+
 export type RecordCutter = {
   /** Takes the next bytes of the body and hands over every record that ends in them. @throws {RecordStreamError} */
   push(chunk: Buffer): void;
@@ -24,8 +27,13 @@ const LIST_END_BYTE = 0x5d;
  * Cuts the records of a list out of a JSON body while it arrives, so that a list of any length takes the memory of one
  * record. Whether a record is JSON is found out by whoever reads it.
  * @param pointers RFC 6901: where the list may stand; the document must hold exactly one of them
+ * @param glance spares most records the search for their end
  */
-export function createRecordCutter(pointers: readonly string[], onRecord: OnRecord): RecordCutter {
+export function createRecordCutter(
+  pointers: readonly string[],
+  onRecord: OnRecord,
+  glance: Glance = () => -1,
+): RecordCutter {
   const envelope = createEnvelope(pointers);
   const gap = createGap();
   const scanner = createValueScanner();
@@ -54,7 +62,8 @@ export function createRecordCutter(pointers: readonly string[], onRecord: OnReco
   }
 
   function passRecord(chunk: Buffer, from: number): number {
-    const end = scanner.findEnd(chunk, from);
+    const glanced = begun.isEmpty() ? glance(chunk, from) : -1;
+    const end = glanced === -1 ? scanner.findEnd(chunk, from) : glanced;
     if (end === -1) {
       begun.keep(chunk.subarray(from));
       return chunk.length;
@@ -114,6 +123,7 @@ function createBegunRecord() {
   let parts: Buffer[] = [];
   let bytes = 0;
   return {
+    isEmpty: (): boolean => parts.length === 0,
     keep: (part: Buffer): void => {
       bytes += part.length;
       if (bytes > MAX_RECORD_BYTES)

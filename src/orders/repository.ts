@@ -12,8 +12,8 @@ export type ProductRow = {
 };
 
 /** Products on sale, as the shop arranged them. */
-export function productsOnSale(database: Database): Promise<ProductRow[]> {
-  return database.prisma.product.findMany({
+export async function productsOnSale(database: Database): Promise<ProductRow[]> {
+  return (await database.prisma()).product.findMany({
     where: { active: true },
     orderBy: [{ position: 'asc' }, { sku: 'asc' }],
     omit: { active: true, position: true },

@@ -1,9 +1,8 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { readAddress } from './postgres/address.ts';
 import type { Secret } from './secret.ts';
 import type { Logger } from './logger.ts';
-import { PrismaClient } from './prisma/client.ts';
+import type { PrismaClient } from './prisma/client.ts';
 
 /** A statement with a name is prepared once per connection; hot statements are few and all have one. */
 export type Statement = { name: string; text: string };
@@ -15,8 +14,8 @@ export type Queryable = {
 };
 
 export type Database = Queryable & {
-  /** The typed client over the same pool, for reading that is not hot. */
-  prisma: PrismaClient;
+  /** The typed client over the same pool, for reading that is not hot. Loaded when it is first asked for: it is large. */
+  prisma(): Promise<PrismaClient>;
   pool: pg.Pool;
   /** For work that needs a session: the same pool, or PostgreSQL itself where a pooler stands before it. */
   sessions: pg.Pool;
@@ -50,19 +49,16 @@ export function openDatabase(url: Secret, logger: Logger, poolSize = 20): Databa
   // A prepared statement stays behind on a connection that the next transaction does not get.
   const unprepared: Preparing = (query) =>
     address.isPooled ? { text: query.text, values: query.values, types: query.types } : query;
-  const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, { disposeExternalPool: false }),
-    errorFormat: 'minimal',
-  });
+  let prisma: Promise<PrismaClient> | undefined;
   return {
     ...queryable(pool, unprepared),
     pool,
     sessions,
     plainPool: { query: (config) => pool.query(unprepared({ ...config, types: pg.types })) },
-    prisma,
+    prisma: () => (prisma ??= openPrisma(pool)),
     transaction: (work) => inTransaction(pool, unprepared, work),
     close: async () => {
-      await prisma.$disconnect();
+      await (await prisma)?.$disconnect();
       await pool.end();
       if (sessions !== pool) await sessions.end();
     },
@@ -103,6 +99,17 @@ function warnWithoutTimeouts(pool: pg.Pool, logger: Logger): void {
           );
       })
       .catch(() => undefined);
+  });
+}
+
+async function openPrisma(pool: pg.Pool): Promise<PrismaClient> {
+  const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('./prisma/client.ts'),
+  ]);
+  return new PrismaClient({
+    adapter: new PrismaPg(pool, { disposeExternalPool: false }),
+    errorFormat: 'minimal',
   });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { readHistory } from '../gateway/history.ts';
+import { readHistoryInto } from '../gateway/history.ts';
 import { HORIZON_SEC } from '../settlement/schedule.ts';
 import { findBookmark, removeBookmark, saveBookmark, type Bookmark } from './bookmarks/repository.ts';
 import type { Progress } from './progress.ts';
@@ -81,7 +81,7 @@ async function readToEnd(
   const end: End = { pages: from?.place.pages ?? 0, cut: null, isKeyRefused: false, isBrokenOff: false };
   const options = { ...lookingBack(since, until), assumedCurrency, signal, from: from?.place ?? null };
   try {
-    for await (const batch of readHistory(client, dialect, options)) {
+    for await (const batch of readHistoryInto(client, dialect, options, stager.collector)) {
       await stager.take(batch);
       end.pages = batch.pages;
       onProgress?.({ step: 'history', records: stager.counts().records, pages: batch.pages });

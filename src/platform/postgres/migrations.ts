@@ -15,7 +15,7 @@ import {
   readMigrations,
 } from './migration-history.ts';
 import { endsItsTransaction, indexAlone, TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
-import { type Migration, openSchemaEngine } from './schema-engine.ts';
+import type { Migration } from './schema-engine.ts';
 
 export { DatabaseUnreachableError } from './database-unreachable.ts';
 export { MigrationError } from './migration-history.ts';
@@ -166,6 +166,8 @@ async function runEngine(
   migrations: readonly Migration[],
   restartable: readonly string[],
 ): Promise<string[]> {
+  // Loaded by those who have something to apply, and by nobody else.
+  const { openSchemaEngine } = await import('./schema-engine.ts');
   const engine = await openSchemaEngine(session);
   try {
     for (const name of restartable) await engine.markRolledBack(name);

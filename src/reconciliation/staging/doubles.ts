@@ -1,7 +1,7 @@
 /** Notices texts that may have been there before. */
 export type Doubles = {
   /** Never false for a text that was there before; rarely true for one that was not. */
-  note(text: string): boolean;
+  note(bytes: Buffer, from: number, to: number): boolean;
 };
 
 /** 32 million bits, 4 MiB, however long the list. With a million texts in it one of eight hundred is suspected in vain. */
@@ -20,10 +20,10 @@ export function createDoubles(): Doubles {
   }
 
   return {
-    note: (text) => {
+    note: (bytes, from, to) => {
       // FNV-1a, and what it gives stirred once more (MurmurHash3's finish) for the second place.
       let hash = 0x811c9dc5;
-      for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+      for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
       let other = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
       other = Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
       const isFirst = take(hash ^ (hash >>> 15));

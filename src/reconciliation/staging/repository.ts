@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { HistoryRow } from '../../gateway/history.ts';
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Session } from '../repository.ts';
+import { COLUMNS, textOf } from './lines.ts';
 
 /** Where the rows of a run lie. Behind the name `history_rows` of its connection, whichever table it is. */
 export type Staging = { table: string };
@@ -33,57 +33,23 @@ export async function dropRows(db: Queryable, { table }: Staging, records: numbe
   await db.query(`UPDATE ${table} SET is_current = true WHERE NOT is_current`);
 }
 
-/** Rows as COPY takes them, out of the way of the garbage collector. @param firstSeq number of the first of them */
-export function linesOf(rows: readonly HistoryRow[], firstSeq: number): Buffer {
-  let lines = '';
-  for (const [at, row] of rows.entries()) lines += lineOf(row, firstSeq + at);
-  return Buffer.from(lines);
-}
-
-/** Stages what {@link linesOf} made, by one COPY. */
-export async function stageLines(
-  session: Session,
-  { table }: Staging,
-  lines: readonly Buffer[],
-): Promise<void> {
-  const columns = 'seq, reference, is_named, service_id, status, amount, currency, is_money_assumed';
-  await copyInto(session, `${table} (${columns})`, lines);
+/** Stages lines of {@link COLUMNS} by one COPY. */
+export async function stageLines(session: Session, { table }: Staging, lines: Buffer): Promise<void> {
+  await copyInto(session, `${table} (${COLUMNS})`, lines);
 }
 
 /** Notes references that may stand in the list more than once. */
 export async function stageMaybeRepeated(session: Session, references: readonly string[]): Promise<void> {
   if (references.length === 0) return;
-  const lines = references.map((reference) => `${text(reference)}\n`).join('');
-  await copyInto(session, 'maybe_repeated', [Buffer.from(lines)]);
+  const lines = references.map((reference) => `${textOf(reference)}\n`).join('');
+  await copyInto(session, 'maybe_repeated', Buffer.from(lines));
 }
 
-async function copyInto(session: Session, target: string, lines: readonly Buffer[]): Promise<void> {
+async function copyInto(session: Session, target: string, lines: Buffer): Promise<void> {
   const copy = session.client.query(copyFrom(`COPY ${target} FROM STDIN`));
   const finished = once(copy, 'finish');
-  for (const part of lines) copy.write(part);
-  copy.end();
+  copy.end(lines);
   await finished;
-}
-
-function lineOf(row: HistoryRow, seq: number): string {
-  const isNamed = row.reference === null ? 'f' : 't';
-  const isAssumed = row.isMoneyAssumed ? 't' : 'f';
-  return `${seq}\t${text(nameOf(row))}\t${isNamed}\t${text(row.serviceId)}\t${row.status}\t${row.amount ?? '\\N'}\t${row.currency ?? '\\N'}\t${isAssumed}\n`;
-}
-
-/** What stands for a row's reference: its digest where it has none. */
-export function nameOf({ reference, digest }: HistoryRow): string {
-  return reference ?? `record:${digest ?? ''}`;
-}
-
-const SPECIAL = /[\\\t\n\r]/;
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-
-/** COPY's text format: what would end a field or a row is escaped. */
-function text(value: string | null): string {
-  if (value === null) return '\\N';
-  if (!SPECIAL.test(value)) return value;
-  return value.replace(/[\\\t\n\r]/g, (found) => ESCAPES[found] ?? found);
 }
 
 // One transaction read twice (rows move between pages while we read): the later reading is the fresher one. Rows

@@ -1,13 +1,15 @@
-import type { HistoryBatch } from '../../gateway/history.ts';
+import type { HistoryBatch, RowCollector } from '../../gateway/history.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Bookmark } from '../bookmarks/repository.ts';
 import type { Session } from '../repository.ts';
-import { createDoubles } from './doubles.ts';
-import { dropRows, linesOf, nameOf, stageLines, stageMaybeRepeated, type Staging } from './repository.ts';
+import { createLineWriter, type Lines } from './lines.ts';
+import { dropRows, stageLines, stageMaybeRepeated, type Staging } from './repository.ts';
 
 /** Takes what is read, and stages it while the next is being read. */
 export type Stager = {
-  take(batch: HistoryBatch): Promise<void>;
+  /** What the reading puts its rows into. */
+  collector: RowCollector<Lines>;
+  take(batch: HistoryBatch<Lines>): Promise<void>;
   /** Stages what is left. */
   finish(): Promise<void>;
   counts(): { records: number; unreadable: number };
@@ -29,7 +31,7 @@ const ROWS_PER_COPY = 5_000;
 const BOOKMARK_EVERY_MS = 2_000;
 
 export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
-  const doubles = createDoubles();
+  const writer = createLineWriter(from?.records ?? 0);
   let waiting = NOTHING_WAITS();
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;
@@ -38,32 +40,29 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   let saved = { records: staged, atMs: systemClock.elapsedMs() };
   let inHand: Promise<void> = Promise.resolve();
 
-  function add({ rows }: HistoryBatch): void {
-    if (rows.length > 0) waiting.lines.push(linesOf(rows, staged + waiting.rows));
-    waiting.rows += rows.length;
-    for (const row of rows) {
-      if (row.status === 'unreadable') unreadable += 1;
-      const name = nameOf(row);
-      if (doubles.note(name)) waiting.repeated.push(name);
-    }
+  function add({ rows: lines }: HistoryBatch<Lines>): void {
+    waiting.rows += lines.rows;
+    unreadable += lines.unreadable;
+    waiting.maybeRepeated.push(...lines.maybeRepeated);
   }
 
   /** Waits for the copy before this one, and not for this one. A copy that failed is told by the next wait. */
   async function copy(place: Bookmark['place'] | null): Promise<void> {
     await inHand;
     staged += waiting.rows;
-    inHand = write(waiting, place && { ...whole, place });
+    inHand = write(writer.bytes(), waiting.maybeRepeated, place && { ...whole, place });
     inHand.catch(() => undefined);
     waiting = NOTHING_WAITS();
     if (place !== null) saved = { records: staged, atMs: systemClock.elapsedMs() };
   }
 
   async function write(
-    { lines, repeated }: typeof waiting,
+    lines: Buffer,
+    maybeRepeated: readonly string[],
     bookmark: Omit<Bookmark, 'startedAt'> | null,
   ): Promise<void> {
     if (lines.length > 0) await stageLines(session, staging, lines);
-    await stageMaybeRepeated(session, repeated);
+    await stageMaybeRepeated(session, maybeRepeated);
     // Behind the rows that it promises, never before them.
     if (bookmark !== null) await saveBookmark(bookmark);
   }
@@ -79,9 +78,11 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
     waiting = NOTHING_WAITS();
     await dropRows(session, staging, whole.records);
     ({ records: staged, unreadable } = whole);
+    writer.restart(staged);
   }
 
   return {
+    collector: writer,
     take: async (batch) => {
       if (batch.isPageAgain === true) await dropPage();
       add(batch);
@@ -99,8 +100,4 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   };
 }
 
-const NOTHING_WAITS = (): { rows: number; lines: Buffer[]; repeated: string[] } => ({
-  rows: 0,
-  lines: [],
-  repeated: [],
-});
+const NOTHING_WAITS = (): Pick<Lines, 'rows' | 'maybeRepeated'> => ({ rows: 0, maybeRepeated: [] });
