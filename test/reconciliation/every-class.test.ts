@@ -9,7 +9,7 @@ import { plant, type PlantedPayment } from './books.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { send, textOf, type FakeTransaction } from './fake-service.ts';
 
-/** Rows of which nothing is to be said, around the planted ones. With CLASS_ROWS=100000 this is the soak. */
+/** Rows of which nothing is to be said, around the planted ones. With CLASS_ROWS=100000 a part of `npm run bench -- reconcile-soak`. */
 const FILLER = Number(process.env.CLASS_ROWS ?? '2000');
 /** Of each kind. */
 const EACH = 3;

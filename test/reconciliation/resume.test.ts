@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { cleanUp, newFolder, startProcess, type RunningProcess } from '../support/process.ts';
 import { eventually } from '../support/program.ts';
 
-/** RESUME_ROWS=200000 with `-t "nothing disturbs|again and again"` is the soak: ten kills at random pages. */
+/** With RESUME_ROWS=200000 a part of `npm run bench -- reconcile-soak`: ten kills at random pages. */
 const COUNT = Number(process.env.RESUME_ROWS ?? '20000');
 const SIZE = 1_000;
 const PAGES = COUNT / SIZE;
@@ -50,10 +50,14 @@ function textOf(page: number): string {
 }
 
 async function start(...args: string[]): Promise<RunningProcess> {
+  return startWithPages(SIZE, ...args);
+}
+
+async function startWithPages(size: number, ...args: string[]): Promise<RunningProcess> {
   asked = [];
   const cwd = await newFolder();
   const dialect = join(cwd, 'dialect.json');
-  writeFileSync(dialect, JSON.stringify({ history: { paging: { style: 'page', size: SIZE } } }));
+  writeFileSync(dialect, JSON.stringify({ history: { paging: { style: 'page', size } } }));
   const env = {
     DATABASE_URL: books.url,
     GATEWAY_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -76,6 +80,10 @@ async function killAt(moment: (page: number, res: ServerResponse) => boolean): P
   });
   const run = await start();
   await reached;
+  await kill(run);
+}
+
+async function kill(run: RunningProcess): Promise<void> {
   await run.stop('SIGKILL');
   onPage = null;
   await eventually(
@@ -175,4 +183,35 @@ test('a finished run leaves no row of the list behind', async () => {
   await runToEnd();
   expect(await books.database.query('SELECT FROM history_rows_test LIMIT 1')).toEqual([]);
   expect(await books.database.query('SELECT FROM history_bookmarks')).toEqual([]);
+});
+
+test('what a killed run had staged of a page that is not done is forgotten: a row that has left the list since is absent', async () => {
+  // Pages so large that a part of one is staged before it ends.
+  const size = COUNT / 2;
+  const gone = size + 2_000;
+  const list = (from: number, to: number): string => write(from, to).subarray(0, -1).toString();
+  onPage = (page, res) => {
+    if (page === 1) res.end(`{"data":[${list(1, size)}],"hasNextPage":true}`);
+    else res.write(`{"data":[${list(size + 1, 2 * size - 100)}`);
+    return true;
+  };
+  const run = await startWithPages(size);
+  const staged = (): Promise<object[]> =>
+    books.database.query('SELECT FROM history_rows_test WHERE seq >= $1 LIMIT 1', [size + 2_000]);
+  await eventually(async () => (await staged()).length > 0);
+  await kill(run);
+  expect(await books.database.query('SELECT FROM history_bookmarks')).toHaveLength(1);
+
+  onPage = (page, res) => {
+    const rest = `${list(size + 1, gone - 1)},${list(gone + 1, 2 * size)}`;
+    if (page === 2) res.end(`{"data":[${rest}],"hasNextPage":false}`);
+    else res.writeHead(404).end('{}');
+    return true;
+  };
+  const { stdout } = await (await startWithPages(size)).ended();
+  onPage = null;
+  expect(asked[0]).toBe(2);
+  const report = JSON.parse(stdout) as ReconciliationReport;
+  expect(report.history).toMatchObject({ records: COUNT - 1, references: COUNT - 1 });
+  expect(report.matched).toBe(paidOf(COUNT) - 1);
 });

@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseDialect } from '../../src/gateway/dialect.ts';
+import { collectRows } from '../../src/gateway/history-row.ts';
+import { createRowReader } from '../../src/gateway/history-row-reader.ts';
+import { createLineWriter } from '../../src/reconciliation/staging/lines.ts';
+
+const { dialect } = parseDialect('{}');
+const name = fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 30 });
+const record = fc.record({
+  id: fc.oneof(name, fc.constantFrom('\\N', '\\.', 'a\tb', 'é'), fc.nat()),
+  reference: fc.oneof(name, fc.constantFrom('\\N', '\\', 'a\nb', 'r 1'), fc.nat()),
+  status: fc.constantFrom('SUCCESS', 'PENDING', 'failed', 'odd'),
+  amount: fc.oneof(fc.nat(), fc.constantFrom(0, 0.01, 9.99, 25, 9_999_999_999_999)),
+  currency: fc.constantFrom('NGN', 'KWD', 'JPY', 'none'),
+});
+const list = fc.array(record, { minLength: 2, maxLength: 30 });
+const FIRST = 999_998;
+
+test('a line made from the bytes of a plain record is the line of the row that it shows', () => {
+  let plain = 0;
+  fc.assert(
+    fc.property(list, (records) => {
+      const [asBytes, asRows, rows] = [createLineWriter(FIRST), createLineWriter(FIRST), collectRows()];
+      const readers = [
+        createRowReader(dialect, null, {
+          add: asBytes.add,
+          addPlain: (row) => {
+            plain += 1;
+            asBytes.addPlain(row);
+          },
+        }),
+        createRowReader(dialect, null, rows),
+      ];
+      for (const one of records) {
+        const bytes = Buffer.from(JSON.stringify(one));
+        for (const reader of readers) reader.read(bytes, 0, bytes.length);
+      }
+      for (const row of rows.handOver()) asRows.add(row);
+      expect(asBytes.handOver()).toEqual(asRows.handOver());
+      expect(asBytes.bytes().toString()).toBe(asRows.bytes().toString());
+    }),
+    { numRuns: 500 },
+  );
+  expect(plain).toBeGreaterThan(100);
+});
+
+test('what is sent stays as it is while the next lines are written, however long they are', () => {
+  const writer = createLineWriter(0);
+  const row = (reference: string) => ({
+    reference,
+    serviceId: null,
+    status: 'paid' as const,
+    statusWord: 'SUCCESS',
+    amount: 1n,
+    currency: 'NGN',
+    isMoneyAssumed: false,
+    digest: null,
+  });
+  writer.add(row('first'));
+  const sent = writer.bytes();
+  const text = sent.toString();
+  for (let at = 0; at < 10; at += 1) writer.add(row('x'.repeat(100_000)));
+  expect(sent.toString()).toBe(text);
+  expect(writer.bytes().toString().split('\n')).toHaveLength(11);
+});
+
+test('a reference that was there before is always noted, read in either way', () => {
+  const writer = createLineWriter(0);
+  const reader = createRowReader(dialect, null, writer);
+  const text = (more: string): Buffer =>
+    Buffer.from(`{"reference":"r1","status":"SUCCESS","amount":1,"currency":"NGN"${more}}`);
+  for (const bytes of [text(''), text(''), text(',"a":1')]) reader.read(bytes, 0, bytes.length);
+  expect(writer.handOver()).toEqual({ rows: 3, unreadable: 0, maybeRepeated: ['r1', 'r1'] });
+});
