@@ -7,7 +7,8 @@ import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
 
 // What `npm run reconcile` gives to Node.js besides.
 const NPM = createRequire(import.meta.url)('../../package.json') as { scripts: { reconcile: string } };
-const OWN_FLAGS = NPM.scripts.reconcile.split(' ').filter((word) => /^--\w[^=]*=/.test(word));
+const WORDS = NPM.scripts.reconcile.split(' ');
+const OWN_FLAGS = WORDS.slice(1, WORDS.indexOf('--import'));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
