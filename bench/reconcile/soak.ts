@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const JEST = createRequire(import.meta.url).resolve('jest/bin/jest.js');
+// As `npm test` starts it.
+const JEST = 'node_modules/jest/bin/jest.js';
 
 /** Tests of reconciliation that prove the same about as many rows as they are told to. */
 const SOAKS = [
