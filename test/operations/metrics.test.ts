@@ -135,7 +135,7 @@ describe('the questions of somebody who was woken', () => {
     expect(await read('integrator_gateway_key_refused')).toBe(0);
     await shop.hand('keys/refuse', { refuse: true });
     await fetch(
-      `${shop.origin}/checkout/return/${(await shop.program.database.prisma.payment.findFirst({ where: { status: 'open' } }))?.reference ?? ''}`,
+      `${shop.origin}/checkout/return/${(await (await shop.program.database.prisma()).payment.findFirst({ where: { status: 'open' } }))?.reference ?? ''}`,
     );
     expect(await read('integrator_gateway_key_refused')).toBe(1);
     await shop.hand('keys/refuse', { refuse: false });
