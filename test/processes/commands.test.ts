@@ -159,3 +159,22 @@ test('currencies lists none while nothing is stopped, and says how to release on
   expect([usage.code, usage.stdout]).toEqual([64, '']);
   expect(usage.stderr).toMatch(/npm run currencies -- release <currency> --note/);
 });
+
+test('earlier runs are listed, replayed to the byte and compared, and findings are exported', async () => {
+  const printed = await run('reconcile', '--json');
+  const { runId } = JSON.parse(printed.stdout) as ReconciliationReport;
+  const [runs, replay, diff, exported, wrong, unknown] = await Promise.all([
+    run('reconcile', '--runs'),
+    run('reconcile', '--replay', runId),
+    run('reconcile', '--diff', runId, runId),
+    run('findings', 'export', '--csv'),
+    run('reconcile', '--runs', '--show', runId),
+    run('reconcile', '--show', 'run_none'),
+  ]);
+  expect(runs.stdout).toContain(runId);
+  expect(replay).toMatchObject({ code: 0, stdout: printed.stdout, stderr: '' });
+  expect(diff.stdout).toContain('The same findings are open after both.');
+  expect(exported.stdout).toMatch(/^"id","class","reference",/);
+  expect([wrong.code, unknown.code]).toEqual([64, 64]);
+  expect(unknown.stderr).toContain('there is no run run_none in test mode');
+});
