@@ -1,10 +1,12 @@
 import { benchReconcile } from './reconcile/bench.ts';
 import { soakReconcile } from './reconcile/soak.ts';
+import { benchShop } from './shop/bench.ts';
 
 /** Each measures one promise about speed, as a ratio inside one run, and prints a table; or proves one at length. */
 const BENCHES: Record<string, (argv: string[]) => Promise<void>> = {
   reconcile: benchReconcile,
   'reconcile-soak': soakReconcile,
+  shop: benchShop,
 };
 
 const [name = '', ...rest] = process.argv.slice(2);

@@ -1,3 +1,4 @@
+import { systemClock } from './clock.ts';
 import type { Logger } from './logger.ts';
 
 /**
@@ -28,6 +29,9 @@ export type DueLoopOptions<Row> = {
   logger: Logger;
 };
 
+/** Under load a claim waits this long for places to become free: one statement for many rows, not one for each. */
+const GATHER_MS = 20;
+
 export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
   const { claim, concurrency, pollMs } = options;
   const logger = options.logger.child({ loop: options.name });
@@ -49,6 +53,17 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
     inHand.add(task);
   }
 
+  /** After a claim that left rows behind: waits until half of the places are free, or until the time is up. */
+  async function gather(): Promise<void> {
+    const untilMs = systemClock.elapsedMs() + GATHER_MS;
+    for (;;) {
+      const leftMs = untilMs - systemClock.elapsedMs();
+      if (isStopping || leftMs <= 0 || inHand.size <= concurrency / 2) return;
+      bell.hush();
+      await bell.wait(leftMs);
+    }
+  }
+
   async function pass(): Promise<number> {
     let count = 0;
     for (;;) {
@@ -65,6 +80,7 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
       }
       // A slow row must not keep new ones waiting: go round again when one ends, or when somebody rings.
       if (rows.length === 0 || inHand.size === concurrency) await bell.wait(pollMs);
+      if (rows.length > 0 && rows.length === free) await gather();
     }
   }
 

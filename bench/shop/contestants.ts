@@ -1,0 +1,151 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import pg from 'pg';
+
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+/** A server that takes checkouts and webhooks, and a count of the payments it has confirmed. */
+export type Contestant = {
+  name: string;
+  origin: string;
+  countPaid(): Promise<number>;
+  pid: number;
+  /** Peak memory of its process so far, in bytes. */
+  peakBytes(): Promise<number>;
+  stop(): Promise<void>;
+};
+
+/** Both have as many connections to the database as `POOL_SIZE`, and start from empty tables. */
+export const POOL_SIZE = 20;
+
+export async function startPlainSample(databaseUrl: string, serviceUrl: string): Promise<Contestant> {
+  const args = [databaseUrl, serviceUrl, String(POOL_SIZE)];
+  const { child, origin } = await start('../plain-sample/server.ts', args, { NODE_ENV: 'production' });
+  return contestant('plain sample', child, origin, databaseUrl);
+}
+
+export async function startIntegrator(
+  databaseUrl: string,
+  serviceUrl: string,
+  folder: string,
+  flags: readonly string[] = [],
+): Promise<Contestant> {
+  const port = await freePort();
+  const env = {
+    PORT: String(port),
+    DATABASE_URL: databaseUrl,
+    GATEWAY_URL: serviceUrl,
+    GATEWAY_SECRET_KEY: 'sk_test_bench',
+    GATEWAY_CALLS_PER_SECOND: '0',
+    GATEWAY_CONCURRENCY: '64',
+    CHECKOUTS_PER_MINUTE: '0',
+    RECONCILE_EVERY_MIN: '0',
+    LOG_LEVEL: 'warn',
+  };
+  const { child } = await start('../../src/server.ts', [], env, folder, flags);
+  return contestant('integrator', child, `http://127.0.0.1:${port}`, databaseUrl);
+}
+
+export type StandIn = {
+  url: string;
+  /** The shoppers of these references pay. */
+  pay(references: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export async function startStandIn(): Promise<StandIn> {
+  const { child, origin } = await start('stand-in.ts', [], {});
+  return {
+    url: origin,
+    pay: async (references) => {
+      await fetch(`${origin}/pay`, { method: 'POST', body: JSON.stringify(references) });
+    },
+    stop: () => end(child),
+  };
+}
+
+async function contestant(
+  name: string,
+  child: ChildProcess,
+  origin: string,
+  databaseUrl: string,
+): Promise<Contestant> {
+  // Looking must cost the database next to nothing, and a connection costs milliseconds.
+  const looker = new pg.Client({ connectionString: databaseUrl });
+  await looker.connect();
+  return {
+    name,
+    origin,
+    pid: child.pid ?? 0,
+    countPaid: async () => {
+      const { rows } = await looker.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM orders WHERE status = 'paid'`,
+      );
+      return rows[0]?.n ?? 0;
+    },
+    peakBytes: async () => {
+      const { readFile } = await import('node:fs/promises');
+      const status = await readFile(`/proc/${child.pid ?? 0}/status`, 'utf8').catch(() => '');
+      return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
+    },
+    stop: async () => {
+      await looker.end();
+      await end(child);
+    },
+  };
+}
+
+/** Starts a process and waits until it says where it listens, or that it is ready. */
+async function start(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  cwd = process.cwd(),
+  flags: readonly string[] = [],
+): Promise<{ child: ChildProcess; origin: string }> {
+  const child = spawn(process.execPath, ['--import', TSX, ...flags, pathOf(file), ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, TSX_TSCONFIG_PATH: pathOf('../../tsconfig.json'), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  const ready = /listening (http:\S+)|Stop with Ctrl-C/;
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (ready.test(said)) resolve();
+    });
+    child.once('exit', (code) => {
+      reject(new Error(`${file} ended with ${code ?? 'a signal'}`));
+    });
+  });
+  return { child, origin: ready.exec(said)?.[1] ?? '' };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill();
+  await ended;
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}
+
+export async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
