@@ -53,17 +53,6 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
     inHand.add(task);
   }
 
-  /** After a claim that left rows behind: waits until half of the places are free, or until the time is up. */
-  async function gather(): Promise<void> {
-    const untilMs = systemClock.elapsedMs() + GATHER_MS;
-    for (;;) {
-      const leftMs = untilMs - systemClock.elapsedMs();
-      if (isStopping || leftMs <= 0 || inHand.size <= concurrency / 2) return;
-      bell.hush();
-      await bell.wait(leftMs);
-    }
-  }
-
   async function pass(): Promise<number> {
     let count = 0;
     for (;;) {
@@ -80,7 +69,8 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
       }
       // A slow row must not keep new ones waiting: go round again when one ends, or when somebody rings.
       if (rows.length === 0 || inHand.size === concurrency) await bell.wait(pollMs);
-      if (rows.length > 0 && rows.length === free) await gather();
+      if (rows.length > 0 && rows.length === free)
+        await gather(bell, () => isStopping || inHand.size <= concurrency / 2);
     }
   }
 
@@ -108,8 +98,21 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
   };
 }
 
+/** After a claim that left rows behind: waits until half of the places are free, or until the time is up. */
+async function gather(bell: Bell, isRoomy: () => boolean): Promise<void> {
+  const untilMs = systemClock.elapsedMs() + GATHER_MS;
+  for (;;) {
+    const leftMs = untilMs - systemClock.elapsedMs();
+    if (leftMs <= 0 || isRoomy()) return;
+    bell.hush();
+    await bell.wait(leftMs);
+  }
+}
+
+type Bell = { ring(): void; hush(): void; wait(ms: number): Promise<void> };
+
 /** A wait that somebody can cut short. A ring while nobody waits cuts the next wait, unless it is hushed before. */
-function createBell(): { ring(): void; hush(): void; wait(ms: number): Promise<void> } {
+function createBell(): Bell {
   let hasRung = false;
   const waiters = new Set<() => void>();
   return {
