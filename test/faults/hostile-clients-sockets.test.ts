@@ -230,7 +230,8 @@ describe('H30 doors of the workshop', () => {
   test('in production, and from another machine, there is no metrics page without a token', async () => {
     const { createAdminGuard } = await import('../../src/operations/admin-guard.ts');
     const refusedTo = (production: boolean, remoteAddress: string): boolean => {
-      const req = { get: () => undefined, socket: { remoteAddress } };
+      const get = (name: string): string | undefined => (name === 'host' ? 'localhost:3000' : undefined);
+      const req = { get, hostname: 'localhost', headers: {}, socket: { remoteAddress } };
       try {
         createAdminGuard(null, production).requireToken(req as never, {} as never, () => undefined);
         return false;
