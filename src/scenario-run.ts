@@ -4,6 +4,7 @@ import type { ReconciliationReport } from './reconciliation/report.ts';
 import type { Card } from './sandbox/faults/deck.ts';
 import type { End } from './scenario-kinds.ts';
 import { PLAYS } from './scenario-plays.ts';
+import { releaseCurrency, stoppedCurrencies } from './settlement/stops/repository.ts';
 import { createStage, type Checkout } from './scenario-stage.ts';
 import type { StartedServer } from './start-server.ts';
 
@@ -53,7 +54,14 @@ async function playCard(server: StartedServer, card: Card): Promise<Played> {
   } finally {
     // A rehearsal that failed in the middle must not spoil the next one.
     if (PLAYS[card.name].isAlone) await stage.clearsTheAir();
+    await goOnSelling(server);
   }
+}
+
+/** An error of unit stops its currency until a person has looked. Here the person knows that it was played. */
+async function goOnSelling({ program: { database, gateway } }: StartedServer): Promise<void> {
+  for (const { currency } of await stoppedCurrencies(database, gateway.mode))
+    await releaseCurrency(database, gateway.mode, currency, 'rehearsal', 'the amount was a rehearsal');
 }
 
 async function judge(
