@@ -79,7 +79,12 @@ async function goThroughEveryDoor(): Promise<void> {
     '/nothing',
   ])
     await ask(path);
-  for (const path of ['/admin', `/admin/orders/${orderId}`, '/metrics', '/admin/login'])
+  const [webhook] = await shop.program.database.query<{ id: string }>(
+    'SELECT max(id)::text AS id FROM webhooks',
+  );
+  const lists = ['orders', 'findings', 'suspense', 'releases', 'webhooks', 'runs', 'charts', 'login'];
+  const details = [`orders/${orderId}`, `webhooks/${webhook?.id}`];
+  for (const path of ['/admin', '/metrics', ...[...lists, ...details].map((page) => `/admin/${page}`)])
     expect((await ask(path, { headers: asAdmin })).status).toBe(200);
   for (const path of ['/admin', '/metrics']) await ask(path);
   for (const name of readdirSync(ASSETS)) await ask(`/shop/assets/${name}`);

@@ -142,24 +142,6 @@ test('a command finds the parts of the running server whatever PORT it is starte
   expect(JSON.parse((await elsewhere).stdout)).toMatchObject({ complete: true });
 });
 
-test('without a running server a command starts the embedded parts by itself and stops them again', async () => {
-  const { orderId, reference } = await shop.checkout();
-  await shop.hand(`transactions/${reference}/pay`, { notify: false });
-  await shop.stop('SIGKILL');
-  const repaired = await run('reconcile', '--json');
-  expect([repaired.code, repaired.stderr]).toEqual([0, '']);
-  expect((JSON.parse(repaired.stdout) as ReconciliationReport).repaired).toBe(1);
-  expect((await run('explain', orderId)).stdout).toContain(`order ${orderId}  paid`);
-  expect(processesIn(shop.folder)).toEqual([]);
-});
-
-test('currencies lists none while nothing is stopped, and says how to release one', async () => {
-  expect(await run('currencies', 'list')).toMatchObject({ code: 0, stdout: 'No currency is stopped.\n' });
-  const usage = await run('currencies', 'release', 'NGN');
-  expect([usage.code, usage.stdout]).toEqual([64, '']);
-  expect(usage.stderr).toMatch(/npm run currencies -- release <currency> --note/);
-});
-
 test('earlier runs are listed, replayed to the byte and compared, and findings are exported', async () => {
   const printed = await run('reconcile', '--json');
   const { runId } = JSON.parse(printed.stdout) as ReconciliationReport;
@@ -177,4 +159,22 @@ test('earlier runs are listed, replayed to the byte and compared, and findings a
   expect(exported.stdout).toMatch(/^"id","class","reference",/);
   expect([wrong.code, unknown.code]).toEqual([64, 64]);
   expect(unknown.stderr).toContain('there is no run run_none in test mode');
+});
+
+test('without a running server a command starts the embedded parts by itself and stops them again', async () => {
+  const { orderId, reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`, { notify: false });
+  await shop.stop('SIGKILL');
+  const repaired = await run('reconcile', '--json');
+  expect([repaired.code, repaired.stderr]).toEqual([0, '']);
+  expect((JSON.parse(repaired.stdout) as ReconciliationReport).repaired).toBe(1);
+  expect((await run('explain', orderId)).stdout).toContain(`order ${orderId}  paid`);
+  expect(processesIn(shop.folder)).toEqual([]);
+});
+
+test('currencies lists none while nothing is stopped, and says how to release one', async () => {
+  expect(await run('currencies', 'list')).toMatchObject({ code: 0, stdout: 'No currency is stopped.\n' });
+  const usage = await run('currencies', 'release', 'NGN');
+  expect([usage.code, usage.stdout]).toEqual([64, '']);
+  expect(usage.stderr).toMatch(/npm run currencies -- release <currency> --note/);
 });

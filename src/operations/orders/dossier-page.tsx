@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { parseMajor } from '../../platform/money.ts';
 import type { Dossier } from '../explain.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
+import { foreignText } from '../pages/foreign-text.ts';
 import { Moment, money, Status, Table, words } from '../pages/parts.tsx';
 import type { ReleaseRow } from '../releases/repository.ts';
 import type { Evidence } from './repository.ts';
@@ -157,8 +158,6 @@ function ReleaseCard({ frame, release }: { frame: Frame; release: ReleaseRow }):
   );
 }
 
-const MAX_SHOWN = 16_384;
-
 function EvidenceItem({ answer }: { answer: Evidence }): VNode {
   const { id, reference, outcome, cause, httpStatus, answeredAt, body } = answer;
   return (
@@ -167,16 +166,11 @@ function EvidenceItem({ answer }: { answer: Evidence }): VNode {
         <Moment at={answeredAt} /> #{String(id)} <Status word={outcome} /> HTTP {httpStatus}, asked by {cause}
         , <code>{reference}</code>
       </summary>
-      {body === null ? <p class="none">Only its digest is kept.</p> : <pre tabIndex={0}>{textOf(body)}</pre>}
+      {body === null ? (
+        <p class="none">Only its digest is kept.</p>
+      ) : (
+        <pre tabIndex={0}>{foreignText(body)}</pre>
+      )}
     </details>
   );
-}
-
-/** Bytes from outside as text: what is none of it shows as a mark, and nothing in it turns the line around. */
-export function textOf(bytes: Buffer): string {
-  const text = bytes
-    .subarray(0, MAX_SHOWN)
-    .toString('utf8')
-    .replace(/[^\P{C}\n\t]/gu, '\ufffd');
-  return bytes.length > MAX_SHOWN ? `${text}\n… and ${bytes.length - MAX_SHOWN} bytes more` : text;
 }

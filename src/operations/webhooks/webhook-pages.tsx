@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { textOf } from '../orders/dossier-page.tsx';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
+import { foreignText } from '../pages/foreign-text.ts';
 import { Moment, Older, OrderLink, Status, Table } from '../pages/parts.tsx';
 import type { StoredWebhook, WebhookRow } from './repository.ts';
 
@@ -110,7 +110,7 @@ export function WebhookPage({ frame, webhook }: { frame: Frame; webhook: StoredW
           <dd>{contentType === '' ? 'none' : contentType}</dd>
         </dl>
         <h2>Body, {webhook.bytes} bytes</h2>
-        <pre tabIndex={0}>{textOf(body)}</pre>
+        <pre tabIndex={0}>{foreignText(body)}</pre>
       </section>
       {reference !== null && orderId !== null && (
         <section aria-labelledby="again">

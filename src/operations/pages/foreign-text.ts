@@ -1,0 +1,16 @@
+const MAX_SHOWN = 16_384;
+/** The part before the "@", also where JSON wrote that sign as an escape. */
+const LOCAL_PART = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,254}(?=@|\\u0040|%40)/gi;
+
+/**
+ * Bytes from outside as text for people: at most 16 KiB, what is no text shows as a mark, nothing in it turns the line
+ * around, and of an e-mail address only the domain stands there. The row keeps every byte.
+ */
+export function foreignText(bytes: Buffer): string {
+  const text = bytes
+    .subarray(0, MAX_SHOWN)
+    .toString('utf8')
+    .replace(/[^\P{C}\n\t]/gu, '\ufffd')
+    .replace(LOCAL_PART, '•••');
+  return bytes.length > MAX_SHOWN ? `${text}\n… and ${bytes.length - MAX_SHOWN} bytes more` : text;
+}
