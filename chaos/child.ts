@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { THIS_TREE, type Tree } from './tree.ts';
 
 /** A process of ours. Everything it says is kept. */
 export type Child = {
@@ -19,11 +21,13 @@ export type ChildOptions = {
   cwd: string;
   env?: Record<string, string>;
   args?: readonly string[];
-  /** How far its clock is off, in milliseconds. */
+  /** Default: these sources. */
+  tree?: Tree;
+  /** How far its clock is off, in milliseconds, until it jumps at SIGUSR2. Default: it has the machine's. */
   clockMs?: number;
 };
 
-const ROOT = new URL('../', import.meta.url);
+const CLOCK = new URL('other-clock.ts', import.meta.url).href;
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const PATIENCE_MS = 30_000;
 
@@ -35,19 +39,20 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 
 /** Runs `src/<file>` as `npm run` does, with nothing of our own environment but the way to programs. */
-export function startChild(file: string, { cwd, env = {}, args = [], clockMs = 0 }: ChildOptions): Child {
+export function startChild(file: string, options: ChildOptions): Child {
+  const { cwd, env = {}, args = [], clockMs, tree = THIS_TREE } = options;
   const { PATH = '', HOME = '' } = process.env;
-  const skew = clockMs === 0 ? [] : ['--import', new URL('chaos/other-clock.ts', ROOT).href];
+  const ownClock = clockMs === undefined ? [] : ['--import', CLOCK];
   const child = spawn(
     process.execPath,
-    ['--import', LOADER, ...skew, fileURLToPath(new URL(`src/${file}`, ROOT)), ...args],
+    ['--import', LOADER, ...ownClock, join(tree.root, 'src', file), ...args],
     {
       cwd,
       env: {
         PATH,
         HOME,
-        TSX_TSCONFIG_PATH: fileURLToPath(new URL('tsconfig.json', ROOT)),
-        CLOCK_OFF_BY_MS: String(clockMs),
+        TSX_TSCONFIG_PATH: join(tree.root, 'tsconfig.json'),
+        CLOCK_OFF_BY_MS: String(clockMs ?? 0),
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

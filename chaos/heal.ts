@@ -1,5 +1,6 @@
 import { until } from './child.ts';
-import { command } from './storm.ts';
+import { THIS_TREE } from './tree.ts';
+import { command, upgrade } from './versions.ts';
 import type { Tally } from './tally.ts';
 import type { World } from './world.ts';
 
@@ -22,6 +23,9 @@ export async function heal(world: World, tally: Tally): Promise<Healed> {
   await world.hand('outage', { status: null });
   await world.hand('keys/refuse', { refuse: false });
   const nodes = Object.values(world.nodes);
+  // What a fault kept from its end is ended now.
+  if (nodes.some((node) => node.tree() !== THIS_TREE))
+    await upgrade(world).catch((error: unknown) => complaints.push(`not upgraded: ${String(error)}`));
   if (!(await until(() => Promise.resolve(nodes.every((node) => node.isReady())), 60_000)))
     complaints.push(
       `not running after a minute: ${nodes

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { planOf, type Plan } from './plan.ts';
 import { startChaosPostgres } from './postgres.ts';
+import { openDisk, type Disk } from './disk.ts';
 import { runPlan, type Outcome } from './run.ts';
 import { createTally, type Tally } from './tally.ts';
+import { takePreviousTree } from './tree.ts';
 
 /* A whole shop in processes of its own, everything that may befall it, and the question whether any promise was broken. */
 
@@ -51,12 +53,15 @@ async function runAll(plans: readonly Plan[], forSeconds: number): Promise<numbe
   const tally = createTally();
   const totals = { seeds: 0, orders: 0, paid: 0, verified: 0, failed: [] as number[], violations: 0 };
   const started = performance.now();
-  const postgres = await startChaosPostgres();
+  const disk = diskIfPossible();
+  const postgres = await startChaosPostgres({ disk });
+  let taken: ReturnType<typeof takePreviousTree> | undefined;
+  const previous = (): typeof taken & object => (taken ??= takePreviousTree());
   try {
     for (const plan of plans) {
       const began = performance.now();
       if (began - started > forSeconds * 1_000) break;
-      const outcome = await runPlan(postgres, plan, tally, KEPT_IN);
+      const outcome = await runPlan({ postgres, previous, tally, keepIn: KEPT_IN }, plan);
       totals.seeds += 1;
       totals.orders += outcome.orders;
       totals.paid += outcome.paid;
@@ -67,9 +72,21 @@ async function runAll(plans: readonly Plan[], forSeconds: number): Promise<numbe
     }
   } finally {
     await postgres.stop();
+    if (typeof disk !== 'string') disk.remove();
+    taken?.remove();
   }
   process.stdout.write(`\n${JSON.stringify(totals)}\n${table(tally)}`);
   return totals.failed.length === 0 ? 0 : 1;
+}
+
+/** @returns why there is none when there is none: then no disk fills up */
+function diskIfPossible(): Disk | string {
+  try {
+    return openDisk();
+  } catch (error) {
+    process.stderr.write(`no disk will be full in these runs: ${(error as Error).message}\n`);
+    return (error as Error).message;
+  }
 }
 
 function story(plan: Plan, { violations, orders, paid, kept }: Outcome, took: number): string {
@@ -92,7 +109,7 @@ function table({ fired, points, misses, reasons }: Tally): string {
   fault                            fired  not met
 ${rows.join('')}
   named points at which something happened: ${points.size}
-  kills: ${of('kill', 'kill-at-point')}, pauses beyond a lease: ${of('pause', 'pause-at-point')}, rolling restarts: ${of('deploy')}
+  kills: ${of('kill', 'kill-at-point')}, pauses beyond a lease: ${of('pause', 'pause-at-point', 'pause-for-a-minute')}, rolling restarts: ${of('deploy')}, upgrades: ${of('upgrade')}
   database crashes: ${of('postgres-crash', 'backend-killed')}, restarts: ${of('postgres-restart')}
   why some were not met, the first of them:
 ${reasons

@@ -2,6 +2,7 @@ import { startPostgresProxy, type PostgresProxy } from '../test/support/postgres
 import { startServiceProxy, type ServiceProxy } from '../test/support/service-proxy.ts';
 import { pause, startChild, type Child } from './child.ts';
 import type { NodeName } from './plan.ts';
+import type { Tree } from './tree.ts';
 
 /** One process of the shop: kept running as an init system would, with a proxy on each of its sides. */
 export type Node = {
@@ -10,8 +11,12 @@ export type Node = {
   isReady(): boolean;
   /** Kills it; it is started again. Resolves once it is dead. */
   kill(): Promise<void>;
-  /** Ends it gracefully and starts it again, as a deploy does; resolves once it runs again. */
-  deploy(): Promise<void>;
+  /** Ends it gracefully; it is started again, from these sources from then on if some are given. */
+  deploy(tree?: Tree): Promise<void>;
+  /** What it runs, or will from its next start. */
+  tree(): Tree;
+  /** Its wall clock jumps. @throws while it does not run */
+  jump(): void;
   /** It stands still, as after a virtual machine was moved, while something else happens. */
   standStill(meanwhile: () => Promise<unknown>): Promise<void>;
   /** Everything it has said, of all its lives. */
@@ -26,13 +31,14 @@ export type NodeOptions = {
   cwd: string;
   env: Record<string, string>;
   clockMs: number;
+  tree: Tree;
   databaseUrl: string;
   serviceUrl: string;
   receiver: { FULFILMENT_URL: string; FULFILMENT_SECRET: string };
 };
 
 const READY = { 'node-a': /^Stop with Ctrl-C/m, 'node-b': /^Stop with Ctrl-C/m, worker: /worker is running/ };
-type Life = { isReady: boolean; isClosing: boolean; isEndOrdered: boolean; said: string };
+type Life = { isReady: boolean; isClosing: boolean; isEndOrdered: boolean; isStill: boolean; said: string };
 /** A graceful end takes ten seconds at most, and some for the last answers. */
 const STOPS_WITHIN_MS = 20_000;
 
@@ -51,12 +57,13 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     FULFILMENT_SECRET: receiver.FULFILMENT_SECRET,
   };
   const surprises: string[] = [];
-  const life: Life = { isReady: false, isClosing: false, isEndOrdered: false, said: '' };
+  const life: Life = { isReady: false, isClosing: false, isEndOrdered: false, isStill: false, said: '' };
+  let tree = options.tree;
   let child: Child;
 
   async function keepRunning(): Promise<void> {
     while (!life.isClosing) {
-      child = startChild(name === 'worker' ? 'worker.ts' : 'server.ts', { cwd, env, clockMs });
+      child = startChild(name === 'worker' ? 'worker.ts' : 'server.ts', { cwd, env, clockMs, tree });
       life.isEndOrdered = false;
       life.isReady = (await child.says(READY[name])) !== null;
       // Without its database it does not start, and is started again until it does.
@@ -84,7 +91,14 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       life.isEndOrdered = true;
       await child.end('SIGKILL');
     },
-    deploy: async () => {
+    tree: () => tree,
+    jump: () => {
+      // Nobody hears the signal yet: it would end the process.
+      if (!life.isReady) throw new Error(`${name} does not run`);
+      child.signal('SIGUSR2');
+    },
+    deploy: async (next = tree) => {
+      tree = next;
       life.isEndOrdered = true;
       const leaving = child;
       leaving.signal('SIGTERM');
@@ -93,15 +107,18 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         pause(STOPS_WITHIN_MS).then(() => false),
       ]);
       if (hasEnded) return;
-      surprises.push(`${name} did not stop within ${STOPS_WITHIN_MS / 1_000} s of SIGTERM`);
+      if (!life.isStill)
+        surprises.push(`${name} did not stop within ${STOPS_WITHIN_MS / 1_000} s of SIGTERM`);
       await leaving.end('SIGKILL');
     },
     standStill: async (meanwhile) => {
       const still = child;
       still.signal('SIGSTOP');
+      life.isStill = true;
       try {
         await meanwhile();
       } finally {
+        life.isStill = false;
         still.signal('SIGCONT');
       }
     },

@@ -24,14 +24,20 @@ export const POINT_KINDS = [
   'slow-at-point',
 ] as const;
 /** Faults of one node at any moment. */
-export const NODE_KINDS = ['kill', 'pause', 'deploy'] as const;
+export const NODE_KINDS = ['kill', 'pause', 'pause-for-a-minute', 'clock-jump', 'deploy'] as const;
 /** Faults of the database, the service or the clients. */
 export const PLAIN_KINDS = [
   'postgres-restart',
   'postgres-crash',
   'backend-killed',
   'table-locked',
+  'read-only',
+  'connections-taken',
+  'disk-full',
+  'disk-slow',
   'migration',
+  'next-migration',
+  'upgrade',
   'service-stopped',
   'outage',
   'key-refused',
@@ -95,6 +101,8 @@ export type Plan = {
   kinds: string[];
   /** How far the clock of each process is off, in milliseconds. */
   clocks: Record<NodeName, number>;
+  /** The version that runs at first. Absent: these sources. */
+  startsFrom?: 'previous';
   beats: Beat[];
 };
 
@@ -126,22 +134,20 @@ export function planOf(seed: number, beats: number): Plan {
   ];
   const kinds = random.shuffled(all).slice(0, Math.ceil(all.length / 2));
   const clock = (): number => random.pick([0, 0, 300_000, -300_000, 86_400_000]);
-  return {
-    seed,
-    kinds,
-    clocks: { 'node-a': clock(), 'node-b': clock(), worker: clock() },
-    beats: Array.from({ length: beats }, () => ({
-      shoppers: Array.from({ length: 8 }, () => ({
-        story: random.pick(STORIES),
-        sku: random.pick(SKUS),
-        quantity: random.between(1, 3),
-      })),
-      faults: random
-        .shuffled(kinds)
-        .slice(0, 6)
-        .map((kind) => faultOf(kind, random)),
+  const clocks = { 'node-a': clock(), 'node-b': clock(), worker: clock() };
+  const made = Array.from({ length: beats }, () => ({
+    shoppers: Array.from({ length: 8 }, () => ({
+      story: random.pick(STORIES),
+      sku: random.pick(SKUS),
+      quantity: random.between(1, 3),
     })),
-  };
+    faults: random
+      .shuffled(kinds)
+      .slice(0, 6)
+      .map((kind) => faultOf(kind, random)),
+  }));
+  const isUpgraded = made.some(({ faults }) => faults.some(({ kind }) => kind === 'upgrade'));
+  return { seed, kinds, clocks, ...(isUpgraded && { startsFrom: 'previous' }), beats: made };
 }
 
 function faultOf(kind: string, random: Random): Fault {

@@ -2,17 +2,20 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../src/platform/postgres/embedded-postgres.ts';
 import { applyMigrations } from '../src/platform/postgres/migrations.ts';
+import { ask } from './ask.ts';
 import { pause, until } from './child.ts';
+import type { Disk } from './disk.ts';
+import { troublesOf, type Troubles } from './troubles.ts';
+import { THIS_TREE, type Tree } from './tree.ts';
 
 /** A PostgreSQL of the runner's own, with the safety that a real one has, and what may befall it. */
 export type ChaosPostgres = {
-  /** A migrated database for one run. @returns its address */
-  newDatabase(name: string): Promise<string>;
+  /** A database for one run, with the schema of these sources. @returns its address */
+  newDatabase(name: string, tree: Tree): Promise<string>;
+  dropDatabase(url: string): Promise<void>;
   /** Ends every session and starts again. */
   restart(): Promise<void>;
   /** Ends at once, as after a loss of power, and recovers. */
@@ -20,20 +23,28 @@ export type ChaosPostgres = {
   /** Kills the process of one session: all sessions are dropped, and it recovers. @returns false when there was none */
   killBackend(url: string): Promise<boolean>;
   stop(): Promise<void>;
+} & Troubles;
+
+export type ChaosPostgresOptions = {
+  /** What its data is kept on. A text says why there is none of bounded size. */
+  disk: Disk | string;
 };
 
-const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+/** Three processes of twenty connections each, and room for those who look on. */
+const MAX_CONNECTIONS = 90;
 const logger = createLogger('silent');
 
-export async function startChaosPostgres(): Promise<ChaosPostgres> {
-  const dataDir = await realpath(await mkdtemp(join(tmpdir(), 'integrator-chaos-postgres-')));
+export async function startChaosPostgres({ disk }: ChaosPostgresOptions): Promise<ChaosPostgres> {
+  const parent = typeof disk === 'string' ? tmpdir() : disk.folder;
+  const dataDir = await realpath(await mkdtemp(join(parent, 'integrator-chaos-postgres-')));
   await chmod(dataDir, 0o755);
   const port = await anyPort();
+  const settings = { max_connections: String(MAX_CONNECTIONS) };
   const start = (): Promise<EmbeddedPostgres> =>
-    startEmbeddedPostgres({ dataDir, port, logger, purpose: 'npm run chaos' });
+    startEmbeddedPostgres({ dataDir, port, logger, purpose: 'npm run chaos', settings });
   let server = await start();
   const template = server.url;
-  await applyMigrations({ url: template, dir: MIGRATIONS, logger });
+  await applyMigrations({ url: template, dir: THIS_TREE.migrations, logger });
   const addressOf = (database: string): string => {
     const url = new URL(template);
     url.pathname = `/${database}`;
@@ -51,18 +62,24 @@ export async function startChaosPostgres(): Promise<ChaosPostgres> {
     }
     throw new Error('PostgreSQL does not start again');
   };
+  const restart = async (): Promise<void> => {
+    await server.stop();
+    await begin();
+  };
   return {
-    newDatabase: async (name) => {
-      await ask(
-        addressOf('postgres'),
-        `CREATE DATABASE ${name} TEMPLATE ${new URL(template).pathname.slice(1)}`,
-      );
+    newDatabase: async (name, tree) => {
+      const likeness = tree === THIS_TREE ? new URL(template).pathname.slice(1) : 'template1';
+      await ask(addressOf('postgres'), `CREATE DATABASE ${name} TEMPLATE ${likeness}`);
+      if (tree !== THIS_TREE) await applyMigrations({ url: addressOf(name), dir: tree.migrations, logger });
       return addressOf(name);
     },
-    restart: async () => {
-      await server.stop();
-      await begin();
+    dropDatabase: async (url) => {
+      await ask(
+        addressOf('postgres'),
+        `DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`,
+      );
     },
+    restart,
     crash: async () => {
       const [row] = await ask<{ file: string }>(
         addressOf('postgres'),
@@ -83,34 +100,12 @@ export async function startChaosPostgres(): Promise<ChaosPostgres> {
       await until(() => ask(url, 'SELECT').then(() => true), 20_000);
       return true;
     },
+    ...troublesOf({ addressOf, restart, disk }),
     stop: async () => {
       await server.stop();
       await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
-}
-
-/** One statement on a connection of its own. */
-export async function ask<Row extends object>(
-  url: string,
-  text: string,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  // A node that stands still may hold the very rows: nothing here waits for ever.
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 3_000,
-    lock_timeout: 3_000,
-    statement_timeout: 15_000,
-    query_timeout: 20_000,
-  });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<Row>(text, [...values])).rows;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }
 
 /** A port that was free a moment ago. */

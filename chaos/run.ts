@@ -5,6 +5,7 @@ import type { Plan } from './plan.ts';
 import type { ChaosPostgres } from './postgres.ts';
 import { storm } from './storm.ts';
 import type { Tally } from './tally.ts';
+import { THIS_TREE, type Tree } from './tree.ts';
 import { violationsOf } from './verdict.ts';
 import { createWorld } from './world.ts';
 
@@ -18,14 +19,20 @@ export type Outcome = {
   kept: string | null;
 };
 
-/** Storm, heal, quiet, verdict. @param keepIn a folder for what a failed run leaves behind */
-export async function runPlan(
-  postgres: ChaosPostgres,
-  plan: Plan,
-  tally: Tally,
-  keepIn: string,
-): Promise<Outcome> {
-  const world = await createWorld(postgres, plan);
+/** What a run takes place on. */
+export type Stage = {
+  postgres: ChaosPostgres;
+  /** Asked for by plans that begin with the version before. @throws with words that say why there is none */
+  previous(): Tree;
+  tally: Tally;
+  /** A folder for what a failed run leaves behind. */
+  keepIn: string;
+};
+
+/** Storm, heal, quiet, verdict. */
+export async function runPlan(stage: Stage, plan: Plan): Promise<Outcome> {
+  const { postgres, tally, keepIn } = stage;
+  const world = await createWorld(postgres, plan, firstTree(plan, stage));
   try {
     await storm(world, plan, tally);
     const { rounds, complaints } = await heal(world, tally);
@@ -56,6 +63,16 @@ export async function runPlan(
     return { violations, orders, paid, verified, kept };
   } finally {
     await world.close();
+  }
+}
+
+function firstTree({ startsFrom }: Plan, { previous, tally }: Stage): Tree {
+  if (startsFrom === undefined) return THIS_TREE;
+  try {
+    return previous();
+  } catch (error) {
+    tally.missed('upgrade', `there is no version before this one: ${String(error)}`);
+    return THIS_TREE;
   }
 }
 

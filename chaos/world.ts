@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../src/sandbox/keys.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../test/support/release-receiver.ts';
-import { anyPort, ask, type ChaosPostgres } from './postgres.ts';
+import { ask } from './ask.ts';
+import { anyPort, type ChaosPostgres } from './postgres.ts';
 import { startChild, until, type Child } from './child.ts';
 import { startFront, type Front } from './front.ts';
 import { startNode, type Node } from './node.ts';
 import { NODES, type NodeName, type Plan } from './plan.ts';
+import type { Tree } from './tree.ts';
 
 /** A whole shop in processes of its own, and hands on all of it. */
 export type World = {
@@ -40,9 +42,10 @@ export type World = {
 
 export type Answer = { status: number; body: string };
 
-export async function createWorld(postgres: ChaosPostgres, plan: Plan): Promise<World> {
+/** @param tree what its processes run at first */
+export async function createWorld(postgres: ChaosPostgres, plan: Plan, tree: Tree): Promise<World> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'integrator-chaos-')));
-  const databaseUrl = await postgres.newDatabase(`chaos_${plan.seed}_${Date.now()}`);
+  const databaseUrl = await postgres.newDatabase(`chaos_${plan.seed}_${Date.now()}`, tree);
   const receiver = await startReleaseReceiver();
   const ports = [await anyPort(), await anyPort()];
   const front = await startFront(ports);
@@ -70,6 +73,7 @@ export async function createWorld(postgres: ChaosPostgres, plan: Plan): Promise<
           cwd: folder,
           env: { ...env, ...own[name] },
           clockMs: plan.clocks[name],
+          tree,
           databaseUrl,
           serviceUrl: service.url,
           receiver: receiver.env,
@@ -84,6 +88,7 @@ export async function createWorld(postgres: ChaosPostgres, plan: Plan): Promise<
     await service.process.end('SIGKILL');
     await front.close();
     await receiver.close();
+    await postgres.dropDatabase(databaseUrl).catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   };
   if (!(await until(() => Promise.resolve(all.every((node) => node.isReady())), 60_000))) {

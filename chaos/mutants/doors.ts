@@ -155,7 +155,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: `await parts.limits.countAddress(req.ip ?? '');`,
     replace: '',
     breaks: 'one machine fills the shop with orders',
-    tests: ['test/faults/hostile-clients-limits.test.ts', ...BY_CHECKOUT],
+    tests: ['test/checkout/limits.test.ts'],
   },
   {
     bug: 'anybody is believed about the client address',
@@ -187,6 +187,6 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: `return new Problem('internal-error');`,
     replace: `return new Problem('internal-error', { detail: String((error as Error).stack) });`,
     breaks: 'stacks, paths and SQL for the curious',
-    tests: ['test/faults/hostile-clients-index.test.ts', 'test/faults/hostile-clients-input.test.ts'],
+    tests: ['test/platform/problem.test.ts'],
   },
 ];

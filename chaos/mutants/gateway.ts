@@ -65,7 +65,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     find: 'throw new ClientError(`no answer from the service: ${codeOf(error)}`, isSent, error);',
     replace: 'throw new ClientError(`no answer to ${key.reveal()}: ${codeOf(error)}`, isSent, error);',
     breaks: 'the key is in the logs and in the rows',
-    tests: ['test/invariants/canary.test.ts', 'test/gateway/key-echo.test.ts'],
+    tests: ['test/gateway/key-in-errors.test.ts'],
   },
   {
     bug: 'an echo of the key is kept',

@@ -49,7 +49,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     replace:
       'await (payment.ageSec > 691_200 ? database.query("UPDATE payments SET status = \'expired\', next_check_at = NULL WHERE reference = $1", [reference]) : postponeCheck(database, reference, pauseSec, notBeforeSec));',
     breaks: 'an outage at the horizon closes paid payments',
-    tests: [...BY_SETTLING, 'test/faults/verify.test.ts', 'test/settlement/odd-answers.test.ts'],
+    tests: ['test/settlement/horizon.test.ts'],
   },
   {
     bug: 'the lease counts from when the check was due',

@@ -1,31 +1,43 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { NODE_KINDS, PLAIN_KINDS, planOf, POINT_KINDS } from '../../chaos/plan.ts';
+import { NODE_KINDS, PLAIN_KINDS, planOf, POINT_KINDS, type Plan } from '../../chaos/plan.ts';
 import { startChaosPostgres, type ChaosPostgres } from '../../chaos/postgres.ts';
 import { runPlan } from '../../chaos/run.ts';
 import { createTally } from '../../chaos/tally.ts';
+import { takePreviousTree } from '../../chaos/tree.ts';
 
-// A few seeds of `npm run chaos`, cut short. A seed that has failed once belongs here for ever.
+// Plans of `npm run chaos` that found something once, each cut to the beat that shows it. They are kept as plans, because
+// a seed makes another one as soon as there are more kinds of faults.
 
-/** Seed and beats, by what meets in it. */
-const SEEDS: [what: string, seed: number, beats: number][] = [
-  ['a crash of PostgreSQL while settlements are recorded', 4, 1],
-  ['a server killed before a webhook is committed, and a database that falls silent', 7, 1],
-];
+const PLANS = new URL('plans/', import.meta.url);
+const FOUND: Record<string, string> = {
+  'seed-4.json': 'a crash of PostgreSQL while settlements are recorded',
+  'seed-7.json': 'a server killed before a webhook is committed, and a database that falls silent',
+  'seed-101.json': 'a key that was refused, and an order that then counted as failed',
+  'seed-103.json': 'a connection that broke as it was handed out, and ended the process',
+  'seed-104.json': 'a key that was refused, an order that counted as failed, and a table that is locked',
+  'seed-108.json': 'a key that was refused, and a migration beside it',
+};
 
 let postgres: ChaosPostgres;
 beforeAll(async () => {
-  postgres = await startChaosPostgres();
+  postgres = await startChaosPostgres({ disk: 'tests mount nothing' });
 }, 120_000);
 afterAll(() => postgres.stop());
 
-test.each(SEEDS)(
-  '%s, seed %i: every promise is kept',
-  async (_what, seed, beats) => {
-    const keptIn = mkdtempSync(join(tmpdir(), 'integrator-chaos-kept-'));
-    const { violations, paid } = await runPlan(postgres, planOf(seed, beats), createTally(), keptIn);
+test('every kept plan is played', () => {
+  expect(readdirSync(PLANS).sort()).toEqual(Object.keys(FOUND).sort());
+});
+
+test.each(Object.entries(FOUND))(
+  '%s, %s: every promise is kept',
+  async (name) => {
+    const plan = JSON.parse(readFileSync(new URL(name, PLANS), 'utf8')) as Plan;
+    const keepIn = mkdtempSync(join(tmpdir(), 'integrator-chaos-kept-'));
+    const stage = { postgres, previous: takePreviousTree, tally: createTally(), keepIn };
+    const { violations, paid } = await runPlan(stage, plan);
     expect(violations).toEqual([]);
     expect(paid).toBeGreaterThan(0);
   },
@@ -39,4 +51,12 @@ test('a seed makes the same plan every time, with half of the faults, and all se
   const all = new Set(kinds.flat());
   for (const kind of [...POINT_KINDS, ...NODE_KINDS, ...PLAIN_KINDS]) expect(all).toContain(kind);
   for (const some of kinds) expect(some.length).toBe(Math.ceil(all.size / 2));
+});
+
+test('who upgrades begins with the version before', () => {
+  const plans = Array.from({ length: 40 }, (_none, seed) => planOf(seed, 3));
+  const upgrades = ({ beats }: Plan): boolean =>
+    beats.some(({ faults }) => faults.some(({ kind }) => kind === 'upgrade'));
+  expect(plans.filter(upgrades).length).toBeGreaterThan(3);
+  for (const plan of plans) expect(plan.startsFrom).toBe(upgrades(plan) ? 'previous' : undefined);
 });

@@ -43,7 +43,10 @@ export type History = {
   pending: string[];
   /** Names in the database that the code does not know: another version of the code was here first. */
   unknown: string[];
-  /** Began and never ended: its process died, or it is at work now. */
+  /**
+   * Of the code, began and never ended: its process died, or it is at work now. What another version began is its own
+   * matter: this one starts all the same, as it must while the next one builds an index for an hour.
+   */
   unfinished: string[];
   /** Landed with another text than the code has. */
   edited: string[];
@@ -62,7 +65,7 @@ export function compareHistory(
     pending: migrations.filter(({ name }) => !records.has(name)).map(({ name }) => name),
     unknown: [...records.keys()].filter((name) => !names.has(name)),
     unfinished: [...records.values()]
-      .filter((row) => row.finished_at === null)
+      .filter((row) => row.finished_at === null && names.has(row.migration_name))
       .map((row) => row.migration_name),
     edited: migrations.filter(({ name, sql }) => isEdited(sql, records.get(name))).map(({ name }) => name),
   };

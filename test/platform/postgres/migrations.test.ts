@@ -244,6 +244,23 @@ test('a database that is newer than the code is left as it is', async () => {
   expect(await apply()).toEqual([]);
 });
 
+test('what the next version began and has not ended, for it builds an index or was killed, keeps this one from no start', async () => {
+  write('1_table', TABLE);
+  write('2_index', 'CREATE INDEX CONCURRENTLY IF NOT EXISTS drawers_twice ON drawers (id);');
+  await apply();
+  fs.rmSync(join(dir, '2_index'), { recursive: true });
+  await query(`UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '2_index'`);
+  // Nor does it wait for the one that is at work.
+  const next = new pg.Client({ connectionString: url });
+  await next.connect();
+  try {
+    await next.query('SELECT pg_advisory_lock(1836281964)');
+    expect(await apply()).toEqual([]);
+  } finally {
+    await next.end();
+  }
+});
+
 test('a database with tables of somebody else is not touched', async () => {
   await query('CREATE TABLE theirs (id int)');
   write('1_table', TABLE);
