@@ -1,3 +1,4 @@
+import { BOOK_MUTANTS } from './books.ts';
 import { DOOR_MUTANTS } from './doors.ts';
 import { EVIDENCE_MUTANTS } from './evidence.ts';
 import { GATEWAY_MUTANTS } from './gateway.ts';
@@ -10,4 +11,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...DOOR_MUTANTS,
   ...GATEWAY_MUTANTS,
   ...WORK_MUTANTS,
+  ...BOOK_MUTANTS,
 ];

@@ -4,10 +4,8 @@ const CHECKS = 'src/settlement/checks/repository.ts';
 const RECORD = 'src/settlement/repository.ts';
 const BY_SETTLING = ['test/settlement/settlement.test.ts', 'test/faults/waiting.test.ts'];
 const BY_KILLING = ['test/kill-points/settlement.test.ts'];
-const BY_RECONCILING = ['test/reconciliation/classes.test.ts', 'test/reconciliation/run.test.ts'];
-const RULES = 'src/reconciliation/classification/rules.ts';
 
-/** What happens to rows: settlement, the clock, releases, reconciliation. */
+/** What happens to rows: settlement, the clock, releases, the database. */
 export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the release is not in the transaction that pays',
@@ -73,7 +71,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED',
     replace: 'ORDER BY next_check_at LIMIT $2 FOR UPDATE',
     breaks: 'a second worker makes nothing faster',
-    tests: [...BY_SETTLING],
+    tests: ['test/settlement/claims.test.ts'],
   },
   {
     bug: 'a return asks whoever is asking already',
@@ -116,6 +114,30 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     tests: ['test/platform/database.test.ts', 'test/kill-points/database-lost.test.ts'],
   },
   {
+    bug: 'a connection that breaks as it is handed out is nobody’s',
+    file: 'src/platform/database.ts',
+    find: `pool.on('connect', (client) => client.on('error', () => undefined));`,
+    replace: '',
+    breaks: 'a restart of PostgreSQL ends servers that a query would have outlived',
+    tests: ['test/platform/database.test.ts'],
+  },
+  {
+    bug: 'a refused key fails the order later',
+    file: 'prisma/migrations/20261120200000_refused_key_fails_no_order/migration.sql',
+    find: ` AND reason IS DISTINCT FROM 'key-refused'`,
+    replace: '',
+    breaks: 'orders fail for our own mistake, days after it',
+    tests: ['test/checkout/refused-key.test.ts'],
+  },
+  {
+    bug: 'what the next version has not ended to migrate keeps this one from starting',
+    file: 'src/platform/postgres/migration-history.ts',
+    find: ' && names.has(row.migration_name)',
+    replace: '',
+    breaks: 'a server that dies while an index is built stays dead',
+    tests: ['test/platform/postgres/migrations.test.ts'],
+  },
+  {
     bug: 'each delivery has a fresh id',
     file: 'src/fulfilment/http-receiver.ts',
     find: `'webhook-id': release.id,`,
@@ -138,53 +160,5 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     replace: 'if (false)',
     breaks: 'a 500 is a receipt',
     tests: ['test/fulfilment/fulfilment.test.ts'],
-  },
-  {
-    bug: 'history is trusted',
-    file: RULES,
-    find: "[`there = 'paid'`, 'sources_disagree'],",
-    replace: "[`there = 'paid'`, 'matched'],",
-    breaks: 'what verify never confirmed counts as settled',
-    tests: BY_RECONCILING,
-  },
-  {
-    bug: 'absent is failed',
-    file: RULES,
-    find: "[`there IS NULL AND is_watched AND is_beyond_horizon`, 'absent_from_history'],",
-    replace: "[`there IS NULL AND is_watched AND is_beyond_horizon`, 'failed'],",
-    breaks: 'nobody asks the service where it is',
-    tests: BY_RECONCILING,
-  },
-  {
-    bug: 'a list that was cut counts as whole',
-    file: RULES,
-    find: "[`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],",
-    replace: '',
-    breaks: 'paid orders are raised for nothing, every night',
-    tests: BY_RECONCILING,
-  },
-  {
-    bug: 'the window is ignored',
-    file: 'src/reconciliation/matching/repository.ts',
-    find: 'AND ($3::timestamptz IS NULL OR p.created_at >= $3)',
-    replace: 'AND ($3::timestamptz IS NULL OR true)',
-    breaks: 'payments outside of the window are called absent',
-    tests: BY_RECONCILING,
-  },
-  {
-    bug: 'the books need not close',
-    file: 'src/reconciliation/report.ts',
-    find: 'const hasFindings = items.length > 0 || !closes || unclassified > 0;',
-    replace: 'const hasFindings = items.length > 0 || unclassified > 0;',
-    breaks: 'a row that was lost is not missed',
-    tests: [...BY_RECONCILING],
-  },
-  {
-    bug: 'an orphan transaction is nobody’s business',
-    file: RULES,
-    find: "[`NOT is_ours AND there <> 'unreadable'`, 'unknown_reference'],",
-    replace: "[`NOT is_ours AND there <> 'unreadable'`, 'failed'],",
-    breaks: 'money that is not ours stays unseen',
-    tests: BY_RECONCILING,
   },
 ];

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { claimDuePayments } from '../../src/settlement/checks/repository.ts';
+import { startProgram, type TestProgram } from '../support/program.ts';
+
+let shop: TestProgram;
+beforeAll(async () => {
+  shop = await startProgram();
+});
+afterAll(() => shop.close());
+
+test('who looks for work passes over what another has in hand, and does not wait for it', async () => {
+  const { database } = shop.program;
+  const [first, second] = [await shop.checkout(), await shop.checkout()];
+  await database.query(
+    `UPDATE payments SET next_check_at = now() - (CASE WHEN reference = $1 THEN interval '2 min' ELSE interval '1 min' END)`,
+    [first.reference],
+  );
+  const claimed = await database.transaction(async (other) => {
+    await other.query('SELECT FROM payments WHERE reference = $1 FOR UPDATE', [first.reference]);
+    return claimDuePayments(database, 'test', 10);
+  });
+  expect(claimed.map(({ reference }) => reference)).toEqual([second.reference]);
+  // Once it is let go it is there for the next.
+  const [next] = await claimDuePayments(database, 'test', 10);
+  expect(next?.reference).toBe(first.reference);
+});
