@@ -1,5 +1,6 @@
 import cors from 'cors';
 import express, { Router, type Request, type Response } from 'express';
+import { clientNetwork } from '../platform/client-network.ts';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
@@ -40,7 +41,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
     express.text({ type: 'application/x-www-form-urlencoded', limit: MAX_BODY, inflate: false }),
     async (req, res) => {
       const isForm = typeof req.body === 'string';
-      await parts.limits.countAddress(req.ip ?? '');
+      await parts.limits.countAddress(clientNetwork(req.ip));
       const input = inputOf(req, isForm);
       if ('email' in input) await parts.limits.countEmail(input.email);
       const key = readIdempotencyKey(req.get('idempotency-key'), input);
@@ -50,7 +51,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 
   router.get('/checkout/return/:reference', async (req, res) => {
     const { reference } = req.params;
-    const order = ID_PATTERN.test(reference) ? await comeBack(parts, reference, req.ip) : null;
+    const order = ID_PATTERN.test(reference) ? await comeBack(parts, reference, clientNetwork(req.ip)) : null;
     if (order === null) throw new Problem('not-found');
     const target = parts.storefrontReturnUrl;
     if (target === null) {
@@ -69,7 +70,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 async function comeBack(
   { limits, returnFromCheckout }: CheckoutRoutesParts,
   reference: string,
-  address = '',
+  address: string,
 ): Promise<Awaited<ReturnType<ReturnFromCheckout>>> {
   const mayAsk = await limits.countReturn(address);
   return returnFromCheckout(reference, mayAsk);

@@ -58,8 +58,10 @@ export function createOrderStreams({ db, logger }: { db: Queryable; logger: Logg
   async function lookWhileSomebodyReads(): Promise<void> {
     if (isLooking) return;
     isLooking = true;
-    while (readers.size > 0) {
+    for (;;) {
       await sleep(LOOK_EVERY_MS);
+      // Whoever ends this process has sent the readers away; the database may be gone by now.
+      if (readers.size === 0) break;
       await look().catch((error: unknown) => {
         logger.warn({ err: error }, 'order streams could not look');
       });

@@ -110,6 +110,10 @@ async function close(
   for (const answer of unanswered) {
     // Or their connections would be kept alive after the answer, and waited for.
     answer.shouldKeepAlive = false;
+    // Its headers may have promised already that the connection stays.
+    answer.once('close', () => {
+      server.closeIdleConnections();
+    });
     // A stream of events has no end of its own; its reader connects again, to whoever listens then.
     if (answer.getHeader('content-type')?.toString().startsWith('text/event-stream')) answer.end();
   }

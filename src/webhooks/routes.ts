@@ -1,4 +1,5 @@
 import express, { Router, type Response } from 'express';
+import { clientNetwork } from '../platform/client-network.ts';
 import { Problem } from '../platform/problem.ts';
 import type { ReceiveWebhook, WebhookReceipt } from './receive.ts';
 
@@ -19,7 +20,7 @@ export function webhookRoutes(receive: ReceiveWebhook): Router {
       const body: unknown = req.body;
       if (!Buffer.isBuffer(body) || body.length === 0) throw new Problem('malformed-request');
       const contentType = req.get('content-type') ?? '';
-      const address = req.ip ?? '';
+      const address = clientNetwork(req.ip);
       answer(res, await receive({ headers: req.headers, contentType, isJson, address, body }));
     },
   );

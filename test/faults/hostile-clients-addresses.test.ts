@@ -176,7 +176,7 @@ describe('H25 X-Forwarded-For', () => {
   beforeAll(() => {
     sockets = [...shop.traffic().sockets];
   });
-  test('what a client writes there is not its address: the limit holds by what the proxy added', async () => {
+  test('what a client writes there is not its address: the limit holds by what the proxy added, and by network where one client has many', async () => {
     const limited = await startProgram({ env: { CHECKOUTS_PER_MINUTE: '3' } });
     const ask = (spoof: string, at: number): Promise<Answer> =>
       attack(limited.origin, {
@@ -187,6 +187,10 @@ describe('H25 X-Forwarded-For', () => {
     for (let at = 0; at < 6; at += 1) spoofed.push((await ask(`10.0.0.${at}, 203.0.113.9`, at)).status);
     expect(spoofed).toEqual([201, 201, 201, 429, 429, 429]);
     expect((await ask('203.0.113.10', 9)).status).toBe(201);
+    const neighbours: number[] = [];
+    for (let at = 20; at < 24; at += 1) neighbours.push((await ask(`2001:db8:0:7:${at}::1`, at)).status);
+    expect(neighbours).toEqual([201, 201, 201, 429]);
+    expect((await ask('2001:db8:0:8::1', 30)).status).toBe(201);
     await limited.close();
   });
 });

@@ -89,6 +89,16 @@ test('requests in flight when the server is told to stop get their answers', asy
   expect(await end).toMatchObject({ code: 0, stderr: '' });
 });
 
+test('a stream of order events is ended when the server is told to stop, so that nobody waits for its reader', async () => {
+  const shop = await startShop();
+  const { orderId } = await shop.checkout();
+  const stream = await shop.get(`/orders/${orderId}/events`);
+  const read = stream.text();
+  expect(await shop.stop()).toMatchObject({ code: 0, signal: null, stderr: '' });
+  expect(await read).toMatch(/^event: order\ndata: .*"status":"pending"/);
+  expect(shop.stdout()).not.toContain('order streams could not look');
+});
+
 test('a second start in the same folder says who has it, and leaves the first one alone', async () => {
   const shop = await startShop();
   const second = await runProcess('server.ts', {

@@ -1,4 +1,5 @@
 import express, { Router } from 'express';
+import { clientNetwork } from '../../platform/client-network.ts';
 import type { Database } from '../../platform/database.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { isFromHere, type AdminGuard } from '../admin-guard.ts';
@@ -18,7 +19,7 @@ export function loginRoutes({ database, guard }: { database: Database; guard: Ad
       sendPage(res, StaleFormPage(), 403);
       return;
     }
-    const address = req.ip ?? '';
+    const address = clientNetwork(req.ip);
     const waitSec = await limit.count(address);
     if (waitSec > 0) {
       const fault = `Too many tries. Try again in ${Math.ceil(waitSec / 60)} minutes.`;
