@@ -1,23 +1,20 @@
-import { mayBeJson } from './content-type.ts';
-import type { Client } from './client.ts';
-import { ClientError } from './client.ts';
-import type { Dialect } from './dialect.ts';
-import { GatewayUnavailable } from './errors.ts';
-import { classOf } from './evidence.ts';
-import { readHints } from './history-hints.ts';
 import { minorDigits, parseMajor } from '../platform/money.ts';
-import { at, firstAt, isRecord, numberText, readJson, stringOf, type Json } from './reading.ts';
-import { refuseErrors } from './verify.ts';
+import { askListing, CashUnreadable, recordsIn, refusePart, type CashRecord } from './cash-listing.ts';
+import type { Client } from './client.ts';
+import type { BalancesListing, Dialect, TransfersListing } from './dialect.ts';
+import { classOf } from './evidence.ts';
+import { at, firstAt, numberText, stringOf, type Json } from './reading.ts';
+
+export { CashUnreadable } from './cash-listing.ts';
 
 /** What the service holds and has paid out, per currency, in minor units. */
-export type Cash = Map<string, { available: bigint; pending: bigint; transferred: bigint }>;
+export type Cash = Map<string, CashOfCurrency>;
 
-type Listing = NonNullable<Dialect['balances']> & { pending?: readonly string[] | undefined };
+type CashOfCurrency = { available: bigint; pending: bigint; transferred: bigint };
+type SumsOf = (currency: string) => CashOfCurrency;
 
-/** The lists cannot be used for a proof. The message says why. */
-export class CashUnreadable extends Error {}
-
-const LIMITS = { headersMs: 8_000, totalMs: 30_000, maxBytes: 8 * 1024 * 1024 };
+/** Where a record of either listing names its currency. */
+type Naming = Pick<BalancesListing, 'path' | 'currency' | 'assumedCurrency'>;
 
 /**
  * Asks for balances and transfers, once each.
@@ -26,63 +23,84 @@ const LIMITS = { headersMs: 8_000, totalMs: 30_000, maxBytes: 8 * 1024 * 1024 };
 export async function readCash(
   client: Client,
   dialect: Dialect,
-  { balances, transfers }: { balances: Listing; transfers: Listing },
+  { balances, transfers }: { balances: BalancesListing; transfers: TransfersListing },
 ): Promise<Cash> {
   const cash: Cash = new Map();
-  const of = (currency: string): { available: bigint; pending: bigint; transferred: bigint } => {
+  const sumsOf: SumsOf = (currency) => {
     const sums = cash.get(currency) ?? { available: 0n, pending: 0n, transferred: 0n };
     cash.set(currency, sums);
     return sums;
   };
-  for (const record of await recordsOf(client, dialect, balances)) {
-    const currency = currencyIn(record, balances);
-    const amount = amountAt(record, balances.amount, currency, dialect);
-    const isPending = classOf(firstAt(record, balances.status, stringOf), dialect) === 'pending';
-    of(currency)[isPending ? 'pending' : 'available'] += amount;
-    if (balances.pending !== undefined)
-      of(currency).pending += amountAt(record, balances.pending, currency, dialect);
-  }
-  for (const record of await recordsOf(client, dialect, transfers)) {
-    // Money leaves the balance when it is sent. What failed or came back is in it again.
-    const status = classOf(firstAt(record, transfers.status, stringOf), dialect);
-    if (status === 'failed' || status === 'expired' || status === 'reversed') continue;
-    const currency = currencyIn(record, transfers);
-    of(currency).transferred += amountAt(record, transfers.amount, currency, dialect);
-  }
+  await addBalances(client, dialect, balances, sumsOf);
+  await addTransfers(client, dialect, transfers, sumsOf);
   return cash;
 }
 
-async function recordsOf(client: Client, dialect: Dialect, listing: Listing): Promise<Json[]> {
-  const { path } = listing;
-  const answer = await client.call({ method: 'GET', path, ...LIMITS }).catch((error: unknown) => {
-    throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
-  });
-  refuseErrors(answer);
-  if (answer.status !== 200 || !mayBeJson(answer.headers))
-    throw new CashUnreadable(`${path} answers with HTTP ${answer.status} and nothing that can be read`);
-  let document: Json;
-  try {
-    document = readJson(answer.body);
-  } catch {
-    throw new CashUnreadable(`the answer of ${path} is not JSON`);
+async function addBalances(
+  client: Client,
+  dialect: Dialect,
+  listing: BalancesListing,
+  sumsOf: SumsOf,
+): Promise<void> {
+  const { path, form, amount, pending, total, pendingRecords, status = [] } = listing;
+  const listed = await askListing(client, path);
+  const recordsAt = (pointers: readonly string[]): CashRecord[] =>
+    recordsIn(listed.document, { path, pointers, form });
+  const records = recordsAt(listing.records);
+  if (form === 'list') refusePart(listed, path, { records: records.length, dialect });
+  for (const one of records) {
+    const currency = currencyOf(one, listing);
+    const read = (pointers: readonly string[]): bigint => amountAt(one.record, pointers, currency, dialect);
+    const sums = sumsOf(currency);
+    const held = read(amount);
+    const isPending = classOf(firstAt(one.record, status, stringOf), dialect) === 'pending';
+    sums[isPending ? 'pending' : 'available'] += held;
+    if (pending !== undefined) sums.pending += read(pending);
+    if (total !== undefined) sums.pending += read(total) - held;
   }
-  const records = firstAt(document, listing.records, (value) =>
-    Array.isArray(value) ? (value as Json[]) : null,
-  );
-  if (records === null) throw new CashUnreadable(`${path} holds no list where the dialect looks for one`);
-  const { hasMore, total } = readHints(document, dialect.history.paging);
-  if (hasMore === true || (total ?? 0) > records.length)
-    throw new CashUnreadable(`${path} lists only a part: the sum of a part proves nothing`);
-  return records;
+  for (const one of pendingRecords === undefined ? [] : recordsAt(pendingRecords)) {
+    const currency = currencyOf(one, listing);
+    sumsOf(currency).pending += amountAt(one.record, amount, currency, dialect);
+  }
 }
 
-function currencyIn(record: Json, { path, currency }: Listing): string {
-  const code = firstAt(record, currency, (value) => {
-    const text = stringOf(value)?.toUpperCase() ?? '';
-    return minorDigits(text) === null ? null : text;
-  });
-  if (code === null || !isRecord(record)) throw new CashUnreadable(`a record of ${path} names no currency`);
+async function addTransfers(
+  client: Client,
+  dialect: Dialect,
+  listing: TransfersListing,
+  sumsOf: SumsOf,
+): Promise<void> {
+  const { path } = listing;
+  const listed = await askListing(client, path);
+  const records = recordsIn(listed.document, { path, pointers: listing.records, form: 'list' });
+  refusePart(listed, path, { records: records.length, dialect });
+  for (const one of records) {
+    // Money leaves the balance when it is sent. What failed or came back is in it again.
+    const status = classOf(firstAt(one.record, listing.status, stringOf), dialect);
+    if (status === 'failed' || status === 'expired' || status === 'reversed') continue;
+    const currency = currencyOf(one, listing);
+    sumsOf(currency).transferred += amountAt(one.record, listing.amount, currency, dialect);
+  }
+}
+
+function currencyOf({ record, key }: CashRecord, { path, currency = [], assumedCurrency }: Naming): string {
+  if (key !== null) {
+    const code = knownCode(key);
+    if (code !== null) return code;
+    throw new CashUnreadable(
+      `"${key.slice(0, 40)}" in ${path} is no currency: check balances in the dialect`,
+    );
+  }
+  // Odd is not absent: a code that nobody knows is not taken for the one that we know.
+  const isNamed = currency.some((pointer) => at(record, pointer) !== undefined);
+  const code = isNamed ? firstAt(record, currency, knownCode) : (assumedCurrency ?? null);
+  if (code === null) throw new CashUnreadable(`a record of ${path} names no currency`);
   return code;
+}
+
+function knownCode(value: Json): string | null {
+  const code = stringOf(value)?.toUpperCase() ?? '';
+  return minorDigits(code) === null ? null : code;
 }
 
 /** A balance may be below zero: more went back than is left. */

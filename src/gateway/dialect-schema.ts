@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { minorDigits } from '../platform/money.ts';
 
 /**
  * What the service's reference leaves open, written down as data. Every default says whether the reference shows
@@ -54,6 +55,30 @@ const listing = z.strictObject({
   status: pointers,
 });
 
+// Assumed like the listing that it extends. Wrong: the run says that the balances cannot be read, or that they differ.
+const balancesSchema = listing.extend({
+  // What stands at `records`: a list; an object whose names are the currencies, `{"NGN": {…}}` or `{"NGN": 12.5}`, where
+  // "" points at the value itself; or one record, of a service that knows one currency only.
+  form: z.enum(['list', 'by-currency', 'one']).default('list'),
+  // Balances need no name of their own.
+  reference: pointers.optional(),
+  // Not needed with by-currency.
+  currency: pointers.optional(),
+  // The currency of a record that names none. Wrong: a difference in two currencies.
+  assumedCurrency: z
+    .string()
+    .refine((code) => minorDigits(code) !== null, 'must be an ISO 4217 code like "NGN"')
+    .optional(),
+  // A record whose word means pending is money that is collected and not available yet.
+  status: pointers.optional(),
+  // The same where it has a field of its own in the record, ...
+  pending: pointers.optional(),
+  // ... where the record tells the sum of both instead, ...
+  total: pointers.optional(),
+  // ... or where it is a list of its own beside the one of what is available.
+  pendingRecords: pointers.optional(),
+});
+
 // All of it is assumed: the reference shows neither parameters nor pages.
 const pagingSchema = z.strictObject({
   // auto follows what the answer offers, and never calls a list whole that shows signs of being cut. Wrong: the
@@ -80,9 +105,13 @@ const pagingSchema = z.strictObject({
   // more (harmless), or refuses: "incomplete".
   sinceParam: parameter.nullable().default(null),
   untilParam: parameter.nullable().default(null),
-  // For a service that lists nothing without a window: how many days to ask for when a run names none. Null: no
-  // window is sent then. Too large: refused, "incomplete". Too small: older payments are left to verify.
+  // For a service that lists nothing without a window, or only so many days at a time: the days of one question, of which
+  // as many are asked as there are days to cover. Null: one question for all. Too large: refused, "incomplete"; or
+  // clamped, and the payments of the days between are called missing until verify is asked. Too small: more calls.
   windowDays: z.int().min(1).max(3_650).nullable().default(null),
+  // The header that tells how many records the whole list has. Null: there is none. Wrong: too many promised is noticed,
+  // "incomplete"; a number that is not the list's and too small may end the reading early.
+  totalHeader: parameter.nullable().default('x-total-count'),
 });
 
 const verifySchema = z.strictObject({
@@ -167,14 +196,17 @@ export const dialectSchema = z.strictObject({
     .strictObject({
       // Assumed. Wrong: the webhook is kept and ignored, and the clock finds the payment.
       reference: pointers.default(['/data/reference', '/reference']),
+      // The status that says "taken". Wrong: the service sends again what is kept already, and may switch the address off.
+      acknowledgement: z.int().min(200).max(299).default(202),
       // Null: the service signs nothing that we could check, and webhooks are unsigned hints.
       signature: signatureSchema.nullable().prefault({}),
     })
     .prefault({}),
   transfers: listing.nullable().default(null),
-  // `pending`: money that is collected and not available yet, where it stands in the same record.
-  balances: listing.extend({ pending: pointers.optional() }).nullable().default(null),
+  balances: balancesSchema.nullable().default(null),
 });
 
 export type Dialect = z.output<typeof dialectSchema>;
+export type BalancesListing = NonNullable<Dialect['balances']>;
+export type TransfersListing = NonNullable<Dialect['transfers']>;
 export type SignatureScheme = NonNullable<Dialect['webhook']['signature']>;

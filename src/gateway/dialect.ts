@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { faultsIn } from './dialect-faults.ts';
 import { dialectSchema, type Dialect } from './dialect-schema.ts';
 
-export type { Dialect, SignatureScheme } from './dialect-schema.ts';
+export type { BalancesListing, Dialect, SignatureScheme, TransfersListing } from './dialect-schema.ts';
 
 /** Every fault of a dialect file, each with the path of the key. */
 export class DialectError extends Error {
@@ -51,15 +51,32 @@ export function foldWord(word: string): string {
 }
 
 /** What is wrong only together. */
-function contradictionsIn({ statuses, history: { paging }, webhook: { signature } }: Dialect): string[] {
+function contradictionsIn({
+  statuses,
+  history: { paging },
+  webhook: { signature },
+  balances,
+}: Dialect): string[] {
   const rules: [boolean, string][] = [
     [
       signature?.signs === 'timestamp.body' && signature.timestampHeader === null && signature.list === null,
       '/webhook/signature/timestampHeader: is needed when the timestamp is signed',
     ],
     [
-      paging.windowDays !== null && paging.sinceParam === null && paging.untilParam === null,
-      '/history/paging/windowDays: needs sinceParam or untilParam, the window has no other way to the service',
+      paging.windowDays !== null && (paging.sinceParam === null || paging.untilParam === null),
+      '/history/paging/windowDays: needs sinceParam and untilParam, a window has two ends',
+    ],
+    [
+      balances !== null &&
+        balances.form !== 'by-currency' &&
+        balances.currency === undefined &&
+        balances.assumedCurrency === undefined,
+      '/balances: needs currency, or assumedCurrency where no record names it',
+    ],
+    [
+      [balances?.pending, balances?.total, balances?.pendingRecords].filter((one) => one !== undefined)
+        .length > 1,
+      '/balances: pending, total and pendingRecords say the same in three ways: name one of them',
     ],
   ];
   return [

@@ -1,3 +1,4 @@
+import type { ClientAnswer } from './client.ts';
 import { at, isRecord, numberText, readJson, type Json } from './reading.ts';
 
 /** What an answer says about the rest of the list. Null: nothing. */
@@ -54,16 +55,17 @@ const TOTAL = [
   'total_records',
 ];
 
-/** Reads what stands around the rows. Numbers may be texts; what is neither says nothing. */
+/** Reads what stands around the rows, and above them in the headers. Numbers may be texts; what is neither says nothing. */
 export function readHints(
   envelope: Json,
-  paging: { nextCursor: readonly string[]; nextLink: readonly string[] },
+  headers: ClientAnswer['headers'],
+  paging: { nextCursor: readonly string[]; nextLink: readonly string[]; totalHeader: string | null },
 ): PagingHints {
   const places = PLACES.map((pointer) => at(envelope, pointer)).filter(isRecord);
   return {
     hasMore: pick(places, HAS_MORE, truthOf),
     pageCount: pick(places, PAGE_COUNT, countOf),
-    total: pick(places, TOTAL, countOf),
+    total: pick(places, TOTAL, countOf) ?? countOf(headers[paging.totalHeader?.toLowerCase() ?? '']),
     cursor: follow(envelope, paging.nextCursor),
     link: follow(envelope, paging.nextLink),
   };

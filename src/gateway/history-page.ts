@@ -3,6 +3,7 @@ import type { Dialect } from './dialect.ts';
 import { GatewayUnavailable } from './errors.ts';
 import { behindRow, readHints, type PagingHints } from './history-hints.ts';
 import type { NextPage } from './history-paging.ts';
+import type { AskedWindow } from './history-windows.ts';
 import type { Repetition, RepetitionState } from './history-repetition.ts';
 import type { RowCollector } from './history-row.ts';
 import type { RowReader } from './history-row-reader.ts';
@@ -26,8 +27,13 @@ export type HistoryBatch<Rows> = {
 
 /** A place between two pages. Plain data, to be kept and given to a later {@link readHistory}. */
 export type HistoryBookmark = {
+  /** The window in hand, and those to be asked for after it. */
+  windows: readonly AskedWindow[];
   next: NextPage;
+  /** Of all windows so far. */
   pages: number;
+  /** Of the window in hand, like all that follows. */
+  windowPages: number;
   received: number;
   firstPageRecords: number;
   largestTotal: number;
@@ -105,7 +111,7 @@ export async function* readPage<Rows>(
     const { envelope, hasList } = cutter.end();
     if (!hasList)
       return cutShort(0, 'the answer holds no list where the dialect looks for one (history.records)');
-    const hints = readHints(envelope, dialect.history.paging);
+    const hints = readHints(envelope, answer.headers, dialect.history.paging);
     return {
       records,
       hints: cursorFromRow === null ? hints : behindRow(hints, last, cursorFromRow),

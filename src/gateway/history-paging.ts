@@ -1,6 +1,7 @@
 import type { Dialect } from './dialect.ts';
 import type { NextHint, PagingHints } from './history-hints.ts';
-import { createHistoryPaths, type HistoryPaths, type HistoryWindow } from './history-paths.ts';
+import { createHistoryPaths, type HistoryPaths } from './history-paths.ts';
+import type { AskedWindow } from './history-windows.ts';
 
 /** What the page just read showed. */
 export type PageSeen = {
@@ -37,11 +38,11 @@ const USUAL_CAPS = new Set([10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000]);
 type Rule = (seen: PageSeen) => NextPage;
 
 /**
- * Decides how the history is walked. What it cannot be sure of it calls cut: of a list that is not whole, nothing may
+ * Decides how a window of the history is walked. What it cannot be sure of it calls cut: of a list that is not whole, nothing may
  * be called absent.
  * @param totalBefore the largest total that pages showed before this reading went on
  */
-export function createPaging(dialect: Dialect, window: HistoryWindow, totalBefore = 0): Paging {
+export function createPaging(dialect: Dialect, window: AskedWindow, totalBefore = 0): Paging {
   const { style, size } = dialect.history.paging;
   const paths = createHistoryPaths(dialect.history.paging, window);
   const byNumber = countingUp(paths, size);

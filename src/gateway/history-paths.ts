@@ -1,9 +1,6 @@
-import { systemClock } from '../platform/clock.ts';
 import type { Dialect } from './dialect.ts';
+import type { AskedWindow } from './history-windows.ts';
 import { HISTORY_PATH } from './messages.ts';
-
-/** Which part of the history is asked for, where the dialect can say so. By creation: the only time both sides share. */
-export type HistoryWindow = { since?: Date | undefined; until?: Date | undefined };
 
 /** The addresses of the history's pages. */
 export type HistoryPaths = {
@@ -15,31 +12,14 @@ export type HistoryPaths = {
   byLink(link: string): string | null;
 };
 
-/** The clocks of both sides and the time zone of a filter may differ. Too much is joined away, too little is missed. */
-const MARGIN_MS = 24 * 60 * 60 * 1_000;
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
-
-/** The window of a run, or the one that the dialect sends where the run has none. */
-export function windowOf(
-  { windowDays }: Pick<Dialect['history']['paging'], 'windowDays'>,
-  { since, until }: HistoryWindow,
-  clock = systemClock,
-): HistoryWindow {
-  if (windowDays === null) return { since, until };
-  const end = until ?? clock.now();
-  return { since: since ?? new Date(end.getTime() - windowDays * DAY_MS), until: end };
-}
-
 export function createHistoryPaths(
   paging: Dialect['history']['paging'],
-  window: HistoryWindow,
+  { since, until }: AskedWindow,
 ): HistoryPaths {
-  const { since, until } = windowOf(paging, window);
   const { style, pageParam, firstPage, sizeParam, size, cursorParam, sinceParam, untilParam } = paging;
   const filters = {
-    ...(sinceParam !== null && since && { [sinceParam]: shifted(since, -MARGIN_MS) }),
-    ...(untilParam !== null && until && { [untilParam]: shifted(until, MARGIN_MS) }),
+    ...(sinceParam !== null && since !== null && { [sinceParam]: since }),
+    ...(untilParam !== null && until !== null && { [untilParam]: until }),
   };
   const sized = { ...filters, [sizeParam]: String(size) };
   const byNumber = (pages: number, received: number): string =>
@@ -58,10 +38,6 @@ export function createHistoryPaths(
     byCursor: (cursor) => pathWith({ ...sized, [cursorParam]: cursor }),
     byLink: pathOfLink,
   };
-}
-
-function shifted(date: Date, ms: number): string {
-  return new Date(date.getTime() + ms).toISOString();
 }
 
 function pathWith(parameters: Record<string, string>): string {

@@ -13,10 +13,10 @@ import {
   type PageRequest,
 } from './history-page.ts';
 import { createPaging, type NextPage } from './history-paging.ts';
-import type { HistoryWindow } from './history-paths.ts';
 import { createRepetition } from './history-repetition.ts';
 import { collectRows, type HistoryRow, type RowCollector } from './history-row.ts';
 import { createRowReader } from './history-row-reader.ts';
+import { windowsToAsk, type AskedWindow, type HistoryWindow } from './history-windows.ts';
 
 export type { HistoryBatch, HistoryBookmark, HistoryEnd } from './history-page.ts';
 export { referenceOf, type HistoryRow, type RowCollector } from './history-row.ts';
@@ -58,41 +58,63 @@ export async function* readHistoryInto<Rows>(
   options: HistoryOptions,
   collector: RowCollector<Rows>,
 ): AsyncGenerator<HistoryBatch<Rows>, void> {
-  const { from = null, signal } = options;
-  const paging = createPaging(dialect, options, from?.largestTotal);
-  const repetition = createRepetition(from?.repetition);
-  const rowReader = createRowReader(dialect, options.assumedCurrency ?? null, collector, repetition);
-  const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repetition };
-  let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
-  let { pages, received, firstPageRecords, hints } = from ?? BEGINNING;
-  while (step.is === 'ask') {
-    pages += 1;
-    repetition.turnPage();
-    const maxBytes = pages === 1 ? MAX_LIST_BYTES : MAX_PAGE_BYTES;
-    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, signal });
-    received += page.records;
-    hints = page.hints ?? hints;
-    if (pages === 1) firstPageRecords = page.records;
-    step =
-      page.cut === null
-        ? paging.next({ ...page, hints, pages, firstPageRecords, received, ...repetition.seen() })
-        : { is: 'cut', reason: page.cut };
-    const place = {
-      next: step,
-      pages,
-      received,
-      firstPageRecords,
-      largestTotal: paging.largestTotal(),
-      hints,
-    };
-    const rows = collector.handOver();
-    yield { rows, pages, end: null, bookmark: { ...place, repetition: repetition.state() } };
+  const { from = null } = options;
+  const windows = from?.windows ?? windowsToAsk(dialect.history.paging, options);
+  let pages = from?.pages ?? 0;
+  let end: HistoryEnd = { complete: true };
+  for (let at = 0; at < windows.length && end.complete; at += 1) {
+    const part: Part = { windows: windows.slice(at), pagesBefore: pages, from: at === 0 ? from : null };
+    ({ pages, end } = yield* readWindow(client, dialect, { ...options, ...part }, collector));
   }
-  const end: HistoryEnd = step.is === 'whole' ? { complete: true } : { complete: false, reason: step.reason };
   yield { rows: collector.handOver(), pages, end, bookmark: null };
 }
 
-const BEGINNING = { pages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS };
+/** The window to be read is the first of `windows`. */
+type Part = { windows: readonly AskedWindow[]; pagesBefore: number; from: HistoryBookmark | null };
+
+async function* readWindow<Rows>(
+  client: Client,
+  dialect: Dialect,
+  { windows, pagesBefore, from, signal, assumedCurrency = null }: HistoryOptions & Part,
+  collector: RowCollector<Rows>,
+): AsyncGenerator<HistoryBatch<Rows>, { pages: number; end: HistoryEnd }> {
+  const paging = createPaging(dialect, windows[0] ?? ALL_OF_IT, from?.largestTotal);
+  const repetition = createRepetition(from?.repetition);
+  const rowReader = createRowReader(dialect, assumedCurrency, collector, repetition);
+  const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repetition };
+  let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
+  let pages = pagesBefore;
+  let { windowPages, received, firstPageRecords, hints } = from ?? BEGINNING;
+  while (step.is === 'ask') {
+    pages += 1;
+    windowPages += 1;
+    repetition.turnPage();
+    const maxBytes = windowPages === 1 ? MAX_LIST_BYTES : MAX_PAGE_BYTES;
+    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, signal });
+    received += page.records;
+    hints = page.hints ?? hints;
+    if (windowPages === 1) firstPageRecords = page.records;
+    const place = { received, firstPageRecords, hints };
+    step =
+      page.cut === null
+        ? paging.next({ ...page, ...place, pages: windowPages, ...repetition.seen() })
+        : { is: 'cut', reason: page.cut };
+    const bookmark: HistoryBookmark = {
+      ...place,
+      windows,
+      next: step,
+      pages,
+      windowPages,
+      largestTotal: paging.largestTotal(),
+      repetition: repetition.state(),
+    };
+    yield { rows: collector.handOver(), pages, end: null, bookmark };
+  }
+  return { pages, end: step.is === 'whole' ? { complete: true } : { complete: false, reason: step.reason } };
+}
+
+const ALL_OF_IT: AskedWindow = { since: null, until: null };
+const BEGINNING = { windowPages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS };
 
 /** Reads a page, and again when it does not come or breaks off, as often and as soon as the service may be asked. */
 async function* readPatiently<Rows>(

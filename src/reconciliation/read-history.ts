@@ -5,7 +5,7 @@ import { readHistoryInto } from '../gateway/history.ts';
 import { HORIZON_SEC } from '../settlement/schedule.ts';
 import { findBookmark, removeBookmark, saveBookmark, type Bookmark } from './bookmarks/repository.ts';
 import type { Progress } from './progress.ts';
-import { databaseTime, onlyCurrency, type Session } from './repository.ts';
+import { databaseTime, firstPaymentTime, onlyCurrency, type Session } from './repository.ts';
 import { dropRows, foldHistory, openStaging, type Staging } from './staging/repository.ts';
 import { createStager, type Stager } from './staging/stager.ts';
 
@@ -79,7 +79,10 @@ async function readToEnd(
   const mayLackCurrency = dialect.verify.currencyMayBeAbsent;
   const assumedCurrency = mayLackCurrency ? await onlyCurrency(session, mode) : null;
   const end: End = { pages: from?.place.pages ?? 0, cut: null, isKeyRefused: false, isBrokenOff: false };
-  const options = { ...lookingBack(since, until), assumedCurrency, signal, from: from?.place ?? null };
+  // Windows need a beginning: that of our payments.
+  const isOpen = since === undefined && dialect.history.paging.windowDays !== null;
+  const begin = isOpen ? await firstPaymentTime(session, mode) : since;
+  const options = { ...lookingBack(begin, until), assumedCurrency, signal, from: from?.place ?? null };
   try {
     for await (const batch of readHistoryInto(client, dialect, options, stager.collector)) {
       await stager.take(batch);

@@ -1,5 +1,4 @@
 import type { Gateway } from '../gateway/gateway.ts';
-import { windowOf } from '../gateway/history-paths.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
@@ -96,10 +95,9 @@ type Run = ConcludedRun & { options: ReconcileOptions };
 async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const { session, options } = run;
   const { mode } = parts.gateway;
-  const { until = null, onProgress } = options;
-  // What the history is not asked for cannot be missed in it.
-  const since = windowOf(parts.gateway.dialect.history.paging, options).since ?? null;
-  const isAll = since === null && until === null;
+  const { since = null, until = null, onProgress } = options;
+  // Where windows are named, what the service took before our first payment is not asked for.
+  const isAll = since === null && until === null && parts.gateway.dialect.history.paging.windowDays === null;
   const cashBefore = await lookAtCash(parts.gateway, isAll);
   const history = await stageHistory(session, parts.gateway, options);
   const { startedAt } = history;

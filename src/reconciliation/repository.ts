@@ -97,3 +97,12 @@ export async function onlyCurrency(db: Queryable, mode: Mode): Promise<string | 
   );
   return rows.length === 1 ? (rows[0]?.currency ?? null) : null;
 }
+
+/** When the first payment of a mode was written; undefined before there is one. */
+export async function firstPaymentTime(db: Queryable, mode: Mode): Promise<Date | undefined> {
+  const [row] = await db.query<{ first: Date | null }>(
+    'SELECT min(created_at) AS first FROM payments WHERE mode = $1',
+    [mode],
+  );
+  return row?.first ?? undefined;
+}

@@ -18,7 +18,9 @@ import { createUnsignedLimits, type Limit } from './limits.ts';
 export type ReceiveWebhook = (request: WebhookRequest) => Promise<WebhookReceipt>;
 
 export type WebhookReceipt =
-  | { outcome: 'stored' | 'bad-signature' | 'malformed' }
+  /** `status`: what the service takes for an acknowledgement. */
+  | { outcome: 'stored'; status: number }
+  | { outcome: 'bad-signature' | 'malformed' }
   /** Unsigned, and there were many. */
   | { outcome: 'too-many'; retryAfterSec: number };
 
@@ -80,7 +82,7 @@ export function createReceiveWebhook({
     logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');
     if (isHinted) onDue();
     else limits.unknown.take('');
-    if (isStored) return { outcome: 'stored' };
+    if (isStored) return { outcome: 'stored', status: dialect.webhook.acknowledgement };
     return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(limits.unknown);
   };
 }

@@ -5,7 +5,7 @@ import type { ReceiveWebhook, WebhookReceipt } from './receive.ts';
 
 const MAX_BODY = '128kb';
 
-/** The service's door. Answers 202 once the webhook is on disk, and never redirects: that would turn POST into GET. */
+/** The service's door. Answers 202, or what the dialect says, once the webhook is on disk, and never redirects: that would turn POST into GET. */
 export function webhookRoutes(receive: ReceiveWebhook): Router {
   const router = Router();
   router.post(
@@ -34,7 +34,7 @@ export function webhookRoutes(receive: ReceiveWebhook): Router {
 function answer(res: Response, receipt: WebhookReceipt): void {
   switch (receipt.outcome) {
     case 'stored':
-      res.status(202).json({ status: 'received' });
+      res.status(receipt.status).json({ status: 'received' });
       return;
     case 'bad-signature':
       throw new Problem('bad-signature');

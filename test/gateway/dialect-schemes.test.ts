@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { parseDialect, type SignatureScheme } from '../../src/gateway/dialect.ts';
 import { behindRow, NO_HINTS } from '../../src/gateway/history-hints.ts';
-import { createHistoryPaths, windowOf } from '../../src/gateway/history-paths.ts';
 import { readRetryHint } from '../../src/gateway/retry-after.ts';
 import { isSignedBy } from '../../src/gateway/signature.ts';
 import { Secret } from '../../src/platform/secret.ts';
@@ -57,28 +56,6 @@ describe('a cursor that is a field of the last row', () => {
     ['a page that calls itself the last', row, { ...NO_HINTS, hasMore: false }],
   ])('ends at %s', (_name, last, hints) => {
     expect(behindRow(hints, last, '/id').cursor).toBe('end');
-  });
-});
-
-describe('a window for every run', () => {
-  const { paging } = parseDialect(
-    '{"history":{"paging":{"sinceParam":"from","untilParam":"to","windowDays":30}}}',
-  ).dialect.history;
-  const clock = { now: () => new Date('2026-03-31T00:00:00Z'), elapsedMs: () => 0 };
-  test('is of so many days up to now, and what a run names goes first', () => {
-    expect(windowOf(paging, {}, clock)).toEqual({
-      since: new Date('2026-03-01T00:00:00Z'),
-      until: new Date('2026-03-31T00:00:00Z'),
-    });
-    const since = new Date('2026-01-01T00:00:00Z');
-    expect(windowOf(paging, { since }, clock).since).toEqual(since);
-  });
-  test('both ends are sent', () => {
-    expect(createHistoryPaths(paging, {}).first).toMatch(/[?&]from=\d{4}-.*&to=\d{4}-/);
-  });
-  test('is none by default', () => {
-    const { paging: none } = parseDialect('{}').dialect.history;
-    expect(windowOf(none, {}, clock)).toEqual({ since: undefined, until: undefined });
   });
 });
 

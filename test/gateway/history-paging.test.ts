@@ -267,6 +267,55 @@ describe('a list that may have been cut is never called whole', () => {
   });
 });
 
+describe('a total that stands in a header', () => {
+  const withTotal =
+    (name: string, total: number, size = 50): Answer =>
+    (query, res) => {
+      const from = (Number(query.get('page')) - 1) * size;
+      res.setHeader(name, String(total));
+      sendText(res, `[${rows(from, Math.min(from + size, 230)).join(',')}]`);
+    };
+
+  test('says where the list ends: nothing is asked behind it', async () => {
+    answer = withTotal('X-Total-Count', 230);
+    expect(await read()).toMatchObject({ references: 230, end: WHOLE, pages: 5 });
+  });
+
+  test('says that the list was cut: what lies behind the cap is not called absent', async () => {
+    answer = (_query, res) => {
+      res.setHeader('x-total-count', '230');
+      sendText(res, `[${rows(0, 73).join(',')}]`);
+    };
+    for (const style of ['none', 'auto'])
+      expect((await read(paging({ style }))).end).toEqual({
+        complete: false,
+        reason: 'the history promises 230 records and gave 73: check history.paging in the dialect',
+      });
+    expect((await read(paging({ style: 'none', totalHeader: null }))).end).toEqual(WHOLE);
+  });
+
+  test('is read from the header that the dialect names', async () => {
+    answer = withTotal('Pagination-Rows', 230);
+    expect(await read(paging({ totalHeader: 'Pagination-Rows' }))).toMatchObject({ end: WHOLE, pages: 5 });
+    expect(await read()).toMatchObject({ end: WHOLE, pages: 6 });
+  });
+
+  test('gives way to one in the body, and what is no number says nothing', async () => {
+    answer = (query, res) => {
+      const from = (Number(query.get('page')) - 1) * 50;
+      res.setHeader('x-total-count', '50');
+      sendText(res, `{"data":[${rows(from, Math.min(from + 50, 230)).join(',')}],"total":230}`);
+    };
+    expect(await read()).toMatchObject({ references: 230, end: WHOLE, pages: 5 });
+    answer = (query, res) => {
+      const from = (Number(query.get('page')) - 1) * 50;
+      res.setHeader('x-total-count', 'many');
+      sendText(res, `[${rows(from, Math.min(from + 50, 230)).join(',')}]`);
+    };
+    expect(await read()).toMatchObject({ references: 230, end: WHOLE, pages: 6 });
+  });
+});
+
 describe('a style that the dialect names', () => {
   test('offset: counts the records received', async () => {
     answer = (query, res) => {

@@ -50,7 +50,78 @@ const LISTS: [ProfileName, { balances: object; transfers: object }][] = [
       },
     },
   ],
+  [
+    'aggregator',
+    {
+      balances: {
+        path: '/v1/balances',
+        form: 'by-currency',
+        records: ['/data'],
+        amount: ['/available_balance'],
+        total: ['/ledger_balance'],
+      },
+      transfers,
+    },
+  ],
+  [
+    'invoices',
+    {
+      balances: {
+        path: '/v1/balance',
+        form: 'by-currency',
+        records: [''],
+        amount: ['/amount'],
+        pending: ['/pendingAmount'],
+      },
+      transfers: { ...transfers, path: '/v1/payout', records: ['/payouts'] },
+    },
+  ],
+  [
+    'virtual-accounts',
+    {
+      balances: {
+        path: '/v1/disbursements/wallet-balance',
+        form: 'one',
+        records: ['/responseBody'],
+        currency: ['/currency'],
+        amount: ['/availableBalance'],
+        total: ['/ledgerBalance'],
+      },
+      transfers: { ...transfers, path: '/v1/disbursements/history', records: ['/responseBody/content'] },
+    },
+  ],
+  [
+    'sessions',
+    {
+      balances: {
+        path: '/v1/balance',
+        records: ['/available'],
+        pendingRecords: ['/pending'],
+        currency: ['/currency'],
+        amount: ['/amount'],
+      },
+      transfers: { ...transfers, path: '/v1/payouts', reference: ['/description'] },
+    },
+  ],
+  [
+    'capitals',
+    {
+      balances: {
+        ...balances,
+        path: '/v1/accounts',
+        amount: ['/availableBalance'],
+        pending: ['/unclearedBalance'],
+      },
+      transfers: { ...transfers, path: '/v1/disbursements' },
+    },
+  ],
 ];
+
+/** What is pending is in the one number that this service tells. */
+const A_NUMBER_BY_CURRENCY = {
+  balances: { path: '/v1/balances', form: 'by-currency', records: ['/data'], amount: [''] },
+  transfers,
+};
 
 async function open(profile: ProfileName, lists: object): Promise<TestProgram> {
   const file = join(folder, `${profile}.json`);
@@ -86,6 +157,23 @@ describe('collected minus transferred out is the balance', () => {
           balance: '23500.00',
           difference: '0.00',
         },
+      ]);
+    } finally {
+      await shop.close();
+    }
+  });
+
+  test('of a service like attempts, which tells a number by currency', async () => {
+    const shop = await open('attempts', A_NUMBER_BY_CURRENCY);
+    try {
+      await paidOrder(shop);
+      await shop.hand('available');
+      await shop.hand('transfers', { amount: '2000.00', currency: 'NGN' });
+      await paidOrder(shop);
+      const report = await shop.program.reconcile({ dryRun: false });
+      expect(report).toMatchObject({ complete: true, verdict: 'agreed', repaired: 2 });
+      expect(report.balances).toMatchObject([
+        { collected: '17000.00', transferred: '2000.00', balance: '15000.00', difference: '0.00' },
       ]);
     } finally {
       await shop.close();

@@ -37,7 +37,11 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
       records: ['/responseBody/content'],
       paging: { style: 'page', firstPage: 0, sizeParam: 'size' },
     },
-    webhook: { reference: ['/eventData/paymentReference'], signature: { algorithm: 'sha512' } },
+    webhook: {
+      reference: ['/eventData/paymentReference'],
+      signature: { algorithm: 'sha512' },
+      acknowledgement: 200,
+    },
   },
   'value-objects': {
     initialize: { checkoutUrl: ['/_links/checkout/href'] },

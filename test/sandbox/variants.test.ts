@@ -205,6 +205,17 @@ const CHECKS: Record<Variant, Check> = {
     (await history('')).status === 400 &&
     namesIn(await history('?from=2020-01-01&to=2020-02-01')).length === 0 &&
     namesIn(await history(`?from=${days(-1)}&to=${days(1)}`)).length === 9,
+  'history: too many days are refused': async ({ history }) =>
+    (await history(`?from=${days(-28)}&to=${days(1)}`)).status === 200 &&
+    (await history(`?from=${days(-30)}&to=${days(1)}`)).status === 400,
+  'history: too many days are clamped': async ({ history }) =>
+    namesIn(await history(`?from=${days(-30)}&to=${days(1)}`)).length === 9 &&
+    namesIn(await history(`?from=${days(-60)}&to=${days(1)}`)).length === 0 &&
+    (await history(`?from=${days(-60)}&to=${days(1)}`)).status === 200,
+  'history: unknown parameters are ignored, and every page is the first': async ({ history }) => {
+    const first = await history('?count=2&page=1');
+    return namesIn(first).length === 2 && (await history('?count=2&page=2')).text === first.text;
+  },
   'history: a bare array, parameters ignored': async ({ history }) => {
     const all = await history('');
     return Array.isArray(all.json) && (await history('?page=2&limit=1')).text === all.text;
@@ -284,6 +295,8 @@ const CHECKS: Record<Variant, Check> = {
   'errors: enveloped': ({ badKey }) => badKey.status === 401 && at(badKey, '/code') === 401,
   'errors: HTML from a proxy': ({ outage }) => outage.status === 503 && outage.text.startsWith('<html>'),
   'errors: an empty body': ({ badKey }) => badKey.status === 401 && badKey.text === '',
+  'errors: 200 with a failure inside': ({ unknown }) =>
+    unknown.status === 200 && at(unknown, '/success') === 'false' && at(unknown, '/code') === 404,
   'errors: cut off': ({ outage }) => outage.status === 503 && outage.json === undefined,
 
   'too many calls: Retry-After in seconds': limited('retry-after', /^1$/),
@@ -296,6 +309,7 @@ const CHECKS: Record<Variant, Check> = {
 
   'balances: a list by currency': ({ balances }) => at(balances, '/data/0/currency') === 'NGN',
   'balances: an object by currency': ({ balances }) => at(balances, '/data/NGN/available_balance') === 65,
+  'balances: a number by currency': ({ balances }) => at(balances, '/data/NGN') === 65,
   'balances: one object': ({ balances }) => at(balances, '/responseBody/availableBalance') === '65.00',
   'balances: available and pending as lists': ({ balances }) =>
     at(balances, '/available/0/amount') === 6500 && at(balances, '/pending/0/amount') === 0,

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts';
+import { windowsToAsk } from '../history-windows.ts';
 import { HISTORY_PATH } from '../messages.ts';
 import { at, isRecord, type Json } from '../reading.ts';
 import type { Line, Said } from './line.ts';
@@ -31,7 +32,6 @@ const WINDOWS = [
   ['start', 'end'],
 ] as const;
 const WINDOW_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 /** Reads the history with and without parameters, until it is clear how it pages or our names for it are used up. */
 export async function lookAtHistory(
@@ -77,12 +77,10 @@ function windowNames({ history: { paging } }: Dialect): readonly (readonly [stri
   return sinceParam === null || untilParam === null ? WINDOWS : [[sinceParam, untilParam], ...WINDOWS];
 }
 
-/** A day more on both sides, as the integrator asks. */
+/** The newest window, as the integrator asks. */
 function windowQuery({ sinceParam, untilParam, days }: NonNullable<HistorySeen['window']>, now: Date): Query {
-  return {
-    [sinceParam]: new Date(now.getTime() - (days + 1) * DAY_MS).toISOString(),
-    [untilParam]: new Date(now.getTime() + DAY_MS).toISOString(),
-  };
+  const [newest] = windowsToAsk({ windowDays: days }, { until: now });
+  return { [sinceParam]: newest?.since ?? '', [untilParam]: newest?.until ?? '' };
 }
 
 /** The list of objects in which one of our references stands. */

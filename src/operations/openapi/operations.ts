@@ -136,7 +136,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Payment service',
     summary: 'Where the service calls',
     description:
-      'Keeps the bytes and answers; nothing in them is believed. A reference of ours makes us ask the service about it. Unknown references are taken as well, and cost no call.',
+      'Keeps the bytes and answers; nothing in them is believed. A reference of ours makes us ask the service about it. Unknown references are taken as well, and cost no call. A service that insists on another status than 202 gets it by the dialect (webhook.acknowledgement).',
     body: { schema: null, contentTypes: [...JSON_BODY, 'application/x-www-form-urlencoded'] },
     success: { status: 202 },
     problems: [...BODY_PROBLEMS, 'bad-signature', 'method-not-allowed', 'too-many-requests', ...ALWAYS],

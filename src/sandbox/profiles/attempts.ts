@@ -67,4 +67,19 @@ export const attempts: Profile = {
   delivery: { takes: 'any 2xx', maxAttempts: 3, on4xx: 'end the delivery' },
   returnAddress: (transaction) => withAdded(transaction, { reference: transaction.reference }),
   tooMany: 'nothing',
+  balances: {
+    path: '/balances',
+    // A number by currency, and what cannot be paid out yet is in it.
+    answer: (balances) =>
+      envelope(
+        200,
+        'ok',
+        Object.fromEntries(
+          balances.map(({ currency, available, pending }) => [
+            currency,
+            majorNumber({ minor: available + pending, currency }),
+          ]),
+        ),
+      ),
+  },
 };

@@ -8,6 +8,7 @@ import { whole, type List, type Query } from './shapes/paging.ts';
 import { withAdded } from './shapes/returning.ts';
 import { hmac, jsonMessage, SHA256_HEX } from './shapes/signing.ts';
 import { unixMilliseconds } from './shapes/times.ts';
+import { DAY_MS, windowIn, within } from './shapes/windows.ts';
 
 /*
  * A mobile-money switch. Its history must be asked for a window of days; its records lag behind, so a payment that was
@@ -27,7 +28,7 @@ const WORDS: Words = {
 
 /** Milliseconds until verify knows a new transaction. */
 const LAG_MS = 1_000;
-const MAX_WINDOW_MS = 90 * 24 * 3_600_000;
+const MAX_DAYS = 30;
 const PROXY = '<html><head><title>Service Unavailable</title></head><body>try again</body></html>';
 
 function envelope(status: number, message: string, data: unknown = null): Answer {
@@ -49,7 +50,7 @@ function recordOf(transaction: Transaction): Record<string, unknown> {
 export const dateWindow: Profile = {
   ...plain,
   title: 'Days to be named',
-  kind: 'A mobile-money switch: history only for named days, records that lag behind, errors in HTML.',
+  kind: 'A mobile-money switch: history only for named days, a month at most, records that lag behind, errors in HTML.',
   opened: ({ checkoutUrl }) => envelope(200, 'OK', { checkoutLink: checkoutUrl, qrLink: null }),
   duplicate: () => envelope(422, 'reference has been used'),
   found: (transaction) => envelope(200, 'OK', recordOf(transaction)),
@@ -98,18 +99,10 @@ export const dateWindow: Profile = {
 };
 
 /** Both days or nothing; all of the window in one list. */
-function historyOf(list: List, { from, to }: Query): Answer {
-  const [since, until] = [timeOf(from), timeOf(to)];
-  if (since === null || until === null) return envelope(400, 'from and to are required (ISO 8601)');
-  if (until < since || until - since > MAX_WINDOW_MS) return envelope(400, 'from and to: at most 90 days');
-  const rows = whole(list).rows.filter(({ createdAt }) => {
-    const at = Date.parse(createdAt);
-    return at >= since && at < until;
-  });
-  return envelope(200, 'OK', rows.map(recordOf));
-}
-
-function timeOf(text: unknown): number | null {
-  const ms = typeof text === 'string' ? Date.parse(text) : NaN;
-  return Number.isNaN(ms) ? null : ms;
+function historyOf(list: List, query: Query): Answer {
+  const window = windowIn(query);
+  if (window === null) return envelope(400, 'from and to are required (ISO 8601)');
+  const days = (window.until - window.since) / DAY_MS;
+  if (days < 0 || days > MAX_DAYS) return envelope(400, `from and to: at most ${MAX_DAYS} days`);
+  return envelope(200, 'OK', whole(within(list, window)).rows.map(recordOf));
 }

@@ -106,6 +106,9 @@ export const VARIANTS = {
   'history: opaque cursor': 'wallets',
   'history: next link': 'value-objects',
   'history: only for named days': 'date-window',
+  'history: too many days are refused': 'date-window',
+  'history: too many days are clamped': 'virtual-accounts',
+  'history: unknown parameters are ignored, and every page is the first': 'payment-links',
   'history: a bare array, parameters ignored': 'attempts',
   'history: told in meta': 'minor-units',
   'history: told in meta.page_info': 'aggregator',
@@ -160,6 +163,7 @@ export const VARIANTS = {
   'errors: HTML from a proxy': 'date-window',
   'errors: an empty body': 'capitals',
   'errors: cut off': 'payment-links',
+  'errors: 200 with a failure inside': 'attempts',
 
   'too many calls: Retry-After in seconds': 'plain',
   'too many calls: Retry-After as a date': 'aggregator',
@@ -170,6 +174,7 @@ export const VARIANTS = {
 
   'balances: a list by currency': 'plain',
   'balances: an object by currency': 'aggregator',
+  'balances: a number by currency': 'attempts',
   'balances: one object': 'virtual-accounts',
   'balances: available and pending as lists': 'sessions',
   'balances: numbers': 'plain',

@@ -5,10 +5,11 @@ import { formatAmount } from '../money.ts';
 import { plain } from './plain.ts';
 import type { Profile, Words } from './profile.ts';
 import { comparison, feeOf, majorNumber, minus } from './shapes/amounts.ts';
-import { byNumber } from './shapes/paging.ts';
+import { byNumber, type List, type Query } from './shapes/paging.ts';
 import { withAdded } from './shapes/returning.ts';
 import { hmac, jsonMessage, SHA512_HEX } from './shapes/signing.ts';
 import { dayFirst } from './shapes/times.ts';
+import { DAY_MS, windowIn, within } from './shapes/windows.ts';
 
 /*
  * Bank transfers to accounts made for one payment. People type the amount themselves, so there are words for too much
@@ -59,6 +60,16 @@ function recordOf(transaction: Transaction, amount: (text: string) => unknown): 
 
 const inTexts = (transaction: Transaction): Record<string, unknown> => recordOf(transaction, (text) => text);
 
+/** Days may be named, and what is more than a month of them is silently left out: the newest are. */
+function inWindow(list: List, query: Query): List {
+  const window = windowIn(query);
+  if (window === null) return list;
+  const until = Math.min(window.until, window.since + MAX_DAYS * DAY_MS);
+  return within(list, { ...window, until });
+}
+
+const MAX_DAYS = 31;
+
 export const virtualAccounts: Profile = {
   ...plain,
   title: 'Bank transfers',
@@ -76,7 +87,7 @@ export const virtualAccounts: Profile = {
     currency: '/responseBody/currency',
   },
   history(list, query) {
-    const paged = byNumber(list, query, {
+    const paged = byNumber(inWindow(list, query), query, {
       pageParam: 'page',
       first: 0,
       sizeParam: 'size',

@@ -79,11 +79,6 @@ export function whole(list: List): Slice {
   return cut(list, 0, Math.max(list.total, 1));
 }
 
-/** The first page for ever: the parameters are not looked at. */
-export function alwaysFirst(list: List, take: number): Slice {
-  return cut(list, 0, take);
-}
-
 function cut(list: List, skip: number, take: number): Slice {
   const { total } = list;
   return {

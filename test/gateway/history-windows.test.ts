@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient, type Client } from '../../src/gateway/client.ts';
+import { parseDialect } from '../../src/gateway/dialect.ts';
+import { GatewayUnavailable } from '../../src/gateway/errors.ts';
+import { windowsToAsk, type AskedWindow } from '../../src/gateway/history-windows.ts';
+import { readHistory, type HistoryBookmark, type HistoryEnd } from '../../src/gateway/history.ts';
+import { SecretKey } from '../../src/gateway/secret-key.ts';
+
+const DAY_MS = 86_400_000;
+const since = new Date('2026-01-10T00:00:00Z');
+const until = new Date('2026-07-20T12:00:00Z');
+
+/** How a service reads the two ends of a window. */
+type Edges = (at: number, from: number, to: number) => boolean;
+const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+const EDGES: [string, Edges][] = [
+  ['both ends included', (at, from, to) => at >= from && at <= to],
+  ['only the first included', (at, from, to) => at >= from && at < to],
+  ['neither included', (at, from, to) => at > from && at < to],
+  ['by days, both included', (at, from, to) => dayOf(at) >= dayOf(from) && dayOf(at) <= dayOf(to)],
+  ['by days, neither included', (at, from, to) => dayOf(at) > dayOf(from) && dayOf(at) < dayOf(to)],
+];
+
+let server: Server;
+let client: Client;
+let asked: { from: number; to: number; page: number }[];
+/** When each transaction was created. */
+let created: number[];
+let edges: Edges;
+/** Answers a call instead of the usual way. */
+let onCall: (call: number, res: ServerResponse) => boolean;
+
+/** At most thirty days; `clamps`: more are silently left out, else they are refused. Pages of seven. */
+function answer(query: URLSearchParams, res: ServerResponse, clamps: boolean): void {
+  const from = Date.parse(query.get('from') ?? '');
+  let to = Date.parse(query.get('to') ?? '');
+  const page = Number(query.get('page') ?? '1');
+  asked.push({ from, to, page });
+  if (onCall(asked.length, res)) return;
+  if (to - from > 30 * DAY_MS && !clamps) {
+    res.writeHead(400, { 'content-type': 'application/json' }).end('{"message":"at most 30 days"}');
+    return;
+  }
+  to = Math.min(to, from + 30 * DAY_MS);
+  const rows = created
+    .map((at, index) => ({ at, index }))
+    .filter(({ at }) => edges(at, from, to))
+    .map(({ index }) => `{"reference":"${index}","status":"SUCCESS","amount":25.00,"currency":"NGN"}`);
+  const data = rows.slice((page - 1) * 7, page * 7).join(',');
+  res.writeHead(200, { 'content-type': 'application/json' });
+  res.end(`{"data":[${data}],"hasNextPage":${rows.length > page * 7}}`);
+}
+
+let clamps = false;
+beforeEach(async () => {
+  [asked, created, clamps] = [[], [], false];
+  edges = EDGES[1]?.[1] ?? (() => true);
+  onCall = () => false;
+  server = createServer((req, res) => {
+    answer(new URL(req.url ?? '/', 'http://x').searchParams, res, clamps);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  client = createClient(url, new SecretKey('sk_test_x'), 2);
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await client.close();
+});
+
+const { dialect } = parseDialect(
+  JSON.stringify({
+    history: { paging: { style: 'page', sinceParam: 'from', untilParam: 'to', windowDays: 30 } },
+  }),
+);
+
+type Read = { references: string[]; end: HistoryEnd | null; pages: number; marks: string[] };
+
+async function read(from: HistoryBookmark | null = null): Promise<Read> {
+  const seen: Read = { references: [], end: null, pages: 0, marks: [] };
+  for await (const batch of readHistory(client, dialect, { since, until, from })) {
+    seen.references.push(...batch.rows.map(({ reference }) => reference ?? ''));
+    if (batch.bookmark !== null) seen.marks.push(JSON.stringify(batch.bookmark));
+    ({ end: seen.end, pages: seen.pages } = batch);
+  }
+  return seen;
+}
+
+const all = (): string[] => created.map((_at, index) => String(index));
+const sorted = (references: readonly string[]): string[] =>
+  [...new Set(references)].sort((a, b) => Number(a) - Number(b));
+
+/** Transactions at every edge of every window, a moment before and a moment after it, and in the middle. */
+function atTheEdges(windows: readonly AskedWindow[]): number[] {
+  const ends = windows
+    .flatMap((window) => [window.since, window.until])
+    .map((text) => Date.parse(text ?? ''));
+  const wanted = ends.flatMap((at) => [at - 1, at, at + 1, at + 12 * 3_600_000]);
+  return wanted.filter((at) => at >= since.getTime() && at < until.getTime());
+}
+
+describe('a service that answers for a month at a time is asked month after month', () => {
+  test.each(EDGES)('and nothing at an edge is lost, with %s', async (_name, howEdgesAreRead) => {
+    edges = howEdgesAreRead;
+    created = atTheEdges(windowsToAsk({ windowDays: 30 }, { since, until }));
+    expect(created.length).toBeGreaterThan(40);
+    const { references, end } = await read();
+    expect(end).toEqual({ complete: true });
+    expect(sorted(references)).toEqual(all());
+    expect(asked.every(({ from, to }) => to - from <= 30 * DAY_MS)).toBe(true);
+  });
+
+  test('newest first, with each page of each month, and what is asked for twice is a day', async () => {
+    created = Array.from({ length: 380 }, (_, at) => since.getTime() + (at * DAY_MS) / 2);
+    const { references, end, pages } = await read();
+    expect({ end, pages }).toEqual({ end: { complete: true }, pages: asked.length });
+    expect(sorted(references)).toEqual(all());
+    const windows = asked.filter(({ page }) => page === 1);
+    expect(windows).toHaveLength(7);
+    // Two rows a day, and six edges.
+    expect(references).toHaveLength(380 + 6 * 2);
+    expect(windows.map(({ from }) => from)).toEqual(
+      [...windows.map(({ from }) => from)].sort((a, b) => b - a),
+    );
+  });
+
+  test('also where it clamps what is more, which one long window would not notice', async () => {
+    clamps = true;
+    created = Array.from({ length: 190 }, (_, at) => since.getTime() + at * DAY_MS);
+    expect(sorted((await read()).references)).toEqual(all());
+  });
+});
+
+describe('a month that fails', () => {
+  beforeEach(() => {
+    created = Array.from({ length: 380 }, (_, at) => since.getTime() + (at * DAY_MS) / 2);
+  });
+
+  test('is a reason to call nothing absent', async () => {
+    onCall = (call, res) => {
+      if (call < 15) return false;
+      res.writeHead(422, { 'content-type': 'application/json' }).end('{}');
+      return true;
+    };
+    const { end, references } = await read();
+    expect(end).toEqual({ complete: false, reason: 'the service answers history with HTTP 422' });
+    expect(references.length).toBeGreaterThan(60);
+  });
+
+  test('and does not come is gone on with by the next reading, which asks for nothing before it', async () => {
+    const whole = await read();
+    const count = asked.length;
+    for (const failing of [2, 10, 19]) {
+      asked = [];
+      onCall = (call, res) => {
+        if (call >= failing && call < failing + 3) res.destroy();
+        return call >= failing && call < failing + 3;
+      };
+      const found: string[] = [];
+      let mark = '';
+      let kept = 0;
+      const reading = (async () => {
+        for await (const { rows, bookmark } of readHistory(client, dialect, { since, until })) {
+          found.push(...rows.map(({ reference }) => reference ?? ''));
+          if (bookmark === null) continue;
+          mark = JSON.stringify(bookmark);
+          kept = found.length;
+        }
+      })();
+      await expect(reading).rejects.toThrow(GatewayUnavailable);
+      asked = [];
+      onCall = () => false;
+      const rest = await read(JSON.parse(mark) as HistoryBookmark);
+      expect([...found.slice(0, kept), ...rest.references]).toEqual(whole.references);
+      expect({ end: rest.end, pages: rest.pages }).toEqual({ end: whole.end, pages: whole.pages });
+      expect(asked).toHaveLength(count - failing + 1);
+    }
+  }, 120_000);
+
+  test('may be gone on with at the end of any page, by what a database has kept', async () => {
+    const whole = await read();
+    for (const [index, mark] of whole.marks.entries()) {
+      const rest = await read(JSON.parse(mark) as HistoryBookmark);
+      expect(rest.references).toEqual(
+        whole.references.slice(whole.references.length - rest.references.length),
+      );
+      expect(rest.marks).toEqual(whole.marks.slice(index + 1));
+      expect(rest.end).toEqual(whole.end);
+    }
+  });
+});
+
+describe('the windows', () => {
+  const clock = { now: () => new Date('2026-03-31T00:00:00Z'), elapsedMs: () => 0 };
+
+  test('are one, as long as the dialect says, where a run names no beginning', () => {
+    expect(windowsToAsk({ windowDays: 30 }, {}, clock)).toEqual([
+      { since: '2026-03-02T00:00:00.000Z', until: '2026-04-01T00:00:00.000Z' },
+    ]);
+  });
+
+  test('are one, open where nothing is wanted, without days in the dialect', () => {
+    expect(windowsToAsk({ windowDays: null }, {}, clock)).toEqual([{ since: null, until: null }]);
+    expect(windowsToAsk({ windowDays: null }, { since: new Date('2026-02-02') }, clock)).toEqual([
+      { since: '2026-02-01T00:00:00.000Z', until: null },
+    ]);
+  });
+
+  test.each([1, 2, 3, 29, 365])(
+    'of %i days cover what is wanted, each no longer, without a gap',
+    (windowDays) => {
+      const windows = windowsToAsk({ windowDays }, { since, until }, clock);
+      const ends = windows.map((window) => [Date.parse(window.since ?? ''), Date.parse(window.until ?? '')]);
+      expect(ends[0]?.[1]).toBe(until.getTime() + DAY_MS);
+      expect(ends.at(-1)?.[0]).toBe(since.getTime() - DAY_MS);
+      for (const [at, [from = 0, to = 0]] of ends.entries()) {
+        expect(to - from).toBeLessThanOrEqual(windowDays * DAY_MS);
+        expect(to).toBeGreaterThan(from);
+        if (at > 0) expect(to).toBeGreaterThan(ends[at - 1]?.[0] ?? 0);
+      }
+    },
+  );
+});
