@@ -11,6 +11,7 @@ import { findOrder } from './orders/repository.ts';
 import { orderRoutes } from './orders/routes.ts';
 import { ID_PATTERN } from './platform/ids.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
+import { traceRequests } from './platform/tracing/requests.ts';
 import { shopRoutes } from './shop/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -28,6 +29,7 @@ export function buildApp(program: Program): Express {
   // Should the last error handler itself fail, Express answers; outside of "production" with a stack trace.
   app.set('env', 'production');
   app.use(securityHeaders(config.production));
+  if (program.tracing !== null) app.use(traceRequests(program.tracing, TRACED));
 
   app.use(healthRoutes({ database, gateway }));
   app.use(webhookRoutes(program.receiveWebhook));
@@ -73,6 +75,9 @@ export function buildApp(program: Program): Express {
   app.use(problemHandler(logger, '/admin/admin.css'));
   return app;
 }
+
+/** The payment service is a foreign party: it continues no trace of ours, and none of its own goes on here. */
+const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/webhooks/payments'] };
 
 /** Headers that every answer carries. Pages load styles, scripts and pictures from here and from nowhere else. */
 function securityHeaders(production: boolean) {

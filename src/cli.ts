@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { prepareSurroundings } from './embedded.ts';
 import { explain } from './operations/explain.ts';
 import { createLogger } from './platform/logger.ts';
+import { openTracing } from './platform/tracing/tracing.ts';
 import { exportFindings } from './reconciliation/export-findings.ts';
 import { streamFindings } from './reconciliation/findings.ts';
 import { createProgress } from './reconciliation/progress.ts';
@@ -92,7 +93,9 @@ async function runCommand(config: Config, name: string, args: Arguments): Promis
   const command = COMMANDS[name];
   if (command === undefined) throw new UsageError(`there is no command "${name}"`);
   // Standard output belongs to the result; what happens on the way goes to standard error.
-  const logger = createLogger(config.LOG_LEVEL === 'info' ? 'error' : config.LOG_LEVEL, process.stderr);
+  const level = config.LOG_LEVEL === 'info' ? 'error' : config.LOG_LEVEL;
+  const tracing = await openTracing(config.tracing, () => logger);
+  const logger = createLogger(level, process.stderr, tracing?.logFields);
   const purpose = `npm run ${name}`;
   const surroundings = await prepareSurroundings({
     config,
@@ -103,10 +106,11 @@ async function runCommand(config: Config, name: string, args: Arguments): Promis
   });
   try {
     const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-    const program = await compose({ config, surroundings, publicOrigin, logger });
+    const program = await compose({ config, surroundings, publicOrigin, logger, tracing });
     return await command(program, args).finally(() => program.close());
   } finally {
     await surroundings.close();
+    await tracing?.close();
   }
 }
 

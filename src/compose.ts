@@ -10,6 +10,7 @@ import { createRedeliver, type Redeliver } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { createMeters, type Meters } from './operations/metrics/meters.ts';
+import { UNWATCHED, watchWith, type Watch } from './operations/tracing/watch.ts';
 import { createCatalogue, type Catalogue } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
 import { systemClock } from './platform/clock.ts';
@@ -18,6 +19,7 @@ import type { DueLoop } from './platform/due-loop.ts';
 import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/postgres/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/postgres/wake-up.ts';
+import type { Tracing } from './platform/tracing/tracing.ts';
 import { createAlarm, type Alarm } from './reconciliation/alert.ts';
 import { ownAlarm } from './reconciliation/own-alarm.ts';
 import { createReconcile, type Reconcile } from './reconciliation/reconcile.ts';
@@ -43,6 +45,8 @@ export type Program = {
   redeliver: Redeliver;
   /** What this process counts of itself. */
   meters: Meters;
+  /** Null: nobody asked for traces. */
+  tracing: Tracing | null;
   /** The clock's loops; {@link wakeUp} rings them. */
   duePayments: DueLoop;
   dueReleases: DueLoop;
@@ -56,6 +60,8 @@ export type ComposeOptions = {
   /** Our own origin as browsers reach it; known only once the server listens. */
   publicOrigin: () => string;
   logger: Logger;
+  /** Belongs to whoever opened it. */
+  tracing?: Tracing | null;
 };
 
 const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -64,15 +70,20 @@ const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url
 export async function compose(options: ComposeOptions): Promise<Program> {
   const { config, surroundings, logger } = options;
   await applyMigrations({ url: surroundings.databaseUrl.reveal(), dir: MIGRATIONS, logger });
-  const database = openDatabase(surroundings.databaseUrl, logger);
+  const { tracing = null } = options;
+  const watch = tracing === null ? UNWATCHED : watchWith(tracing);
+  const unwatched = openDatabase(surroundings.databaseUrl, logger);
+  const database = watch.database(unwatched);
   if (config.demoShop) await offerDemoProducts(database);
   const meters = createMeters(systemClock);
-  const gateway = meters.observeGateway(gatewayOf(options));
-  const receiver = receiverOf(config);
-  const wakeUp = createWakeUp(database, surroundings.databaseUrl, logger);
-  const parts = build(options, { database, gateway, receiver: receiver.receive, wakeUp, meters });
+  const gateway = meters.observeGateway(watch.gateway(gatewayOf(options)));
+  const receiver = receiverOf(config, tracing);
+  const wakeUp = createWakeUp(unwatched, surroundings.databaseUrl, logger);
+  const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
+  const parts = build(options, { database, gateway, receiver: receive, wakeUp, meters, watch });
   return {
     ...parts,
+    tracing,
     close: async () => {
       await Promise.all([parts.duePayments.stop(), parts.dueReleases.stop()]);
       await wakeUp.close();
@@ -88,18 +99,21 @@ type Foundations = {
   receiver: Receiver | null;
   wakeUp: WakeUp;
   meters: Meters;
+  watch: Watch;
 };
 
-function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close'> {
+function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
   const { config, surroundings, publicOrigin, logger } = options;
-  const { database, gateway, receiver, wakeUp, meters } = foundations;
+  const { database, gateway, receiver, wakeUp, meters, watch } = foundations;
   const { mode, dialect } = gateway;
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
   const catalogue = createCatalogue(database);
   const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
-  const settle = createSettle({ database, gateway, planRelease: plan, onReleased: onDue, logger });
+  const settle = watch.settle(
+    createSettle({ database, gateway, planRelease: plan, onReleased: onDue, logger }),
+  );
   const secrets = surroundings.webhookSecrets;
   const alarm = createAlarm(logger, ownAlarm);
   return {
@@ -110,25 +124,40 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     publicOrigin,
     catalogue,
     settle,
-    startCheckout: createStartCheckout({
-      store: database,
-      catalogue,
-      gateway,
-      publicOrigin,
-      onDue,
-      clock,
-      logger,
-    }),
-    returnFromCheckout: createReturnFromCheckout({ database, mode, settle, clock }),
+    startCheckout: watch.checkout(
+      createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, clock, logger }),
+    ),
+    returnFromCheckout: watch.comeBack(createReturnFromCheckout({ database, mode, settle, clock })),
     receiveWebhook: meters.observeWebhooks(
-      createReceiveWebhook({ db: database, mode, dialect, secrets, clock, onDue, logger }),
+      watch.webhooks(
+        createReceiveWebhook({
+          db: database,
+          mode,
+          dialect,
+          secrets,
+          clock,
+          onDue: watch.hint(onDue),
+          logger,
+        }),
+      ),
     ),
     meters,
-    reconcile: createReconcile({ database, gateway, settle, clock, logger, concurrency, alarm }),
+    reconcile: watch.reconcile(
+      createReconcile({
+        database,
+        gateway,
+        settle,
+        clock,
+        logger,
+        concurrency,
+        alarm,
+        watchStep: watch.step,
+      }),
+    ),
     alarm,
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
-    duePayments: createDuePayments({ database, gateway, settle, concurrency, logger }),
-    dueReleases: createDueReleases({ database, mode, receiver, logger }),
+    duePayments: createDuePayments({ database, gateway, settle, concurrency, logger, watch: watch.loops }),
+    dueReleases: createDueReleases({ database, mode, receiver, logger, watch: watch.loops }),
     wakeUp,
   };
 }
@@ -145,7 +174,8 @@ function gatewayOf({ config, surroundings, logger }: ComposeOptions): Gateway {
   });
 }
 
-function receiverOf({ FULFILMENT_URL, FULFILMENT_SECRET }: Config) {
-  if (FULFILMENT_URL && FULFILMENT_SECRET) return createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET);
+function receiverOf({ FULFILMENT_URL, FULFILMENT_SECRET }: Config, tracing: Tracing | null) {
+  if (FULFILMENT_URL && FULFILMENT_SECRET)
+    return createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET, tracing?.headers);
   return { receive: ownReceiver, close: () => Promise.resolve() };
 }

@@ -16,6 +16,7 @@ import {
 } from './platform/config-fields.ts';
 import { lacksDirectAddress } from './platform/postgres/address.ts';
 import { Secret } from './platform/secret.ts';
+import { readTracingSettings, type TracingSettings } from './platform/tracing/settings.ts';
 
 /** The exit code of a process whose configuration is wrong (EX_CONFIG of sysexits.h). */
 export const EXIT_BAD_CONFIG = 78;
@@ -95,6 +96,8 @@ export type Config = Omit<Variables, 'GATEWAY_DIALECT' | 'PUBLIC_URL' | 'DEMO_SH
   dialectFile: { path: string; given: Record<string, unknown> } | null;
   production: boolean;
   demoShop: boolean;
+  /** Null: nobody asked for traces. */
+  tracing: TracingSettings | null;
 };
 
 /**
@@ -107,6 +110,7 @@ export function loadConfig(env: Record<string, string | undefined> = processEnvi
   const named = new Set(faults.map(nameIn));
   // A variable that is wrong by itself needs no second complaint about what it leads to.
   faults.push(...combinationFaults(variables).filter((fault) => !named.has(nameIn(fault))));
+  const tracing = readTracingSettings(env, faults);
   const dialect = readDialect(variables.GATEWAY_DIALECT, faults);
   // The default scheme is an assumption, so it binds only when secrets are given; a scheme that a person wrote
   // down always binds. Without either, webhooks stay what they are anyway: hints.
@@ -124,6 +128,7 @@ export function loadConfig(env: Record<string, string | undefined> = processEnvi
         ? null
         : { path: variables.GATEWAY_DIALECT, given: dialect.given },
     production,
+    tracing,
     demoShop: variables.DEMO_SHOP === 'on' || (variables.DEMO_SHOP === '' && !production),
   };
 }

@@ -8,6 +8,7 @@ import { listen } from './platform/http-server.ts';
 import { problemText } from './platform/problem.ts';
 import type { ProblemType } from './platform/problem-types.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
+import { openTracing } from './platform/tracing/tracing.ts';
 import { startWorker } from './start-worker.ts';
 
 export type StartedServer = {
@@ -37,7 +38,8 @@ const NOTICE_MS = 3_000;
 /** Starts the server and whatever the configuration leaves to it. @throws errors that {@link runProcess} explains */
 export async function startServer(options: ServerOptions): Promise<StartedServer> {
   const { config, dataDir, purpose } = options;
-  const logger = options.logger ?? createLogger(config.LOG_LEVEL);
+  const tracing = await openTracing(config.tracing, () => logger);
+  const logger = options.logger ?? createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
   // The port first: when it is taken nothing else needs to be started, or stopped again.
   let handler = refuseAs('starting');
   const http = await listen(
@@ -53,7 +55,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   let program: Program | undefined;
   try {
     surroundings = await prepareSurroundings({ config, dataDir, purpose, mayAttach: false, logger });
-    program = await compose({ config, surroundings, publicOrigin: () => origin, logger });
+    program = await compose({ config, surroundings, publicOrigin: () => origin, logger, tracing });
   } catch (error) {
     await surroundings?.close();
     await http.close(0);
@@ -83,6 +85,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
       await Promise.all([leave(), worker?.stop()]);
       await program.close();
       await surroundings.close();
+      await tracing?.close();
     },
   };
 }

@@ -1,13 +1,15 @@
 import { compose } from './compose.ts';
 import { prepareSurroundings } from './embedded.ts';
 import { createLogger } from './platform/logger.ts';
+import { openTracing } from './platform/tracing/tracing.ts';
 import { DATA_DIR, runProcess, terminationSignal } from './run.ts';
 import { startWorker } from './start-worker.ts';
 
 /** `npm run worker`: the clock's work in a process of its own, beside servers that run with WORKER=off. */
 await runProcess(async (config) => {
   const stopped = terminationSignal();
-  const logger = createLogger(config.LOG_LEVEL);
+  const tracing = await openTracing(config.tracing, () => logger);
+  const logger = createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
   const surroundings = await prepareSurroundings({
     config,
     dataDir: DATA_DIR,
@@ -16,12 +18,13 @@ await runProcess(async (config) => {
     logger,
   });
   const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-  const program = await compose({ config, surroundings, publicOrigin, logger });
+  const program = await compose({ config, surroundings, publicOrigin, logger, tracing });
   const worker = startWorker(program);
   logger.info('worker is running');
   await stopped;
   await worker.stop();
   await program.close();
   await surroundings.close();
+  await tracing?.close();
   return 0;
 });

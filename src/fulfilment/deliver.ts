@@ -1,5 +1,5 @@
 import type { Database } from '../platform/database.ts';
-import { createDueLoop, type DueLoop } from '../platform/due-loop.ts';
+import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/due-loop.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Receiver, ReleasePlan } from './release.ts';
@@ -29,6 +29,7 @@ export type DeliveryParts = {
   logger: Logger;
   /** Milliseconds that one delivery may take; ten seconds unless given, and never as long as the lease. */
   deadlineMs?: number;
+  watch?: LoopWatch | undefined;
 };
 
 /**
@@ -66,6 +67,7 @@ export function createDueReleases(parts: DeliveryParts): DueLoop {
     concurrency: CONCURRENCY,
     pollMs: POLL_MS,
     logger,
+    watch: parts.watch,
   });
 }
 

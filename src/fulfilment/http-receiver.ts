@@ -12,8 +12,13 @@ const MAX_BODY_BYTES = 64 * 1_024;
  * Tells another system of a release by a signed POST (Standard Webhooks): `webhook-id` is the release's id on every
  * delivery, `webhook-timestamp` and `webhook-signature` are of this delivery. Any 2xx is a receipt. A redirect is none:
  * it is not followed, because nobody but the configured address is to learn of orders.
+ * @param moreHeaders sent along, unsigned
  */
-export function createHttpReceiver(url: URL, secret: Secret): { receive: Receiver; close(): Promise<void> } {
+export function createHttpReceiver(
+  url: URL,
+  secret: Secret,
+  moreHeaders: () => Record<string, string> = () => ({}),
+): { receive: Receiver; close(): Promise<void> } {
   const webhook = new Webhook(secret.reveal());
   const agent = new Agent({ connections: 8, connect: { timeout: 2_000 } });
 
@@ -29,6 +34,7 @@ export function createHttpReceiver(url: URL, secret: Secret): { receive: Receive
       dispatcher: agent,
       body,
       headers: {
+        ...moreHeaders(),
         'content-type': 'application/json',
         'webhook-id': release.id,
         'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),

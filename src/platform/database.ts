@@ -21,6 +21,8 @@ export type Database = Queryable & {
   sessions: pg.Pool;
   /** The same pool with node-postgres' own types, for libraries that know nothing of bigint. */
   plainPool: { query(config: pg.QueryConfig): Promise<pg.QueryResult> };
+  /** Stands around the statements of whoever has a session of its own, where somebody watches them. */
+  watch?: (query: Queryable['query']) => Queryable['query'];
   /** Runs `work` in one transaction. Never await the network inside: a slow service would hold the rows. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;

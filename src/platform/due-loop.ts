@@ -27,13 +27,20 @@ export type DueLoopOptions<Row> = {
   concurrency: number;
   pollMs: number;
   logger: Logger;
+  /** Stands around claims and work, where somebody watches them. */
+  watch?: LoopWatch | undefined;
 };
+
+export type LoopWatch = <Row>(
+  options: Omit<DueLoopOptions<Row>, 'watch'>,
+) => Pick<DueLoopOptions<Row>, 'claim' | 'work'>;
 
 /** Under load a claim waits this long for places to become free: one statement for many rows, not one for each. */
 const GATHER_MS = 20;
 
 export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
-  const { claim, concurrency, pollMs } = options;
+  const { concurrency, pollMs } = options;
+  const { claim, work } = options.watch?.(options) ?? options;
   const logger = options.logger.child({ loop: options.name });
   const inHand = new Set<Promise<void>>();
   const bell = createBell();
@@ -41,8 +48,7 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
   let running: Promise<void> | undefined;
 
   function take(row: Row): void {
-    const task = options
-      .work(row)
+    const task = work(row)
       .catch((error: unknown) => {
         logger.error({ err: error, ...options.label?.(row) }, 'work on a due row failed');
       })

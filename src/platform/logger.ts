@@ -5,10 +5,19 @@ export type { Logger };
 /**
  * JSON lines, on standard output unless that belongs to a command's result. Messages are lower-case facts, their data stands in fields, and the
  * payment reference is in every line of its story. Bodies, headers and whole e-mail addresses are never logged.
+ * @param fieldsOfNow further fields of each line, as they are when it is written
  */
-export function createLogger(level: string, destination: DestinationStream = process.stdout): Logger {
+export function createLogger(
+  level: string,
+  destination: DestinationStream = process.stdout,
+  fieldsOfNow?: () => object,
+): Logger {
   const timestamp = pino.stdTimeFunctions.isoTime;
-  return pino({ level, base: null, timestamp, serializers: { err: describeError } }, destination);
+  const serializers = { err: describeError };
+  return pino(
+    { level, base: null, timestamp, serializers, ...(fieldsOfNow && { mixin: fieldsOfNow }) },
+    destination,
+  );
 }
 
 type ErrorDescription = {

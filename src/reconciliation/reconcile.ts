@@ -36,7 +36,13 @@ export type ReconcileParts = {
   /** Payments verified at the same time. */
   concurrency: number;
   alarm: Alarm;
+  /** Stands around the steps of a run, where somebody watches them. */
+  watchStep?: WatchStep | undefined;
 };
+
+export type RunStep =
+  'read history' | 'listen to webhooks' | 'compare' | 'verify' | 'compare again' | 'conclude';
+export type WatchStep = <T>(step: RunStep, work: () => Promise<T>) => Promise<T>;
 
 export type ReconcileOptions = {
   /** Expect only payments created from here on, and before `until`. What the history lists is compared in any case. */
@@ -92,18 +98,21 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
 
 type Run = ConcludedRun & { options: ReconcileOptions };
 
+const unwatched: WatchStep = (_step, work) => work();
+
 async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const { session, options } = run;
   const { mode } = parts.gateway;
+  const { watchStep: step = unwatched } = parts;
   const { since = null, until = null, onProgress } = options;
   // Where windows are named, what the service took before our first payment is not asked for.
   const isAll = since === null && until === null && parts.gateway.dialect.history.paging.windowDays === null;
   const cashBefore = await lookAtCash(parts.gateway, isAll);
-  const history = await stageHistory(session, parts.gateway, options);
+  const history = await step('read history', () => stageHistory(session, parts.gateway, options));
   const { startedAt } = history;
   // A window shows another part of the list than the run before saw.
   if (isAll) history.cut ??= await missingSince(session, mode);
-  const looked = await gatherWhatContradicts(session, parts.gateway);
+  const looked = await step('listen to webhooks', () => gatherWhatContradicts(session, parts.gateway));
   const scope: Scope = { mode, startedAt, since, until, isCut: history.cut !== null };
   onProgress?.({ step: 'compare' });
   // One look at one moment: other doors settle meanwhile, and sums of two moments would not close.
@@ -113,15 +122,18 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
       await classify(session, scope);
       return { sides: await totalsOfSides(session, scope), classes: await totalsOfClasses(session) };
     });
-  const before = await compare(matchSides);
-  const verified = await verifyWhatDiffers(parts, run, history);
-  const books = verified.answers.length === 0 ? before : await compare(matchAgain);
+  const before = await step('compare', () => compare(matchSides));
+  const verified = await step('verify', () => verifyWhatDiffers(parts, run, history));
+  const books =
+    verified.answers.length === 0 ? before : await step('compare again', () => compare(matchAgain));
   const inputs = { ...digestsOf(parts.gateway, books), history: await digestOfHistory(session) };
   const isWhole = history.cut === null && verified.problem === null;
   const cash = await cashOf(parts, history, cashBefore, books);
   const problem = history.cut ?? verified.problem ?? cash.problem;
   const found: Found = { history, verified, books, inputs, cash, problem };
-  const ended = await session.transaction(() => conclude(parts, run, found, { isAll, isWhole, looked }));
+  const ended = await step('conclude', () =>
+    session.transaction(() => conclude(parts, run, found, { isAll, isWhole, looked })),
+  );
   if (isWhole && isAll && !options.dryRun) await session.transaction(() => setAnchors(session, mode));
   await history.clear();
   return ended;

@@ -24,13 +24,14 @@ export async function openSession(database: Database, mode: Mode): Promise<Sessi
   const client = await database.sessions.connect();
   // Without a listener a connection that breaks between two queries would end the process.
   client.on('error', () => undefined);
-  const query: Queryable['query'] = async <Row extends object>(
+  const ask: Queryable['query'] = async <Row extends object>(
     statement: Parameters<Queryable['query']>[0],
     values: readonly unknown[] = [],
   ) => {
     const config = typeof statement === 'string' ? { text: statement } : statement;
     return (await client.query<Row>({ ...config, values: [...values] })).rows;
   };
+  const query = database.watch?.(ask) ?? ask;
   try {
     // Comparing a million rows takes longer than any request may.
     // Few rows differ, and the planner cannot know. A backend whose process was killed must not keep the lock. Compiling

@@ -1,7 +1,7 @@
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database.ts';
-import { createDueLoop, type DueLoop } from '../platform/due-loop.ts';
+import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/due-loop.ts';
 import type { Logger } from '../platform/logger.ts';
 import {
   claimDuePayments,
@@ -19,6 +19,7 @@ export type DuePaymentsParts = {
   settle: Settle;
   concurrency: number;
   logger: Logger;
+  watch?: LoopWatch | undefined;
 };
 
 // Nobody rings for a check whose time simply comes, so the loop looks by itself.
@@ -31,6 +32,7 @@ export function createDuePayments({
   settle,
   concurrency,
   logger,
+  watch,
 }: DuePaymentsParts): DueLoop {
   async function check(payment: DuePayment): Promise<void> {
     if (payment.status === 'created') {
@@ -60,5 +62,6 @@ export function createDuePayments({
     concurrency,
     pollMs: POLL_MS,
     logger,
+    watch,
   });
 }

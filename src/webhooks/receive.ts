@@ -39,8 +39,8 @@ export type ReceiveParts = {
   dialect: Dialect;
   secrets: readonly Secret[];
   clock: Clock;
-  /** Called when a payment became due. */
-  onDue: () => void;
+  /** Called when the payment that a webhook named became due. */
+  onDue: (reference: string | null) => void;
   logger: Logger;
 };
 
@@ -80,7 +80,7 @@ export function createReceiveWebhook({
     };
     const { isHinted, isStored } = await storeWebhook(db, webhook, keepsUnknown);
     logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');
-    if (isHinted) onDue();
+    if (isHinted) onDue(reading.reference);
     else limits.unknown.take('');
     if (isStored) return { outcome: 'stored', status: dialect.webhook.acknowledgement };
     return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(limits.unknown);

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { listen } from '../../src/platform/http-server.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
+import { openTracing } from '../../src/platform/tracing/tracing.ts';
 import type { ProfileName } from '../../src/sandbox/profiles/all.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startWorker } from '../../src/start-worker.ts';
@@ -79,6 +80,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     ...options.env,
   };
   const config = loadConfig(env);
+  const tracing = await openTracing(config.tracing, () => logger);
   let origin = '';
   const program = await compose({
     config,
@@ -96,6 +98,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     },
     publicOrigin: () => origin,
     logger,
+    tracing,
   });
   const { handler, exchanges } = recordExchanges(buildApp(program) as RequestListener);
   const http = await listen(handler, '127.0.0.1', 0);
@@ -133,6 +136,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
       await worker?.stop();
       await http.close(0);
       await program.close();
+      await tracing?.close();
       await drop();
       outgoing.stop();
     },

@@ -73,7 +73,8 @@ export function createMeters(clock: Clock): Meters {
   };
 }
 
-function failureOf(error: unknown): string {
+/** What a call to the service came to that gave no answer, in one word. */
+export function failureOf(error: unknown): string {
   if (error instanceof GatewayNotAsked) return 'not-asked';
   if (error instanceof GatewayUnavailable) return 'unavailable';
   return error instanceof GatewayKeyRefused ? 'key-refused' : 'error';

@@ -1,0 +1,89 @@
+import { SpanStatusCode } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import type { TracingSettings } from './settings.ts';
+import type { DeliveryReport } from './tracing.ts';
+
+export type Delivery = {
+  exporter: SpanExporter;
+  /** From here on, a collector that was away the last time is not asked again. */
+  hurry(): void;
+};
+
+type Done = Parameters<SpanExporter['export']>[1];
+type Result = Parameters<Done>[0];
+
+/** Where spans go. That they cannot be delivered is told once; spans are lost then, and nothing else. */
+export function createDelivery(
+  { exporter: kind, timeoutMs }: TracingSettings,
+  report: DeliveryReport,
+): Delivery {
+  const exporter =
+    kind === 'console'
+      ? createLines()
+      : new OTLPTraceExporter(timeoutMs === null ? {} : { timeoutMillis: timeoutMs });
+  let failure: Result | null = null;
+  let isInHurry = false;
+
+  function note(result: Result): void {
+    const { error } = result;
+    const hasFailed = error !== undefined;
+    if (hasFailed !== (failure !== null)) report(hasFailed ? reasonOf(error) : null);
+    failure = hasFailed ? result : null;
+  }
+
+  return {
+    exporter: {
+      ...(exporter.forceFlush && { forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve() }),
+      shutdown: () => exporter.shutdown(),
+      export: (spans, done) => {
+        if (isInHurry && failure !== null) {
+          done(failure);
+          return;
+        }
+        exporter.export(spans, (result) => {
+          note(result);
+          done(result);
+        });
+      },
+    },
+    hurry: () => {
+      isInHurry = true;
+    },
+  };
+}
+
+// Its code is of an enum that no package of ours exports.
+const DELIVERED = { code: 0 } as unknown as Result;
+
+/** A collector's own words may be anything. */
+function reasonOf(error: Error): string {
+  const { code, name } = error as { code?: unknown; name: string };
+  if (typeof code === 'number') return `the collector answered HTTP ${code}`;
+  return typeof code === 'string' ? code : name;
+}
+
+/** One line of JSON for each span, on standard error: standard output belongs to log lines and results. */
+function createLines(): SpanExporter {
+  return {
+    export: (spans, done) => {
+      process.stderr.write(spans.map((span) => `${JSON.stringify(lineOf(span))}\n`).join(''));
+      done(DELIVERED);
+    },
+    shutdown: () => Promise.resolve(),
+  };
+}
+
+function lineOf({ name, attributes, status, duration, parentSpanContext, ...span }: ReadableSpan): object {
+  const { traceId, spanId } = span.spanContext();
+  const [seconds, nanoseconds] = duration;
+  return {
+    span: name,
+    trace_id: traceId,
+    span_id: spanId,
+    ...(parentSpanContext && { parent_id: parentSpanContext.spanId }),
+    ms: Math.round(seconds * 1e6 + nanoseconds / 1e3) / 1e3,
+    ...(status.code === SpanStatusCode.ERROR && { failed: true }),
+    ...attributes,
+  };
+}

@@ -1,0 +1,51 @@
+import { systemClock } from '../clock.ts';
+import type { LoopWatch } from '../due-loop.ts';
+import { ORDER_ID, REFERENCE, RELEASE, ROWS } from './attributes.ts';
+import type { Attributes, Place, Tracing } from './tracing.ts';
+
+/**
+ * A span for each claim that found rows, and one for the work on each row. A row's story is its own trace, linked to the
+ * claim: thirty payments that were claimed together have nothing else in common.
+ */
+export function traceLoops(tracing: Tracing): LoopWatch {
+  return ({ name, claim, work, label }) => {
+    const claimedIn = new Map<unknown, Place>();
+    return {
+      claim: async (limit) => {
+        const startedAt = systemClock.now();
+        const rows = await claim(limit);
+        if (rows.length > 0) {
+          const pass = tracing.open({
+            name: `claim ${name}`,
+            startedAt,
+            attributes: { [ROWS]: rows.length },
+          });
+          for (const row of rows) claimedIn.set(row, pass.place);
+          pass.end();
+        }
+        return rows;
+      },
+      work: (row) => {
+        const pass = claimedIn.get(row);
+        claimedIn.delete(row);
+        return tracing.span(
+          {
+            name: `due ${name}`,
+            parent: null,
+            attributes: attributesOf(label?.(row) ?? {}),
+            links: pass === undefined ? [] : [pass],
+          },
+          () => work(row),
+        );
+      },
+    };
+  };
+}
+
+function attributesOf({ reference, orderId, release }: Record<string, string>): Attributes {
+  return {
+    ...(reference !== undefined && { [REFERENCE]: reference }),
+    ...(orderId !== undefined && { [ORDER_ID]: orderId }),
+    ...(release !== undefined && { [RELEASE]: release }),
+  };
+}
