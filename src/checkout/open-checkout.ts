@@ -1,6 +1,7 @@
 import type { InitializeResult } from '../gateway/initialize.ts';
 import { newId } from '../platform/ids.ts';
 import type { Money } from '../platform/money.ts';
+import { tellOf } from '../platform/story.ts';
 import { recordAmbiguousAndAdd, recordInitialize } from './attempts/repository.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest } from './start-checkout.ts';
 
@@ -16,7 +17,17 @@ const ANOTHER_ATTEMPT_NEEDS_MS = 5_000;
  * which verify shows one. Nobody has the first one's address, so nobody pays twice; should it be paid all the same, the
  * clock sees it.
  */
-export async function openCheckout(
+export function openCheckout(
+  parts: CheckoutParts,
+  payment: PaymentToSend,
+  request: ShopperRequest,
+): Promise<CheckoutResult> {
+  return open(parts, payment, request).catch((error: unknown) => {
+    throw tellOf(error, { reference: payment.reference, orderId: payment.orderId });
+  });
+}
+
+async function open(
   parts: CheckoutParts,
   payment: PaymentToSend,
   request: ShopperRequest,

@@ -4,6 +4,7 @@ import { findOrderStatus } from '../orders/repository.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
+import { tellOf } from '../platform/story.ts';
 import { hintAndClaim, isBeingChecked, postponeCheck } from '../settlement/checks/repository.ts';
 import { loadPayment } from '../settlement/repository.ts';
 import type { Settle } from '../settlement/settle.ts';
@@ -27,7 +28,7 @@ const LOOK_AGAIN_MS = 200;
 const RETRY_SEC = 5;
 
 export function createReturnFromCheckout({ database, mode, settle, clock }: ReturnParts): ReturnFromCheckout {
-  return async (reference, mayAsk) => {
+  async function comeBack(reference: string, mayAsk: boolean): ReturnType<ReturnFromCheckout> {
     const payment = await loadPayment(database, reference, mode);
     if (payment === null) return null;
     const { orderId } = payment;
@@ -41,7 +42,12 @@ export function createReturnFromCheckout({ database, mode, settle, clock }: Retu
     }
     const status = await findOrderStatus(database, orderId);
     return { orderId, status: status ?? payment.orderStatus };
-  };
+  }
+
+  return (reference, mayAsk) =>
+    comeBack(reference, mayAsk).catch((error: unknown) => {
+      throw tellOf(error, { reference });
+    });
 }
 
 /** A webhook was faster and its check is under way: its result is ours too, if it comes in time. */

@@ -8,6 +8,7 @@ import { ID_PATTERN } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
+import { tellOf } from '../platform/story.ts';
 import { storeWebhook, type ReceivedWebhook } from './repository.ts';
 import { createUnsignedLimits, type Limit } from './limits.ts';
 
@@ -78,7 +79,9 @@ export function createReceiveWebhook({
       authenticity: scheme === null ? 'unsigned' : 'signed',
       ...reading,
     };
-    const { isHinted, isStored } = await storeWebhook(db, webhook, keepsUnknown);
+    const { isHinted, isStored } = await storeWebhook(db, webhook, keepsUnknown).catch((error: unknown) => {
+      throw tellOf(error, { reference: reading.reference ?? undefined });
+    });
     logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');
     if (isHinted) onDue(reading.reference);
     else limits.unknown.take('');
