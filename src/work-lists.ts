@@ -4,7 +4,7 @@ import { listFindings, resolveFinding } from './reconciliation/findings.ts';
 import { addNote, assignFinding } from './reconciliation/work/repository.ts';
 import { DECISIONS, isDecision, type Decision } from './suspense/decision.ts';
 import { releaseCurrency, stoppedCurrencies } from './settlement/stops/repository.ts';
-import { assignSuspense, openSuspense, resolveSuspense } from './suspense/repository.ts';
+import { addSuspenseNote, assignSuspense, openSuspense, resolveSuspense } from './suspense/repository.ts';
 import { WorkListError, type WorkList } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
@@ -71,6 +71,12 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         json: { id: String(id), amount: formatMajor({ amount, currency }), currency, ...item },
       })),
     deeds: {
+      note: {
+        usage: 'note <id> --note "what was found out" --by "your name"',
+        needs: ['note'],
+        perform: async ({ database, gateway }, { id, by, note = '' }) =>
+          DONE_OR_GONE(await addSuspenseNote(database, gateway.mode, BigInt(id), by, note), 'Noted.'),
+      },
       assign: {
         usage: 'assign <id> --owner "who works on it" --by "your name"',
         needs: ['owner'],

@@ -14,6 +14,8 @@ export type Finding = Omit<ItemFacts, 'id'> & {
   assignedBy: string | null;
   assignedAt: string | null;
   notes: { at: string; by: string; note: string }[];
+  /** Changes with what a person sees of it and decides upon. */
+  version: string;
   /** What history, verify and webhooks said of it when it was last seen. */
   evidence: object | null;
   firstRunId: string;
@@ -64,7 +66,8 @@ export async function listFindings(database: Database, mode: Mode): Promise<Find
 /**
  * Closes a finding with a name and what was done. The same disagreement is then not raised again while it lasts; other
  * money or another class is another one, and so is one that went away and came back.
- * @returns false when the mode has no such open finding
+ * @param seen the version that the person looked at; null: whatever it is now
+ * @returns false when the mode has no such open finding, or another version of it
  * @throws {RangeError} without a name or a note, or under the name that reconciliation itself uses
  */
 export async function resolveFinding(
@@ -73,12 +76,13 @@ export async function resolveFinding(
   id: bigint,
   by: string,
   note: string,
+  seen: string | null = null,
 ): Promise<boolean> {
   const name = by.trim();
   if (name === '' || note.trim() === '')
     throw new RangeError('a finding is resolved by somebody, with a note');
   if (name === 'reconciliation') throw new RangeError('"reconciliation" is not a person');
-  return closeFinding(database, mode, id, name, note.trim());
+  return closeFinding(database, mode, id, name, note.trim(), seen);
 }
 
 /** @param startedAt stands for the first sight of a finding that is not stored (a dry run) */
@@ -98,7 +102,8 @@ export function factsOf(finding: SeenFinding, startedAt: Date): ItemFacts {
 
 function findingOf(finding: StoredFinding): Finding {
   const { id, lastSeenAt, ageSec, assignedAt, closedAt, reopens } = finding;
-  const { firstRunId, lastRunId, owner, assignedBy, notes, evidence, closedBy, resolution } = finding;
+  const { firstRunId, lastRunId, owner, assignedBy, notes, version, evidence, closedBy, resolution } =
+    finding;
   return {
     ...factsOf(finding, finding.firstSeenAt),
     id,
@@ -108,6 +113,7 @@ function findingOf(finding: StoredFinding): Finding {
     assignedBy,
     assignedAt: assignedAt?.toISOString() ?? null,
     notes,
+    version,
     evidence,
     firstRunId,
     lastRunId,

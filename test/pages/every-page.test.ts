@@ -14,11 +14,13 @@ let browser: Browser;
 const orders: Record<string, CheckoutAnswer> = {};
 let webhook = '';
 let run = '';
+let runBefore = '';
 
 beforeAll(async () => {
   shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN } });
   browser = await openBrowser();
   for (const name of ['pending', 'paid', 'failed', 'review']) orders[name] = await shop.checkout();
+  runBefore = (await shop.program.reconcile({ dryRun: false })).runId;
   await play('paid', 'pay');
   await play('failed', 'fail');
   await play('review', 'pay', { amount: '3' });
@@ -65,6 +67,7 @@ const PAGES: Record<string, () => string> = {
   "an order's dossier": () => `/admin/orders/${order('review')}`,
   "a paid order's dossier": () => `/admin/orders/${order('paid')}`,
   findings: () => '/admin/findings',
+  'findings, about to be resolved': () => '/admin/findings',
   'findings, and what was done': () => '/admin/findings?class=underpaid&told=resolved:2,gone:1',
   'money in suspense': () => '/admin/suspense',
   releases: () => '/admin/releases',
@@ -72,11 +75,23 @@ const PAGES: Record<string, () => string> = {
   'one webhook': () => `/admin/webhooks/${webhook}`,
   'reconciliation runs': () => '/admin/runs',
   'one run': () => `/admin/runs/${run}`,
+  'one run and an earlier one': () => `/admin/runs/${run}?against=${runBefore}`,
   charts: () => '/admin/charts',
   'the interface': () => '/docs',
   refusals: () => '/problems',
   'one refusal': () => '/problems/already-paid',
   'the example storefront': () => '/docs/example',
+};
+
+/** What a person does on a page before it is looked at. */
+const DEEDS: Record<string, (page: Page) => Promise<void>> = {
+  'findings, about to be resolved': async (page) => {
+    await page.getByRole('checkbox').first().check();
+    await page.getByLabel('Your name').fill('Ngozi');
+    await page.getByLabel('Why, in a sentence').fill('his bank sent it back');
+    await page.getByRole('button', { name: 'Resolve the ticked ones…' }).click();
+    await page.getByRole('button', { name: 'Resolve for good' }).waitFor();
+  },
 };
 
 const WIDTHS = { phone: 320, desktop: 1280 };
@@ -113,6 +128,7 @@ describe.each(Object.keys(PAGES))('%s', (name) => {
         if (protocol !== 'data:' && hostname !== '127.0.0.1') faults.push(`asked for ${request.url()}`);
       });
       await page.goto(new URL(PAGES[name]?.() ?? '', shop.origin).href, { waitUntil: 'load' });
+      await DEEDS[name]?.(page);
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );

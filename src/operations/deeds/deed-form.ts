@@ -11,6 +11,8 @@ export type DeedForm = {
   deed: string;
   /** A field, trimmed; null when it is empty. */
   field(name: string): string | null;
+  /** What was sent, all of it but the form's token: a page that asks once more sends it again. */
+  sent: readonly (readonly [name: string, value: string])[];
 };
 
 export const MAX_NAME = 80;
@@ -26,18 +28,9 @@ export function readDeedForm(body: unknown): DeedForm | { told: Told } {
   if (by === null || note === null) return { told: { unnamed: 1 } };
   // Its entries could not be told from ours.
   if (NOT_A_PERSON.includes(by)) return { told: { 'not-a-person': 1 } };
-  const ids = [...new Set(fields.getAll('id'))].slice(0, MAX_ROWS);
+  // Every row of the page comes along, for whoever ticks the page instead of its rows.
+  const ids = [...new Set(fields.getAll(fields.get('all') === 'yes' ? 'shown' : 'id'))].slice(0, MAX_ROWS);
   if (ids.length === 0) return { told: { nothing: 1 } };
-  return { by, note, ids, deed: field('deed') ?? '', field };
-}
-
-/** Does something to each row, one after the other, and counts. */
-export async function forEach(
-  ids: readonly string[],
-  word: keyof Told,
-  act: (id: string) => Promise<boolean>,
-): Promise<Told> {
-  let done = 0;
-  for (const id of ids) if (await act(id)) done += 1;
-  return { [word]: done, gone: ids.length - done };
+  const sent = [...fields].filter(([name]) => name !== 'form');
+  return { by, note, ids, deed: field('deed') ?? '', field, sent };
 }

@@ -7,10 +7,14 @@ const many = (count: number, one: string, more: string): string =>
 const SENTENCES = {
   resolved: (count: number) => `${many(count, 'is', 'are')} resolved.`,
   assigned: (count: number) => `${many(count, 'is', 'are')} assigned.`,
+  noted: (count: number) => `The note stands at ${many(count, 'row', 'rows')}.`,
+  changed: (count: number) =>
+    `${many(count, 'was', 'were')} left alone: somebody has changed ${count === 1 ? 'it' : 'them'} since you looked. Look again.`,
   gone: (count: number) => `${many(count, 'was', 'were')} not open any more: somebody was faster.`,
   nothing: () => 'Nothing was done: tick at least one row first.',
   unnamed: () => 'Nothing was done: give your name and say why.',
   'not-a-person': () => 'Nothing was done: the program itself goes by that name. Give yours.',
+  'no-deed': () => 'Nothing was done: press one of the buttons.',
   'no-owner': () => 'Nothing was done: say who is to work on it.',
   'no-decision': () => 'Nothing was done: choose a decision. A refund number belongs to a refund.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,

@@ -1,10 +1,12 @@
 import type { VNode } from 'preact';
 import { CLASSES } from '../../reconciliation/classes.ts';
 import type { Finding } from '../../reconciliation/findings.ts';
+import type { DeedForm } from '../deeds/deed-form.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
 import { Older, OrderLink, Table, words } from '../pages/parts.tsx';
 import { filterParams, type ListFilter } from './filter.ts';
-import { FilterForm, KeepFilter } from './list-parts.tsx';
+import { AssignTo, FilterForm, KeepFilter, NoteDeed, Notes, Owner, TickAll, TickBox } from './list-parts.tsx';
+import { SurePage } from './sure-page.tsx';
 
 type Props = {
   frame: Frame;
@@ -14,6 +16,16 @@ type Props = {
   count: number;
   next: string | null;
 };
+
+const FACTS = [
+  'Finding',
+  'Open for',
+  { number: 'Expected' },
+  { number: 'Actual' },
+  'Owner',
+  'Order',
+  'Reference',
+];
 
 /** Disagreements that nobody has resolved, oldest first, and what to do about each class. */
 export function FindingsPage({ frame, filter, classes, rows, count, next }: Props): VNode {
@@ -27,28 +39,29 @@ export function FindingsPage({ frame, filter, classes, rows, count, next }: Prop
           <FormToken visitor={frame.visitor} />
           <KeepFilter filter={filter} />
           <p class="none">{count} open, oldest first.</p>
-          <Table
-            label="Open findings"
-            head={[
-              'Tick',
-              'Finding',
-              'Open for',
-              { number: 'Expected' },
-              { number: 'Actual' },
-              'Order',
-              'Reference',
-            ]}
-          >
+          <Table label="Open findings" head={['Tick', ...FACTS]}>
             {rows.map((finding) => (
-              <Row key={String(finding.id)} finding={finding} />
+              <tr key={String(finding.id)}>
+                <td>
+                  <TickBox row={finding} label={`Finding ${finding.id}, ${words(finding.class)}`} />
+                </td>
+                <Facts finding={finding} />
+              </tr>
             ))}
           </Table>
           {next !== null && <Older address="/admin/findings" params={filterParams(filter, next)} />}
+          <TickAll rows={rows.length} />
           <div class="deed">
-            <WhoAndWhy visitor={frame.visitor} id="resolve" />
+            <WhoAndWhy visitor={frame.visitor} id="deed" />
+          </div>
+          <div class="deed">
             <p class="field">
-              <button>Resolve the ticked ones</button>
+              <button name="deed" value="resolve">
+                Resolve the ticked ones…
+              </button>
             </p>
+            <NoteDeed />
+            <AssignTo />
           </div>
         </form>
       )}
@@ -57,31 +70,41 @@ export function FindingsPage({ frame, filter, classes, rows, count, next }: Prop
   );
 }
 
-function Row({ finding }: { finding: Finding }): VNode {
-  const { id, age, expected, actual, currency, orderId, reference } = finding;
+/** Asks once more before findings are resolved. */
+export function SureOfFindings(props: { frame: Frame; form: DeedForm; rows: readonly Finding[] }): VNode {
+  const { frame, form, rows } = props;
   return (
-    <tr>
-      <td>
-        <input
-          type="checkbox"
-          name="id"
-          value={String(id)}
-          aria-label={`Finding ${id}, ${words(finding.class)}`}
-        />
-      </td>
+    <SurePage frame={frame} address="/admin/findings" form={form} count={rows.length} head={FACTS}>
+      {rows.map((finding) => (
+        <tr key={String(finding.id)}>
+          <Facts finding={finding} />
+        </tr>
+      ))}
+    </SurePage>
+  );
+}
+
+function Facts({ finding }: { finding: Finding }): VNode {
+  const { id, age, expected, actual, currency, owner, orderId, reference, notes } = finding;
+  return (
+    <>
       <td>
         #{String(id)} <span class="status findings">{words(finding.class)}</span>
+        <Notes notes={notes} />
       </td>
       <td>{age}</td>
       <td class="number">{expected ?? '–'}</td>
       <td class="number">{actual === null ? '–' : `${actual} ${currency ?? ''}`}</td>
+      <td>
+        <Owner name={owner} />
+      </td>
       <td>
         <OrderLink id={orderId} />
       </td>
       <td class="words">
         <code>{reference}</code>
       </td>
-    </tr>
+    </>
   );
 }
 

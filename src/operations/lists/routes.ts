@@ -1,17 +1,16 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
-import { listFindings, resolveFinding } from '../../reconciliation/findings.ts';
+import { listFindings } from '../../reconciliation/findings.ts';
 import { isDecision } from '../../suspense/decision.ts';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../suspense/repository.ts';
+import { openSuspense } from '../../suspense/repository.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { deedHandler, frameOf } from '../deeds/answer.ts';
-import { forEach, MAX_NAME, type DeedForm } from '../deeds/deed-form.ts';
-import type { Told } from '../deeds/told.ts';
+import type { DeedForm } from '../deeds/deed-form.ts';
+import { findingDeeds, suspenseDeeds } from './deeds.ts';
 import { ageOfDays, filterParams, pageOf, readFilter } from './filter.ts';
-import { FindingsPage } from './findings-page.tsx';
-import { SuspensePage } from './suspense-page.tsx';
-
-const ITEM_ID = /^\d{1,18}$/;
+import { FindingsPage, SureOfFindings } from './findings-page.tsx';
+import { SureOfSuspense, SuspensePage } from './suspense-page.tsx';
+import { isSeen, readTicks } from './tick.ts';
 
 /** The two lists a person works through. Whatever is done is done by what the command line calls, too. */
 export function workListRoutes(parts: AdminParts): Router {
@@ -34,9 +33,13 @@ export function workListRoutes(parts: AdminParts): Router {
   router.post(
     '/admin/findings',
     ...posted,
-    deedHandler(backTo('/admin/findings'), ({ ids, by, note }) =>
-      forEach(ids.filter(isItemId), 'resolved', (id) => resolveFinding(database, mode, BigInt(id), by, note)),
-    ),
+    deedHandler(backTo('/admin/findings'), findingDeeds(database, mode), async (deed, req) => {
+      if (!isUnasked(deed)) return null;
+      const rows = (await listFindings(database, mode)).filter(isSeen(readTicks(deed.ids)));
+      return rows.length === 0
+        ? null
+        : SureOfFindings({ frame: frameOf(guard, mode, req), form: deed, rows });
+    }),
   );
 
   router.get('/admin/suspense', guard.requireLogin, async (req, res) => {
@@ -50,30 +53,18 @@ export function workListRoutes(parts: AdminParts): Router {
   router.post(
     '/admin/suspense',
     ...posted,
-    deedHandler(backTo('/admin/suspense'), (deed) =>
-      deed.deed === 'assign' ? assign(parts, deed) : resolve(parts, deed),
-    ),
+    deedHandler(backTo('/admin/suspense'), suspenseDeeds(database, mode), async (deed, req) => {
+      const decision = deed.field('decision') ?? '';
+      if (!isUnasked(deed) || !isDecision(decision)) return null;
+      const rows = (await openSuspense(database, mode)).filter(isSeen(readTicks(deed.ids)));
+      if (rows.length === 0) return null;
+      return SureOfSuspense({ frame: frameOf(guard, mode, req), form: deed, rows, decision });
+    }),
   );
   return router;
 }
 
-async function assign({ database, gateway }: AdminParts, { ids, by, note, field }: DeedForm): Promise<Told> {
-  const owner = field('owner')?.slice(0, MAX_NAME) ?? null;
-  if (owner === null) return { 'no-owner': 1 };
-  return forEach(ids.filter(isItemId), 'assigned', (id) =>
-    assignSuspense(database, gateway.mode, BigInt(id), owner, by, note),
-  );
-}
-
-async function resolve({ database, gateway }: AdminParts, { ids, by, note, field }: DeedForm): Promise<Told> {
-  const decision = field('decision') ?? '';
-  const refundNote = field('refund');
-  if (!isDecision(decision) || (refundNote !== null && decision !== 'refund')) return { 'no-decision': 1 };
-  return forEach(ids.filter(isItemId), 'resolved', (id) =>
-    resolveSuspense(database, gateway.mode, BigInt(id), { by, note, decision, refundNote }),
-  );
-}
-
-function isItemId(id: string): boolean {
-  return ITEM_ID.test(id);
+/** Whether a person wants rows resolved and has not been shown yet what that will be. */
+function isUnasked({ deed, field }: DeedForm): boolean {
+  return deed === 'resolve' && field('sure') !== 'yes';
 }

@@ -1,10 +1,12 @@
 import type { VNode } from 'preact';
-import { DECISIONS } from '../../suspense/decision.ts';
+import { DECISIONS, type Decision } from '../../suspense/decision.ts';
 import type { SuspenseItem } from '../../suspense/repository.ts';
+import type { DeedForm } from '../deeds/deed-form.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
 import { Choice, money, Moment, Older, OrderLink, Table, words } from '../pages/parts.tsx';
 import { filterParams, type ListFilter } from './filter.ts';
-import { FilterForm, KeepFilter } from './list-parts.tsx';
+import { AssignTo, FilterForm, KeepFilter, NoteDeed, Notes, Owner, TickAll, TickBox } from './list-parts.tsx';
+import { SurePage } from './sure-page.tsx';
 
 type Props = {
   frame: Frame;
@@ -14,6 +16,8 @@ type Props = {
   count: number;
   next: string | null;
 };
+
+const FACTS = ['Item', { number: 'Amount' }, 'Since', 'Owner', 'Order', 'Reference'];
 
 /** Money the shop holds and has not earned, oldest first: each item gets an owner and an end. */
 export function SuspensePage({ frame, filter, classes, rows, count, next }: Props): VNode {
@@ -28,15 +32,18 @@ export function SuspensePage({ frame, filter, classes, rows, count, next }: Prop
           <FormToken visitor={frame.visitor} />
           <KeepFilter filter={filter} />
           <p class="none">{count} open, oldest first.</p>
-          <Table
-            label="Open items"
-            head={['Tick', 'Item', { number: 'Amount' }, 'Since', 'Owner', 'Order', 'Reference']}
-          >
+          <Table label="Open items" head={['Tick', ...FACTS]}>
             {rows.map((item) => (
-              <Row key={String(item.id)} item={item} />
+              <tr key={String(item.id)}>
+                <td>
+                  <TickBox row={item} label={`Item ${item.id}, ${words(item.class)}`} />
+                </td>
+                <Facts item={item} />
+              </tr>
             ))}
           </Table>
           {next !== null && <Older address="/admin/suspense" params={filterParams(filter, next)} />}
+          <TickAll rows={rows.length} />
           <Deeds frame={frame} />
         </form>
       )}
@@ -44,28 +51,55 @@ export function SuspensePage({ frame, filter, classes, rows, count, next }: Prop
   );
 }
 
-function Row({ item }: { item: SuspenseItem }): VNode {
-  const { id, amount, currency, openedAt, owner, orderId, reference } = item;
+/** Asks once more before money leaves suspense. */
+export function SureOfSuspense(props: {
+  frame: Frame;
+  form: DeedForm;
+  rows: readonly SuspenseItem[];
+  decision: Decision;
+}): VNode {
+  const { frame, form, rows, decision } = props;
+  const ending = `${words(decision)}: ${asOnPaper(DECISIONS[decision])}`;
   return (
-    <tr>
-      <td>
-        <input type="checkbox" name="id" value={String(id)} aria-label={`Item ${id}, ${words(item.class)}`} />
-      </td>
+    <SurePage
+      frame={frame}
+      address="/admin/suspense"
+      form={form}
+      count={rows.length}
+      head={FACTS}
+      ending={[ending, form.field('refund')].filter((text) => text !== null).join(', ')}
+    >
+      {rows.map((item) => (
+        <tr key={String(item.id)}>
+          <Facts item={item} />
+        </tr>
+      ))}
+    </SurePage>
+  );
+}
+
+function Facts({ item }: { item: SuspenseItem }): VNode {
+  const { id, amount, currency, openedAt, owner, orderId, reference, notes } = item;
+  return (
+    <>
       <td>
         #{String(id)} <span class="status review">{words(item.class)}</span>
+        <Notes notes={notes} />
       </td>
       <td class="number">{money(amount, currency)}</td>
       <td>
         <Moment at={openedAt} />
       </td>
-      <td>{owner ?? <span class="none">nobody yet</span>}</td>
+      <td>
+        <Owner name={owner} />
+      </td>
       <td>
         <OrderLink id={orderId} />
       </td>
       <td class="words">
         <code>{reference}</code>
       </td>
-    </tr>
+    </>
   );
 }
 
@@ -90,20 +124,13 @@ function Deeds({ frame }: { frame: Frame }): VNode {
         </p>
         <p class="field">
           <button name="deed" value="resolve">
-            Resolve the ticked ones
+            Resolve the ticked ones…
           </button>
         </p>
       </div>
       <div class="deed">
-        <p class="field">
-          <label for="owner">Who works on it</label>
-          <input id="owner" name="owner" maxLength={80} autocomplete="off" />
-        </p>
-        <p class="field">
-          <button name="deed" value="assign" class="quiet">
-            Assign the ticked ones
-          </button>
-        </p>
+        <NoteDeed />
+        <AssignTo />
       </div>
       <dl class="facts">
         {Object.entries(DECISIONS).map(([word, meaning]) => (

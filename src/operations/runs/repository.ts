@@ -38,3 +38,17 @@ export async function runById(db: Queryable, mode: Mode, id: string): Promise<St
   );
   return row ?? null;
 }
+
+/** Finished runs around this one, newest first: twenty before it and twenty after. */
+export function runsToCompare(db: Queryable, mode: Mode, { id, startedAt }: StoredRun): Promise<RunRow[]> {
+  const side = (compares: string, order: string): string =>
+    `(SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict, NULL::int AS findings
+      FROM reconciliation_runs
+      WHERE mode = $1 AND id <> $2 AND started_at ${compares} $3 AND finished_at IS NOT NULL
+      ORDER BY started_at ${order} LIMIT 20)`;
+  return db.query(`${side('>', 'ASC')} UNION ALL ${side('<=', 'DESC')} ORDER BY 2 DESC, 1`, [
+    mode,
+    id,
+    startedAt,
+  ]);
+}

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { CLASSES, type ReconciliationClass } from '../../reconciliation/classes.ts';
 import type { IdentityLine, ReconciliationReport } from '../../reconciliation/report.ts';
 import { AdminPage, type Frame } from '../pages/frame.tsx';
@@ -45,7 +45,10 @@ export function RunListPage(props: { frame: Frame; runs: readonly RunRow[]; next
   );
 }
 
-export function RunPage({ frame, run }: { frame: Frame; run: StoredRun }): VNode {
+type RunProps = { frame: Frame; run: StoredRun; children: ComponentChildren };
+
+/** @param children what changed between this run and another */
+export function RunPage({ frame, run, children }: RunProps): VNode {
   const { id, startedAt, finishedAt, verdict, report } = run;
   return (
     <AdminPage frame={frame} title="Reconciliation run" here="/admin/runs">
@@ -64,9 +67,9 @@ export function RunPage({ frame, run }: { frame: Frame; run: StoredRun }): VNode
         <>
           <Identity lines={report.identity} />
           <Counts report={report} />
-          {/* The difference to the run before goes here, once reconciliation tells it. */}
         </>
       )}
+      {children}
     </AdminPage>
   );
 }

@@ -67,6 +67,9 @@ const STORY = `
   SELECT assigned_at, 4, id, 'suspense', 'assigned', reference, concat_ws(' ', '#' || id, 'to ' || owner, 'by ' || assigned_by)
   FROM suspense_items WHERE order_id = $1 AND assigned_at IS NOT NULL
   UNION ALL
+  SELECT n.written_at, 4, n.id, 'suspense', 'note', s.reference, concat_ws(' ', '#' || s.id, 'by ' || n.written_by, n.note)
+  FROM suspense_items s JOIN suspense_notes n ON n.item_id = s.id WHERE s.order_id = $1
+  UNION ALL
   SELECT closed_at, 4, id, 'suspense', decision, reference,
     concat_ws(' ', '#' || id, 'by ' || closed_by, note, 'refund ' || refund_note)
   FROM suspense_items WHERE order_id = $1 AND closed_at IS NOT NULL
@@ -78,6 +81,9 @@ const STORY = `
   SELECT first_seen_at, 4, id, 'finding', class, reference,
     concat_ws(' ', '#' || id, 'expected ' || expected, 'actual ' || actual, currency)
   FROM findings WHERE order_id = $1
+  UNION ALL
+  SELECT n.written_at, 4, n.id, 'finding', 'note', f.reference, concat_ws(' ', '#' || f.id, 'by ' || n.written_by, n.note)
+  FROM findings f JOIN finding_notes n ON n.finding_id = f.id WHERE f.order_id = $1
   UNION ALL
   SELECT closed_at, 4, id, 'finding', 'closed', reference, concat_ws(' ', '#' || id, class, 'by ' || closed_by, note)
   FROM findings WHERE order_id = $1 AND closed_at IS NOT NULL`;

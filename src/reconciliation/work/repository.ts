@@ -20,7 +20,19 @@ export type StoredFinding = SeenFinding & {
   reopens: bigint | null;
   evidence: object | null;
   notes: { at: string; by: string; note: string }[];
+  /** Changes with what a person sees of it and decides upon: its money, who works on it, what was noted. */
+  version: string;
 };
+
+/** What a deed says besides what it does. */
+export type DeedSaid = {
+  note?: string | null;
+  /** The {@link StoredFinding.version} that the person looked at: nothing is done to what has changed since. */
+  seen?: string | null;
+};
+
+const VERSION = `hashtextextended(concat_ws('|', f.class, f.expected, f.actual, f.currency, f.owner,
+  extract(epoch FROM f.assigned_at), (SELECT count(*) FROM finding_notes n WHERE n.finding_id = f.id)), 0)::text`;
 
 /** Findings of a mode that were raised, by their ids, from `after` on; open ones or all. */
 export async function readFindings(
@@ -37,7 +49,8 @@ export async function readFindings(
        f.owner, f.assigned_by AS "assignedBy", f.assigned_at AS "assignedAt",
        f.closed_at AS "closedAt", f.closed_by AS "closedBy", f.note AS resolution, f.reopens, f.evidence,
        coalesce((SELECT jsonb_agg(jsonb_build_object('at', written_at, 'by', written_by, 'note', note) ORDER BY id)
-         FROM finding_notes n WHERE n.finding_id = f.id), '[]') AS notes
+         FROM finding_notes n WHERE n.finding_id = f.id), '[]') AS notes,
+       ${VERSION} AS version
      FROM findings f LEFT JOIN payments p ON p.reference = f.reference
      WHERE f.mode = $1 AND f.id > $2 AND f.raised_at IS NOT NULL AND (f.closed_at IS NULL OR NOT $3)
      ORDER BY f.id LIMIT $4`,
@@ -45,26 +58,30 @@ export async function readFindings(
   );
 }
 
-/** Gives a finding to somebody, or to somebody else. @returns false when the mode has no such open finding */
+/** Gives a finding to somebody, or to somebody else. @returns false when the mode has no such open finding, or not as seen */
 export async function assignFinding(
   db: Queryable,
   mode: Mode,
   id: bigint,
   owner: string,
   by: string,
+  { note = null, seen = null }: DeedSaid = {},
 ): Promise<boolean> {
   const rows = await db.query(
     `WITH assigned AS (
-       UPDATE findings SET owner = $3, assigned_at = now(), assigned_by = $4
-       WHERE id = $1 AND mode = $2 AND closed_at IS NULL
+       UPDATE findings f SET owner = $3, assigned_at = now(), assigned_by = $4
+       WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($6::text IS NULL OR ${VERSION} = $6)
        RETURNING id, order_id, reference, class
+     ), said AS (
+       INSERT INTO finding_notes (finding_id, written_by, note) SELECT id, $4, $5 FROM assigned WHERE $5::text IS NOT NULL
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'finding-assigned', reference, 'operator:' || $4, jsonb_build_object('finding', id, 'class', class, 'owner', $3::text)
+       SELECT order_id, 'finding-assigned', reference, 'operator:' || $4,
+         jsonb_strip_nulls(jsonb_build_object('finding', id, 'class', class, 'owner', $3::text, 'note', $5::text))
        FROM assigned WHERE order_id IS NOT NULL
      )
      SELECT id FROM assigned`,
-    [id, mode, owner, by],
+    [id, mode, owner, by, note, seen],
   );
   return rows.length === 1;
 }
@@ -85,18 +102,19 @@ export async function addNote(
   return rows.length === 1;
 }
 
-/** Closes one finding by a person's hand, and writes that into the order's story. @returns whether the mode had it open */
+/** Closes one finding by a person's hand, and writes that into the order's story. @returns whether the mode had it open, as seen */
 export async function closeFinding(
   db: Queryable,
   mode: Mode,
   id: bigint,
   by: string,
   note: string,
+  seen: string | null = null,
 ): Promise<boolean> {
   const rows = await db.query(
     `WITH closed AS (
-       UPDATE findings SET closed_at = now(), closed_by = $3, note = $4
-       WHERE id = $1 AND mode = $2 AND closed_at IS NULL
+       UPDATE findings f SET closed_at = now(), closed_by = $3, note = $4
+       WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($5::text IS NULL OR ${VERSION} = $5)
        RETURNING id, order_id, reference, class
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
@@ -104,7 +122,20 @@ export async function closeFinding(
        FROM closed WHERE order_id IS NOT NULL
      )
      SELECT id FROM closed`,
-    [id, mode, by, note],
+    [id, mode, by, note, seen],
   );
   return rows.length === 1;
+}
+
+/** Which of the findings are open, whatever else happened to them. */
+export async function stillOpenFindings(
+  db: Queryable,
+  mode: Mode,
+  ids: readonly bigint[],
+): Promise<bigint[]> {
+  const rows = await db.query<{ id: bigint }>(
+    'SELECT id FROM findings WHERE id = ANY($1) AND mode = $2 AND closed_at IS NULL',
+    [ids, mode],
+  );
+  return rows.map(({ id }) => id);
 }
