@@ -1,9 +1,12 @@
 import type { Response } from 'express';
-import type { ComponentChildren, VNode } from 'preact';
+import { createContext, type ComponentChildren, type VNode } from 'preact';
+import { useContext } from 'preact/hooks';
 import { renderToString } from 'preact-render-to-string';
+import { DEFAULT_LOCALE, localeOf } from './locale.ts';
+import { displayMajor, displayNumber, formatMajor, minorDigits, type Money } from './money.ts';
 
 export type PageProps = {
-  title: string;
+  title: ComponentChildren;
   /** Address of the one style sheet. Pages carry no inline style: the content policy forbids it. */
   stylesheet: string;
   /** Address of a module script, for what a page does beyond plain HTML. Every page works without it. */
@@ -36,11 +39,39 @@ export function Page({ title, stylesheet, script, refreshSec, children }: PagePr
   );
 }
 
+const ReaderLocale = createContext(DEFAULT_LOCALE);
+
+/** How whoever reads the page wants numbers written. For components: it is known once the page is rendered. */
+export function useLocale(): string {
+  return useContext(ReaderLocale);
+}
+
+/** Money as the reader writes it. A currency that ISO 4217 does not know is shown in minor units. */
+export function Amount({ amount, currency }: Money): VNode {
+  if (minorDigits(currency) === null) return <>{`${currency} ${amount} minor units`}</>;
+  return <MajorAmount text={formatMajor({ amount, currency })} currency={currency} />;
+}
+
+/** The same for an amount that is a decimal text already. */
+export function MajorAmount({ text, currency }: { text: string; currency: string }): VNode {
+  return <>{displayMajor(text, currency, useLocale())}</>;
+}
+
+/** The same where the currency stands elsewhere. */
+export function MajorNumber({ text }: { text: string }): VNode {
+  return <>{displayNumber(text, useLocale())}</>;
+}
+
 /** Answers with a page. Text from outside is escaped by the renderer; nothing here takes markup as a string. */
 export function sendPage(res: Response, page: VNode, status = 200): void {
+  const locale = localeOf(res.req.get('accept-language'));
   res
     .status(status)
     .set('cache-control', 'no-store')
+    .vary('accept-language')
     .type('html')
-    .send('<!doctype html>' + renderToString(page));
+    .send(
+      '<!doctype html>' +
+        renderToString(<ReaderLocale.Provider value={locale}>{page}</ReaderLocale.Provider>),
+    );
 }

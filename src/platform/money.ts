@@ -1,4 +1,5 @@
 import { code as currencyByCode } from 'currency-codes';
+import { DEFAULT_LOCALE } from './locale.ts';
 
 /**
  * Money is a count of minor units (bigint) and an ISO 4217 currency. It becomes text with a decimal point
@@ -57,16 +58,26 @@ export function isPowerOfTenApart(a: bigint, b: bigint): boolean {
   return scaled === larger;
 }
 
-/** For people: `NGN 1,250.00` in the reader's language, with the currency's own number of decimals. */
-export function displayMoney(money: Money, locale = 'en'): string {
-  const digits = minorDigits(money.currency) ?? 0;
-  const format = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency: money.currency,
-    currencyDisplay: 'code',
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
+/** For people: `NGN 1,250.00` as the reader's language writes it, with the currency's own number of decimals. */
+export function displayMoney(money: Money, locale = DEFAULT_LOCALE): string {
+  return displayMajor(formatMajor(money), money.currency, locale);
+}
+
+/** The same for an amount that is a decimal text already; it may be negative. */
+export function displayMajor(text: string, currency: string, locale = DEFAULT_LOCALE): string {
+  const digits = minorDigits(currency) ?? 0;
+  return display(text, digits, { style: 'currency', currency, currencyDisplay: 'code' }, locale);
+}
+
+/** The same with the decimals that it has and without its currency, for where that stands already. */
+export function displayNumber(text: string, locale = DEFAULT_LOCALE): string {
+  return display(text, text.split('.')[1]?.length ?? 0, {}, locale);
+}
+
+function display(text: string, digits: number, style: Intl.NumberFormatOptions, locale: string): string {
+  const options = { ...style, minimumFractionDigits: digits, maximumFractionDigits: digits };
   // A decimal string is formatted exactly; the typings lag behind the standard and ask for its literal type.
-  return format.format(formatMajor(money) as Intl.StringNumericLiteral).replace(/\u00a0/g, ' ');
+  const written = new Intl.NumberFormat(locale, options).format(text as Intl.StringNumericLiteral);
+  // Marks of direction would turn the words around an amount; a plain space can be searched for and typed.
+  return written.replace(/\u00a0/g, ' ').replace(/[\u200e\u200f\u061c]/g, '');
 }

@@ -30,10 +30,3 @@ export function formatAmount({ minor, currency }: Money): string {
   const point = digits.length - decimals;
   return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
-
-/** The same for people: thousands grouped ("1,250.50"). The currency code is for the page to place. */
-export function formatForPeople(money: Money): string {
-  const [whole = '', fraction] = formatAmount(money).split('.');
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
-}

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useLocale } from '../platform/html.tsx';
 import { ProductCard } from './product-card.tsx';
 import type { Shelf } from './shelves.ts';
 
@@ -13,7 +14,13 @@ export function CurrencyShelf({ shelf }: { shelf: Shelf }): VNode {
       <h2 id={`${currency}-heading`}>
         {currencyName} <span class="code">{currency}</span>
       </h2>
-      <form method="post" action="/checkout" data-currency={currency} data-digits={digits}>
+      <form
+        method="post"
+        action="/checkout"
+        data-currency={currency}
+        data-digits={digits}
+        data-locale={useLocale()}
+      >
         <input type="hidden" name="currency" value={currency} />
         <ul class="products">
           {products.map((product) => (

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Product } from '../orders/catalogue.ts';
-import { displayMoney } from '../platform/money.ts';
+import { Amount } from '../platform/html.tsx';
 import { versioned } from './assets.ts';
 
 /** More of one thing than anybody buys here; the server has its own limit. */
@@ -18,7 +18,9 @@ export function ProductCard({ product }: { product: Product }): VNode {
       <div class="about">
         <h3>{name}</h3>
         <p class="description">{description}</p>
-        <p class="price">{displayMoney(price)}</p>
+        <p class="price">
+          <Amount {...price} />
+        </p>
         <div class="quantity">
           <input type="hidden" name="sku" value={sku} />
           <label>

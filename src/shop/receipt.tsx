@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Order, OrderLine } from '../orders/order.ts';
-import { displayMoney } from '../platform/money.ts';
+import { Amount } from '../platform/html.tsx';
 
 const PAID_AT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
@@ -24,7 +24,9 @@ export function Receipt({ order }: { order: Order }): VNode {
         <tfoot>
           <tr>
             <th scope="row">Total</th>
-            <td>{displayMoney(order.total)}</td>
+            <td>
+              <Amount {...order.total} />
+            </td>
           </tr>
         </tfoot>
       </table>
@@ -60,11 +62,16 @@ function Line({ line, currency }: { line: OrderLine; currency: string }): VNode 
         {description}
         {quantity > 1 && (
           <span class="each">
-            {quantity} × <span>{displayMoney({ amount: unitAmount, currency })}</span>
+            {quantity} ×{' '}
+            <span>
+              <Amount amount={unitAmount} currency={currency} />
+            </span>
           </span>
         )}
       </th>
-      <td>{displayMoney({ amount: unitAmount * BigInt(quantity), currency })}</td>
+      <td>
+        <Amount amount={unitAmount * BigInt(quantity)} currency={currency} />
+      </td>
     </tr>
   );
 }

@@ -265,6 +265,24 @@ test('notes about money that belongs to no order are kept with it, too', async (
   await expect(sql('DELETE FROM suspense_notes')).rejects.toThrow('notes of suspense are kept');
 });
 
+test('whoever looks reads amounts as they write them', async () => {
+  await heldOrders(1);
+  const { runId } = await shop.program.reconcile({ dryRun: false });
+  for (const path of [
+    '/admin',
+    '/admin/findings',
+    '/admin/orders',
+    '/admin/charts',
+    `/admin/runs/${runId}`,
+  ]) {
+    const page = await fetch(shop.origin + path, {
+      headers: { cookie: ngozi.cookie, 'accept-language': 'de' },
+    });
+    expect(await page.text()).toMatch(/\d,\d\d\b/);
+    expect(await ngozi.text(path)).not.toMatch(/[>\s]\d+,\d\d[<\s]/);
+  }
+});
+
 describe("a run's page", () => {
   test('tells what opened, closed and changed since the run before, or any other', async () => {
     const quiet = await shop.program.reconcile({ dryRun: false });

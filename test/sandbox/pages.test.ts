@@ -32,6 +32,14 @@ describe('the checkout page', () => {
     expect(await (await fetch(page)).text()).toContain(`${shown} <span class="currency">${currency}</span>`);
   });
 
+  test('writes them as the browser asks, in the title and on the button, too', async () => {
+    const page = await openCheckout(await start(), 'a', { amount: '1250.5', localCurrency: '"NGN"' });
+    const html = await (await fetch(page, { headers: { 'accept-language': 'de-DE' } })).text();
+    expect(html).toMatch(/<title>[^<]*1\.250,50 NGN<\/title>/);
+    expect(html).toContain('1.250,50 <span class="currency">NGN</span>');
+    expect(html).toContain('Pay 1.250,50 NGN');
+  });
+
   test('names the reference, says that no real money moves, and offers pay, fail and leave', async () => {
     const sandbox = await start();
     const html = await (await fetch(await openCheckout(sandbox, 'order-77'))).text();

@@ -4,6 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { readCheckoutForm } from '../../src/checkout/input.ts';
 import type { Order } from '../../src/orders/order.ts';
 import { listen, type RunningServer } from '../../src/platform/http-server.ts';
+import { localeOf } from '../../src/platform/locale.ts';
 import { displayMoney } from '../../src/platform/money.ts';
 import { openBrowser } from '../support/browser.ts';
 import { order, ORDER_ID, shopApp } from './support.ts';
@@ -32,8 +33,8 @@ async function visit(path: string): Promise<void> {
   await page.goto(`http://127.0.0.1:${server.port}${path}`);
 }
 
-async function openContext(javaScriptEnabled = true): Promise<void> {
-  context = await browser.newContext({ javaScriptEnabled });
+async function openContext(javaScriptEnabled = true, locale = 'en-US'): Promise<void> {
+  context = await browser.newContext({ javaScriptEnabled, locale });
   page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS / 2);
   page.on('pageerror', (error) => faults.push(error.message));
@@ -89,18 +90,19 @@ describe('in a browser', () => {
   });
 
   test.each([
-    ['NGN', 'jollof-kit', 840_100n],
-    ['XOF', 'djembe', 130_000n],
-    ['KWD', 'date-box', 6_250n],
+    ['en-NG', 'NGN', 'jollof-kit', 840_100n],
+    ['fr-SN', 'XOF', 'djembe', 130_000n],
+    ['ar-KW', 'KWD', 'date-box', 6_250n],
+    ['de-DE', 'NGN', 'jollof-kit', 840_100n],
   ])(
-    'the %s basket adds up as the server displays it',
-    async (currency, sku, amount) => {
-      await openContext();
+    'for somebody who reads %s the %s basket adds up as the server displays it',
+    async (locale, currency, sku, amount) => {
+      await openContext(true, locale);
       await visit('/shop');
       await card(sku).getByRole('button', { name: 'Add to basket' }).click();
       await card(sku).getByRole('button', { name: 'one The' }).last().click();
       const total = await basket(currency).getByRole('status').textContent();
-      expect(total).toBe(`Total ${displayMoney({ amount, currency })}`);
+      expect(total).toBe(`Total ${displayMoney({ amount, currency }, localeOf(locale))}`);
     },
     PATIENCE_MS,
   );

@@ -113,6 +113,17 @@ describe('the order page', () => {
     expect(html.split(`<td>${shown}</td>`)).toHaveLength(3);
   });
 
+  test.each([
+    ['de-DE,de;q=0.9', '16.901,00 NGN'],
+    ['fr', '16\u202f901,00 NGN'],
+    ['tlh', 'NGN 16,901.00'],
+  ])('writes them for whoever accepts %s', async (language, shown) => {
+    const { app } = shopApp({ orders: [order('paid')] });
+    const answer = await request(app).get(`/shop/orders/${ORDER_ID}`).set('accept-language', language);
+    expect(answer.text).toContain(`<td>${shown}</td>`);
+    expect(answer.headers.vary).toMatch(/accept-language/i);
+  });
+
   test('does not speak of a payment when none was ever started', async () => {
     const html = await orderPage(order('pending', { reference: null }));
     expect(html).toContain('This order is waiting for your payment');

@@ -250,7 +250,7 @@ describe('every item has an owner and an end', () => {
 
   test.each([
     ['a deletion', 'DELETE FROM suspense_items', 'is refused'],
-    ['emptying the table', 'TRUNCATE suspense_items', 'is refused'],
+    ['emptying the table', 'TRUNCATE suspense_items CASCADE', 'is refused'],
     ['another order', `UPDATE suspense_items SET order_id = NULL`, 'is refused'],
     ['another age', `UPDATE suspense_items SET opened_at = now() - interval '1 year'`, 'is refused'],
     ['an end without a name', `UPDATE suspense_items SET closed_at = now()`, 'closed_by_somebody'],

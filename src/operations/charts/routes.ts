@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { systemClock } from '../../platform/clock.ts';
 import { sendPage } from '../../platform/html.tsx';
+import { localeOf } from '../../platform/locale.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../deeds/answer.ts';
 import { openFindingCounts } from '../glance/repository.ts';
@@ -26,7 +27,7 @@ export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
       new Date(today - (DAYS - 1 - ago) * DAY_MS).toISOString().slice(0, 10),
     );
     const charts = [
-      ...collectedPerDay(settled, held, days),
+      ...collectedPerDay(settled, held, days, localeOf(req.get('accept-language'))),
       timeToSettle(settled, DAYS),
       findingsByAge(findings),
     ];

@@ -1,5 +1,5 @@
 import { AGES } from '../lists/filter.ts';
-import { money } from '../pages/parts.tsx';
+import { displayMoney, minorDigits } from '../../platform/money.ts';
 import type { OpenWork } from '../glance/repository.ts';
 import { WAIT_STEPS_SEC, type HeldDay, type SettledDay } from './repository.ts';
 
@@ -24,10 +24,15 @@ export function collectedPerDay(
   settled: readonly SettledDay[],
   held: readonly HeldDay[],
   days: readonly string[],
+  locale: string,
 ): Chart[] {
   const currencies = [...new Set([...settled, ...held].map(({ currency }) => currency))].sort();
   return currencies.map((currency) => {
     const values: Chart['values'] = {};
+    const write = (amount: bigint): string =>
+      minorDigits(currency) === null
+        ? `${currency} ${amount} minor units`
+        : displayMoney({ amount, currency }, locale);
     const add = (day: string, name: string, amount: bigint): void => {
       const ofDay = (values[day] ??= {});
       // A picture of amounts: what a number loses beyond 2^53 is smaller than a pixel, and the table is of the same.
@@ -43,11 +48,11 @@ export function collectedPerDay(
     return {
       id: `collected-${currency}`,
       title: `Collected per day, ${currency}`,
-      summary: `${money(total, currency)} settled in ${days.length} days${strays.length > 0 ? ', and money that was not earned besides' : ''}.`,
+      summary: `${write(total)} settled in ${days.length} days${strays.length > 0 ? ', and money that was not earned besides' : ''}.`,
       keys: days,
       classes: [SETTLED, ...[...new Set(strays.map((row) => row.class))].sort()],
       values,
-      format: (value) => money(BigInt(Math.round(value)), currency),
+      format: (value) => write(BigInt(Math.round(value))),
     };
   });
 }

@@ -1,6 +1,8 @@
 import type { VNode } from 'preact';
+import { Amount, MajorNumber } from '../../platform/html.tsx';
+import { formatMajor, minorDigits, type Money } from '../../platform/money.ts';
 import type { HeldDay, SettledDay } from '../charts/repository.ts';
-import { money, Table } from '../pages/parts.tsx';
+import { Table } from '../pages/parts.tsx';
 import { MAX_COUNTED, type OpenMoney, type OpenWork } from './repository.ts';
 
 /** One currency today. Amounts in minor units. */
@@ -59,12 +61,20 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
         {lines.map(({ currency, collected, settled, settledOrders, open, openPayments, suspense }) => (
           <tr key={currency}>
             <th scope="row">{currency}</th>
-            <td class="number">{amountOnly(collected, currency)}</td>
-            <td class="number">{amountOnly(settled, currency)}</td>
+            <td class="number">
+              <Bare amount={collected} currency={currency} />
+            </td>
+            <td class="number">
+              <Bare amount={settled} currency={currency} />
+            </td>
             <td class="number">{settledOrders.toLocaleString('en')}</td>
-            <td class="number">{amountOnly(open, currency)}</td>
+            <td class="number">
+              <Bare amount={open} currency={currency} />
+            </td>
             <td class="number">{openPayments.toLocaleString('en')}</td>
-            <td class={suspense > 0n ? 'number warn' : 'number'}>{amountOnly(suspense, currency)}</td>
+            <td class={suspense > 0n ? 'number warn' : 'number'}>
+              <Bare amount={suspense} currency={currency} />
+            </td>
           </tr>
         ))}
       </Table>
@@ -78,6 +88,8 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
   );
 }
 
-function amountOnly(amount: bigint, currency: string): string {
-  return money(amount, currency).replace(`${currency} `, '');
+/** An amount whose currency stands at the head of its row. */
+function Bare({ amount, currency }: Money): VNode {
+  if (minorDigits(currency) === null) return <Amount amount={amount} currency={currency} />;
+  return <MajorNumber text={formatMajor({ amount, currency })} />;
 }

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { MajorNumber } from '../../platform/html.tsx';
 import { CLASSES } from '../../reconciliation/classes.ts';
 import type { Finding } from '../../reconciliation/findings.ts';
 import type { DeedForm } from '../deeds/deed-form.ts';
@@ -93,8 +94,10 @@ function Facts({ finding }: { finding: Finding }): VNode {
         <Notes notes={notes} />
       </td>
       <td>{age}</td>
-      <td class="number">{expected ?? '–'}</td>
-      <td class="number">{actual === null ? '–' : `${actual} ${currency ?? ''}`}</td>
+      <td class="number">{expected === null ? '–' : <MajorNumber text={expected} />}</td>
+      <td class="number">
+        {actual === null ? '–' : <MajorNumber text={actual} />} {actual === null ? '' : currency}
+      </td>
       <td>
         <Owner name={owner} />
       </td>

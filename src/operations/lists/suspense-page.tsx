@@ -1,9 +1,10 @@
 import type { VNode } from 'preact';
+import { Amount } from '../../platform/html.tsx';
 import { DECISIONS, type Decision } from '../../suspense/decision.ts';
 import type { SuspenseItem } from '../../suspense/repository.ts';
 import type { DeedForm } from '../deeds/deed-form.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
-import { Choice, money, Moment, Older, OrderLink, Table, words } from '../pages/parts.tsx';
+import { Choice, Moment, Older, OrderLink, Table, words } from '../pages/parts.tsx';
 import { filterParams, type ListFilter } from './filter.ts';
 import { AssignTo, FilterForm, KeepFilter, NoteDeed, Notes, Owner, TickAll, TickBox } from './list-parts.tsx';
 import { SurePage } from './sure-page.tsx';
@@ -86,7 +87,9 @@ function Facts({ item }: { item: SuspenseItem }): VNode {
         #{String(id)} <span class="status review">{words(item.class)}</span>
         <Notes notes={notes} />
       </td>
-      <td class="number">{money(amount, currency)}</td>
+      <td class="number">
+        <Amount amount={amount} currency={currency} />
+      </td>
       <td>
         <Moment at={openedAt} />
       </td>

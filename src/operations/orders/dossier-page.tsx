@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import { parseMajor } from '../../platform/money.ts';
+import { MajorAmount } from '../../platform/html.tsx';
 import type { Dossier } from '../explain.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
 import { foreignText } from '../pages/foreign-text.ts';
-import { Moment, money, Status, Table, words } from '../pages/parts.tsx';
+import { Moment, Status, Table, words } from '../pages/parts.tsx';
 import type { ReleaseRow } from '../releases/repository.ts';
 import type { Evidence } from './repository.ts';
 import { Timeline } from './timeline.tsx';
@@ -44,7 +44,9 @@ function Heading({ dossier }: { dossier: Dossier }): VNode {
     <section aria-label="The order">
       <p class="headline">
         <code>{orderId}</code> <Status word={status} />{' '}
-        <strong>{money(parseMajor(amount, currency) ?? 0n, currency)}</strong>
+        <strong>
+          <MajorAmount text={amount} currency={currency} />
+        </strong>
       </p>
       <ul class="plain">
         {lines.map(({ description, quantity }, index) => (

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import { ORDER_STATUSES } from '../../orders/order.ts';
+import { Amount } from '../../platform/html.tsx';
 import { AdminPage, type Frame } from '../pages/frame.tsx';
-import { Choice, Moment, money, Older, OrderLink, Status, Table } from '../pages/parts.tsx';
+import { Choice, Moment, Older, OrderLink, Status, Table } from '../pages/parts.tsx';
 import type { OrderPage } from './repository.ts';
 import { paramsOf, type OrderSearch } from './search.ts';
 
@@ -32,7 +33,9 @@ export function OrderListPage({ frame, search, page, estimate }: Props): VNode {
               <td>
                 <Status word={status} />
               </td>
-              <td class="number">{money(amount, currency)}</td>
+              <td class="number">
+                <Amount amount={amount} currency={currency} />
+              </td>
               <td>
                 <OrderLink id={id} />
               </td>

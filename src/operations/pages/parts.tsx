@@ -1,17 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { displayMoney, minorDigits } from '../../platform/money.ts';
 
 /** A moment in UTC, to the second: every operator everywhere reads the same. */
 export function Moment({ at }: { at: Date | null }): VNode {
   if (at === null) return <span class="none">–</span>;
   const iso = at.toISOString();
   return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 19)}`}</time>;
-}
-
-/** @param amount minor units; a currency that ISO 4217 does not know is shown in them */
-export function money(amount: bigint, currency: string): string {
-  if (minorDigits(currency) === null) return `${currency} ${amount} minor units`;
-  return displayMoney({ amount, currency });
 }
 
 export function Status({ word }: { word: string }): VNode {

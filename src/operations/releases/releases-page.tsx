@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import type { Undelivered } from '../../fulfilment/repository.ts';
+import { Amount } from '../../platform/html.tsx';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
-import { Moment, money, Older, OrderLink, Status, Table } from '../pages/parts.tsx';
+import { Moment, Older, OrderLink, Status, Table } from '../pages/parts.tsx';
 import type { ReleaseRow } from './repository.ts';
 
 type Props = {
@@ -42,7 +43,9 @@ export function ReleasesPage({ frame, undelivered, latest, next }: Props): VNode
               <td>
                 <Status word={delivery} />
               </td>
-              <td class="number">{money(amount, currency)}</td>
+              <td class="number">
+                <Amount amount={amount} currency={currency} />
+              </td>
               <td>
                 <Moment at={deliveredAt} />
               </td>
@@ -95,7 +98,9 @@ function UndeliveredForm({ frame, undelivered }: Pick<Props, 'frame' | 'undelive
             <td>
               <Moment at={release.nextCheckAt} />
             </td>
-            <td class="number">{money(release.amount, release.currency)}</td>
+            <td class="number">
+              <Amount {...release} />
+            </td>
             <td class="words">{release.lastError ?? ''}</td>
           </tr>
         ))}

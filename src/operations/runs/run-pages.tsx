@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
+import { MajorNumber } from '../../platform/html.tsx';
 import { CLASSES, type ReconciliationClass } from '../../reconciliation/classes.ts';
 import type { IdentityLine, ReconciliationReport } from '../../reconciliation/report.ts';
 import { AdminPage, type Frame } from '../pages/frame.tsx';
@@ -84,21 +85,29 @@ function Identity({ lines }: { lines: readonly IdentityLine[] }): VNode {
         <Table key={currency} label={`Money in ${currency}`} head={[currency, { number: 'Amount' }]}>
           <tr>
             <th scope="row">paid at the service</th>
-            <td class="number">{serviceTotal}</td>
+            <td class="number">
+              <MajorNumber text={serviceTotal} />
+            </td>
           </tr>
           <tr>
             <th scope="row">= settled here</th>
-            <td class="number">{settled}</td>
+            <td class="number">
+              <MajorNumber text={settled} />
+            </td>
           </tr>
           {Object.entries(classes).map(([name, amount]) => (
             <tr key={name}>
               <th scope="row">+ {words(name)}</th>
-              <td class="number">{amount}</td>
+              <td class="number">
+                <MajorNumber text={amount} />
+              </td>
             </tr>
           ))}
           <tr class={/[1-9]/.test(difference) ? 'alarm' : ''}>
             <th scope="row">+ unexplained</th>
-            <td class="number">{difference}</td>
+            <td class="number">
+              <MajorNumber text={difference} />
+            </td>
           </tr>
         </Table>
       ))}

@@ -3,8 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { Page } from '../../platform/html.tsx';
 import { amountOnRecord } from '../assumptions.ts';
 import type { State, Transaction } from '../ledger/transaction.ts';
-import { formatForPeople } from '../money.ts';
-import { Amount } from '../pages/amount.tsx';
+import { Amount, AmountText } from '../pages/amount.tsx';
 import { Ribbon } from '../pages/ribbon.tsx';
 import { STYLESHEET_PATH } from '../pages/stylesheet.ts';
 import type { SetFault } from '../faults/book.ts';
@@ -24,7 +23,7 @@ export type CheckoutProps = {
 export function CheckoutPage(props: CheckoutProps): VNode {
   const { transaction, isOpen } = props;
   const { asked } = transaction;
-  const title = `${HEADINGS[transaction.state]} · ${formatForPeople(asked)} ${asked.currency}`;
+  const title = [HEADINGS[transaction.state], ' · ', <AmountText key="amount" money={asked} />];
   return (
     <Page title={title} stylesheet={STYLESHEET_PATH}>
       <Ribbon />
@@ -54,7 +53,7 @@ function Open({ transaction, inTheAir }: CheckoutProps): VNode {
       <Details transaction={transaction} />
       <div class="choices">
         <Choice token={transaction.token} deed="pay" look="primary">
-          Pay {formatForPeople(transaction.asked)} {transaction.asked.currency}
+          Pay <AmountText money={transaction.asked} />
         </Choice>
         <Choice token={transaction.token} deed="fail" look="secondary">
           Let it fail

@@ -9,11 +9,11 @@ import { button, find, unseen } from './product-control.js';
 /** Writes what is in the basket, and its total, next to the form's button.
  * @param {HTMLFormElement} form @param {ProductControl[]} controls */
 export function showBasket(form, controls) {
-  const { currency = '', digits = '0' } = form.dataset;
+  const { currency = '', digits = '0', locale = 'en' } = form.dataset;
   const chosen = controls.filter((control) => control.quantity() > 0);
   const amountOf = (/** @type {ProductControl} */ { unitAmount, quantity }) =>
     unitAmount * BigInt(quantity());
-  const display = (/** @type {bigint} */ amount) => displayMinor(amount, currency, Number(digits));
+  const display = (/** @type {bigint} */ amount) => displayMinor(amount, currency, Number(digits), locale);
 
   const lines = find(form, '[data-part="lines"]', HTMLElement);
   lines.hidden = chosen.length === 0;
