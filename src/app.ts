@@ -1,6 +1,7 @@
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { createCheckoutLimits } from './checkout/limits.ts';
+import { openOrderIn } from './checkout/open-order.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Program } from './compose.ts';
 import { createAdminGuard } from './operations/admin-guard.ts';
@@ -13,6 +14,7 @@ import { ID_PATTERN } from './platform/ids.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
 import { shopRoutes } from './shop/routes.ts';
+import { decisionsAbout } from './suspense/repository.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** All routes on one application. Building it opens no port, so that tests can hold as many as they like. */
@@ -64,7 +66,17 @@ export function buildApp(program: Program): Express {
   // A shopper who comes back needs an order page even where the demo shop is off.
   app.use(
     '/shop',
-    shopRoutes({ catalogue: config.demoShop ? catalogue : null, findOrder: orderById, mode: gateway.mode }),
+    shopRoutes({
+      catalogue: config.demoShop ? catalogue : null,
+      findOrder: orderById,
+      openOrderOf: async (cookies) => {
+        const id = openOrderIn(cookies);
+        const order = id === null ? null : await orderById(id);
+        return order?.status === 'pending' ? order : null;
+      },
+      decisionsAbout: (orderId) => decisionsAbout(database, orderId),
+      mode: gateway.mode,
+    }),
   );
   if (config.demoShop) {
     app.get('/', (_req, res) => {

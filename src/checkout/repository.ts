@@ -141,4 +141,24 @@ export async function findCheckout(
   return { orderId, money: { amount, currency }, checkoutUrl };
 }
 
+// The same lines, in the order of the form, at the same prices, for the same person. An order that somebody else placed
+// has lines without a sku, and is never the same.
+const SAME: Statement = {
+  name: 'same-open-order',
+  text: `
+    SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status = 'pending' AND o.email = $3 AND o.currency = $4
+      AND (SELECT array_agg(concat_ws(' ', l.sku, l.unit_amount, l.quantity) ORDER BY l.position)
+        FROM order_lines l WHERE l.order_id = o.id) = $5::text[]`,
+};
+
+/** Whether an order waits for its payment and is for the very same things. */
+export async function isSameOpenOrder(
+  db: Queryable,
+  orderId: string,
+  { mode, email, currency, lines }: Omit<NewOrder, 'id' | 'externalId' | 'amount'>,
+): Promise<boolean> {
+  const things = lines.map(({ sku, unitAmount, quantity }) => `${sku ?? ''} ${unitAmount} ${quantity}`);
+  return (await db.query(SAME, [orderId, mode, email, currency, things])).length === 1;
+}
+
 export type CheckoutStore = Pick<Database, 'query' | 'transaction'>;

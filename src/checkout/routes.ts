@@ -8,6 +8,7 @@ import { readIdempotencyKey } from './idempotency/key.ts';
 import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './input.ts';
 import { refuseForeignOrigins } from './foreign-origin.ts';
 import type { CheckoutLimits } from './limits.ts';
+import { openOrderIn, rememberOpenOrder } from './open-order.ts';
 import type { OpenedCheckout } from './opened-checkout.ts';
 import type { ReturnFromCheckout } from './return.ts';
 import type { CheckoutResult, StartCheckout } from './start-checkout.ts';
@@ -45,7 +46,8 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
       const input = inputOf(req, isForm);
       if ('email' in input) await parts.limits.countEmail(input.email);
       const key = readIdempotencyKey(req.get('idempotency-key'), input);
-      answer(res, await parts.startCheckout(input, key), isForm);
+      const openOrder = isForm ? openOrderIn(req.get('cookie')) : null;
+      answer(res, await parts.startCheckout(input, key, openOrder), isForm);
     },
   );
 
@@ -89,7 +91,7 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
     case 'opened': {
       const { orderId, reference, money, checkoutUrl } = result;
       if (isForm) {
-        res.redirect(303, checkoutUrl);
+        res.append('set-cookie', rememberOpenOrder(orderId)).redirect(303, checkoutUrl);
         return;
       }
       const { currency } = money;

@@ -10,13 +10,18 @@ import type { Basket, CheckoutInput } from './input.ts';
 import { openCheckout } from './open-checkout.ts';
 import { planPayment } from './plan-payment.ts';
 import { findKey } from './idempotency/repository.ts';
-import { findCheckout, placeOrder, type CheckoutStore } from './repository.ts';
+import { findCheckout, isSameOpenOrder, placeOrder, type CheckoutStore } from './repository.ts';
 
 /**
  * Starts a hosted checkout: prices the basket, writes the order and its payment, and only then asks the service for
  * the address that the shopper is sent to. The route calls it; it decides nothing about money received.
  */
-export type StartCheckout = (input: CheckoutInput, key: IdempotencyKey | null) => Promise<CheckoutResult>;
+export type StartCheckout = (
+  input: CheckoutInput,
+  key: IdempotencyKey | null,
+  /** The order that this browser was sent away with minutes ago: should the basket be the same, it is resumed. */
+  openOrder?: string | null,
+) => Promise<CheckoutResult>;
 
 export type CheckoutResult =
   | { outcome: 'opened'; orderId: string; reference: string; money: Money; checkoutUrl: string }
@@ -47,8 +52,8 @@ export type CheckoutParts = {
   logger: Logger;
 };
 
-/** What a shopper waits for: the key of the request, and by when (by {@link Clock.elapsedMs}) there is to be an answer. */
-export type ShopperRequest = { key: IdempotencyKey | null; answerByMs: number };
+/** What a shopper waits for: the key of the request, an order that is open already, and by when (by {@link Clock.elapsedMs}) there is to be an answer. */
+export type ShopperRequest = { key: IdempotencyKey | null; openOrder: string | null; answerByMs: number };
 
 /** Nobody looks at a page that does not move for longer. */
 const PATIENCE_MS = 15_000;
@@ -57,8 +62,8 @@ const LOOK_AGAIN_MS = 250;
 const MAX_LOOKS = 48;
 
 export function createStartCheckout(parts: CheckoutParts): StartCheckout {
-  return async (input, key) => {
-    const request = { key, answerByMs: parts.clock.elapsedMs() + PATIENCE_MS };
+  return async (input, key, openOrder = null) => {
+    const request = { key, openOrder, answerByMs: parts.clock.elapsedMs() + PATIENCE_MS };
     const result = await ('orderId' in input
       ? payOrder(parts, input.orderId, request)
       : buyBasket(parts, input, request));
@@ -101,8 +106,14 @@ async function buyBasket(
   }
   const amount = totalOf(lines);
   if (amount > MAX_TOTAL) return { outcome: 'total-too-large' };
+  const wanted = { mode: gateway.mode, email: basket.email, currency, lines };
+  // A key says itself whether a request is a repeated one.
+  if (request.openOrder !== null && request.key === null) {
+    if (await isSameOpenOrder(store, request.openOrder, wanted))
+      return payOrder(parts, request.openOrder, request);
+  }
   const [id, reference] = [newId(), newId()];
-  const order = { id, externalId: null, mode: gateway.mode, email: basket.email, currency, amount, lines };
+  const order = { ...wanted, id, externalId: null, amount };
   const placed = await placeOrder(store, order, reference, request.key);
   if (placed === 'key-is-taken') return placed;
   if (placed === 'currency-stopped') return { outcome: placed, currency };

@@ -2,18 +2,24 @@ import type { VNode } from 'preact';
 import type { Order } from '../orders/order.ts';
 import { Frame } from './frame.tsx';
 import { SHOP } from './identity.ts';
-import { standingOf, type Standing } from './order-standing.ts';
+import { standingOf, type ReviewDecision, type Standing } from './order-standing.ts';
 import { Receipt } from './receipt.tsx';
 
 /** How often a browser without script loads an order that may change. */
 const REFRESH_SEC = 5;
 
+type OrderPageProps = {
+  order: Order;
+  /** What was decided about the money of an order under review; null: nothing yet, or not all of it. */
+  decisions: readonly ReviewDecision[] | null;
+};
+
 /**
  * Tells the shopper where the order stands, and nothing that is not known. The address alone opens it, so it shows
  * what was ordered but nobody's name or e-mail address.
  */
-export function OrderPage({ order }: { order: Order }): VNode {
-  const standing = standingOf(order);
+export function OrderPage({ order, decisions }: OrderPageProps): VNode {
+  const standing = standingOf(order, decisions);
   return (
     <Frame
       title={standing.stamp}

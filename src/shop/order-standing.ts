@@ -99,6 +99,47 @@ const UNTOUCHED: Standing = {
   needsHelp: false,
 };
 
-export function standingOf({ status, reference }: Pick<Order, 'status' | 'reference'>): Standing {
+/** How a person ended the review of some of an order's money. */
+export type ReviewDecision = {
+  /** A decision of suspense: what is not told apart here is told as the end of a check. */
+  decision: string;
+  /** Where the refund can be found, for a refund. */
+  refundNote: string | null;
+};
+
+const ENDINGS: Record<string, string> = {
+  refund: 'What was paid did not fit this order, and the shop has given it back.',
+  credit: 'What was paid is counted towards something else that you buy here.',
+  keep: 'As agreed with you, what was paid stays with the shop.',
+};
+
+/** The review is over. The order itself was not paid, and its page says no more than what was decided. */
+function decidedStanding(decisions: readonly ReviewDecision[]): Standing {
+  const words = [...new Set(decisions.map(({ decision }) => decision))];
+  const isRefund = words.every((word) => word === 'refund');
+  const numbers = decisions.flatMap(({ refundNote }) => (refundNote === null ? [] : [refundNote]));
+  const endings = [
+    ...new Set(words.map((word) => ENDINGS[word] ?? 'The check of your payment is finished.')),
+  ];
+  return {
+    stamp: isRefund ? 'Given back' : 'Decided',
+    heading: isRefund ? 'Your payment was given back' : 'The check of your payment is finished',
+    truth: [...endings, ...(numbers.length > 0 ? [`Number of the refund: ${numbers.join(', ')}.`] : [])].join(
+      ' ',
+    ),
+    advice: isRefund
+      ? 'It can take some days until your bank shows it. This order is closed: to have these things, order them again.'
+      : 'This order is closed: do not pay for it again. If you expected something else, ask us.',
+    changes: false,
+    pay: null,
+    needsHelp: true,
+  };
+}
+
+export function standingOf(
+  { status, reference }: Pick<Order, 'status' | 'reference'>,
+  decisions: readonly ReviewDecision[] | null = null,
+): Standing {
+  if (status === 'review' && decisions !== null && decisions.length > 0) return decidedStanding(decisions);
   return status === 'pending' && reference === null ? UNTOUCHED : STANDINGS[status];
 }

@@ -6,12 +6,17 @@ import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem } from '../platform/problem.ts';
 import { cachingOf, findAsset } from './assets.ts';
 import { OrderPage } from './order-page.tsx';
+import type { ReviewDecision } from './order-standing.ts';
 import { ShopPage } from './shop-page.tsx';
 
 export type ShopRoutesParts = {
   /** Null: there is no shop page, only the order page that shoppers come back to. */
   catalogue: Pick<Catalogue, 'products'> | null;
   findOrder: (id: string) => Promise<Order | null>;
+  /** The order that a browser was sent away with, by its cookies; null when there is none, or it is paid by now. */
+  openOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
+  /** What was decided about an order under review; null while anything of it is undecided. */
+  decisionsAbout?: (orderId: string) => Promise<readonly ReviewDecision[] | null>;
   /** Whether the key behind the shop is a test key. Undefined: the shop page does not promise that it is. */
   mode?: Mode;
 };
@@ -20,12 +25,17 @@ export type ShopRoutesParts = {
  * The demo storefront, mounted at `/shop`. It only shows: buying is a form post to `/checkout`, and what an order
  * page says comes from the order as it stands.
  */
-export function shopRoutes({ catalogue, findOrder, mode }: ShopRoutesParts): Router {
+export function shopRoutes(parts: ShopRoutesParts): Router {
+  const { catalogue, findOrder, mode, openOrderOf, decisionsAbout } = parts;
   const router = Router();
 
   if (catalogue !== null) {
-    router.get('/', async (_req, res) => {
-      sendPage(res, ShopPage({ products: await catalogue.products(), mode }));
+    router.get('/', async (req, res) => {
+      const [products, openOrder] = await Promise.all([
+        catalogue.products(),
+        openOrderOf?.(req.get('cookie')) ?? null,
+      ]);
+      sendPage(res, ShopPage({ products, mode, openOrder }));
     });
   }
 
@@ -44,7 +54,8 @@ export function shopRoutes({ catalogue, findOrder, mode }: ShopRoutesParts): Rou
   router.get(/^\/orders\/(?<orderId>[A-Za-z0-9]{24})$/, async (req, res) => {
     const order = await findOrder(String(req.params.orderId));
     if (order === null) throw new Problem('not-found');
-    sendPage(res, OrderPage({ order }));
+    const decisions = order.status === 'review' ? ((await decisionsAbout?.(order.id)) ?? null) : null;
+    sendPage(res, OrderPage({ order, decisions }));
   });
   router.use('/orders', notFound);
   return router;

@@ -1,12 +1,21 @@
 import type { VNode } from 'preact';
 import type { Product } from '../orders/catalogue.ts';
+import type { Order } from '../orders/order.ts';
+import { Amount } from '../platform/html.tsx';
 import type { Mode } from '../platform/mode.ts';
 import { CurrencyShelf } from './currency-shelf.tsx';
 import { Frame } from './frame.tsx';
 import { shelvesOf, type Shelf } from './shelves.ts';
 
+export type ShopPageProps = {
+  products: Product[];
+  mode?: Mode | undefined;
+  /** What this browser was sent away to pay for minutes ago and has not paid yet. */
+  openOrder?: Order | null;
+};
+
 /** What is for sale, one form per currency. */
-export function ShopPage({ products, mode }: { products: Product[]; mode?: Mode | undefined }): VNode {
+export function ShopPage({ products, mode, openOrder = null }: ShopPageProps): VNode {
   const shelves = shelvesOf(products);
   return (
     <Frame title="Shop" script="basket.js" mode={mode}>
@@ -20,13 +29,37 @@ export function ShopPage({ products, mode }: { products: Product[]; mode?: Mode 
             <ShelfLinks shelves={shelves} />
           </>
         )}
-        <p class="notice" data-part="open-order" role="status" hidden />
+        {openOrder === null ? (
+          <p class="notice" data-part="open-order" role="status" hidden />
+        ) : (
+          <OpenOrder order={openOrder} />
+        )}
       </div>
       {shelves.map((shelf) => (
         <CurrencyShelf key={shelf.currency} shelf={shelf} />
       ))}
       <AboutTheDemo />
     </Frame>
+  );
+}
+
+/** Whoever comes back to the shop without having paid need not choose again, and should not order twice. */
+function OpenOrder({ order: { id, lines, total } }: { order: Order }): VNode {
+  return (
+    <section class="notice" aria-labelledby="open-order-heading">
+      <h2 id="open-order-heading">You have an open order</h2>
+      <p>
+        {lines.map(({ quantity, description }) => `${quantity} × ${description}`).join(', ')}:{' '}
+        <Amount {...total} />. If you have paid for it, do not pay again:{' '}
+        <a href={`/shop/orders/${id}`}>look at that order</a>.
+      </p>
+      <form class="pay" method="post" action="/checkout">
+        <input type="hidden" name="orderId" value={id} />
+        <button class="button secondary" type="submit">
+          I have not paid: continue to payment
+        </button>
+      </form>
+    </section>
   );
 }
 

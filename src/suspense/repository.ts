@@ -46,6 +46,24 @@ export function openSuspense(db: Queryable, mode: Mode): Promise<SuspenseItem[]>
   );
 }
 
+/**
+ * How the money of an order left suspense, oldest first.
+ * @returns null while some of it waits for a decision, or when there never was any
+ */
+export async function decisionsAbout(
+  db: Queryable,
+  orderId: string,
+): Promise<{ decision: string; refundNote: string | null }[] | null> {
+  const rows = await db.query<{ decision: string | null; refundNote: string | null }>(
+    `SELECT decision, refund_note AS "refundNote" FROM suspense_items WHERE order_id = $1 ORDER BY id`,
+    [orderId],
+  );
+  const decided = rows.flatMap(({ decision, refundNote }) =>
+    decision === null ? [] : [{ decision, refundNote }],
+  );
+  return decided.length === rows.length && rows.length > 0 ? decided : null;
+}
+
 /** Gives an item to somebody, or to somebody else. @returns false when the mode has no such open item, or not as seen */
 export async function assignSuspense(
   db: Queryable,

@@ -61,13 +61,14 @@ function shareEmail() {
 /** Whoever left an order with its payment open is led back to it, before the same things are paid twice. */
 async function pointToOpenOrder() {
   const orderId = openOrder();
-  if (orderId === null) return;
+  const notice = document.querySelector('[data-part="open-order"]');
+  // Without the place for it the server has said it already.
+  if (orderId === null || !(notice instanceof HTMLElement)) return;
   const status = await statusOfOrder(orderId);
   if (status !== null && status !== 'pending' && status !== 'review') {
     rememberOpenOrder(null);
     return;
   }
-  const notice = find(document, '[data-part="open-order"]', HTMLElement);
   const link = document.createElement('a');
   link.href = `/shop/orders/${orderId}`;
   link.textContent = 'Look at that order';

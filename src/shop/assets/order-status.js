@@ -1,4 +1,4 @@
-/* global fetch, AbortSignal */
+/* global fetch, location, AbortSignal */
 
 const ANSWER_WITHIN_MS = 8_000;
 
@@ -23,5 +23,19 @@ export async function statusOfOrder(orderId) {
     return isOrder ? String(answer.status) : null;
   } catch {
     return null;
+  }
+}
+
+/**
+ * Whether this page, loaded again, would watch its order no more. False when nobody could be asked.
+ * @returns {Promise<boolean>}
+ */
+export async function isPageFinal() {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const response = await fetch(location.pathname, { cache: 'no-store', signal });
+    return response.ok && !(await response.text()).includes('data-is-watched');
+  } catch {
+    return false;
   }
 }

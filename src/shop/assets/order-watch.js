@@ -4,7 +4,7 @@
 
 import { openOrder, rememberOpenOrder, takeOutBought } from './browser-memory.js';
 import { sendOnce } from './buying.js';
-import { statusOfOrder } from './order-status.js';
+import { isPageFinal, statusOfOrder } from './order-status.js';
 
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 10_000;
@@ -60,10 +60,12 @@ function watch(orderId, shownStatus) {
   });
   say('This page checks by itself.');
   const hears = listen(orderId, see);
-  askNowAndAgain(
-    () => (hears() ? Promise.resolve() : ask()),
-    () => isOver,
-  );
+  const lookAgain = async () => {
+    if (!hears()) await ask();
+    // A person's decision about an order under review leaves its status as it is: only the page tells of it.
+    if (shownStatus === 'review' && (await isPageFinal())) see('decided');
+  };
+  askNowAndAgain(lookAgain, () => isOver);
 }
 
 /**

@@ -1,0 +1,20 @@
+import { cookieIn, cookieLine } from '../platform/cookie.ts';
+import { ID_PATTERN } from '../platform/ids.ts';
+
+// A plain form carries no Idempotency-Key. So the browser remembers which order it was sent away with: whoever comes back
+// and buys the same basket again gets the checkout that is open, and not a second order.
+
+const NAME = '__Host-open-order';
+/** Whoever buys the same again after this long wants it twice. */
+const REMEMBERED_SEC = 15 * 60;
+
+/** The order that the browser was last sent away with; null when there is none. */
+export function openOrderIn(cookies: string | undefined): string | null {
+  const id = cookieIn(cookies, NAME);
+  return ID_PATTERN.test(id) ? id : null;
+}
+
+/** The `Set-Cookie` line that makes a browser remember an order. */
+export function rememberOpenOrder(orderId: string): string {
+  return cookieLine({ name: NAME, value: orderId, maxAgeSec: REMEMBERED_SEC, sameSite: 'Lax' });
+}

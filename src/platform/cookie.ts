@@ -1,0 +1,25 @@
+/** The value of a cookie in a `Cookie` header; empty when there is none, or none that could be ours. */
+export function cookieIn(header: string | undefined, name: string): string {
+  const pairs = (header ?? '').split(';').map((pair) => pair.trim());
+  const value = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return '';
+  }
+}
+
+export type CookieLine = {
+  /** Beginning with `__Host-`: then browsers take it only from this very host, over https (or on localhost) and for all paths. */
+  name: `__Host-${string}`;
+  value: string;
+  /** 0 makes the browser forget it. */
+  maxAgeSec: number;
+  /** Lax: it also comes along when another site leads here. */
+  sameSite: 'Strict' | 'Lax';
+};
+
+/** A `Set-Cookie` line that no script can read. */
+export function cookieLine({ name, value, maxAgeSec, sameSite }: CookieLine): string {
+  return `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${maxAgeSec}; HttpOnly; Secure; SameSite=${sameSite}`;
+}
