@@ -29,6 +29,7 @@ export type ChildOptions = {
 
 const CLOCK = new URL('other-clock.ts', import.meta.url).href;
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const AS_IT_CAME = new URL('../test/support/as-it-came.ts', import.meta.url).href;
 const PATIENCE_MS = 30_000;
 
 // Out of reach of Ctrl-C, they end with us.
@@ -45,7 +46,7 @@ export function startChild(file: string, options: ChildOptions): Child {
   const ownClock = clockMs === undefined ? [] : ['--import', CLOCK];
   const child = spawn(
     process.execPath,
-    ['--import', LOADER, ...ownClock, join(tree.root, 'src', file), ...args],
+    ['--import', LOADER, '--import', AS_IT_CAME, ...ownClock, join(tree.root, 'src', file), ...args],
     {
       cwd,
       env: {

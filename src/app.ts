@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type Router } from 'express';
 import helmet from 'helmet';
 import { createCheckoutLimits } from './checkout/limits.ts';
 import { openOrderIn } from './checkout/open-order.ts';
@@ -59,25 +59,7 @@ export function buildApp(program: Program): Express {
   app.use(metricsRoutes({ database, gateway, guard, meters: program.meters }));
   const { settle, redeliver } = program;
   app.use(adminRoutes({ database, gateway, guard, settle, redeliver, logger }));
-  const orderById = async (id: string): Promise<Order | null> => {
-    const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
-    return order?.mode === gateway.mode ? order : null;
-  };
-  // A shopper who comes back needs an order page even where the demo shop is off.
-  app.use(
-    '/shop',
-    shopRoutes({
-      catalogue: config.demoShop ? catalogue : null,
-      findOrder: orderById,
-      openOrderOf: async (cookies) => {
-        const id = openOrderIn(cookies);
-        const order = id === null ? null : await orderById(id);
-        return order?.status === 'pending' ? order : null;
-      },
-      decisionsAbout: (orderId) => decisionsAbout(database, orderId),
-      mode: gateway.mode,
-    }),
-  );
+  app.use('/shop', shopOf(program));
   if (config.demoShop) {
     app.get('/', (_req, res) => {
       res.redirect(302, '/shop');
@@ -90,6 +72,24 @@ export function buildApp(program: Program): Express {
 
 /** The payment service is a foreign party: it continues no trace of ours, and none of its own goes on here. */
 const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/webhooks/payments'] };
+
+/** The demo shop, and the order page that every shopper comes back to, also where the demo shop is off. */
+function shopOf({ config, database, gateway, catalogue }: Program): Router {
+  const orderById = async (id: string): Promise<Order | null> => {
+    const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
+    return order?.mode === gateway.mode ? order : null;
+  };
+  return shopRoutes({
+    catalogue: config.demoShop ? catalogue : null,
+    findOrder: orderById,
+    openOrderOf: async (cookies) => {
+      const order = await orderById(openOrderIn(cookies) ?? '');
+      return order?.status === 'pending' ? order : null;
+    },
+    decisionsAbout: (orderId) => decisionsAbout(database, orderId),
+    mode: gateway.mode,
+  });
+}
 
 /** Headers that every answer carries. Pages load styles, scripts and pictures from here and from nowhere else. */
 function securityHeaders(production: boolean) {

@@ -4,6 +4,7 @@ import { compose, type Program } from './compose.ts';
 import type { Config } from './config.ts';
 import { prepareSurroundings } from './embedded.ts';
 import { explain } from './operations/explain.ts';
+import { OWN } from './own.ts';
 import { createLogger } from './platform/logger.ts';
 import { openTracing } from './platform/tracing/tracing.ts';
 import { exportFindings } from './reconciliation/export-findings.ts';
@@ -21,7 +22,7 @@ npm run explain   -- [--json] <order id, reference or external id>
 npm run findings  -- list [--json] | export [--csv | --json] [--all]
                      assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
                      resolve <id> --note "why" --by "name"
-npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name"
+npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
                      resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
 npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
 npm run currencies -- list | release <currency> --note "why" --by "name"
@@ -106,7 +107,7 @@ async function runCommand(config: Config, name: string, args: Arguments): Promis
   });
   try {
     const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-    const program = await compose({ config, surroundings, publicOrigin, logger, tracing });
+    const program = await compose({ config, surroundings, publicOrigin, logger, tracing, own: OWN });
     return await command(program, args).finally(() => program.close());
   } finally {
     await surroundings.close();

@@ -5,7 +5,6 @@ import { createStartCheckout, type StartCheckout } from './checkout/start-checko
 import type { Surroundings } from './embedded.ts';
 import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
-import { ownReceiver } from './fulfilment/own-receiver.ts';
 import { createRedeliver, type Redeliver } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
@@ -13,6 +12,7 @@ import { createMeters, type Meters } from './operations/metrics/meters.ts';
 import { UNWATCHED, watchWith, type Watch } from './operations/tracing/watch.ts';
 import { createCatalogue, type Catalogue } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
+import type { OwnParts } from './own.ts';
 import { systemClock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database.ts';
 import type { DueLoop } from './platform/due-loop.ts';
@@ -21,7 +21,6 @@ import { applyMigrations } from './platform/postgres/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/postgres/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
 import { createAlarm, type Alarm } from './reconciliation/alert.ts';
-import { ownAlarm } from './reconciliation/own-alarm.ts';
 import { createReconcile, type Reconcile } from './reconciliation/reconcile.ts';
 import { createDuePayments } from './settlement/due-payments.ts';
 import { createSettle, type Settle } from './settlement/settle.ts';
@@ -62,22 +61,25 @@ export type ComposeOptions = {
   logger: Logger;
   /** Belongs to whoever opened it. */
   tracing?: Tracing | null;
+  /** What the shop has put in place of ours. Left out: the program as it came. */
+  own?: OwnParts;
 };
 
+const AS_IT_CAME: OwnParts = { catalogue: null, receiver: null, alarm: null };
 const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 /** Migrates the database and builds the program on it. @throws when the database cannot be reached or migrated */
 export async function compose(options: ComposeOptions): Promise<Program> {
-  const { config, surroundings, logger } = options;
+  const { config, surroundings, logger, own = AS_IT_CAME } = options;
   await applyMigrations({ url: surroundings.databaseUrl.reveal(), dir: MIGRATIONS, logger });
   const { tracing = null } = options;
   const watch = tracing === null ? UNWATCHED : watchWith(tracing);
   const unwatched = openDatabase(surroundings.databaseUrl, logger);
   const database = watch.database(unwatched);
-  if (config.demoShop) await offerDemoProducts(database);
+  if (config.demoShop && own.catalogue === null) await offerDemoProducts(database);
   const meters = createMeters(systemClock);
   const gateway = meters.observeGateway(watch.gateway(gatewayOf(options)));
-  const receiver = receiverOf(config, tracing);
+  const receiver = receiverOf(config, tracing, own);
   const wakeUp = createWakeUp(unwatched, surroundings.databaseUrl, logger);
   const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
   const parts = build(options, { database, gateway, receiver: receive, wakeUp, meters, watch });
@@ -103,19 +105,19 @@ type Foundations = {
 };
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
-  const { config, surroundings, publicOrigin, logger } = options;
+  const { config, surroundings, publicOrigin, logger, own = AS_IT_CAME } = options;
   const { database, gateway, receiver, wakeUp, meters, watch } = foundations;
   const { mode, dialect } = gateway;
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
-  const catalogue = createCatalogue(database);
+  const catalogue = (own.catalogue ?? createCatalogue)(database);
   const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
   const settle = watch.settle(
     createSettle({ database, gateway, planRelease: plan, onReleased: onDue, logger }),
   );
   const secrets = surroundings.webhookSecrets;
-  const alarm = createAlarm(logger, ownAlarm);
+  const alarm = createAlarm(logger, own.alarm);
   return {
     config,
     logger,
@@ -174,8 +176,8 @@ function gatewayOf({ config, surroundings, logger }: ComposeOptions): Gateway {
   });
 }
 
-function receiverOf({ FULFILMENT_URL, FULFILMENT_SECRET }: Config, tracing: Tracing | null) {
+function receiverOf({ FULFILMENT_URL, FULFILMENT_SECRET }: Config, tracing: Tracing | null, own: OwnParts) {
   if (FULFILMENT_URL && FULFILMENT_SECRET)
     return createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET, tracing?.headers);
-  return { receive: ownReceiver, close: () => Promise.resolve() };
+  return { receive: own.receiver, close: () => Promise.resolve() };
 }

@@ -3,6 +3,7 @@ import { buildApp } from './app.ts';
 import { compose, type Program } from './compose.ts';
 import type { Config } from './config.ts';
 import { prepareSurroundings, type Surroundings } from './embedded.ts';
+import type { OwnParts } from './own.ts';
 import { sleep } from './platform/clock.ts';
 import { listen } from './platform/http-server.ts';
 import { problemText } from './platform/problem.ts';
@@ -27,6 +28,8 @@ export type ServerOptions = {
   dataDir: string;
   purpose: string;
   logger?: Logger;
+  /** Left out: the program as it came. */
+  own?: OwnParts;
 };
 
 /**
@@ -55,7 +58,15 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   let program: Program | undefined;
   try {
     surroundings = await prepareSurroundings({ config, dataDir, purpose, mayAttach: false, logger });
-    program = await compose({ config, surroundings, publicOrigin: () => origin, logger, tracing });
+    const { own } = options;
+    program = await compose({
+      config,
+      surroundings,
+      publicOrigin: () => origin,
+      logger,
+      tracing,
+      ...(own && { own }),
+    });
   } catch (error) {
     await surroundings?.close();
     await http.close(0);

@@ -1,5 +1,6 @@
 import { compose } from './compose.ts';
 import { prepareSurroundings } from './embedded.ts';
+import { OWN } from './own.ts';
 import { createLogger } from './platform/logger.ts';
 import { openTracing } from './platform/tracing/tracing.ts';
 import { DATA_DIR, runProcess, terminationSignal } from './run.ts';
@@ -18,7 +19,7 @@ await runProcess(async (config) => {
     logger,
   });
   const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-  const program = await compose({ config, surroundings, publicOrigin, logger, tracing });
+  const program = await compose({ config, surroundings, publicOrigin, logger, tracing, own: OWN });
   const worker = startWorker(program);
   logger.info('worker is running');
   await stopped;

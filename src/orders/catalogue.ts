@@ -4,14 +4,17 @@ import type { OrderLine } from './order.ts';
 import { pricesOf, productsOnSale } from './repository.ts';
 
 /**
- * What the shop sells and what it costs. This is the first of the places a shop replaces: keep the type, and let
- * the functions ask your own product database. Prices come from here and from nowhere else.
+ * What the shop sells and what it costs. Prices come from here and from nowhere else. It is the first of the places that
+ * a shop replaces: the type stays, and `own-catalogue.ts` says where the answers come from.
  */
 export type Catalogue = {
   products(): Promise<Product[]>;
   /** Prices the wanted items in their order, or says which sku is not on sale. */
   price(items: readonly WantedItem[]): Promise<Pricing>;
 };
+
+/** A catalogue of the shop's own, which may ask the database for its products. */
+export type OwnCatalogue = (database: Database) => Catalogue;
 
 export type Product = { sku: string; name: string; description: string; image: string; price: Money };
 export type WantedItem = { sku: string; quantity: number };

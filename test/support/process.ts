@@ -28,6 +28,7 @@ export type ProcessOptions = { cwd: string; env?: Record<string, string>; args?:
 
 const SOURCES = new URL('../../src/', import.meta.url);
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const AS_IT_CAME = new URL('as-it-came.ts', import.meta.url).href;
 const PATIENCE_MS = 45_000;
 
 // A test starts several processes, and a busy machine starts them slowly.
@@ -58,7 +59,7 @@ export function startProcess(file: string, { cwd, env = {}, args = [] }: Process
   const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
   const child = spawn(
     process.execPath,
-    ['--import', LOADER, fileURLToPath(new URL(file, SOURCES)), ...args],
+    ['--import', LOADER, '--import', AS_IT_CAME, fileURLToPath(new URL(file, SOURCES)), ...args],
     {
       cwd,
       // The loader looks for the settings of the compiler in the working folder, and there are none.

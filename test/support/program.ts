@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { buildApp } from '../../src/app.ts';
 import { compose, type Program } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
+import type { OwnParts } from '../../src/own.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { listen } from '../../src/platform/http-server.ts';
@@ -53,6 +54,8 @@ export type TestProgramOptions = {
   areWebhooksUnsigned?: boolean;
   /** Where log lines go; nowhere by default. */
   logger?: Logger;
+  /** What a shop has put in place of what the program comes with. */
+  own?: OwnParts;
 };
 
 /** The whole program on a database of its own, listening, with a sandbox of its own beside it. */
@@ -99,6 +102,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     publicOrigin: () => origin,
     logger,
     tracing,
+    ...(options.own && { own: options.own }),
   });
   const { handler, exchanges } = recordExchanges(buildApp(program) as RequestListener);
   const http = await listen(handler, '127.0.0.1', 0);

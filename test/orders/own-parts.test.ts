@@ -1,0 +1,64 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import type { Receiver } from '../../src/fulfilment/release.ts';
+import type { OwnParts } from '../../src/own.ts';
+import type { OwnCatalogue } from '../../src/orders/catalogue.ts';
+import { newFolder, cleanUp, runProcess } from '../support/process.ts';
+import { eventually, startProgram, type TestProgram } from '../support/program.ts';
+
+// A shop puts its own parts in place of what the program comes with, and whatever tries the program goes on trying it.
+
+let shop: TestProgram | null = null;
+afterEach(async () => {
+  await shop?.close();
+  shop = null;
+  await cleanUp();
+});
+
+const lamps: OwnCatalogue = (database) => ({
+  products: () => Promise.resolve([]),
+  // The handle is the program's own: a shop may keep its products beside the orders.
+  price: async ([wanted]) => {
+    const [row] = await database.query<{ price: bigint }>('SELECT 125000::bigint AS price');
+    return wanted?.sku === 'brass-lamp'
+      ? {
+          outcome: 'priced',
+          currency: 'NGN',
+          lines: [
+            {
+              sku: wanted.sku,
+              description: 'Brass lamp',
+              unitAmount: row?.price ?? 0n,
+              quantity: wanted.quantity,
+            },
+          ],
+        }
+      : { outcome: 'unknown-sku', skus: [wanted?.sku ?? ''] };
+  },
+});
+
+const aLamp = { email: 'ada@example.com', items: [{ sku: 'brass-lamp', quantity: 2 }] };
+
+test('its products are sold, at its prices, and its receiver gives the value once', async () => {
+  const receiver = jest.fn<Receiver>(() => Promise.resolve());
+  const own: OwnParts = { catalogue: lamps, receiver, alarm: null };
+  shop = await startProgram({ own, worker: true });
+  const { orderId, reference, amount } = await shop.checkout(aLamp);
+  expect(amount).toBe('2500.00');
+  await shop.hand(`transactions/${reference}/pay`);
+  await eventually(() => Promise.resolve(receiver.mock.calls.length > 0));
+  expect(receiver.mock.calls.map(([release]) => release.orderId)).toEqual([orderId]);
+  await expect(shop.checkout()).rejects.toThrow('not on sale: ankara-tote');
+  expect(await shop.program.database.query('SELECT sku FROM products')).toEqual([]);
+});
+
+test('without them the program is as it came', async () => {
+  shop = await startProgram();
+  await expect(shop.checkout(aLamp)).rejects.toThrow('not on sale: brass-lamp');
+  expect((await shop.checkout()).amount).toBe('8500.00');
+});
+
+test("a process that a test starts has none of the shop's parts", async () => {
+  const cwd = await newFolder();
+  const { stdout, stderr } = await runProcess('../test/support/says-own-parts.ts', { cwd });
+  expect({ stdout, stderr }).toEqual({ stdout: 'as it came\n', stderr: '' });
+});
