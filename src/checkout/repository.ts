@@ -80,7 +80,8 @@ export async function lockPayableOrder(
 ): Promise<PayableOrder | null> {
   const [order] = await tx.query<Omit<PayableOrder, 'money' | 'payments'> & Money>(
     `SELECT status, email, amount, currency, ${isStoppedSql('orders.mode', 'orders.currency')} AS "isStopped"
-     FROM orders WHERE id = $1 AND mode = $2 FOR NO KEY UPDATE`,
+     -- Nothing can be sent to the service for somebody who asked to be forgotten.
+     FROM orders WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,
     [orderId, mode],
   );
   if (order === undefined) return null;
