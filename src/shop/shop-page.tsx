@@ -53,7 +53,7 @@ function OpenOrder({ order: { id, lines, total } }: { order: Order }): VNode {
         <Amount {...total} />. If you have paid for it, do not pay again:{' '}
         <a href={`/shop/orders/${id}`}>look at that order</a>.
       </p>
-      <form class="pay" method="post" action="/checkout">
+      <form class="resume" method="post" action="/checkout">
         <input type="hidden" name="orderId" value={id} />
         <button class="button secondary" type="submit">
           I have not paid: continue to payment

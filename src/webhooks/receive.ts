@@ -95,7 +95,7 @@ function tooMany(limit: Limit): WebhookReceipt {
 }
 
 /** The reference that the body names, if it fits our grammar. Null when the body is not JSON at all. */
-function referenceIn(body: Buffer, dialect: Dialect): { reference: string | null } | null {
+export function referenceIn(body: Buffer, dialect: Dialect): { reference: string | null } | null {
   try {
     const document: unknown = JSON.parse(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body),

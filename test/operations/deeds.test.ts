@@ -151,6 +151,30 @@ describe('releases and webhooks', () => {
     ]);
   });
 
+  test('one that came before the dialect knew where its reference stands is read again', async () => {
+    const { orderId, reference } = await bought();
+    const store = async (body: string): Promise<string> => {
+      const [row] = await sql<{ id: bigint }>(
+        `INSERT INTO webhooks (body, body_sha256, authenticity, outcome)
+         VALUES (convert_to($1, 'UTF8'), sha256(convert_to($1, 'UTF8')), 'signed', 'ignored') RETURNING id`,
+        body,
+      );
+      return `/admin/webhooks/${row?.id ?? ''}`;
+    };
+    const path = await store(JSON.stringify({ data: { reference } }));
+    expect(await person.text(path)).toContain('no reference was found in it');
+    expect(await person.sendAndRead(path, [['id', reference], ...signed()])).toContain(
+      'The service was asked.',
+    );
+    expect(await sql('SELECT status FROM orders WHERE id = $1', orderId)).toEqual([{ status: 'paid' }]);
+    for (const body of ['no JSON', '{"data": {}}', `{"data": {"reference": "${'x'.repeat(24)}"}}`]) {
+      const other = await store(body);
+      expect(await person.text(other)).not.toContain('Act on it again');
+      // The body decides, whatever a form says.
+      expect(await person.sendAndRead(other, [['id', reference], ...signed()])).toContain('no such row');
+    }
+  });
+
   test('a webhook is shown as text, and acted upon again', async () => {
     const { orderId, reference } = await bought();
     const [row] = await sql<{ id: bigint }>(

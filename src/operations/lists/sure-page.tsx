@@ -24,18 +24,20 @@ export function SurePage({ frame, address, form, count, head, ending, children }
       <Table label="To be resolved" head={head}>
         {children}
       </Table>
-      <dl class="facts">
-        {ending !== undefined && (
-          <>
-            <dt>It ends by</dt>
-            <dd>{ending}</dd>
-          </>
-        )}
-        <dt>By</dt>
-        <dd>{form.by}</dd>
-        <dt>Why</dt>
-        <dd>{form.note}</dd>
-      </dl>
+      <section aria-label="Who and why">
+        <dl class="facts">
+          {ending !== undefined && (
+            <>
+              <dt>It ends by</dt>
+              <dd>{ending}</dd>
+            </>
+          )}
+          <dt>By</dt>
+          <dd>{form.by}</dd>
+          <dt>Why</dt>
+          <dd>{form.note}</dd>
+        </dl>
+      </section>
       <form method="post" action={address} class="deed">
         <FormToken visitor={frame.visitor} />
         {form.sent.map(([name, value], at) => (
@@ -45,10 +47,10 @@ export function SurePage({ frame, address, form, count, head, ending, children }
         <p class="field">
           <button>Resolve for good</button>
         </p>
-        <p class="field">
-          <a href={address}>Back to the list</a>
-        </p>
       </form>
+      <p>
+        <a href={address}>Back to the list</a>
+      </p>
     </AdminPage>
   );
 }

@@ -31,7 +31,7 @@ export function DifferenceOfRuns({ runId, difference, others, against }: Props):
           chosen={against ?? ''}
           options={others.map(({ id, startedAt, verdict }) => ({
             value: id,
-            name: `${startedAt.toISOString().slice(0, 16).replace('T', ' ')}, ${verdict ?? 'under way'}`,
+            name: `${startedAt.toISOString().slice(0, 19).replace('T', ' ')}, ${verdict ?? 'under way'}`,
           }))}
         />
         <p class="field">

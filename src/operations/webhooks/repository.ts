@@ -1,4 +1,5 @@
 import type { Queryable } from '../../platform/database.ts';
+import type { Mode } from '../../platform/mode.ts';
 
 export type WebhookRow = {
   id: bigint;
@@ -37,13 +38,20 @@ export function latestWebhooks(
   );
 }
 
-export type StoredWebhook = WebhookRow & { contentType: string; body: Buffer; orderId: string | null };
+export type StoredWebhook = WebhookRow & { contentType: string; body: Buffer };
+
+/** The order of a payment of the mode; null when the reference is not ours. */
+export async function orderOfPayment(db: Queryable, mode: Mode, reference: string): Promise<string | null> {
+  const [row] = await db.query<{ orderId: string }>(
+    'SELECT order_id AS "orderId" FROM payments WHERE reference = $1 AND mode = $2',
+    [reference, mode],
+  );
+  return row?.orderId ?? null;
+}
 
 export async function webhookById(db: Queryable, id: string): Promise<StoredWebhook | null> {
   const [row] = await db.query<StoredWebhook>(
-    `SELECT ${COLUMNS}, content_type AS "contentType", body,
-       (SELECT order_id FROM payments p WHERE p.reference = w.reference) AS "orderId"
-     FROM webhooks w WHERE id = $1`,
+    `SELECT ${COLUMNS}, content_type AS "contentType", body FROM webhooks WHERE id = $1`,
     [id],
   );
   return row ?? null;

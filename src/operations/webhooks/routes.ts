@@ -2,11 +2,12 @@ import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import { ID_PATTERN } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
+import { referenceIn } from '../../webhooks/receive.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { deedHandler, frameOf } from '../deeds/answer.ts';
 import { fitting } from '../pages/query.ts';
-import { latestWebhooks, PAGE_ROWS, webhookById, type StoredWebhook } from './repository.ts';
-import { WebhookListPage, WebhookPage } from './webhook-pages.tsx';
+import { latestWebhooks, orderOfPayment, PAGE_ROWS, webhookById, type StoredWebhook } from './repository.ts';
+import { WebhookListPage, WebhookPage, type NamedPayment } from './webhook-pages.tsx';
 
 const ROW_ID = /^\d{1,18}$/;
 
@@ -29,9 +30,17 @@ export function receivedWebhookRoutes({ database, gateway, guard, form, askServi
     sendPage(res, WebhookListPage({ frame: frameOf(guard, mode, req), ...page }));
   });
 
+  /** The payment that it names: as it was read when it came, or else as today's dialect reads it. */
+  async function paymentOf({ reference, body }: StoredWebhook): Promise<NamedPayment | null> {
+    const named = reference ?? referenceIn(body, gateway.dialect)?.reference ?? null;
+    const orderId = named === null ? null : await orderOfPayment(database, mode, named);
+    return named === null || orderId === null ? null : { reference: named, orderId };
+  }
+
   router.get('/admin/webhooks/:id', guard.requireLogin, async (req, res) => {
     const webhook = await webhookNamed(req.params.id);
-    sendPage(res, WebhookPage({ frame: frameOf(guard, mode, req), webhook }));
+    const payment = await paymentOf(webhook);
+    sendPage(res, WebhookPage({ frame: frameOf(guard, mode, req), webhook, payment }));
   });
 
   router.post(
@@ -42,9 +51,10 @@ export function receivedWebhookRoutes({ database, gateway, guard, form, askServi
     deedHandler(
       (req) => `/admin/webhooks/${encodeURIComponent(String(req.params.id))}`,
       async ({ by, note }, req) => {
-        const { id, reference } = await webhookNamed(req.params.id);
-        if (reference === null) return { unknown: 1 };
-        return askService({ reference, by, note, webhook: String(id) });
+        const webhook = await webhookNamed(req.params.id);
+        const payment = await paymentOf(webhook);
+        if (payment === null) return { unknown: 1 };
+        return askService({ reference: payment.reference, by, note, webhook: String(webhook.id) });
       },
     ),
   );

@@ -81,8 +81,13 @@ function WebhookTable({ webhooks }: Pick<ListProps, 'webhooks'>): VNode {
   );
 }
 
-export function WebhookPage({ frame, webhook }: { frame: Frame; webhook: StoredWebhook }): VNode {
-  const { id, reference, orderId, outcome, authenticity, deliveries, contentType, body } = webhook;
+/** A payment of ours that a webhook names. */
+export type NamedPayment = { reference: string; orderId: string };
+
+type WebhookProps = { frame: Frame; webhook: StoredWebhook; payment: NamedPayment | null };
+
+export function WebhookPage({ frame, webhook, payment }: WebhookProps): VNode {
+  const { id, reference, outcome, authenticity, deliveries, contentType, body } = webhook;
   return (
     <AdminPage frame={frame} title={`Webhook #${id}`} here="/admin/webhooks">
       <section aria-label="What came">
@@ -104,7 +109,7 @@ export function WebhookPage({ frame, webhook }: { frame: Frame; webhook: StoredW
           </dd>
           <dt>Order</dt>
           <dd>
-            <OrderLink id={orderId} />
+            <OrderLink id={payment?.orderId ?? null} />
           </dd>
           <dt>Type</dt>
           <dd>{contentType === '' ? 'none' : contentType}</dd>
@@ -112,13 +117,17 @@ export function WebhookPage({ frame, webhook }: { frame: Frame; webhook: StoredW
         <h2>Body, {webhook.bytes} bytes</h2>
         <pre tabIndex={0}>{foreignText(body)}</pre>
       </section>
-      {reference !== null && orderId !== null && (
+      {payment !== null && (
         <section aria-labelledby="again">
           <h2 id="again">Act on it again</h2>
-          <p class="none">The service is asked about the payment, as when the webhook came.</p>
+          <p class="none">
+            {reference === null
+              ? 'When it came, no reference was found in it. Today’s dialect finds one: the service is asked about that payment.'
+              : 'The service is asked about the payment, as when the webhook came.'}
+          </p>
           <form method="post" action={`/admin/webhooks/${id}`} class="deed">
             <FormToken visitor={frame.visitor} />
-            <input type="hidden" name="id" value={reference} />
+            <input type="hidden" name="id" value={payment.reference} />
             <WhoAndWhy visitor={frame.visitor} id="ask" />
             <p class="field">
               <button>Ask the service now</button>
