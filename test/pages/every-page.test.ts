@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
+import { openSuspense, resolveSuspense } from '../../src/suspense/repository.ts';
 import { openBrowser } from '../support/browser.ts';
 import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
@@ -19,11 +20,16 @@ let runBefore = '';
 beforeAll(async () => {
   shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN } });
   browser = await openBrowser();
-  for (const name of ['pending', 'paid', 'failed', 'review']) orders[name] = await shop.checkout();
+  for (const name of ['pending', 'paid', 'failed', 'review', 'decided']) orders[name] = await shop.checkout();
   runBefore = (await shop.program.reconcile({ dryRun: false })).runId;
   await play('paid', 'pay');
   await play('failed', 'fail');
   await play('review', 'pay', { amount: '3' });
+  await play('decided', 'pay', { amount: '3' });
+  const { database } = shop.program;
+  const held = (await openSuspense(database, 'test')).find((item) => item.orderId === order('decided'));
+  const how = { by: 'Ngozi', note: 'sent back', decision: 'refund', refundNote: 'RF-2209' } as const;
+  await resolveSuspense(database, 'test', held?.id ?? 0n, how);
   run = (await shop.program.reconcile({ dryRun: false })).runId;
   webhook = await receiveWebhook(orders.paid?.reference ?? '');
 }, 60_000);
@@ -55,6 +61,8 @@ const PAGES: Record<string, () => string> = {
   'a pending order': () => `/shop/orders/${order('pending')}`,
   'a paid order': () => `/shop/orders/${order('paid')}`,
   'a failed order': () => `/shop/orders/${order('failed')}`,
+  'an order whose review has ended': () => `/shop/orders/${order('decided')}`,
+  'the shop, with an open order': () => '/shop',
   'an order under review': () => `/shop/orders/${order('review')}`,
   'nothing here': () => '/nothing/here',
   'the hosted checkout': () => orders.pending?.checkoutUrl ?? '',
@@ -85,6 +93,14 @@ const PAGES: Record<string, () => string> = {
 
 /** What a person does on a page before it is looked at. */
 const DEEDS: Record<string, (page: Page) => Promise<void>> = {
+  'the shop, with an open order': async (page) => {
+    await page.locator('#NGN').getByRole('button', { name: /add/i }).first().click();
+    await page.locator('#NGN').getByLabel('E-mail').fill('ada@example.com');
+    await page.locator('#NGN').getByRole('button', { name: 'Buy in NGN' }).click();
+    await page.waitForURL((url) => url.origin === new URL(shop.sandbox.url).origin);
+    await page.goto(`${shop.origin}/shop`);
+    await page.getByRole('heading', { name: 'You have an open order' }).waitFor();
+  },
   'findings, about to be resolved': async (page) => {
     await page.getByRole('checkbox').first().check();
     await page.getByLabel('Your name').fill('Ngozi');

@@ -22,8 +22,8 @@ if (order instanceof HTMLElement) {
 }
 
 /** @param {HTMLElement} page */
-function remember({ dataset: { order: id = '', status } }) {
-  if (status === 'pending' || status === 'review') rememberOpenOrder(id);
+function remember({ dataset: { order: id = '', status, isWatched } }) {
+  if (isWatched !== undefined) rememberOpenOrder(id);
   else if (openOrder() === id) rememberOpenOrder(null);
   if (status === 'paid') takeOutBought(id, boughtThings());
 }
