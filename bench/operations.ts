@@ -6,11 +6,13 @@ import { undeliveredReleases } from '../src/fulfilment/repository.ts';
 import { heldDays, settledDays, sumSettledHours } from '../src/operations/charts/repository.ts';
 import { explain } from '../src/operations/explain.ts';
 import * as glance from '../src/operations/glance/repository.ts';
+import { readFilter } from '../src/operations/lists/filter.ts';
+import { wantedBy } from '../src/operations/lists/findings-shown.ts';
 import * as metrics from '../src/operations/metrics/repository.ts';
 import { estimateOrders, evidenceOf, findOrders } from '../src/operations/orders/repository.ts';
 import { readSearch } from '../src/operations/orders/search.ts';
 import { latestReleases, releaseOf } from '../src/operations/releases/repository.ts';
-import { latestRuns, runById } from '../src/operations/runs/repository.ts';
+import { latestRuns, runById, runsToCompare } from '../src/operations/runs/repository.ts';
 import { orderIdOf } from '../src/operations/story/repository.ts';
 import { latestWebhooks, webhookById } from '../src/operations/webhooks/repository.ts';
 import { openDatabase, type Database, type Queryable } from '../src/platform/database.ts';
@@ -18,7 +20,8 @@ import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded-postgres.ts';
 import { applyMigrations } from '../src/platform/postgres/migrations.ts';
 import { Secret } from '../src/platform/secret.ts';
-import { listFindings } from '../src/reconciliation/findings.ts';
+import { openFindings } from '../src/reconciliation/findings.ts';
+import { changesBetween } from '../src/reconciliation/runs/repository.ts';
 import { openSuspense } from '../src/suspense/repository.ts';
 import { fillShop, idOf } from './operations-shop.ts';
 
@@ -92,7 +95,9 @@ function pages(db: Queryable, all: Database): Record<string, () => Promise<unkno
     dossier: () => explain(all, middle),
     'dossier: evidence': () => evidenceOf(db, middle),
     'dossier: release': () => releaseOf(db, middle),
-    findings: () => listFindings(all, mode),
+    'findings: oldest': () => openFindings(all, mode, wantedBy(readFilter({}))),
+    'findings: of a class and an age': () =>
+      openFindings(all, mode, wantedBy(readFilter({ class: 'overpaid', age: '7-30d', after: '5000' }))),
     suspense: () => openSuspense(db, mode),
     'releases: not delivered': () => undeliveredReleases(db, mode),
     'releases: newest': () => latestReleases(db, mode, null),
@@ -104,6 +109,11 @@ function pages(db: Queryable, all: Database): Record<string, () => Promise<unkno
     'one webhook': () => webhookById(db, '4711'),
     runs: () => latestRuns(db, mode, null),
     'one run': () => runById(db, mode, 'run_100'),
+    'one run: others': async () => {
+      const run = await runById(db, mode, 'run_100');
+      return run && runsToCompare(db, mode, run);
+    },
+    'one run: what changed': () => changesBetween(db, mode, 'run_99', 'run_100'),
     'charts: settled': () => settledDays(db, mode, 30),
     'charts: held': () => heldDays(db, mode, 30),
     'metrics: last hour': () => metrics.lastHour(db, mode),

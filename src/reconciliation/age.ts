@@ -3,6 +3,14 @@ export type Age = '<1d' | '1-7d' | '7-30d' | '>30d';
 
 const DAY_SEC = 24 * 60 * 60;
 
+/** Between which seconds an age lies: from, and below; null: there is no end. */
+export const AGE_BOUNDS_SEC: Record<Age, { fromSec: number; belowSec: number | null }> = {
+  '<1d': { fromSec: 0, belowSec: DAY_SEC },
+  '1-7d': { fromSec: DAY_SEC, belowSec: 7 * DAY_SEC },
+  '7-30d': { fromSec: 7 * DAY_SEC, belowSec: 30 * DAY_SEC },
+  '>30d': { fromSec: 30 * DAY_SEC, belowSec: null },
+};
+
 export function ageOf(ageSec: number): Age {
   if (ageSec < DAY_SEC) return '<1d';
   if (ageSec < 7 * DAY_SEC) return '1-7d';

@@ -3,7 +3,7 @@ import type { Mode } from '../platform/mode.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { SeenFinding } from './findings/repository.ts';
 import { ageOf, type Age } from './age.ts';
-import { closeFinding, readFindings, type StoredFinding } from './work/repository.ts';
+import { closeFinding, readFindings, type FindingsWanted, type StoredFinding } from './work/repository.ts';
 
 /** A finding for a person: amounts are decimal texts in major units, times ISO 8601. */
 export type Finding = Omit<ItemFacts, 'id'> & {
@@ -61,6 +61,15 @@ export async function listFindings(database: Database, mode: Mode): Promise<Find
   const findings: Finding[] = [];
   for await (const finding of streamFindings(database, mode, true)) findings.push(finding);
   return findings;
+}
+
+/** Some of what nobody has resolved yet, oldest first: a page of a list, or what was ticked on it. */
+export async function openFindings(
+  database: Database,
+  mode: Mode,
+  wanted: Omit<FindingsWanted, 'isOpenOnly'>,
+): Promise<Finding[]> {
+  return (await readFindings(database, mode, { ...wanted, isOpenOnly: true })).map(findingOf);
 }
 
 /**

@@ -14,3 +14,6 @@ CREATE TRIGGER suspense_notes_stay BEFORE UPDATE OR DELETE ON suspense_notes
 
 -- A shopper whose order is under review asks what became of the money.
 CREATE INDEX suspense_of_order ON suspense_items (order_id) WHERE order_id IS NOT NULL;
+
+-- People work through what is open, oldest first, page by page, however much was closed before.
+CREATE INDEX findings_open_in_order ON findings (mode, id) WHERE closed_at IS NULL;

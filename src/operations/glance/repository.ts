@@ -33,14 +33,16 @@ const age = (column: string): string =>
   `CASE WHEN ${column} > now() - interval '1 day' THEN '<1d' WHEN ${column} > now() - interval '7 days' THEN '1-7d'
     WHEN ${column} > now() - interval '30 days' THEN '7-30d' ELSE '>30d' END`;
 
+/** @param isRaisedOnly without those that may still agree by themselves, as the work list shows them */
 export function openFindingCounts(
   db: Queryable,
   mode: Mode,
+  isRaisedOnly = false,
 ): Promise<Pick<OpenWork, 'class' | 'age' | 'count'>[]> {
   return db.query(
     `SELECT class, ${age('first_seen_at')} AS age, count(*)::int AS count
-     FROM findings WHERE mode = $1 AND closed_at IS NULL GROUP BY 1, 2 ORDER BY 1, 2`,
-    [mode],
+     FROM findings WHERE mode = $1 AND closed_at IS NULL AND (raised_at IS NOT NULL OR NOT $2) GROUP BY 1, 2 ORDER BY 1, 2`,
+    [mode, isRaisedOnly],
   );
 }
 

@@ -12,7 +12,7 @@ import { SurePage } from './sure-page.tsx';
 type Props = {
   frame: Frame;
   filter: ListFilter;
-  classes: readonly Finding['class'][];
+  classes: readonly string[];
   rows: readonly Finding[];
   count: number;
   next: string | null;

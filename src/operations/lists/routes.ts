@@ -1,13 +1,15 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
-import { listFindings } from '../../reconciliation/findings.ts';
+import { openFindings } from '../../reconciliation/findings.ts';
 import { isDecision } from '../../suspense/decision.ts';
 import { openSuspense } from '../../suspense/repository.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { deedHandler, frameOf } from '../deeds/answer.ts';
 import type { DeedForm } from '../deeds/deed-form.ts';
 import { findingDeeds, suspenseDeeds } from './deeds.ts';
+import { openFindingCounts } from '../glance/repository.ts';
 import { ageOfDays, filterParams, pageOf, readFilter } from './filter.ts';
+import { pageOfFindings, wantedBy } from './findings-shown.ts';
 import { FindingsPage, SureOfFindings } from './findings-page.tsx';
 import { SureOfSuspense, SuspensePage } from './suspense-page.tsx';
 import { isSeen, readTicks } from './tick.ts';
@@ -24,18 +26,20 @@ export function workListRoutes(parts: AdminParts): Router {
   };
 
   router.get('/admin/findings', guard.requireLogin, async (req, res) => {
-    const findings = await listFindings(database, mode);
     const filter = readFilter(req.query);
-    const classes = [...new Set(findings.map((finding) => finding.class))].sort();
+    const counts = await openFindingCounts(database, mode, true);
+    const found = await openFindings(database, mode, wantedBy(filter));
     const frame = frameOf(guard, mode, req);
-    sendPage(res, FindingsPage({ frame, filter, classes, ...pageOf(findings, filter) }));
+    sendPage(res, FindingsPage({ frame, filter, ...pageOfFindings(found, counts, filter) }));
   });
   router.post(
     '/admin/findings',
     ...posted,
     deedHandler(backTo('/admin/findings'), findingDeeds(database, mode), async (deed, req) => {
       if (!isUnasked(deed)) return null;
-      const rows = (await listFindings(database, mode)).filter(isSeen(readTicks(deed.ids)));
+      const ticks = readTicks(deed.ids);
+      const wanted = { after: 0n, limit: ticks.length, ids: ticks.map(({ id }) => id) };
+      const rows = (await openFindings(database, mode, wanted)).filter(isSeen(ticks));
       return rows.length === 0
         ? null
         : SureOfFindings({ frame: frameOf(guard, mode, req), form: deed, rows });

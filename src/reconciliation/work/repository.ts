@@ -34,12 +34,26 @@ export type DeedSaid = {
 const VERSION = `hashtextextended(concat_ws('|', f.class, f.expected, f.actual, f.currency, f.owner,
   extract(epoch FROM f.assigned_at), (SELECT count(*) FROM finding_notes n WHERE n.finding_id = f.id)), 0)::text`;
 
-/** Findings of a mode that were raised, by their ids, from `after` on; open ones or all. */
+/** Which findings are read; what is left out or null narrows nothing. */
+export type FindingsWanted = {
+  /** The id after which they begin. */
+  after: bigint;
+  limit: number;
+  isOpenOnly: boolean;
+  class?: string | null;
+  /** Seconds since they were first seen, by the database's clock: from, and below. */
+  ageFromSec?: number | null;
+  ageBelowSec?: number | null;
+  ids?: readonly bigint[] | null;
+};
+
+/** Findings of a mode that were raised, by their ids. */
 export async function readFindings(
   db: Queryable,
   mode: Mode,
-  { after, limit, isOpenOnly }: { after: bigint; limit: number; isOpenOnly: boolean },
+  wanted: FindingsWanted,
 ): Promise<StoredFinding[]> {
+  const { after, limit, isOpenOnly, class: name, ageFromSec, ageBelowSec, ids } = wanted;
   return db.query(
     `SELECT f.id, f.class, f.reference, f.order_id AS "orderId", f.expected,
        coalesce(p.currency, f.currency) AS "expectedCurrency", f.actual, f.currency AS "actualCurrency",
@@ -52,9 +66,12 @@ export async function readFindings(
          FROM finding_notes n WHERE n.finding_id = f.id), '[]') AS notes,
        ${VERSION} AS version
      FROM findings f LEFT JOIN payments p ON p.reference = f.reference
-     WHERE f.mode = $1 AND f.id > $2 AND f.raised_at IS NOT NULL AND (f.closed_at IS NULL OR NOT $3)
-     ORDER BY f.id LIMIT $4`,
-    [mode, after, isOpenOnly, limit],
+     WHERE f.mode = $1 AND f.id > $2 AND f.raised_at IS NOT NULL ${isOpenOnly ? 'AND f.closed_at IS NULL' : ''}
+       AND ($4::text IS NULL OR f.class = $4) AND ($7::bigint[] IS NULL OR f.id = ANY($7))
+       AND ($5::float8 IS NULL OR f.first_seen_at <= now() - make_interval(secs => $5))
+       AND ($6::float8 IS NULL OR f.first_seen_at > now() - make_interval(secs => $6))
+     ORDER BY f.id LIMIT $3`,
+    [mode, after, limit, name ?? null, ageFromSec ?? null, ageBelowSec ?? null, ids ?? null],
   );
 }
 

@@ -1,0 +1,34 @@
+import { AGE_BOUNDS_SEC } from '../../reconciliation/age.ts';
+import type { Finding } from '../../reconciliation/findings.ts';
+import type { FindingsWanted } from '../../reconciliation/work/repository.ts';
+import type { OpenWork } from '../glance/repository.ts';
+import { PAGE_ROWS, type ListFilter } from './filter.ts';
+
+/** A page of findings to read, and one more to see whether there is another page. */
+export function wantedBy({ class: name, age, after }: ListFilter): Omit<FindingsWanted, 'isOpenOnly'> {
+  const bounds = age === null ? null : AGE_BOUNDS_SEC[age];
+  return {
+    after: BigInt(after ?? 0),
+    limit: PAGE_ROWS + 1,
+    class: name,
+    ageFromSec: bounds?.fromSec ?? null,
+    ageBelowSec: bounds?.belowSec ?? null,
+  };
+}
+
+/** @param counts of all that are open: there may be more than anybody wants to read at once */
+export function pageOfFindings(
+  found: readonly Finding[],
+  counts: readonly Pick<OpenWork, 'class' | 'age' | 'count'>[],
+  { class: name, age }: ListFilter,
+): { rows: readonly Finding[]; classes: string[]; count: number; next: string | null } {
+  const rows = found.slice(0, PAGE_ROWS);
+  return {
+    rows,
+    classes: [...new Set(counts.map((row) => row.class))].sort(),
+    count: counts
+      .filter((row) => (name === null || row.class === name) && (age === null || row.age === age))
+      .reduce((sum, row) => sum + row.count, 0),
+    next: found.length > PAGE_ROWS ? String(rows.at(-1)?.id) : null,
+  };
+}
