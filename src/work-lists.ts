@@ -71,17 +71,17 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         json: { id: String(id), amount: formatMajor({ amount, currency }), currency, ...item },
       })),
     deeds: {
-      note: {
-        usage: 'note <id> --note "what was found out" --by "your name"',
-        needs: ['note'],
-        perform: async ({ database, gateway }, { id, by, note = '' }) =>
-          DONE_OR_GONE(await addSuspenseNote(database, gateway.mode, BigInt(id), by, note), 'Noted.'),
-      },
       assign: {
         usage: 'assign <id> --owner "who works on it" --by "your name"',
         needs: ['owner'],
         perform: async ({ database, gateway }, { id, by, owner = '' }) =>
           DONE_OR_GONE(await assignSuspense(database, gateway.mode, BigInt(id), owner, by), 'Assigned.'),
+      },
+      note: {
+        usage: 'note <id> --note "what was found out" --by "your name"',
+        needs: ['note'],
+        perform: async ({ database, gateway }, { id, by, note = '' }) =>
+          DONE_OR_GONE(await addSuspenseNote(database, gateway.mode, BigInt(id), by, note), 'Noted.'),
       },
       resolve: {
         usage: `resolve <id> --note "why" --by "your name" [--decision ${Object.keys(DECISIONS).join('|')}] [--refund "its number"]`,
