@@ -146,7 +146,11 @@ export function planOf(seed: number, beats: number): Plan {
       .slice(0, 6)
       .map((kind) => faultOf(kind, random)),
   }));
-  const isUpgraded = made.some(({ faults }) => faults.some(({ kind }) => kind === 'upgrade'));
+  const faults = made.flatMap((beat) => beat.faults);
+  const isUpgraded = faults.some(({ kind }) => kind === 'upgrade');
+  // Once is enough: nothing else happens for most of that minute.
+  const minutes = faults.filter(({ kind }) => kind === 'pause-for-a-minute').slice(1);
+  for (const beat of made) beat.faults = beat.faults.filter((fault) => !minutes.includes(fault));
   return { seed, kinds, clocks, ...(isUpgraded && { startsFrom: 'previous' }), beats: made };
 }
 
