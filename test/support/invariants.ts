@@ -9,7 +9,7 @@
  * - invariants/in-the-answers.ts: I10 I14 I24 I25 I26.
  * - here: I2 and I12 (receiver, acknowledged webhooks), I6 (rows). invariants/leaks.ts: I28.
  * - test/invariants: I29 clocks.test.ts, I31 replay.test.ts (deeds in a row; no interleavings), I32 planted.test.ts.
- * - test/prisma/migrations.test.ts: I30, that migrations only add. Two versions at once: nowhere yet.
+ * - test/prisma/migrations.test.ts: I30, that migrations only add. Two versions at once: `npm run chaos`, fault `upgrade`.
  *
  * What is weaker than the promise: I7 sees connections and not name lookups; I16 does not count repeated calls, as one
  * layer repeats, and holds Retry-After per payment; I26 compares bytes, not times; I27 samples; I29 moves what can be
