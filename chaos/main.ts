@@ -19,7 +19,8 @@ const HELP = `npm run chaos -- [options]
   --replay <file>     plays a plan that a failed run has kept, perhaps with less in it
 
 A plan follows from its seed; what meets what in a run also depends on the machine, so a seed that failed may need
-a few replays. ends with 0 when every promise was kept, 1 when one was broken, 64 when an option is wrong
+a few replays. A full disk needs root and Linux, an upgrade git and its history: what cannot be made is named and left out.
+ends with 0 when every promise was kept, 1 when one was broken, 64 when an option is wrong
 `;
 const EXIT_USAGE = 64;
 const KEPT_IN = join('.data', 'chaos');
