@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { ProbeError } from './gateway/probe/observe.ts';
 import { probe } from './gateway/probe/probe.ts';
 import { exitCodeOf, reportOf } from './gateway/probe/report.ts';
-import { DIALECT, findingsBefore, saveRun } from './gateway/probe/samples.ts';
+import { createSamples, DIALECT, findingsBefore, saveRun } from './gateway/probe/samples.ts';
 import { systemClock } from './platform/clock.ts';
 import { HELP, readFlags, type ProbeFlags } from './probe-flags.ts';
 import { personAtTerminal } from './probe-person.ts';
@@ -32,8 +33,16 @@ async function run(config: Config, { profile, out, money, email, waitMs }: Probe
   const person = personAtTerminal(process.stdin, process.stderr);
   const clock = systemClock;
   const folder = out ?? join(DATA_DIR, 'probe', clock.now().toISOString().replace(/[:.]/g, '-'));
+  const keep = createSamples(folder, [key, ...secrets]);
+  // Answers are kept as they come, so there is nothing to finish.
+  const stop = (): never => {
+    process.stderr.write(`\nStopped, nothing was concluded.\n${samplesIn(folder)}`);
+    process.exit(EXIT_NOT_COMPLETED);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const probed = await probe({
+      keep,
       url,
       key,
       secrets,
@@ -51,18 +60,21 @@ async function run(config: Config, { profile, out, money, email, waitMs }: Probe
     });
     const before = findingsBefore(folder);
     saveRun(folder, probed, [key, ...secrets]);
-    process.stdout.write(
-      `\n${reportOf(probed, before)}\nSamples, without keys and e-mail addresses: ${folder}\n`,
-    );
+    process.stdout.write(`\n${reportOf(probed, before)}\n${samplesIn(folder)}`);
     if (probed.draft !== null)
       process.stdout.write(`A dialect that reads this service: GATEWAY_DIALECT=${join(folder, DIALECT)}\n`);
     return exitCodeOf(probed);
   } catch (error) {
     if (!(error instanceof ProbeError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${error.message}\n${samplesIn(folder)}`);
     return EXIT_NOT_COMPLETED;
   } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
     person.close();
     await surroundings.close();
   }
+}
+
+function samplesIn(folder: string): string {
+  return existsSync(folder) ? `Samples, without keys and e-mail addresses: ${folder}\n` : '';
 }

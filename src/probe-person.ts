@@ -42,9 +42,10 @@ export function personAtTerminal(input: NodeJS.ReadableStream, output: NodeJS.Wr
       );
       return (await hear(signal)) !== null;
     },
-    tells: ({ key, question, choices = [] }) => {
+    tells: ({ key, question, choices = [] }, fault) => {
       const oneOf = choices.length === 0 ? 'words, separated by commas' : choices.join(' or ');
-      if (!isGone) say(`\n${key}: ${question}\n  ${oneOf}; Enter if you do not know`);
+      const text = fault === null ? `\n${key}: ${question}` : `  not taken: ${fault}`;
+      if (!isGone) say(`${text}\n  ${oneOf}; Enter if you do not know`);
       return hear();
     },
     sees: (progress) => {

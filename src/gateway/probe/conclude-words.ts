@@ -14,10 +14,7 @@ export function concludeWords(
   const findings = groups.map(([name, inForce]): Finding => {
     const key = `statuses.${name}`;
     const seen = name === 'pending' ? before : name === 'paid' ? paidNow : null;
-    const told = (words[key] ?? '')
-      .split(',')
-      .map((word) => word.trim())
-      .filter((word) => word !== '');
+    const told = wordsIn(words[key] ?? '');
     const fresh = [...(seen === null ? [] : [seen]), ...told].filter(
       (word) => classOf(dialect, word) === 'unknown',
     );
@@ -45,6 +42,14 @@ export function concludeWords(
       question: `which further words mean ${MEANINGS[name]}?`,
     }));
   return { findings, needs };
+}
+
+/** The words of an answer, separated by commas. */
+export function wordsIn(answer: string): string[] {
+  return answer
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
 }
 
 const MEANINGS: Record<keyof Dialect['statuses'], string> = {

@@ -33,8 +33,11 @@ const MAX_WAIT_SEC = 60;
 const DEFAULT_WAIT_SEC = 5;
 const MAX_TRIES = 4;
 
-/** @param pauseMs between calls: the limits of the service are unknown */
-export function createLine(client: Client, pauseMs: number): Line {
+/**
+ * @param pauseMs between calls: the limits of the service are unknown
+ * @param keep is given every answer as it comes
+ */
+export function createLine(client: Client, pauseMs: number, keep: (said: Said) => void): Line {
   const all: Said[] = [];
 
   async function once({ name, method, path, sent }: Question): Promise<Said> {
@@ -54,6 +57,7 @@ export function createLine(client: Client, pauseMs: number): Line {
       },
     );
     all.push(said);
+    keep(said);
     return said;
   }
 

@@ -4,6 +4,7 @@ import type { Secret } from '../../platform/secret.ts';
 import { createClient } from '../client.ts';
 import type { Dialect } from '../dialect.ts';
 import { SecretKey } from '../secret-key.ts';
+import { askPerson } from './ask-person.ts';
 import { conclude } from './conclude.ts';
 import { draftDialect } from './draft.ts';
 import type { Conclusion, Words } from './finding.ts';
@@ -27,60 +28,36 @@ export type ProbeOptions = Pick<
   /** Milliseconds between calls. */
   pauseMs: number;
   clock: Clock;
+  /** Is given every answer as it comes, so that it outlives whatever ends the probe. */
+  keep?: (said: Said) => void;
 };
 
 export type Probed = Conclusion & {
   observed: Observed;
   /** The dialect file that follows; null: the one in force need not change. */
   draft: string | null;
-  said: readonly Said[];
   hooks: readonly Hook[];
 };
-
-/** A person's answers lead to further questions, at most so often. */
-const MAX_ROUNDS = 3;
 
 /**
  * Finds out what a service really answers, and what a dialect must say so that we read it.
  * @throws {ProbeError} the service opened no checkout
  */
 export async function probe(options: ProbeOptions): Promise<Probed> {
-  const { url, key, dialect, given, secrets, pauseMs, clock, person } = options;
+  const { url, key, dialect, given, secrets, pauseMs, clock, person, keep = () => undefined } = options;
   if (key.mode !== 'test') throw new TypeError('the probe takes only test keys');
   const client = createClient(url, key, 1);
   const other = createClient(url, new SecretKey(`sk_test_${newId()}`), 1);
-  const line = createLine(client, pauseMs);
-  const stranger = createLine(other, pauseMs);
+  const line = createLine(client, pauseMs, keep);
+  const stranger = createLine(other, pauseMs, keep);
   try {
     const observed = await observe({ ...options, line, stranger, dialect });
     const now = clock.now();
-    const words = await ask(person, (told) => conclude(observed, dialect, { secrets, words: told, now }));
-    const { findings, needs } = conclude(observed, dialect, { secrets, words, now });
-    const said = [...line.said(), ...stranger.said()];
-    return {
-      findings,
-      needs,
-      observed,
-      draft: draftDialect(given, findings),
-      said,
-      hooks: observed.hooks ?? [],
-    };
+    const concludeWith = (words: Words): Conclusion => conclude(observed, dialect, { secrets, words, now });
+    const { findings, needs } = concludeWith(await askPerson(person, { concludeWith, dialect, given }));
+    const draft = draftDialect(given, findings);
+    return { findings, needs, observed, draft, hooks: observed.hooks ?? [] };
   } finally {
     await Promise.all([client.close(), other.close()]);
   }
-}
-
-async function ask(person: Person, given: (words: Words) => Conclusion): Promise<Words> {
-  const words: Record<string, string> = {};
-  const asked = new Set<string>();
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const open = given(words).needs.filter(({ key }) => !asked.has(key));
-    if (open.length === 0) break;
-    for (const need of open) {
-      asked.add(need.key);
-      const answer = (await person.tells(need))?.trim() ?? '';
-      if (answer !== '') words[need.key] = answer;
-    }
-  }
-  return words;
 }
