@@ -13,10 +13,30 @@ export function faultsIn(error: z.ZodError): string[] {
         (key) =>
           `${place === '/' ? '' : place}/${key}: is no key of the dialect${suggestion(key, issue.path)}`,
       );
-    if (issue.code === 'invalid_value') return [`${place}: must be ${anyOf(issue.values)}`];
-    return [`${place}: ${issue.message.replace(/^Invalid input: expected/, 'must be')}`];
+    return [`${place}: ${inWords(issue)}`];
   });
 }
+
+function inWords(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_value') return `must be ${anyOf(issue.values)}`;
+  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  if (issue.code === 'too_small') return EMPTY[issue.origin] ?? `must be at least ${issue.minimum}`;
+  return issue.message;
+}
+
+const KINDS: Record<string, string> = {
+  array: 'a list, like ["/data/reference"]',
+  object: 'an object, like {"reference": ["/data/reference"]}',
+  string: 'a text in quotes',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+};
+const EMPTY: Record<string, string> = {
+  array: 'must name at least one pointer, for example "/data/reference"',
+  string: 'must not be empty',
+};
 
 function anyOf(values: readonly unknown[]): string {
   return values.map((value) => JSON.stringify(value)).join(' or ');

@@ -8,9 +8,7 @@ import { minorDigits } from '../platform/money.ts';
  */
 
 /** RFC 6901 pointers, tried in order; the first that holds a usable value wins. */
-const pointers = z
-  .array(pointerText())
-  .min(1, 'must name at least one pointer, for example "/data/reference"');
+const pointers = z.array(pointerText()).min(1);
 const words = z.array(z.string().min(1));
 const parameter = z.string().min(1);
 

@@ -27,7 +27,19 @@ describe('what was probably meant is told beside the fault', () => {
     ['{"webhook":{"signature":{"Algorithm":"sha512"}}}', 'did you mean "algorithm"?'],
     ['{"transfers":{"url":"/v1/transfers"}}', 'there may stand: path, records, reference'],
     ['{"amountUnit":"kobo"}', '/amountUnit: must be "major" or "minor"'],
-    ['{"verify":{"status":"/s"}}', '/verify/status: must be array'],
+    ['{"verify":{"status":"/s"}}', '/verify/status: must be a list, like ["/data/reference"]'],
+    ['{"verify":{"status":[]}}', '/verify/status: must name at least one pointer'],
+    ['{"statuses":{"paid":[""]}}', '/statuses/paid/0: must not be empty'],
+    ['{"statuses":{"paid":[1]}}', '/statuses/paid/0: must be a text in quotes'],
+    ['{"webhook":{"acknowledgement":404}}', '/webhook/acknowledgement: must be at most 299'],
+    ['{"webhook":{"acknowledgement":"200"}}', '/webhook/acknowledgement: must be a number'],
+    ['{"history":{"paging":{"size":0}}}', '/history/paging/size: must be at least 1'],
+    ['{"history":{"paging":{"size":1.5}}}', '/history/paging/size: must be a whole number'],
+    ['{"verify":{"amountMayBeAbsent":"no"}}', '/verify/amountMayBeAbsent: must be true or false'],
+    [
+      '{"history":{"paging":{"sinceParam":"from","windowDays":30}}}',
+      '/history/paging/windowDays: needs sinceParam and untilParam',
+    ],
   ])('%s', (text, meant) => {
     expect(() => parseDialect(text)).toThrow(meant);
   });
@@ -57,8 +69,8 @@ describe('a fault is told by the path of its key', () => {
     ['{"statuses":{"paid":["ok"],"failed":["OK"]}}', '/statuses'],
     ['{"history":{"paging":{"size":0}}}', '/history/paging/size'],
     ['not json', 'the file is not JSON'],
-    ['[]', '/: must be object'],
-    ['{"verify":[]}', '/verify: must be object'],
+    ['[]', '/: must be an object'],
+    ['{"verify":[]}', '/verify: must be an object'],
     ['{"webhook":{"signature":{"signs":"timestamp.body"}}}', '/webhook/signature/timestampHeader'],
     ['{"history":{"paging":{"windowDays":30}}}', '/history/paging/windowDays'],
   ])('%s', (text, path) => {

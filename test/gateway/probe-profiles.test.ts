@@ -83,6 +83,38 @@ function isWordOf(profile: ProfileName, about: string, word: string): boolean {
   return list.map(foldWord).includes(foldWord(word));
 }
 
+/** Each key that the probe draws conclusions about, whatever the service. */
+const INFERRED = [
+  'amountUnit',
+  'initialize.checkoutUrl',
+  ...['record', 'reference', 'status', 'amount', 'currency'].map((name) => `verify.${name}`),
+  ...['paid', 'pending', 'failed', 'expired', 'reversed'].map((name) => `statuses.${name}`),
+  'history.records',
+  'history.reference',
+  'history.paging.style',
+  'webhook.reference',
+  'webhook.signature',
+];
+
+/** Where the probe says "agrees" and somebody who knows the service wrote something else. */
+function wrongAgreements({ findings }: Probed, profile: ProfileName): string[] {
+  const truth = parseDialect(JSON.stringify(PROFILE_DIALECTS[profile])).dialect;
+  const inForce = parseDialect('{}').dialect;
+  return findings
+    .filter(({ about, verdict }) => verdict === 'agrees' && at(truth, pointerOf(about)) !== undefined)
+    .filter(({ about }) => !isReadAlike(about, at(inForce, pointerOf(about)), at(truth, pointerOf(about))))
+    .map(({ about, seen }) => `${about}: ${seen}`);
+}
+
+const pointerOf = (about: string): string => `/${about.replaceAll('.', '/')}`;
+
+/** A list of words may lack those that one payment does not show, and `auto` finds the style that somebody wrote down. */
+function isReadAlike(about: string, inForce: unknown, truth: unknown): boolean {
+  if (about.startsWith('statuses.')) return true;
+  if (about === 'history.paging.style') return inForce === 'auto' && truth !== 'offset' && truth !== 'none';
+  return JSON.stringify(inForce) === JSON.stringify(truth);
+}
+
 /** What the service's own description says of where the facts are. */
 function factsRead(probed: Probed, profile: ProfileName): unknown {
   const { verify, amountUnit } = after(probed);
@@ -105,6 +137,9 @@ test.concurrent.each(PROFILE_NAMES)(
   async (profile) => {
     const result = await probed(profile);
     expect(untruths(result, profile)).toEqual([]);
+    expect(wrongAgreements(result, profile)).toEqual([]);
+    const abouts = result.findings.map(({ about }) => about);
+    expect(INFERRED.filter((key) => !abouts.includes(key))).toEqual([]);
     expect(factsRead(result, profile)).toEqual({
       unit: true,
       reference: true,

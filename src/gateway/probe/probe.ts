@@ -12,7 +12,6 @@ import { createLine, type Said } from './line.ts';
 import type { Hook } from './listener.ts';
 import { observe, type ObserveParts } from './observe.ts';
 import type { Observed } from './observed.ts';
-import type { Person } from './person.ts';
 
 export type ProbeOptions = Pick<
   ObserveParts,
