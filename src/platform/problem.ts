@@ -5,6 +5,7 @@ import { isDatabaseAway } from './database.ts';
 import { sendPage } from './html.tsx';
 import { ProblemPage } from './problem-page.tsx';
 import { PROBLEMS, type ProblemType } from './problem-types.ts';
+import { routeOf } from './route-of.ts';
 import { storyOf } from './story.ts';
 
 const fieldError = z.strictObject({
@@ -80,7 +81,7 @@ export function problemHandler(logger: Logger, stylesheet: string): ErrorRequest
   return (error: unknown, req, res, next) => {
     const problem = asProblem(error);
     if (problem.status >= 500 && problem !== error)
-      logger.error({ err: error, ...storyOf(error), path: req.path }, 'request failed');
+      logger.error({ err: error, ...storyOf(error), route: routeOf(req) }, 'request failed');
     if (res.headersSent) {
       next(error);
       return;

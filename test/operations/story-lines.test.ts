@@ -94,6 +94,8 @@ test("every line of a payment's story names it, whatever fails on the way, and n
   const failed = story.filter(({ msg }) => msg === 'request failed');
   expect(failed.length).toBe(3);
   for (const line of failed) expect(line).toMatchObject({ reference: expect.stringMatching(/^\w{24}$/) });
+  // As it is written in the source: the address itself is a stranger's words.
+  expect(failed.map((line) => (line as { route?: string }).route)).toContain('/checkout/return/:reference');
   expect(story.filter(({ msg }) => msg === 'order is paid')).toMatchObject([{ reference, orderId }]);
   expect(lines.filter((line) => line.includes('c4n4ry'))).toEqual([]);
 });
