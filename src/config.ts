@@ -208,7 +208,7 @@ function readDialect(path: string | undefined, faults: string[]): ParsedDialect 
       faults.push(...error.faults.map((fault) => `GATEWAY_DIALECT: ${fault}`));
     else
       faults.push(
-        `GATEWAY_DIALECT: the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`,
+        `GATEWAY_DIALECT: the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}); a path without a leading / counts from ${process.cwd()}`,
       );
     return null;
   }

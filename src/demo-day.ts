@@ -2,6 +2,7 @@ import { checksOf } from './operations/repository.ts';
 import type { OrderStatus } from './orders/order.ts';
 import { findOrderStatus } from './orders/repository.ts';
 import { sleep, systemClock } from './platform/clock.ts';
+import { newId } from './platform/ids.ts';
 import type { StartedServer } from './start-server.ts';
 
 /** One order of the day: what its shopper does, what goes wrong, and where it must end. */
@@ -131,15 +132,15 @@ export const STORIES: readonly Story[] = [
   },
 ];
 
-const PATIENCE_MS = 25_000;
+const PATIENCE_MS = 60_000;
 
 /** Hands for a running server and its sandbox. */
 export function createDay({ origin, program, surroundings }: StartedServer): Day {
   const { database } = program;
-  const ask = (url: string, body?: object): Promise<Response> => {
+  const ask = (url: string, body?: object, key: Record<string, string> = {}): Promise<Response> => {
     const init = {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...key },
       body: JSON.stringify(body),
     };
     return fetch(url, body === undefined ? { redirect: 'manual' } : init);
@@ -151,7 +152,16 @@ export function createDay({ origin, program, surroundings }: StartedServer): Day
   };
   return {
     checkout: async (email, body) => {
-      const answer = await call(`${origin}/checkout`, 'orderId' in body ? body : { email, ...body });
+      const key = { 'idempotency-key': newId() };
+      const wish = 'orderId' in body ? body : { email, ...body };
+      const end = systemClock.elapsedMs() + PATIENCE_MS;
+      let answer = await ask(`${origin}/checkout`, wish, key);
+      // As every storefront should: the same key goes on with the same order.
+      while (answer.status === 503 && systemClock.elapsedMs() < end) {
+        await sleep(1_000 * Number(answer.headers.get('retry-after') ?? 1));
+        answer = await ask(`${origin}/checkout`, wish, key);
+      }
+      if (!answer.ok) throw new Error(`/checkout answered ${answer.status}: ${await answer.text()}`);
       return (await answer.json()) as { orderId: string; reference: string };
     },
     atTheService: async (reference, deed, how = {}) => {
