@@ -12,13 +12,20 @@ const MEMORY = '3 days';
 /** Remembers some references of a list that was read whole, evenly spread, instead of those of the run before. */
 export async function setAnchors(db: Queryable, mode: Mode): Promise<void> {
   await db.query('DELETE FROM reconciliation_anchors WHERE mode = $1', [mode]);
+  // Apart from the insert: a statement that only reads is spread over every core.
+  const [list] = await db.query<{ length: bigint; last: number | null }>(
+    'SELECT count(*) AS length, max(seq) AS last FROM history_rows WHERE is_named',
+  );
+  const last = list?.last ?? 0;
+  const places = Array.from({ length: GAPS + 1 }, (_, step) => Math.floor((last * step) / GAPS));
+  const rows = await db.query<{ reference: string }>(
+    'SELECT reference FROM history_rows WHERE is_named AND seq = ANY($1::integer[])',
+    [places],
+  );
   await db.query(
-    `WITH list AS (SELECT count(*) AS length, max(seq) AS last FROM history_rows WHERE is_named)
-     INSERT INTO reconciliation_anchors (mode, reference, list_length)
-     SELECT DISTINCT $1, h.reference, list.length
-     FROM list CROSS JOIN generate_series(0, ${GAPS}) step JOIN history_rows h ON h.seq = list.last::bigint * step / ${GAPS}
-     WHERE h.is_named`,
-    [mode],
+    `INSERT INTO reconciliation_anchors (mode, reference, list_length)
+     SELECT DISTINCT $1, reference, $3::bigint FROM unnest($2::text[]) reference`,
+    [mode, rows.map(({ reference }) => reference), list?.length ?? 0n],
   );
 }
 

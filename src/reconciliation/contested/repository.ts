@@ -77,15 +77,19 @@ export async function noteWords(
   );
 }
 
+const TAKEN_BACK = `
+  SELECT v.reference FROM verifications v JOIN releases r ON r.mode = v.mode AND r.reference = v.reference
+  WHERE v.mode = $1 AND v.outcome IN ('reversed', 'failed', 'expired') AND v.id > r.verification_id`;
+
 /** Settled payments of which a webhook or a later verify answer says that the money is not there: they are carried on though the list agrees. */
 export async function gatherContested(db: Queryable, mode: Mode, since: string): Promise<void> {
   await db.query(
     `INSERT INTO contested
      SELECT reference FROM webhook_words WHERE word = 'reversed'
      UNION
-     SELECT v.reference FROM verifications v JOIN releases r ON r.mode = v.mode AND r.reference = v.reference
-     WHERE v.mode = $1 AND v.outcome IN ('reversed', 'failed', 'expired') AND v.id > r.verification_id
-       AND (v.id > $2 OR v.reference IN (${STILL_OPEN}))`,
+     ${TAKEN_BACK} AND v.id > $2
+     UNION
+     ${TAKEN_BACK} AND v.reference IN (${STILL_OPEN})`,
     [mode, since],
   );
   await db.query('ANALYZE webhook_words');

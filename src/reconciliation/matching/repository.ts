@@ -11,10 +11,10 @@ const IN_WINDOW = `p.created_at < $2 AND ($3::timestamptz IS NULL OR p.created_a
   AND ($4::timestamptz IS NULL OR p.created_at < $4)`;
 const OF_SCOPE = (scope: Scope): unknown[] => IN_SCOPE.map((name) => scope[name]);
 
-const IS_LATE = `p.reference IS NOT NULL AND r.id IS NOT NULL AND
-  (closed.first_closed < r.verification_id OR r.released_at > p.created_at + interval '${HORIZON_SEC} s')`;
-const CLOSED = `
-  SELECT reference, min(id) AS first_closed FROM verifications WHERE outcome IN ('failed', 'expired') GROUP BY reference`;
+const IS_OVERDUE = `r.released_at > p.created_at + interval '${HORIZON_SEC} s'`;
+const FIRST_CLOSED = `
+  (SELECT min(v.id) FROM verifications v WHERE v.reference = r.reference AND v.outcome IN ('failed', 'expired'))`;
+const IS_LATE = `p.reference IS NOT NULL AND r.id IS NOT NULL AND (${IS_OVERDUE} OR ${FIRST_CLOSED} < r.verification_id)`;
 
 /**
  * Paid there, once, and released here for the same money, in time: the class `matched`. Nearly every row of nearly every
@@ -22,29 +22,38 @@ const CLOSED = `
  */
 const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_money_assumed
   AND h.amount = r.amount AND h.currency = r.currency AND h.amount = p.amount AND h.currency = p.currency
-  AND (${IS_LATE}) IS NOT TRUE`;
+  AND NOT (${IS_OVERDUE})`;
 
-// One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
-const SIDES = `history_rows h
+// Plainly matched by the money, and to be looked at all the same: contradicted since, or released after it was closed.
+const TO_LOOK_AT = `SELECT reference FROM contested
+  UNION
+  SELECT r.reference FROM verifications v JOIN releases r ON r.mode = $1 AND r.reference = v.reference
+  WHERE v.outcome IN ('failed', 'expired') AND v.id < r.verification_id`;
+
+const DIFFERING = `
+  SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
+    h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
+    CASE WHEN h.is_money_assumed THEN coalesce(h.amount, p.amount) ELSE h.amount END AS paid_amount,
+    CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
+    p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency, p.created_at,
+    r.id IS NOT NULL AS is_settled, r.amount AS settled_amount, r.released_at, r.verification_id,
+    (${IS_LATE}) IS TRUE AS is_late
+  -- One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
+  FROM history_rows h
   FULL JOIN (SELECT * FROM payments WHERE mode = $1) p ON p.reference = h.reference
   LEFT JOIN releases r ON r.mode = $1 AND r.reference = p.reference
-  LEFT JOIN (${CLOSED}) closed ON closed.reference = r.reference`;
+  WHERE (h.reference IS NOT NULL OR (${IN_WINDOW}))`;
 
-/** Table `differing`, made anew: every row that is not plainly matched. Call it inside a snapshot. */
+/** Table `differing`, made anew: every row that is not plainly matched, or contested. Call it inside a snapshot. */
 export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
   await db.query('DROP TABLE IF EXISTS differing');
+  // Two statements: a look into a table of this connection would keep the first from using every core.
   await db.query(
-    `CREATE TEMPORARY TABLE differing AS
-     SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
-       h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
-       CASE WHEN h.is_money_assumed THEN coalesce(h.amount, p.amount) ELSE h.amount END AS paid_amount,
-       CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
-       p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency, p.created_at,
-       r.id IS NOT NULL AS is_settled, r.amount AS settled_amount, r.released_at, r.verification_id,
-       (${IS_LATE}) IS TRUE AS is_late
-     FROM ${SIDES}
-     WHERE (h.reference IS NOT NULL OR (${IN_WINDOW}))
-       AND ((${IS_PLAINLY_MATCHED}) IS NOT TRUE OR p.reference IN (SELECT reference FROM contested))`,
+    `CREATE TEMPORARY TABLE differing AS ${DIFFERING} AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`,
+    OF_SCOPE(scope),
+  );
+  await db.query(
+    `INSERT INTO differing ${DIFFERING} AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
     OF_SCOPE(scope),
   );
   await db.query('ANALYZE differing');
@@ -60,8 +69,6 @@ export async function matchAgain(db: Queryable, scope: Scope): Promise<void> {
        released_at = r.released_at, verification_id = r.verification_id, is_late = (${IS_LATE}) IS TRUE
      FROM payments p
      LEFT JOIN releases r ON r.mode = $1 AND r.reference = p.reference
-     LEFT JOIN LATERAL (SELECT min(id) AS first_closed FROM verifications v
-       WHERE v.reference = p.reference AND outcome IN ('failed', 'expired')) closed ON true
      WHERE d.is_ours AND p.mode = $1 AND p.reference = d.reference
        AND (d.here, d.is_settled) IS DISTINCT FROM (p.status, r.id IS NOT NULL)`,
     [scope.mode],
@@ -85,27 +92,36 @@ export type SideTotal = {
  * the sides would not leave the same remainder.
  */
 export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTotal[]> {
-  return db.query<SideTotal>(
-    `WITH beyond AS MATERIALIZED (
-       SELECT p.reference FROM payments p WHERE p.mode = $1 AND NOT (${IN_WINDOW})
-     ), outside AS MATERIALIZED (
-       SELECT reference FROM beyond b WHERE NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = b.reference)
-     )
-     SELECT 'history' AS side, currency, count(*) AS rows, count(*) FILTER (WHERE is_named) AS named, 0::bigint AS differing,
-       coalesce(sum(amount) FILTER (WHERE status = 'paid' AND NOT is_money_assumed), 0)::text AS sum
-     FROM history_rows GROUP BY currency
-     UNION ALL
-     -- Money that the list does not name is what was asked for, so only the match can tell it.
-     SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount)::text FROM differing
-     WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
-     UNION ALL SELECT 'history', NULL, 0, 0, count(*), '0' FROM differing WHERE is_listed
-     UNION ALL
-     SELECT 'payments', NULL, count(*) - (SELECT count(*) FROM outside), 0,
-       (SELECT count(*) FROM differing WHERE is_ours), '0' FROM payments WHERE mode = $1
-     UNION ALL
-     SELECT 'releases', r.currency, count(*), 0, 0, sum(r.amount)::text FROM releases r
-     WHERE r.mode = $1 AND NOT EXISTS (SELECT FROM outside o WHERE o.reference = r.reference) GROUP BY r.currency
-     UNION ALL SELECT 'releases', NULL, 0, 0, count(*), '0' FROM differing WHERE is_settled`,
+  await db.query('DROP TABLE IF EXISTS outside');
+  await db.query(
+    `CREATE TEMPORARY TABLE outside AS SELECT p.reference FROM payments p WHERE p.mode = $1 AND NOT (${IN_WINDOW})
+       AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)`,
     OF_SCOPE(scope),
+  );
+  // What lies outside is taken away again, rather than left out: then the large tables are counted on every core.
+  return db.query<SideTotal>(
+    `SELECT side, currency, sum(rows)::bigint AS rows, sum(named)::bigint AS named, sum(differing)::bigint AS differing,
+       sum(sum)::text AS sum
+     FROM (
+       SELECT 'history' AS side, currency, count(*) AS rows, count(*) FILTER (WHERE is_named) AS named, 0 AS differing,
+         coalesce(sum(amount) FILTER (WHERE status = 'paid' AND NOT is_money_assumed), 0) AS sum
+       FROM history_rows GROUP BY currency
+       UNION ALL
+       -- Money that the list does not name is what was asked for, so only the match can tell it.
+       SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount) FROM differing
+       WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
+       UNION ALL SELECT 'history', NULL, 0, 0, count(*), 0 FROM differing WHERE is_listed
+       UNION ALL SELECT 'payments', NULL, count(*), 0, 0, 0 FROM payments WHERE mode = $1
+       UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
+       UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
+       UNION ALL
+       SELECT 'releases', currency, count(*), 0, 0, sum(amount) FROM releases WHERE mode = $1 GROUP BY currency
+       UNION ALL
+       SELECT 'releases', r.currency, -count(*), 0, 0, -sum(r.amount)
+       FROM outside o JOIN releases r ON r.mode = $1 AND r.reference = o.reference GROUP BY r.currency
+       UNION ALL SELECT 'releases', NULL, 0, 0, count(*), 0 FROM differing WHERE is_settled
+     ) counted
+     GROUP BY side, currency`,
+    [scope.mode],
   );
 }

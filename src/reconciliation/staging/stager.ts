@@ -25,8 +25,9 @@ export type StagerParts = {
   saveBookmark(bookmark: Omit<Bookmark, 'startedAt'>): Promise<void>;
 };
 
-/** Enough to make a COPY worth its round trip, few enough to hold. */
-const ROWS_PER_COPY = 5_000;
+/** Enough to make a COPY worth its round trips, few enough to hold. */
+const ROWS_PER_COPY = 8_000;
+const ROWS_PER_BOOKMARK = 5_000;
 /** A slow service: what came must not wait long for what is to come. */
 const BOOKMARK_EVERY_MS = 2_000;
 
@@ -69,7 +70,7 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
 
   /** Whether the end of a page is worth a bookmark: after many rows, much time, or the last page. */
   function isDue(isLast: boolean): boolean {
-    if (isLast || whole.records - saved.records >= ROWS_PER_COPY) return true;
+    if (isLast || whole.records - saved.records >= ROWS_PER_BOOKMARK) return true;
     return systemClock.elapsedMs() - saved.atMs > BOOKMARK_EVERY_MS;
   }
 
