@@ -12,9 +12,9 @@ import { streamFindings } from './reconciliation/findings.ts';
 import { createProgress } from './reconciliation/progress.ts';
 import { exitCodeOf, formatReport, ReconciliationRunningError } from './reconciliation/report.ts';
 import { DATA_DIR, runProcess } from './run.ts';
-import { lookBack, type RunQuestion } from './run-history.ts';
-import { workList } from './work-list.ts';
-import { LISTS } from './work-lists.ts';
+import { lookBack, type RunQuestion } from './commands/run-history.ts';
+import { workList } from './commands/work-list.ts';
+import { LISTS } from './commands/work-lists.ts';
 
 const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
                      --runs [--json] | --show <run> [--json] | --replay <run> | --diff <run> <run> [--json]

@@ -6,9 +6,9 @@ import { probe } from './gateway/probe/probe.ts';
 import { exitCodeOf, reportOf } from './gateway/probe/report.ts';
 import { createSamples, DIALECT, findingsBefore, saveRun } from './gateway/probe/samples.ts';
 import { systemClock } from './platform/clock.ts';
-import { HELP, readFlags, type ProbeFlags } from './probe-flags.ts';
-import { personAtTerminal } from './probe-person.ts';
-import { surroundingsOf } from './probe-surroundings.ts';
+import { HELP, readFlags, type ProbeFlags } from './commands/probe-flags.ts';
+import { personAtTerminal } from './commands/probe-person.ts';
+import { surroundingsOf } from './commands/probe-surroundings.ts';
 import { DATA_DIR, runProcess } from './run.ts';
 
 /** `npm run probe`: finds out what the service really answers, and writes the dialect that reads it. */

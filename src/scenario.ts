@@ -8,8 +8,8 @@ import { createLogger } from './platform/logger.ts';
 import { formatTable } from './platform/table.ts';
 import { DATA_DIR, runProcess } from './run.ts';
 import { DECK, type Card } from './sandbox/faults/deck.ts';
-import { rehearsalsPage } from './scenario-page.ts';
-import { playCards, type Rehearsal } from './scenario-run.ts';
+import { rehearsalsPage } from './rehearsal/page.ts';
+import { playCards, type Rehearsal } from './rehearsal/run.ts';
 import { startServer } from './start-server.ts';
 
 /**

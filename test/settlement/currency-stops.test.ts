@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import { workList } from '../../src/work-list.ts';
-import { LISTS } from '../../src/work-lists.ts';
+import { workList } from '../../src/commands/work-list.ts';
+import { LISTS } from '../../src/commands/work-lists.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;

@@ -95,10 +95,13 @@ function wrongOwners({ path, code }: Source): string[] {
   );
 }
 
-/** The first folder; null for the files at the top, which may import every room. */
+/** Folders that only keep the top tidy: parts of one process each. */
+const OF_THE_TOP = ['commands', 'rehearsal'];
+
+/** The first folder; null for the top, which may import every room and is imported by none. */
 function roomOf(path: string): string | null {
   const [first = '', ...rest] = relative('.', path).split('/');
-  return rest.length === 0 ? null : first;
+  return rest.length === 0 || OF_THE_TOP.includes(first) ? null : first;
 }
 
 function importsOf(code: string): string[] {

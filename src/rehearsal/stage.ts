@@ -1,10 +1,10 @@
-import type { Day } from './demo-day.ts';
-import { endOf } from './operations/repository.ts';
-import type { OrderStatus } from './orders/order.ts';
-import { sleep } from './platform/clock.ts';
-import type { ReconciliationReport } from './reconciliation/report.ts';
-import type { AirName, DeedName } from './sandbox/faults/deck.ts';
-import type { StartedServer } from './start-server.ts';
+import type { Day } from '../demo-day.ts';
+import { endOf } from '../operations/repository.ts';
+import type { OrderStatus } from '../orders/order.ts';
+import { sleep } from '../platform/clock.ts';
+import type { ReconciliationReport } from '../reconciliation/report.ts';
+import type { AirName, DeedName } from '../sandbox/faults/deck.ts';
+import type { StartedServer } from '../start-server.ts';
 
 /** One checkout of the rehearsal. */
 export type Checkout = { orderId: string; reference: string };

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { minorDigits, parseMajor, type Money } from './platform/money.ts';
-import { isProfileName, PROFILE_NAMES, type ProfileName } from './sandbox/profiles/all.ts';
+import { minorDigits, parseMajor, type Money } from '../platform/money.ts';
+import { isProfileName, PROFILE_NAMES, type ProfileName } from '../sandbox/profiles/all.ts';
 
 export type ProbeFlags = {
   money: Money;

@@ -1,4 +1,4 @@
-import type { Card } from './sandbox/faults/deck.ts';
+import type { Card } from '../sandbox/faults/deck.ts';
 
 const INTRODUCTION = `# Rehearsals
 

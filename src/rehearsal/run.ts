@@ -1,12 +1,12 @@
-import { createDay } from './demo-day.ts';
-import { endOf, type OrderEnd } from './operations/repository.ts';
-import type { ReconciliationReport } from './reconciliation/report.ts';
-import type { Card } from './sandbox/faults/deck.ts';
-import type { End } from './scenario-kinds.ts';
-import { PLAYS } from './scenario-plays.ts';
-import { releaseCurrency, stoppedCurrencies } from './settlement/stops/repository.ts';
-import { createStage, type Checkout } from './scenario-stage.ts';
-import type { StartedServer } from './start-server.ts';
+import { createDay } from '../demo-day.ts';
+import { endOf, type OrderEnd } from '../operations/repository.ts';
+import type { ReconciliationReport } from '../reconciliation/report.ts';
+import type { Card } from '../sandbox/faults/deck.ts';
+import type { End } from './kinds.ts';
+import { PLAYS } from './plays.ts';
+import { releaseCurrency, stoppedCurrencies } from '../settlement/stops/repository.ts';
+import { createStage, type Checkout } from './stage.ts';
+import type { StartedServer } from '../start-server.ts';
 
 /** What became of one rehearsal. */
 export type Rehearsal = { card: Card; seen: readonly string[]; end: string; isRight: boolean };

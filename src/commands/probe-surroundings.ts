@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { ConfigError, type Config } from './config.ts';
-import { runningSandbox } from './embedded.ts';
-import { startListener, type Listener } from './gateway/probe/listener.ts';
-import { SecretKey } from './gateway/secret-key.ts';
-import { createLogger } from './platform/logger.ts';
-import { Secret } from './platform/secret.ts';
-import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from './sandbox/keys.ts';
-import type { ProfileName } from './sandbox/profiles/all.ts';
-import { startSandbox } from './sandbox/sandbox.ts';
+import { ConfigError, type Config } from '../config.ts';
+import { runningSandbox } from '../embedded.ts';
+import { startListener, type Listener } from '../gateway/probe/listener.ts';
+import { SecretKey } from '../gateway/secret-key.ts';
+import { createLogger } from '../platform/logger.ts';
+import { Secret } from '../platform/secret.ts';
+import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../sandbox/keys.ts';
+import type { ProfileName } from '../sandbox/profiles/all.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
 
 /** The service that is probed, and an ear for its webhooks. */
 export type ProbeSurroundings = {

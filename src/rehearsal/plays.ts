@@ -1,4 +1,4 @@
-import type { FaultName } from './sandbox/faults/deck.ts';
+import type { FaultName } from '../sandbox/faults/deck.ts';
 import {
   atHistory,
   atInitialize,
@@ -10,7 +10,7 @@ import {
   statusOf,
   webhook,
   type Play,
-} from './scenario-kinds.ts';
+} from './kinds.ts';
 
 /** The rehearsal of each fault. One without a rehearsal does not compile. */
 export const PLAYS: Record<FaultName, Play> = {

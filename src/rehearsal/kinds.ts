@@ -1,6 +1,6 @@
-import type { OrderStatus } from './orders/order.ts';
-import type { AirName, DeedName, HistoryFaultName } from './sandbox/faults/deck.ts';
-import type { Checkout, Stage } from './scenario-stage.ts';
+import type { OrderStatus } from '../orders/order.ts';
+import type { AirName, DeedName, HistoryFaultName } from '../sandbox/faults/deck.ts';
+import type { Checkout, Stage } from './stage.ts';
 
 /** Where the order of a rehearsal must stand when all is over. */
 export type End = {

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Person } from './gateway/probe/person.ts';
+import type { Person } from '../gateway/probe/person.ts';
 
 export type PersonAtTerminal = Person & { close(): void };
 
