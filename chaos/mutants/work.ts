@@ -119,7 +119,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: `pool.on('connect', (client) => client.on('error', () => undefined));`,
     replace: '',
     breaks: 'a restart of PostgreSQL ends servers that a query would have outlived',
-    tests: ['test/platform/database.test.ts'],
+    tests: ['test/platform/broken-connection.test.ts'],
   },
   {
     bug: 'a refused key fails the order later',
