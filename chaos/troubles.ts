@@ -57,9 +57,12 @@ export function troublesOf({ addressOf, restart, disk }: Parts): Troubles {
         await ask(server, 'ALTER SYSTEM SET commit_siblings = 0');
         await ask(server, 'SELECT pg_reload_conf()');
       };
-      await set(SLOW_COMMIT_MICROSECONDS);
-      await pause(ms);
-      await attempt(() => set(0));
+      try {
+        await set(SLOW_COMMIT_MICROSECONDS);
+        await pause(ms);
+      } finally {
+        await attempt(() => set(0));
+      }
     },
     readOnly: async (url, ms) => {
       const name = new URL(url).pathname.slice(1);
@@ -69,9 +72,13 @@ export function troublesOf({ addressOf, restart, disk }: Parts): Troubles {
           name,
         ]);
       };
-      await set(true);
-      await pause(ms);
-      await attempt(() => set(false));
+      try {
+        await set(true);
+        await pause(ms);
+      } finally {
+        // A crash in between is no reason to leave it so.
+        await attempt(() => set(false));
+      }
     },
     takeConnections: async (ms) => {
       const taken: pg.Client[] = [];
