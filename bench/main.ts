@@ -1,17 +1,44 @@
+import { benchFlood } from './flood.ts';
+import { benchMemory } from './memory.ts';
+import { benchOperations } from './operations.ts';
+import { benchRatchet } from './ratchet.ts';
 import { benchReconcile } from './reconcile/bench.ts';
 import { soakReconcile } from './reconcile/soak.ts';
+import { describeRows, type Row } from './row.ts';
 import { benchShop } from './shop/bench.ts';
+import { benchStartUp } from './start-up.ts';
 
-/** Each measures one promise about speed, as a ratio inside one run, and prints a table; or proves one at length. */
-const BENCHES: Record<string, (argv: string[]) => Promise<void>> = {
-  reconcile: benchReconcile,
-  'reconcile-soak': soakReconcile,
+/** Each measures one promise about speed and gives rows for the table; the last two print tables of their own. */
+const BENCHES: Record<string, (argv: string[]) => Promise<Row[]>> = {
   shop: benchShop,
+  flood: benchFlood,
+  memory: benchMemory,
+  'start-up': benchStartUp,
+  operations: benchOperations,
+  ratchet: benchRatchet,
+  reconcile: (argv) => benchReconcile(argv).then(() => []),
+  'reconcile-soak': (argv) => soakReconcile(argv).then(() => []),
 };
 
-const [name = '', ...rest] = process.argv.slice(2);
-const bench = BENCHES[name];
-if (bench === undefined) {
-  process.stderr.write(`npm run bench -- ${Object.keys(BENCHES).join(' | ')}\n`);
-  process.exitCode = 64;
-} else await bench(rest);
+/** What `npm run bench` does: everything small, some minutes in all. */
+const SMALL: [name: string, argv: string[]][] = [
+  ['shop', ['--seconds', '2', '--rounds', '2', '--payments', '1000']],
+  ['flood', ['--seconds', '10']],
+  ['memory', []],
+  ['start-up', []],
+  ['operations', ['20000']],
+];
+
+const [name, ...rest] = process.argv.slice(2);
+const chosen = name === undefined ? SMALL : [[name, rest] as const];
+const rows: Row[] = [];
+for (const [each, argv] of chosen) {
+  const bench = BENCHES[each];
+  if (bench === undefined) {
+    process.stderr.write(`npm run bench [-- ${Object.keys(BENCHES).join(' | ')}]\n`);
+    process.exitCode = 64;
+    break;
+  }
+  rows.push(...(await bench([...argv])));
+}
+if (rows.length > 0) process.stdout.write(`${describeRows(rows)}\n`);

@@ -118,6 +118,14 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   );
   const secrets = surroundings.webhookSecrets;
   const alarm = createAlarm(logger, own.alarm);
+  const duePayments = createDuePayments({
+    database,
+    gateway,
+    settle,
+    concurrency,
+    logger,
+    watch: watch.loops,
+  });
   return {
     config,
     logger,
@@ -138,6 +146,8 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
           dialect,
           secrets,
           clock,
+          reserve: duePayments.reserve,
+          onClaimed: watch.hint(() => undefined),
           onDue: watch.hint(onDue),
           logger,
         }),
@@ -158,7 +168,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     ),
     alarm,
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
-    duePayments: createDuePayments({ database, gateway, settle, concurrency, logger, watch: watch.loops }),
+    duePayments,
     dueReleases: createDueReleases({ database, mode, receiver, logger, watch: watch.loops }),
     wakeUp,
   };

@@ -61,6 +61,15 @@ app.post('/webhooks/payments', async (req, res) => {
   res.status(202).json({ status: 'received' });
 });
 
+app.get('/checkout/return/:reference', async (req, res) => {
+  const { reference } = req.params;
+  const answer = await fetch(`${serviceUrl}/v1/transactions/verify/${reference}`, { headers });
+  const { data } = (await answer.json()) as { data: { status: string } };
+  if (data.status === 'SUCCESS')
+    await pool.query(`UPDATE orders SET status = 'paid', paid_at = now() WHERE reference = $1`, [reference]);
+  res.redirect(303, `http://localhost/orders/${reference}`);
+});
+
 await pool.query(`
   CREATE TABLE products (sku text PRIMARY KEY, unit_amount bigint NOT NULL, currency text NOT NULL);
   INSERT INTO products VALUES ('ankara-tote', 850000, 'NGN');

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import pg from 'pg';
 
@@ -11,14 +13,19 @@ export type Contestant = {
   name: string;
   origin: string;
   countPaid(): Promise<number>;
+  /** In its database. */
+  query<Row extends object>(text: string): Promise<Row[]>;
   pid: number;
-  /** Peak memory of its process so far, in bytes. */
-  peakBytes(): Promise<number>;
+  /** Memory of its process in bytes: now, and at most so far. */
+  residentBytes(): Promise<{ now: number; peak: number }>;
+  child: ChildProcess;
   stop(): Promise<void>;
 };
 
 /** Both have as many connections to the database as `POOL_SIZE`, and start from empty tables. */
 export const POOL_SIZE = 20;
+/** Webhooks are signed: of unsigned ones ours takes no more from one address than a stranger may send. */
+export const WEBHOOK_SECRET = 'whsec_bench';
 
 export async function startPlainSample(databaseUrl: string, serviceUrl: string): Promise<Contestant> {
   const args = [databaseUrl, serviceUrl, String(POOL_SIZE)];
@@ -26,14 +33,26 @@ export async function startPlainSample(databaseUrl: string, serviceUrl: string):
   return contestant('plain sample', child, origin, databaseUrl);
 }
 
-export async function startIntegrator(
-  databaseUrl: string,
-  serviceUrl: string,
-  folder: string,
-  flags: readonly string[] = [],
-): Promise<Contestant> {
+export type IntegratorOptions = {
+  databaseUrl: string;
+  serviceUrl: string;
+  folder: string;
+  /** Of Node.js. */
+  flags: readonly string[];
+  /** Over the settings below. */
+  env: Record<string, string>;
+};
+
+export async function startIntegrator({
+  databaseUrl,
+  serviceUrl,
+  folder,
+  flags = [],
+  env = {},
+}: Pick<IntegratorOptions, 'databaseUrl' | 'serviceUrl' | 'folder'> &
+  Partial<IntegratorOptions>): Promise<Contestant> {
   const port = await freePort();
-  const env = {
+  const variables = {
     PORT: String(port),
     DATABASE_URL: databaseUrl,
     GATEWAY_URL: serviceUrl,
@@ -43,8 +62,10 @@ export async function startIntegrator(
     CHECKOUTS_PER_MINUTE: '0',
     RECONCILE_EVERY_MIN: '0',
     LOG_LEVEL: 'warn',
+    WEBHOOK_SECRETS: WEBHOOK_SECRET,
+    ...env,
   };
-  const { child } = await start('../../src/server.ts', [], env, folder, flags);
+  const { child } = await start('../../src/server.ts', [], variables, folder, flags);
   return contestant('integrator', child, `http://127.0.0.1:${port}`, databaseUrl);
 }
 
@@ -52,6 +73,8 @@ export type StandIn = {
   url: string;
   /** The shoppers of these references pay. */
   pay(references: readonly string[]): Promise<void>;
+  /** How often verify was asked so far. */
+  countVerifications(): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -61,6 +84,10 @@ export async function startStandIn(): Promise<StandIn> {
     url: origin,
     pay: async (references) => {
       await fetch(`${origin}/pay`, { method: 'POST', body: JSON.stringify(references) });
+    },
+    countVerifications: async () => {
+      const answer = (await (await fetch(`${origin}/verifications`)).json()) as { count: number };
+      return answer.count;
     },
     stop: () => end(child),
   };
@@ -79,16 +106,19 @@ async function contestant(
     name,
     origin,
     pid: child.pid ?? 0,
+    child,
+    query: async <Row extends object>(text: string) => (await looker.query<Row>(text)).rows,
     countPaid: async () => {
       const { rows } = await looker.query<{ n: number }>(
         `SELECT count(*)::int AS n FROM orders WHERE status = 'paid'`,
       );
       return rows[0]?.n ?? 0;
     },
-    peakBytes: async () => {
-      const { readFile } = await import('node:fs/promises');
+    residentBytes: async () => {
       const status = await readFile(`/proc/${child.pid ?? 0}/status`, 'utf8').catch(() => '');
-      return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
+      const bytesOf = (field: string): number =>
+        Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1_024;
+      return { now: bytesOf('VmRSS'), peak: bytesOf('VmHWM') };
     },
     stop: async () => {
       await looker.end();
@@ -98,7 +128,7 @@ async function contestant(
 }
 
 /** Starts a process and waits until it says where it listens, or that it is ready. */
-async function start(
+export async function start(
   file: string,
   args: readonly string[],
   env: Record<string, string>,
@@ -124,15 +154,14 @@ async function start(
   return { child, origin: ready.exec(said)?.[1] ?? '' };
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill();
   await ended;
 }
 
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

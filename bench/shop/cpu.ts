@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TICK_MS = 10;
 
-/** Milliseconds of processor time that the process and its living descendants have used so far. Linux only; else 0. */
+/** Milliseconds of processor time that the process and its descendants have used so far. Linux only; else 0. */
 export function cpuMsOf(pid: number): number {
   const children = new Map<number, number[]>();
   const used = new Map<number, number>();
@@ -11,9 +11,11 @@ export function cpuMsOf(pid: number): number {
       ?.replace(/^.*\) /, '')
       .split(' ');
     if (fields === undefined) continue;
-    const [parent, user, system] = [Number(fields[1]), Number(fields[11]), Number(fields[12])];
+    const parent = Number(fields[1]);
     children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-    used.set(Number(name), (user + system) * TICK_MS);
+    // User and system time, and those of children that have ended and been waited for.
+    const ticks = fields.slice(11, 15).reduce((all, each) => all + Number(each), 0);
+    used.set(Number(name), ticks * TICK_MS);
   }
   const sum = (of: number): number =>
     (used.get(of) ?? 0) + (children.get(of) ?? []).reduce((all, child) => all + sum(child), 0);

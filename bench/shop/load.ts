@@ -2,15 +2,22 @@ import { Pool } from 'undici';
 
 export type Load = { perSecond: number; p50Ms: number; p99Ms: number; errors: number; answers: string[] };
 
+export type Request = {
+  path: string;
+  method?: 'GET' | 'POST';
+  body?: string;
+  headers?: Record<string, string>;
+};
+
 /**
  * So many clients, each sending its next request when the last one was answered, for `seconds`.
- * @param next the request to send; its answer counts as an error unless its status is below 300
+ * @param next the request to send; its answer counts as an error unless its status is below 400
  */
 export async function press(
   origin: string,
   clients: number,
   seconds: number,
-  next: () => { path: string; body: string; headers?: Record<string, string> } | null,
+  next: () => Request | null,
 ): Promise<Load> {
   const pool = new Pool(origin, { connections: clients, pipelining: 1 });
   const times: number[] = [];
@@ -24,13 +31,13 @@ export async function press(
       if (request === null) return;
       const sentMs = performance.now();
       const { statusCode, body } = await pool.request({
-        method: 'POST',
+        method: request.method ?? 'POST',
         path: request.path,
-        body: request.body,
+        body: request.body ?? null,
         headers: { 'content-type': 'application/json', ...request.headers },
       });
       const text = await body.text();
-      if (statusCode < 300) answers.push(text);
+      if (statusCode < 400) answers.push(text);
       else errors += 1;
       times.push(performance.now() - sentMs);
     }

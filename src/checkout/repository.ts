@@ -1,6 +1,7 @@
 import type { OrderStatus } from '../orders/order.ts';
-import { lineColumns, type NewOrder } from '../orders/repository.ts';
+import type { NewOrder } from '../orders/repository.ts';
 import type { Database, Queryable, Statement } from '../platform/database.ts';
+import { asRows, gather } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import type { PaymentStatus } from '../settlement/payment.ts';
@@ -11,55 +12,87 @@ import { SENDING_IS_LOST_AFTER_SEC } from '../settlement/schedule.ts';
 
 // One statement, so one round trip and one commit, before the service is called: whatever happens to the call or to
 // this process, the order and its payment exist, and the clock will ask about the reference. With an idempotency key
-// that somebody has used before, and in a currency that is stopped, nothing is written; two requests with one key queue at its index, and one is second.
+// that somebody has used before, and in a currency that is stopped, nothing is written; two requests with one key queue
+// at its index, and one is second. Many shoppers who buy at once share the statement (see gather).
 const PLACE: Statement = {
   name: 'place-order',
   text: `
-    WITH stop AS (
-      SELECT ${isStoppedSql('$2', '$5')} AS is_on
+    WITH given AS MATERIALIZED (
+      SELECT g.*, ${isStoppedSql('g.mode', 'g.currency')} AS is_stopped
+      FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text, lines json,
+        reference text, key text, fingerprint bytea)
+      WHERE g.mode = $2
     ), claimed AS (
       INSERT INTO idempotency_keys (mode, key, fingerprint, order_id, locked_until)
-      SELECT $2, $11, $12, $1, now() + interval '${KEY_LOCK_SEC} s' FROM stop WHERE $11::text IS NOT NULL AND NOT is_on
+      SELECT mode, key, fingerprint, id, now() + interval '${KEY_LOCK_SEC} s' FROM given
+      WHERE key IS NOT NULL AND NOT is_stopped ORDER BY key
       ON CONFLICT (mode, key) DO NOTHING
-      RETURNING key
+      RETURNING order_id
     ), placed AS (
       INSERT INTO orders (id, mode, email, amount, currency)
-      SELECT $1, $2, $3, $4::bigint, $5 FROM stop
-      WHERE NOT is_on AND ($11::text IS NULL OR EXISTS (SELECT FROM claimed))
-      RETURNING id, mode, amount, currency
+      SELECT id, mode, email, amount, currency FROM given
+      WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
+      RETURNING id
     ), lines AS (
       INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
       SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity
-      FROM placed, unnest($6::text[], $7::text[], $8::bigint[], $9::int[])
-        WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)
+      FROM placed JOIN given ON given.id = placed.id, json_to_recordset(given.lines)
+        AS l (position int, sku text, description text, unit_amount bigint, quantity int)
     ), payment AS (
       INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
-      SELECT $10, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s' FROM placed
+      SELECT given.reference, placed.id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+      FROM placed JOIN given ON given.id = placed.id
     ), entry AS (
-      INSERT INTO journal (order_id, event, reference, cause) SELECT id, 'order-placed', $10, 'shopper' FROM placed
+      INSERT INTO journal (order_id, event, reference, cause)
+      SELECT placed.id, 'order-placed', given.reference, 'shopper' FROM placed JOIN given ON given.id = placed.id
     )
-    SELECT is_on AS "isStopped", EXISTS (SELECT FROM placed) AS "isPlaced" FROM stop`,
+    SELECT given.id, is_stopped AS "isStopped", placed.id IS NOT NULL AS "isPlaced"
+    FROM given LEFT JOIN placed ON placed.id = given.id`,
 };
+
+type Placed = 'placed' | 'key-is-taken' | 'currency-stopped';
+type ToPlace = { order: NewOrder; reference: string; key: IdempotencyKey | null };
 
 /**
  * Writes a new order and its first payment, about to be sent.
  * @returns why not, when it did not: the idempotency key has been used before, or the currency is stopped
  */
-export async function placeOrder(
+export function placeOrder(
   db: Queryable,
   order: NewOrder,
   reference: string,
   key: IdempotencyKey | null,
-): Promise<'placed' | 'key-is-taken' | 'currency-stopped'> {
-  const { id, mode, email, amount, currency, lines } = order;
-  const values = [id, mode, email, amount, currency, ...lineColumns(lines), reference];
-  const [row] = await db.query<{ isStopped: boolean; isPlaced: boolean }>(PLACE, [
-    ...values,
-    key?.key ?? null,
-    key?.fingerprint ?? null,
-  ]);
-  if (row?.isPlaced) return 'placed';
-  return row?.isStopped ? 'currency-stopped' : 'key-is-taken';
+): Promise<Placed> {
+  return place(db, { order, reference, key });
+}
+
+const place = gather<ToPlace, Placed>({
+  keyOf: ({ order, key }) => key?.key ?? order.id,
+  run: async (db, items) => {
+    const rows = await db.query<{ id: string; isStopped: boolean; isPlaced: boolean }>(PLACE, [
+      asRows(items.map(rowOf)),
+      items[0]?.order.mode,
+    ]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return items.map(({ order }) => {
+      const row = byId.get(order.id);
+      if (row?.isPlaced) return 'placed';
+      return row?.isStopped ? 'currency-stopped' : 'key-is-taken';
+    });
+  },
+});
+
+function rowOf({ order, reference, key }: ToPlace): Record<string, unknown> {
+  const { id, mode, email, amount, currency } = order;
+  const lines = order.lines.map(({ sku, description, unitAmount, quantity }, at) => ({
+    position: at + 1,
+    sku,
+    description,
+    unit_amount: unitAmount.toString(),
+    quantity,
+  }));
+  const [name, fingerprint] = [key?.key, key?.fingerprint];
+  return { id, mode, email, amount, currency, lines, reference, key: name, fingerprint };
 }
 
 /** An unpaid order and its payments, with the order row locked until the transaction ends. */

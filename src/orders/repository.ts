@@ -1,4 +1,5 @@
 import type { Database, Queryable, Statement } from '../platform/database.ts';
+import { gather } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Order, OrderLine, OrderStatus } from './order.ts';
 
@@ -25,12 +26,15 @@ const PRICES: Statement = {
   text: `SELECT sku, name, unit_amount AS "unitAmount", currency FROM products WHERE active AND sku = ANY($1)`,
 };
 
-export function pricesOf(
-  db: Queryable,
-  skus: string[],
-): Promise<Omit<ProductRow, 'description' | 'image'>[]> {
-  return db.query(PRICES, [skus]);
-}
+type PriceRow = Omit<ProductRow, 'description' | 'image'>;
+
+/** What is not on sale is missing. Shoppers who ask at once share the question. */
+export const pricesOf: (db: Queryable, skus: string[]) => Promise<PriceRow[]> = gather<string[], PriceRow[]>({
+  run: async (db, baskets) => {
+    const prices = await db.query<PriceRow>(PRICES, [[...new Set(baskets.flat())]]);
+    return baskets.map((skus) => prices.filter(({ sku }) => skus.includes(sku)));
+  },
+});
 
 /** Adds the products unless there are any. Two servers that start at once add them once. */
 export async function addProductsIfNone(db: Queryable, products: readonly ProductRow[]): Promise<void> {

@@ -198,6 +198,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return codesOf(error).some((code) => AWAY_CODES.has(code)) || AWAY_MESSAGES.test(error.message);
 }
 
+/** Whether PostgreSQL refused a statement and went on: nothing of it is written. After any other failure nobody knows. */
+export function isRefusedByDatabase(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(error.code ?? '');
+}
+
 /** The driver's code; what Prisma has no name for, it wraps. */
 function codesOf(error: Error): string[] {
   const { code, meta } = error as { code?: unknown; meta?: { driverAdapterError?: { cause?: unknown } } };

@@ -1,17 +1,20 @@
 import { systemClock } from './clock.ts';
+import { createPlaces, type Reserve } from './due-loop-places.ts';
 import type { Logger } from './logger.ts';
 
 /**
  * Due rows are the queue. A loop claims rows whose time has come and works on them; the claim writes a lease
  * into the row, so no transaction is open meanwhile and a killed worker's rows come back by themselves.
  */
-export type DueLoop = {
+export type DueLoop<Row = unknown> = {
   /** Works until nothing is due, then says how many rows it worked on. What tests and one-shot commands call. */
   pass(): Promise<number>;
   /** Passes for ever, sleeping in between until woken or `pollMs` later. */
   start(): void;
   /** Something became due: look now. */
   wake(): void;
+  /** Places for rows that somebody else claims for this loop, `limit` at most. None unless it was started. */
+  reserve: Reserve<Row>;
   /** Takes no more rows and waits for those in hand. */
   stop(): Promise<void>;
 };
@@ -38,45 +41,40 @@ export type LoopWatch = <Row>(
 /** Under load a claim waits this long for places to become free: one statement for many rows, not one for each. */
 const GATHER_MS = 20;
 
-export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
+export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop<Row> {
   const { concurrency, pollMs } = options;
   const { claim, work } = options.watch?.(options) ?? options;
   const logger = options.logger.child({ loop: options.name });
-  const inHand = new Set<Promise<void>>();
   const bell = createBell();
+  const places = createPlaces({
+    count: concurrency,
+    work,
+    onFree: bell.ring,
+    onError: (err, row: Row) => {
+      logger.error({ err, ...options.label?.(row) }, 'work on a due row failed');
+    },
+  });
   let isStopping = false;
   let running: Promise<void> | undefined;
-
-  function take(row: Row): void {
-    const task = work(row)
-      .catch((error: unknown) => {
-        logger.error({ err: error, ...options.label?.(row) }, 'work on a due row failed');
-      })
-      .finally(() => {
-        inHand.delete(task);
-        bell.ring();
-      });
-    inHand.add(task);
-  }
 
   async function pass(): Promise<number> {
     let count = 0;
     for (;;) {
-      const free = isStopping ? 0 : concurrency - inHand.size;
+      const free = isStopping ? 0 : places.free();
       // From here on a ring is news, except for the ring of stop(), which must end the next wait, too.
       if (!isStopping) bell.hush();
       const rows = free > 0 ? await claim(free) : [];
-      rows.forEach(take);
+      rows.forEach(places.take);
       count += rows.length;
-      if (inHand.size === 0) return count;
+      if (places.inHand() === 0) return count;
       if (isStopping) {
-        await Promise.all(inHand);
+        await places.emptied();
         return count;
       }
       // A slow row must not keep new ones waiting: go round again when one ends, or when somebody rings.
-      if (rows.length === 0 || inHand.size === concurrency) await bell.wait(pollMs);
+      if (rows.length === 0 || places.inHand() === concurrency) await bell.wait(pollMs);
       if (rows.length > 0 && rows.length === free)
-        await gather(bell, () => isStopping || inHand.size <= concurrency / 2);
+        await gather(bell, () => isStopping || places.inHand() <= concurrency / 2);
     }
   }
 
@@ -95,11 +93,12 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop {
       running ??= run();
     },
     wake: bell.ring,
+    reserve: (limit) => places.reserve(running === undefined || isStopping ? 0 : limit),
     stop: async () => {
       isStopping = true;
       bell.ring();
       await running;
-      await Promise.all(inHand);
+      await places.emptied();
     },
   };
 }

@@ -33,7 +33,7 @@ export function createDuePayments({
   concurrency,
   logger,
   watch,
-}: DuePaymentsParts): DueLoop {
+}: DuePaymentsParts): DueLoop<DuePayment> {
   async function check(payment: DuePayment): Promise<void> {
     if (payment.status === 'created') {
       await expireUnsent(database, payment.reference);

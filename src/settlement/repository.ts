@@ -1,5 +1,6 @@
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Queryable, Statement } from '../platform/database.ts';
+import { asRows, gather } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Decision } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
@@ -40,107 +41,138 @@ export type Settlement = {
 };
 
 // One statement, so one round trip and one commit: evidence, payment, release, order, suspense and journal appear
-// together or not at all. It writes nothing when payment or order are no longer where the decision saw them.
+// together or not at all. It writes nothing for payments that are no longer, or whose orders are no longer, where their
+// decision saw them. Many settlements that end at once share the statement (see gather); their rows are locked in the
+// order of references. That all are of one mode tells the planner, too, that they are few, and are best found by index.
 const RECORD: Statement = {
   name: 'record-settlement',
   text: `
-    WITH seen AS (
-      SELECT p.reference, p.order_id, p.mode, p.currency FROM payments p JOIN orders o ON o.id = p.order_id
-      WHERE p.reference = $1 AND p.status = $2 AND o.status = $3 AND p.mode = $21
-      FOR NO KEY UPDATE OF o, p
+    WITH given AS MATERIALIZED (
+      SELECT * FROM json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
+        outcome text, status_word text, amount bigint, currency text, http_status int, body bytea, body_sha256 bytea,
+        cause text, status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
+        stray_class text, stray_amount bigint, stray_currency text)
+      WHERE g.mode = $2
+    ), seen AS (
+      SELECT g.*, p.order_id, p.currency AS expected_currency
+      FROM given g JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
+      WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.mode = g.mode
+      ORDER BY g.reference FOR NO KEY UPDATE OF o, p
     ), evidence AS (
       INSERT INTO verifications
         (reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
-      SELECT reference, order_id, mode, $4, $5, $6::bigint, $7, $8, $9, $10, $11 FROM seen
+      SELECT reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause FROM seen
       RETURNING id, reference, order_id, mode, outcome, amount, currency, evidence_hash(verifications) AS hash
     ), moved AS (
-      UPDATE payments SET status = $12, leased_until = NULL, hints_answered = $13,
-        next_check_at = CASE WHEN hints > $13 THEN now() + interval '${HINT_PAUSE_SEC} s'
-                             ELSE now() + make_interval(secs => $14) END
-      WHERE reference = (SELECT reference FROM seen)
+      UPDATE payments p SET status = s.status, leased_until = NULL, hints_answered = s.hints,
+        next_check_at = CASE WHEN p.hints > s.hints THEN now() + interval '${HINT_PAUSE_SEC} s'
+                             ELSE now() + make_interval(secs => s.next_check_sec) END
+      FROM seen s WHERE p.reference = s.reference
     ), release AS (
       INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, next_check_at)
-      SELECT $15, order_id, reference, mode, amount, currency, id, $16, CASE WHEN $16 = 'waiting' THEN now() END
-      FROM evidence WHERE $17
-      RETURNING id, order_id
+      SELECT s.release_id, e.order_id, e.reference, e.mode, e.amount, e.currency, e.id, s.delivery,
+        CASE WHEN s.delivery = 'waiting' THEN now() END
+      FROM evidence e JOIN seen s ON s.reference = e.reference WHERE s.releases
+      RETURNING id, order_id, reference
     ), paid AS (
       UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now()
       FROM release WHERE orders.id = release.order_id
     ), stray AS (
       INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
-      SELECT e.mode, $18, e.reference, e.order_id, e.id, $19::bigint, $20 FROM evidence e
-      WHERE $18::text IS NOT NULL AND NOT EXISTS (
+      SELECT e.mode, s.stray_class, e.reference, e.order_id, e.id, s.stray_amount, s.stray_currency
+      FROM evidence e JOIN seen s ON s.reference = e.reference
+      WHERE s.stray_class IS NOT NULL AND NOT EXISTS (
         -- Somebody has dealt with this very money.
-        SELECT FROM suspense_items s WHERE s.mode = e.mode AND s.reference = e.reference AND s.closed_at IS NOT NULL
-          AND (s.class, s.amount, s.currency) = ($18, $19::bigint, $20))
+        SELECT FROM suspense_items i WHERE i.mode = e.mode AND i.reference = e.reference AND i.closed_at IS NOT NULL
+          AND (i.class, i.amount, i.currency) = (s.stray_class, s.stray_amount, s.stray_currency))
       ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
         SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,
           verification_id = EXCLUDED.verification_id
         WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
           IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
-      RETURNING class, amount || ' ' || currency AS money
+      RETURNING reference, class, amount || ' ' || currency AS money
     ), stopped AS (
       -- A payment that is looked at again is no news: what was known at a release must not undo it.
       INSERT INTO currency_stops (mode, currency, reference, verification_id)
-      SELECT e.mode, seen.currency, e.reference, e.id FROM evidence e, seen
+      SELECT e.mode, s.expected_currency, e.reference, e.id FROM evidence e JOIN seen s ON s.reference = e.reference
       WHERE e.outcome = 'unit_error' AND NOT EXISTS (
         SELECT FROM verifications v WHERE v.reference = e.reference AND v.outcome = 'unit_error')
       ON CONFLICT (mode, currency) WHERE released_at IS NULL DO NOTHING
-      RETURNING currency
+      RETURNING reference, currency
     ), contradiction AS (
       -- Once for each thing said: the service may say it at every look from now on. What cannot be read, or is about
       -- another payment, says nothing.
-      SELECT e.id FROM evidence e
-      WHERE $2 = 'paid' AND e.outcome NOT IN ('paid', 'unreadable', 'reference_mismatch') AND NOT EXISTS (
+      SELECT e.reference FROM evidence e JOIN seen s ON s.reference = e.reference
+      WHERE s.status_seen = 'paid' AND e.outcome NOT IN ('paid', 'unreadable', 'reference_mismatch') AND NOT EXISTS (
         SELECT FROM journal j WHERE j.order_id = e.order_id AND j.reference = e.reference
           AND j.event = 'verification-contradicts' AND j.detail ->> 'outcome' = e.outcome)
     ), earned AS (
-      UPDATE suspense_items s SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
+      UPDATE suspense_items i SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
         note = 'the service now shows exactly what was asked for, and it paid the order'
-      FROM release WHERE s.reference = $1 AND s.order_id = release.order_id AND s.closed_at IS NULL
-      RETURNING s.id
+      FROM release r WHERE i.reference = r.reference AND i.order_id = r.order_id AND i.closed_at IS NULL
+      RETURNING i.id, i.reference
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
-      SELECT order_id, CASE WHEN $17 THEN 'order-paid' WHEN EXISTS (SELECT FROM contradiction) THEN 'verification-contradicts'
-        ELSE 'payment-' || $12 END, reference, $11,
-        jsonb_strip_nulls(jsonb_build_object('verification', id, 'evidence', hash, 'outcome', outcome,
-          'suspense', (SELECT class FROM stray), 'money', (SELECT money FROM stray), 'earned', (SELECT id FROM earned),
-          'stopped', (SELECT currency FROM stopped), 'release', CASE WHEN $17 THEN $15 END))
-      FROM evidence WHERE $17 OR $12 <> $2 OR EXISTS (SELECT FROM stray) OR EXISTS (SELECT FROM stopped)
-        OR EXISTS (SELECT FROM contradiction)
+      SELECT e.order_id, CASE WHEN s.releases THEN 'order-paid' WHEN c.reference IS NOT NULL THEN 'verification-contradicts'
+        ELSE 'payment-' || s.status END, e.reference, s.cause,
+        jsonb_strip_nulls(jsonb_build_object('verification', e.id, 'evidence', e.hash, 'outcome', e.outcome,
+          'suspense', stray.class, 'money', stray.money, 'earned', earned.id,
+          'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END))
+      FROM evidence e JOIN seen s ON s.reference = e.reference LEFT JOIN stray ON stray.reference = e.reference
+        LEFT JOIN stopped ON stopped.reference = e.reference LEFT JOIN contradiction c ON c.reference = e.reference
+        LEFT JOIN earned ON earned.reference = e.reference
+      WHERE s.releases OR s.status <> s.status_seen OR stray.reference IS NOT NULL OR stopped.reference IS NOT NULL
+        OR c.reference IS NOT NULL
+      ORDER BY e.reference
     )
-    SELECT id FROM evidence`,
+    SELECT reference FROM evidence`,
 };
 
 /** Writes a settled check. @returns false when payment or order have moved since the decision: load and decide again */
-export async function recordSettlement(
+export function recordSettlement(
   database: Queryable,
-  s: Settlement,
+  settlement: Settlement,
   plan: ReleasePlan,
 ): Promise<boolean> {
+  return record(database, { settlement, plan });
+}
+
+type Recorded = { settlement: Settlement; plan: ReleasePlan };
+
+const record = gather<Recorded, boolean>({
+  // An order's payments one after the other: the second may find it paid.
+  keyOf: ({ settlement }) => settlement.payment.orderId,
+  run: async (db, items) => {
+    const mode = items[0]?.settlement.payment.mode;
+    const rows = await db.query<{ reference: string }>(RECORD, [asRows(items.map(rowOf)), mode]);
+    const written = new Set(rows.map(({ reference }) => reference));
+    return items.map(({ settlement }) => written.has(settlement.payment.reference));
+  },
+});
+
+function rowOf({ settlement: s, plan }: Recorded): Record<string, unknown> {
   const { payment, decision } = s;
-  const rows = await database.query(RECORD, [
-    payment.reference,
-    payment.status,
-    payment.orderStatus,
-    decision.outcome,
-    s.statusWord,
-    s.answeredAmount,
-    s.answeredCurrency,
-    s.httpStatus,
-    s.body,
-    s.bodySha256,
-    s.cause,
-    s.status,
-    payment.hints,
-    s.nextCheckSec,
-    plan.id,
-    plan.delivery,
-    decision.release,
-    decision.suspense?.class ?? null,
-    decision.suspense?.amount ?? null,
-    decision.suspense?.currency ?? null,
-    payment.mode,
-  ]);
-  return rows.length === 1;
+  return {
+    reference: payment.reference,
+    mode: payment.mode,
+    status_seen: payment.status,
+    order_status_seen: payment.orderStatus,
+    outcome: decision.outcome,
+    status_word: s.statusWord,
+    amount: s.answeredAmount,
+    currency: s.answeredCurrency,
+    http_status: s.httpStatus,
+    body: s.body,
+    body_sha256: s.bodySha256,
+    cause: s.cause,
+    status: s.status,
+    hints: payment.hints,
+    next_check_sec: s.nextCheckSec,
+    release_id: plan.id,
+    delivery: plan.delivery,
+    releases: decision.release,
+    stray_class: decision.suspense?.class,
+    stray_amount: decision.suspense?.amount,
+    stray_currency: decision.suspense?.currency,
+  };
 }

@@ -9,7 +9,9 @@ import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
 import { tellOf } from '../platform/story.ts';
-import { storeWebhook, type ReceivedWebhook } from './repository.ts';
+import type { Reserve } from '../platform/due-loop-places.ts';
+import type { DuePayment } from '../settlement/checks/repository.ts';
+import { createWebhookStore, type ReceivedWebhook } from './repository.ts';
 import { createUnsignedLimits, type Limit } from './limits.ts';
 
 /**
@@ -40,7 +42,11 @@ export type ReceiveParts = {
   dialect: Dialect;
   secrets: readonly Secret[];
   clock: Clock;
-  /** Called when the payment that a webhook named became due. */
+  /** Places for payments that this process checks at once. */
+  reserve: Reserve<DuePayment>;
+  /** Called when the payment that a webhook named has such a place. */
+  onClaimed: (reference: string | null) => void;
+  /** Called when the payment that a webhook named became due, and has none. */
   onDue: (reference: string | null) => void;
   logger: Logger;
 };
@@ -54,12 +60,15 @@ export function createReceiveWebhook({
   dialect,
   secrets,
   clock,
+  reserve,
+  onClaimed,
   onDue,
   logger,
 }: ReceiveParts): ReceiveWebhook {
   const scheme = secrets.length > 0 ? dialect.webhook.signature : null;
 
   const limits = createUnsignedLimits(clock);
+  const storeWebhook = createWebhookStore(db, reserve);
 
   // The cheapest refusal comes first: a signature and a count in memory cost no query.
   return async ({ headers, contentType, isJson, address, body }) => {
@@ -79,12 +88,15 @@ export function createReceiveWebhook({
       authenticity: scheme === null ? 'unsigned' : 'signed',
       ...reading,
     };
-    const { isHinted, isStored } = await storeWebhook(db, webhook, keepsUnknown).catch((error: unknown) => {
-      throw tellOf(error, { reference: reading.reference ?? undefined });
-    });
+    const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown).catch(
+      (error: unknown) => {
+        throw tellOf(error, { reference: reading.reference ?? undefined });
+      },
+    );
     logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');
-    if (isHinted) onDue(reading.reference);
-    else limits.unknown.take('');
+    if (!isHinted) limits.unknown.take('');
+    else if (isClaimed) onClaimed(reading.reference);
+    else onDue(reading.reference);
     if (isStored) return { outcome: 'stored', status: dialect.webhook.acknowledgement };
     return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(limits.unknown);
   };

@@ -1,5 +1,9 @@
 import type { Queryable, Statement } from '../platform/database.ts';
+import { asRows, createGatherer } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
+import type { Reserve } from '../platform/due-loop-places.ts';
+import { LEASE_SEC, type DuePayment } from '../settlement/checks/repository.ts';
+import { PAYMENT_COLUMNS } from '../settlement/repository.ts';
 import { HINT_PAUSE_SEC } from '../settlement/schedule.ts';
 
 export type ReceivedWebhook = {
@@ -16,40 +20,99 @@ export type ReceivedWebhook = {
 const MAX_UNSIGNED_OF_PAYMENT = 20;
 
 // One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a check is in flight;
-// many hints for one payment move the same row and cause one check per pause.
+// many hints for one payment move the same row and cause one check per pause. Where this process has a place free, the
+// payment is claimed for it at once, as CLAIM would a moment later; due all the same, so that the clock finds it if the
+// process dies. Webhooks that come at once share the statement (see gather); their payments are locked in the order of
+// references, as by settlement.
 const STORE: Statement = {
   name: 'store-webhook',
   text: `
-    WITH hinted AS (
-      UPDATE payments SET hints = hints + 1,
-        next_check_at = LEAST(next_check_at, GREATEST(now(), last_hinted_at + interval '${HINT_PAUSE_SEC} s'))
-      WHERE reference = $5 AND mode = $6
-      RETURNING reference
+    WITH given AS MATERIALIZED (
+      SELECT * FROM json_to_recordset($1) AS g (position int, mode text, body bytea, body_sha256 bytea, content_type text,
+        authenticity text, reference text, keeps_unknown boolean)
+      WHERE g.mode = $2
+    ), known AS MATERIALIZED (
+      SELECT p.reference, g.position < $3 AND coalesce(p.leased_until, '-infinity') <= now() AND
+        coalesce(p.last_hinted_at, '-infinity') <= now() - interval '${HINT_PAUSE_SEC} s' AS is_claimed
+      FROM given g JOIN payments p ON p.reference = g.reference
+      WHERE p.mode = g.mode ORDER BY g.reference FOR NO KEY UPDATE OF p
+    ), hinted AS (
+      UPDATE payments p SET hints = p.hints + 1, checks = p.checks + known.is_claimed::int,
+        leased_until = CASE WHEN known.is_claimed THEN now() + interval '${LEASE_SEC} s' ELSE p.leased_until END,
+        last_hinted_at = CASE WHEN known.is_claimed THEN now() ELSE p.last_hinted_at END,
+        next_check_at = LEAST(p.next_check_at, CASE WHEN known.is_claimed THEN now()
+          ELSE GREATEST(now(), p.last_hinted_at + interval '${HINT_PAUSE_SEC} s') END)
+      FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id
+      RETURNING known.is_claimed, p.checks, ${PAYMENT_COLUMNS}
     ), stored AS (
       INSERT INTO webhooks (body, body_sha256, content_type, authenticity, reference, outcome)
-      SELECT $1, $2, $3, $4, $5, CASE WHEN EXISTS (SELECT FROM hinted) THEN 'hinted' ELSE 'ignored' END
-      WHERE $4 = 'signed' OR CASE WHEN EXISTS (SELECT FROM hinted)
-        THEN (SELECT count(*) FROM webhooks w WHERE w.reference = $5) < ${MAX_UNSIGNED_OF_PAYMENT}
-          OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = $2)
-        ELSE $7 END
+      SELECT g.body, g.body_sha256, g.content_type, g.authenticity, g.reference,
+        CASE WHEN h.reference IS NULL THEN 'ignored' ELSE 'hinted' END
+      FROM given g LEFT JOIN hinted h ON h.reference = g.reference
+      WHERE g.authenticity = 'signed' OR CASE WHEN h.reference IS NULL THEN g.keeps_unknown
+        ELSE (SELECT count(*) FROM webhooks w WHERE w.reference = g.reference) < ${MAX_UNSIGNED_OF_PAYMENT}
+          OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = g.body_sha256) END
+      ORDER BY g.body_sha256
       ON CONFLICT (body_sha256) DO UPDATE
         SET deliveries = webhooks.deliveries + 1, last_received_at = now(), outcome = EXCLUDED.outcome
-      RETURNING 1
+      RETURNING body_sha256
     )
-    SELECT EXISTS (SELECT FROM hinted) AS "isHinted", EXISTS (SELECT FROM stored) AS "isStored"`,
+    SELECT h.*, g.position, h.reference IS NOT NULL AS "isHinted", s.body_sha256 IS NOT NULL AS "isStored",
+      coalesce(h.is_claimed, false) AS "isClaimed"
+    FROM given g LEFT JOIN hinted h ON h.reference = g.reference LEFT JOIN stored s ON s.body_sha256 = g.body_sha256`,
 };
 
+/** Whether it named a payment of ours, whether that one is claimed for this process or else due, and whether it was kept. */
+export type StoredWebhook = { isHinted: boolean; isClaimed: boolean; isStored: boolean };
 /**
  * Keeps a webhook; an unsigned one only while there is room for it.
  * @param keepsUnknown whether an unsigned one that names no payment of ours is kept
- * @returns whether it named a payment of ours, which is now due, and whether it was kept
  */
-export async function storeWebhook(
+export type StoreWebhook = (webhook: ReceivedWebhook, keepsUnknown: boolean) => Promise<StoredWebhook>;
+
+type ToStore = { webhook: ReceivedWebhook; keepsUnknown: boolean };
+type Row = StoredWebhook & DuePayment & { position: number };
+
+/** @param reserve places for checks in this process */
+export function createWebhookStore(db: Queryable, reserve: Reserve<DuePayment>): StoreWebhook {
+  const store = createGatherer<ToStore, StoredWebhook>(db, {
+    // Those about one payment one after the other: each is a hint of its own. The same bytes name the same payment.
+    keyOf: ({ webhook }) => webhook.reference ?? webhook.bodySha256.toString('hex'),
+    run: (_db, items) => storeAll(db, items, reserve),
+  });
+  return (webhook, keepsUnknown) => store({ webhook, keepsUnknown });
+}
+
+async function storeAll(
   db: Queryable,
-  w: ReceivedWebhook,
-  keepsUnknown: boolean,
-): Promise<{ isHinted: boolean; isStored: boolean }> {
-  const values = [w.body, w.bodySha256, w.contentType, w.authenticity, w.reference, w.mode, keepsUnknown];
-  const [row] = await db.query<{ isHinted: boolean; isStored: boolean }>(STORE, values);
-  return row ?? { isHinted: false, isStored: false };
+  items: readonly ToStore[],
+  reserve: Reserve<DuePayment>,
+): Promise<StoredWebhook[]> {
+  const { places, take } = reserve(items.length);
+  const claimed: DuePayment[] = [];
+  try {
+    const values = [asRows(items.map(rowOf)), items[0]?.webhook.mode, places];
+    const rows = await db.query<Row>(STORE, values);
+    claimed.push(...rows.filter(({ isClaimed }) => isClaimed));
+    const byPosition = new Map(rows.map((row) => [row.position, row]));
+    return items.map((_item, at) => byPosition.get(at) ?? NOT_STORED);
+  } finally {
+    // After those who brought the webhooks have heard of it: they are what made us look.
+    setImmediate(take, claimed);
+  }
+}
+
+const NOT_STORED: StoredWebhook = { isHinted: false, isClaimed: false, isStored: false };
+
+function rowOf({ webhook: w, keepsUnknown }: ToStore, position: number): Record<string, unknown> {
+  return {
+    position,
+    mode: w.mode,
+    body: w.body,
+    body_sha256: w.bodySha256,
+    content_type: w.contentType,
+    authenticity: w.authenticity,
+    reference: w.reference,
+    keeps_unknown: keepsUnknown,
+  };
 }

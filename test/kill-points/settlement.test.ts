@@ -36,7 +36,7 @@ const DOORS = {
     },
   },
   webhook: {
-    claim: 'claim-due-payments',
+    claim: 'store-webhook',
     asks: ({ reference }, word) => world.hand(reference, word),
     asksAgain: () => Promise.resolve(),
   },

@@ -91,3 +91,47 @@ test('a loop that is stopped with a row in hand waits for the row, and lets it w
   await loop.stop();
   expect(isDone).toBe(true);
 });
+
+test('rows that somebody else claims are worked on, never more than places were free, and stop waits for them', async () => {
+  const done: number[] = [];
+  let finish: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const work = async (row: number): Promise<void> => {
+    await gate;
+    done.push(row);
+  };
+  const loop = createDueLoop({ name: 'test', claim: queue([]), work, concurrency: 3, pollMs: 5, logger });
+  expect(loop.reserve(5).places).toBe(0);
+  loop.start();
+  const first = loop.reserve(2);
+  const second = loop.reserve(5);
+  expect([first.places, second.places, loop.reserve(1).places]).toEqual([2, 1, 0]);
+  first.take([1, 2]);
+  let isStopped = false;
+  const stopped = loop.stop().then(() => {
+    isStopped = true;
+  });
+  finish();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(isStopped).toBe(false);
+  expect(loop.reserve(1).places).toBe(0);
+  second.take([3]);
+  await stopped;
+  expect(done).toEqual([1, 2, 3]);
+});
+
+test('places that were not used are free again', () => {
+  const loop = createDueLoop<number>({
+    name: 'test',
+    claim: queue([]),
+    work: () => Promise.resolve(),
+    concurrency: 3,
+    pollMs: 5,
+    logger,
+  });
+  loop.start();
+  loop.reserve(3).take([]);
+  expect(loop.reserve(3).places).toBe(3);
+});

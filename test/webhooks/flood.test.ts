@@ -31,6 +31,8 @@ const receiver = (secrets: Secret[] = []): ReceiveWebhook =>
     dialect: shop.program.gateway.dialect,
     secrets,
     clock: { ...systemClock, elapsedMs: () => nowMs },
+    reserve: () => ({ places: 0, take: () => undefined }),
+    onClaimed: () => undefined,
     onDue: () => undefined,
     logger: shop.program.logger,
   });
@@ -138,6 +140,8 @@ test('over HTTP: 429, and when to come again', async () => {
       dialect: unsigned.program.gateway.dialect,
       secrets: [],
       clock: systemClock,
+      reserve: () => ({ places: 0, take: () => undefined }),
+      onClaimed: () => undefined,
       onDue: () => undefined,
       logger: unsigned.program.logger,
     });

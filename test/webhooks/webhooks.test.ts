@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { newId } from '../../src/platform/ids.ts';
+import type { DuePayment } from '../../src/settlement/checks/repository.ts';
+import { createWebhookStore, type ReceivedWebhook } from '../../src/webhooks/repository.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
@@ -128,3 +131,90 @@ test.each([
 ])('%s in a body is a row like any other', async (_name, body) => {
   expect((await send(body)).status).toBe(202);
 });
+
+describe('many at once', () => {
+  test('each is what it would be alone: of ours, of nobody, and the same one again', async () => {
+    const ours = await Promise.all([shop.checkout(), shop.checkout(), shop.checkout()]);
+    const bodies = [...ours.map(({ reference }) => about(reference)), about(newId()), '{"data":{}}'];
+    const answers = await Promise.all([...bodies, ...bodies].map((body) => send(body)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(202));
+    const stored = await query<{ body: Buffer; outcome: string; deliveries: number }>(
+      'SELECT body, outcome, deliveries FROM webhooks WHERE body = ANY($1)',
+      bodies.map((body) => Buffer.from(body)),
+    );
+    const outcomeOf = new Map(stored.map(({ body, outcome }) => [body.toString(), outcome]));
+    expect(bodies.map((body) => outcomeOf.get(body))).toEqual([
+      'hinted',
+      'hinted',
+      'hinted',
+      'ignored',
+      'ignored',
+    ]);
+    expect(stored.map(({ deliveries }) => deliveries)).toEqual([2, 2, 2, 2, 2]);
+    const references = ours.map(({ reference }) => reference);
+    expect(await query('SELECT hints FROM payments WHERE reference = ANY($1)', references)).toEqual([
+      { hints: 2 },
+      { hints: 2 },
+      { hints: 2 },
+    ]);
+  });
+
+  test('as many payments are claimed as this process has places; the others are due', async () => {
+    const ours = await Promise.all([shop.checkout(), shop.checkout(), shop.checkout()]);
+    const claimed: DuePayment[] = [];
+    const store = createWebhookStore(shop.program.database, () => ({
+      places: 2,
+      take: (rows) => {
+        claimed.push(...rows);
+      },
+    }));
+    const results = await Promise.all(ours.map(({ reference }) => store(received(reference), false)));
+    expect(results.map(({ isHinted, isStored }) => isHinted && isStored)).toEqual([true, true, true]);
+    expect(results.filter(({ isClaimed }) => isClaimed)).toHaveLength(2);
+    expect(claimed).toMatchObject([
+      { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
+      { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
+    ]);
+    const rows = await query<{ reference: string; leased: boolean; due: boolean }>(
+      `SELECT reference, coalesce(leased_until > now() + interval '20 s', false) AS leased, next_check_at <= now() AS due
+       FROM payments WHERE reference = ANY($1)`,
+      ours.map(({ reference }) => reference),
+    );
+    const taken = claimed.map(({ reference }) => reference);
+    expect(rows.map(({ reference, leased }) => leased === taken.includes(reference))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(rows.map(({ due }) => due)).toEqual([true, true, true]);
+  });
+
+  test('a payment that somebody checks, or that a hint had checked a moment ago, is not claimed again', async () => {
+    const { reference } = await shop.checkout();
+    const store = createWebhookStore(shop.program.database, (limit) => ({
+      places: limit,
+      take: () => undefined,
+    }));
+    const claims = async (): Promise<boolean> => (await store(received(reference), false)).isClaimed;
+    expect([await claims(), await claims()]).toEqual([true, false]);
+    await query('UPDATE payments SET leased_until = NULL WHERE reference = $1', reference);
+    expect(await claims()).toBe(false);
+    await query(
+      `UPDATE payments SET last_hinted_at = now() - interval '11 s' WHERE reference = $1`,
+      reference,
+    );
+    expect(await claims()).toBe(true);
+  });
+});
+
+function received(reference: string): ReceivedWebhook {
+  const body = Buffer.from(about(reference, newId()));
+  return {
+    mode: 'test',
+    body,
+    bodySha256: createHash('sha256').update(body).digest(),
+    contentType: 'application/json',
+    authenticity: 'signed',
+    reference,
+  };
+}

@@ -1,5 +1,6 @@
 import type { InitializeResult } from '../../gateway/initialize.ts';
 import type { Queryable, Statement } from '../../platform/database.ts';
+import { asRows, gather } from '../../platform/gather.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { PaymentStatus } from '../../settlement/payment.ts';
 import { isStoppedSql } from '../../settlement/stops/repository.ts';
@@ -11,28 +12,34 @@ import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from '../live-payments.ts'
 // The order's row is locked first, as settlement does: two statements that take the same rows in different order can wait
 // for each other for ever. A webhook can be faster than the answer to initialize: then the payment has moved on, and
 // only the address is worth keeping. A key that has its answer keeps it: somebody else may have gone on when this
-// process was held up for longer than the key was locked.
+// process was held up for longer than the key was locked. Many checkouts that open at once share the statement.
 const RECORD: Statement = {
   name: 'record-initialize',
   text: `
-    WITH held AS (
-      SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+    WITH given AS MATERIALIZED (
+      SELECT * FROM json_to_recordset($1) AS g (reference text, status text, url text, reason text,
+        next_check_sec float8, mode text, key text)
+      WHERE g.mode = $2
+    ), held AS (
+      SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
+      ORDER BY g.reference FOR NO KEY UPDATE OF o
     ), recorded AS (
-      UPDATE payments p SET checkout_url = $3,
-        status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN $2 ELSE p.status END,
-        reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN $4 ELSE p.reason END,
+      UPDATE payments p SET checkout_url = h.url,
+        status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.status ELSE p.status END,
+        reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.reason ELSE p.reason END,
         next_check_at = CASE WHEN p.status NOT IN ('sending', 'ambiguous') THEN p.next_check_at
-          WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => $5) END
-      FROM held WHERE p.reference = $1 AND p.order_id = held.id
-      RETURNING p.status = $2 AS moved
+          WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => h.next_check_sec) END
+      FROM held h WHERE p.reference = h.reference
+      RETURNING p.reference, p.status = h.status AS moved
     ), answered AS (
-      UPDATE idempotency_keys
-      SET locked_until = NULL, reference = coalesce(reference, CASE WHEN $2 = 'open' THEN $1 END)
-      WHERE mode = $6 AND key = $7
+      UPDATE idempotency_keys k
+      SET locked_until = NULL, reference = coalesce(k.reference, CASE WHEN g.status = 'open' THEN g.reference END)
+      FROM given g WHERE k.mode = g.mode AND k.key = g.key
     )
     INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT held.id, 'payment-' || $2, $1, 'shopper', jsonb_strip_nulls(jsonb_build_object('reason', $4::text))
-    FROM held, recorded WHERE recorded.moved`,
+    SELECT held.id, 'payment-' || held.status, held.reference, 'shopper',
+      jsonb_strip_nulls(jsonb_build_object('reason', held.reason))
+    FROM held JOIN recorded ON recorded.reference = held.reference WHERE recorded.moved ORDER BY held.reference`,
 };
 
 /** An order that was never sent is offered again by the next click, for this long. */
@@ -46,10 +53,24 @@ export async function recordInitialize(
   mode: Mode,
   key: IdempotencyKey | null,
 ): Promise<void> {
-  const [status, nextSec] = consequence(result);
+  await record(db, { reference, result, mode, key });
+}
+
+type Ended = { reference: string; result: InitializeResult; mode: Mode; key: IdempotencyKey | null };
+
+const record = gather<Ended, null>({
+  keyOf: ({ reference, key }) => key?.key ?? reference,
+  run: async (db, items) => {
+    await db.query(RECORD, [asRows(items.map(rowOf)), items[0]?.mode]);
+    return items.map(() => null);
+  },
+});
+
+function rowOf({ reference, result, mode, key }: Ended): Record<string, unknown> {
+  const [status, nextCheckSec] = consequence(result);
   const url = result.outcome === 'opened' ? result.checkoutUrl : null;
   const reason = result.outcome === 'opened' ? null : result.reason;
-  await db.query(RECORD, [reference, status, url, reason, nextSec, mode, key?.key ?? null]);
+  return { reference, status, url, reason, next_check_sec: nextCheckSec, mode, key: key?.key };
 }
 
 function consequence({ outcome }: InitializeResult): [PaymentStatus, number | null] {

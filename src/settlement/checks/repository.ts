@@ -5,7 +5,7 @@ import { PAYMENT_COLUMNS } from '../repository.ts';
 import { HINT_PAUSE_SEC } from '../schedule.ts';
 
 /** Seconds that a claimed payment belongs to its claimer. Longer than a check can take, or two would check at once. */
-const LEASE_SEC = 30;
+export const LEASE_SEC = 30;
 
 export type DuePayment = Payment & { checks: number; isHinted: boolean };
 

@@ -1,0 +1,130 @@
+import { createHmac } from 'node:crypto';
+import { WEBHOOK_SECRET, type Contestant } from './contestants.ts';
+import { cpuMsOf } from './cpu.ts';
+import { press, type Load, type Request } from './load.ts';
+import type { Stage } from './surroundings.ts';
+
+export const BASKET = JSON.stringify({
+  email: 'ada@example.com',
+  items: [{ sku: 'ankara-tote', quantity: 1 }],
+});
+const AT_ONCE = 50;
+const PATIENCE_SEC = 120;
+
+export type Sizes = { shoppers: readonly number[]; seconds: number; payments: number };
+
+/** `serverMs` and `databaseMs`: processor time per operation. `verifications`: calls of verify meanwhile, by the clock included. */
+export type Figures = {
+  name: string;
+  what: string;
+  perSecond: number;
+  p99Ms: number;
+  serverMs: number;
+  databaseMs: number;
+  verifications: number;
+};
+
+/**
+ * One contestant's turn: checkouts, webhooks about paid payments, shoppers who come back from paid ones. In the end
+ * everybody has paid, so that nothing is left for the clock to ask about while the other one is measured.
+ */
+export async function takeTurn(one: Contestant, stage: Stage, sizes: Sizes): Promise<Figures[]> {
+  // As after a day of work: on tables that were empty a second ago the planner knows nothing.
+  await one.query('VACUUM ANALYZE');
+  const figures: Figures[] = [];
+  const unpaid: string[] = [];
+  for (const count of sizes.shoppers) {
+    const { figures: measuredNow, load } = await measured(
+      one,
+      stage,
+      `checkouts, ${count} shopper${count === 1 ? '' : 's'}`,
+      () => press(one.origin, count, sizes.seconds, () => ({ path: '/checkout', body: BASKET })),
+    );
+    figures.push(measuredNow);
+    unpaid.push(...load.answers.map((text) => (JSON.parse(text) as { reference: string }).reference));
+  }
+  const told = unpaid.splice(-sizes.payments);
+  const back = unpaid.splice(-Math.ceil(sizes.payments / 2));
+  figures.push(...(await confirm(one, stage, told)));
+  await stage.standIn.pay(back);
+  const returns = back.values();
+  const came = await measured(one, stage, `returns, ${AT_ONCE} at once`, () =>
+    press(one.origin, AT_ONCE, PATIENCE_SEC, () => {
+      const next = returns.next();
+      return next.done === true ? null : { method: 'GET', path: `/checkout/return/${next.value}` };
+    }),
+  );
+  figures.push(came.figures);
+  await (
+    await paid(one, stage, unpaid)
+  )();
+  return figures;
+}
+
+/** From the first webhook to the last 202, and to the last order that says paid. */
+async function confirm(one: Contestant, stage: Stage, references: readonly string[]): Promise<Figures[]> {
+  let acknowledgedPerSecond = 0;
+  const tell = await paid(one, stage, references);
+  const { figures } = await measured(one, stage, `payments confirmed, ${AT_ONCE} at once`, async () => {
+    const startMs = performance.now();
+    const sent = await tell();
+    acknowledgedPerSecond = sent.perSecond;
+    return { ...sent, perSecond: (references.length / (performance.now() - startMs)) * 1_000 };
+  });
+  return [
+    { ...figures, what: `webhooks acknowledged, ${AT_ONCE} at once`, perSecond: acknowledgedPerSecond },
+    figures,
+  ];
+}
+
+/** The shoppers of these payments pay. @returns what has the service call about them, and waits until their orders are paid */
+async function paid(
+  one: Contestant,
+  { standIn }: Stage,
+  references: readonly string[],
+): Promise<() => Promise<Load>> {
+  const wanted = (await one.countPaid()) + references.length;
+  await standIn.pay(references);
+  return async () => {
+    const startMs = performance.now();
+    const queue = references.values();
+    const sent = await press(one.origin, AT_ONCE, PATIENCE_SEC, () => {
+      const next = queue.next();
+      return next.done === true ? null : webhookAbout(next.value);
+    });
+    while ((await one.countPaid()) < wanted) {
+      if (performance.now() - startMs > PATIENCE_SEC * 1_000) throw new Error(`${one.name} lost payments`);
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    return sent;
+  };
+}
+
+export function webhookAbout(reference: string): Request {
+  const body = JSON.stringify({ event: 'transaction.success', data: { reference, status: 'SUCCESS' } });
+  const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex');
+  return { path: '/webhooks/payments', body, headers: { 'x-signature': signature } };
+}
+
+async function measured(
+  one: Contestant,
+  { standIn, databasePid }: Stage,
+  what: string,
+  work: () => Promise<Load>,
+): Promise<{ figures: Figures; load: Load }> {
+  const [server, database] = [cpuMsOf(one.pid), cpuMsOf(databasePid)];
+  const asked = await standIn.countVerifications();
+  const load = await work();
+  if (load.errors > 0) throw new Error(`${one.name} refused ${load.errors} of ${what}`);
+  const operations = load.answers.length;
+  const figures: Figures = {
+    name: one.name,
+    what,
+    perSecond: load.perSecond,
+    p99Ms: load.p99Ms,
+    serverMs: (cpuMsOf(one.pid) - server) / operations,
+    databaseMs: (cpuMsOf(databasePid) - database) / operations,
+    verifications: (await standIn.countVerifications()) - asked,
+  };
+  return { figures, load };
+}

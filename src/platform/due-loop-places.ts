@@ -1,0 +1,73 @@
+/** Places kept free until `take` is called, which must be called: with the rows that were claimed, or with none. */
+export type Reservation<Row> = { places: number; take(rows: readonly Row[]): void };
+export type Reserve<Row> = (limit: number) => Reservation<Row>;
+
+/** Who has a place in a loop: rows that are worked on, and rows that somebody is claiming. */
+export type Places<Row> = {
+  free(): number;
+  inHand(): number;
+  take(row: Row): void;
+  /** Keeps up to `limit` of the free places. */
+  reserve: Reserve<Row>;
+  /** Resolves when every reservation was taken and every row is done. */
+  emptied(): Promise<void>;
+};
+
+export type PlacesOptions<Row> = {
+  count: number;
+  work: (row: Row) => Promise<void>;
+  /** Called when a row is done. */
+  onFree: () => void;
+  onError: (error: unknown, row: Row) => void;
+};
+
+export function createPlaces<Row>({ count, work, onFree, onError }: PlacesOptions<Row>): Places<Row> {
+  const inHand = new Set<Promise<void>>();
+  const reservations = new Set<Promise<void>>();
+  let reserved = 0;
+
+  const free = (): number => count - inHand.size - reserved;
+
+  function take(row: Row): void {
+    const task = work(row)
+      .catch((error: unknown) => {
+        onError(error, row);
+      })
+      .finally(() => {
+        inHand.delete(task);
+        onFree();
+      });
+    inHand.add(task);
+  }
+
+  function reserve(limit: number): Reservation<Row> {
+    const places = Math.max(0, Math.min(limit, free()));
+    if (places === 0) return { places, take: () => undefined };
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    reserved += places;
+    reservations.add(ended);
+    return {
+      places,
+      take: (rows) => {
+        reserved -= places;
+        reservations.delete(ended);
+        rows.forEach(take);
+        end();
+      },
+    };
+  }
+
+  return {
+    free,
+    inHand: () => inHand.size,
+    take,
+    reserve,
+    emptied: async () => {
+      await Promise.all(reservations);
+      await Promise.all(inHand);
+    },
+  };
+}
