@@ -105,9 +105,9 @@ type Foundations = {
 };
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
-  const { config, surroundings, publicOrigin, logger, own = AS_IT_CAME } = options;
+  const { config, publicOrigin, logger, own = AS_IT_CAME } = options;
   const { database, gateway, receiver, wakeUp, meters, watch } = foundations;
-  const { mode, dialect } = gateway;
+  const { mode } = gateway;
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
@@ -116,16 +116,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const settle = watch.settle(
     createSettle({ database, gateway, planRelease: plan, onReleased: onDue, logger }),
   );
-  const secrets = surroundings.webhookSecrets;
   const alarm = createAlarm(logger, own.alarm);
-  const duePayments = createDuePayments({
-    database,
-    gateway,
-    settle,
-    concurrency,
-    logger,
-    watch: watch.loops,
-  });
   return {
     config,
     logger,
@@ -138,21 +129,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, clock, logger }),
     ),
     returnFromCheckout: watch.comeBack(createReturnFromCheckout({ database, mode, settle, clock })),
-    receiveWebhook: meters.observeWebhooks(
-      watch.webhooks(
-        createReceiveWebhook({
-          db: database,
-          mode,
-          dialect,
-          secrets,
-          clock,
-          reserve: duePayments.reserve,
-          onClaimed: watch.hint(() => undefined),
-          onDue: watch.hint(onDue),
-          logger,
-        }),
-      ),
-    ),
+    ...buildChecks(options, foundations, settle),
     meters,
     reconcile: watch.reconcile(
       createReconcile({
@@ -168,10 +145,39 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     ),
     alarm,
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
-    duePayments,
     dueReleases: createDueReleases({ database, mode, receiver, logger, watch: watch.loops }),
     wakeUp,
   };
+}
+
+/** Webhooks are checked where they came in, as long as the clock has places; the rest is due. */
+function buildChecks(
+  { config, surroundings, logger }: ComposeOptions,
+  { database, gateway, wakeUp, meters, watch }: Foundations,
+  settle: Settle,
+): Pick<Program, 'duePayments' | 'receiveWebhook'> {
+  const { mode, dialect } = gateway;
+  const concurrency = config.GATEWAY_CONCURRENCY;
+  const duePayments = createDuePayments({
+    database,
+    gateway,
+    settle,
+    concurrency,
+    logger,
+    watch: watch.loops,
+  });
+  const receiveWebhook = createReceiveWebhook({
+    db: database,
+    mode,
+    dialect,
+    secrets: surroundings.webhookSecrets,
+    clock: systemClock,
+    reserve: duePayments.reserve,
+    onClaimed: watch.hint(() => undefined),
+    onDue: watch.hint(wakeUp.ring),
+    logger,
+  });
+  return { duePayments, receiveWebhook: meters.observeWebhooks(watch.webhooks(receiveWebhook)) };
 }
 
 function gatewayOf({ config, surroundings, logger }: ComposeOptions): Gateway {

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { newId } from '../../src/platform/ids.ts';
 import type { DuePayment } from '../../src/settlement/checks/repository.ts';
 import { createWebhookStore, type ReceivedWebhook } from '../../src/webhooks/repository.ts';
-import { startProgram, type TestProgram } from '../support/program.ts';
+import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
 beforeAll(async () => {
@@ -171,6 +171,7 @@ describe('many at once', () => {
     const results = await Promise.all(ours.map(({ reference }) => store(received(reference), false)));
     expect(results.map(({ isHinted, isStored }) => isHinted && isStored)).toEqual([true, true, true]);
     expect(results.filter(({ isClaimed }) => isClaimed)).toHaveLength(2);
+    await eventually(() => Promise.resolve(claimed.length === 2));
     expect(claimed).toMatchObject([
       { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
       { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
