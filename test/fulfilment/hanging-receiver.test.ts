@@ -78,6 +78,7 @@ describe('a receiver that hangs on some orders', () => {
     const loop = loopOn(receiver);
     loop.start();
     await eventually(() => isDelivered(others));
+    await eventually(() => Promise.resolve(inHand.length >= 4));
     expect(inHand.length).toBe(4);
     letGo();
     await eventually(() => isDelivered(stuck));

@@ -159,6 +159,33 @@ describe('many at once', () => {
     ]);
   });
 
+  test('a payment that somebody is checking is not claimed a second time, and its hint is not lost', async () => {
+    const { reference } = await shop.checkout();
+    await query(
+      `UPDATE payments SET leased_until = now() + interval '1 min', last_hinted_at = NULL WHERE reference = $1`,
+      reference,
+    );
+    const claimed: DuePayment[] = [];
+    const store = createWebhookStore(shop.program.database, () => ({
+      places: 1,
+      take: (rows) => {
+        claimed.push(...rows);
+      },
+    }));
+    expect(await store(received(reference), false)).toMatchObject({
+      isHinted: true,
+      isClaimed: false,
+      isStored: true,
+    });
+    expect(claimed).toEqual([]);
+    expect(
+      await query(
+        'SELECT hints, next_check_at <= now() AS due FROM payments WHERE reference = $1',
+        reference,
+      ),
+    ).toEqual([{ hints: 1, due: true }]);
+  });
+
   test('as many payments are claimed as this process has places; the others are due', async () => {
     const ours = await Promise.all([shop.checkout(), shop.checkout(), shop.checkout()]);
     const claimed: DuePayment[] = [];
