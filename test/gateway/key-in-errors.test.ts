@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
@@ -11,7 +12,7 @@ import { keepLines } from '../support/lines.ts';
 
 // Whatever goes wrong on the line, the words for it end in logs, in rows and on the operator's screen.
 
-const KEY = 'sk_test_Zq7T9xWv3bNkL2mR8pYs4dJ6';
+const KEY = `sk_test_${randomBytes(18).toString('hex')}`;
 const MONEY = { amount: 2_500n, currency: 'NGN' };
 
 const LINES: Record<string, ((socket: Socket) => void) | null> = {
