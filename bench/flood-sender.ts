@@ -1,4 +1,7 @@
-/** A process: so many forged webhooks a second until its standard input ends; then says how many, and what was answered. */
+/**
+ * A process: so many forged webhooks a second until its standard input ends; then says how many, and what was answered.
+ * An empty line tells that all connections are open and the first ones were answered.
+ */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 
@@ -18,6 +21,11 @@ async function forge(): Promise<void> {
   await answer.body.dump();
   answers.set(answer.statusCode, (answers.get(answer.statusCode) ?? 0) + 1);
 }
+
+await Promise.all(Array.from({ length: 64 }, forge));
+sent = 0;
+answers.clear();
+process.stdout.write('\n');
 
 const startMs = performance.now();
 const flight = new Set<Promise<void>>();

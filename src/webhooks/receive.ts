@@ -68,12 +68,13 @@ export function createReceiveWebhook({
   const scheme = secrets.length > 0 ? dialect.webhook.signature : null;
 
   const limits = createUnsignedLimits(clock);
+  const tellOfRefusal = createRefusalLog(logger, clock);
   const storeWebhook = createWebhookStore(db, reserve);
 
   // The cheapest refusal comes first: a signature and a count in memory cost no query.
   return async ({ headers, contentType, isJson, address, body }) => {
     if (scheme !== null && !isSignedBy(secrets, scheme, headers, body, clock.now().getTime() / 1_000)) {
-      logger.warn('webhook with a bad signature refused');
+      tellOfRefusal();
       return { outcome: 'bad-signature' };
     }
     if (scheme === null && !limits.ofAddress.take(address)) return tooMany(limits.ofAddress);
@@ -99,6 +100,20 @@ export function createReceiveWebhook({
     else onDue(reading.reference);
     if (isStored) return { outcome: 'stored', status: dialect.webhook.acknowledgement };
     return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(limits.unknown);
+  };
+}
+
+const TELL_EVERY_MS = 10_000;
+
+/** The first refusal at once, then so many in one line: whoever forges thousands a second must not write our log. */
+function createRefusalLog(logger: Logger, clock: Clock): () => void {
+  let times = 0;
+  let notBeforeMs = -Infinity;
+  return () => {
+    times += 1;
+    if (clock.elapsedMs() < notBeforeMs) return;
+    logger.warn({ times }, 'webhook with a bad signature refused');
+    [times, notBeforeMs] = [0, clock.elapsedMs() + TELL_EVERY_MS];
   };
 }
 

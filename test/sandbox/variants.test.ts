@@ -168,7 +168,7 @@ const CHECKS: Record<Variant, Check> = {
   'time: seconds since 1970': field(/"created":\d{10},/),
   'time: milliseconds since 1970': field(/"created":\d{13}\b/),
   'time: 0 for unset': ({ verified }) => verified.pending.text.includes('"paid_at":0'),
-  'time: absent': ({ verified }) => !/created|updated|\dT\d/i.test(verified.paid.text),
+  'time: absent': ({ verified }) => !/created|updated|\d{4}-\d\d-\d\dT/i.test(verified.paid.text),
 
   'unknown reference: 404': ({ unknown }) => unknown.status === 404,
   'unknown reference: 400': ({ unknown }) => unknown.status === 400,

@@ -5,6 +5,7 @@ import { newId } from '../../src/platform/ids.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { createReceiveWebhook, type ReceiveWebhook } from '../../src/webhooks/receive.ts';
 import { createHmac } from 'node:crypto';
+import { keepLines } from '../support/lines.ts';
 import { post, startProgram, type TestProgram } from '../support/program.ts';
 
 /** A flood of webhooks that nobody signed must not fill the disk, and an honest one gets through it. */
@@ -24,7 +25,7 @@ const rows = async (): Promise<number> =>
   Number((await query<{ count: bigint }>('SELECT count(*) FROM webhooks'))[0]?.count);
 
 const SECRET = 'whsec_test';
-const receiver = (secrets: Secret[] = []): ReceiveWebhook =>
+const receiver = (secrets: Secret[] = [], logger = shop.program.logger): ReceiveWebhook =>
   createReceiveWebhook({
     db: shop.program.database,
     mode: 'test',
@@ -34,7 +35,7 @@ const receiver = (secrets: Secret[] = []): ReceiveWebhook =>
     reserve: () => ({ places: 0, take: () => undefined }),
     onClaimed: () => undefined,
     onDue: () => undefined,
-    logger: shop.program.logger,
+    logger,
   });
 const about = (reference: string) => {
   const body = Buffer.from(JSON.stringify({ data: { reference }, id: newId() }));
@@ -167,4 +168,15 @@ test('over HTTP: 429, and when to come again', async () => {
   } finally {
     await unsigned.close();
   }
+});
+
+test('a thousand forged ones write a line at once and then one in ten seconds, with their number', async () => {
+  const { logger, lines } = keepLines();
+  const receive = receiver([new Secret('another')], logger);
+  const told = () => lines.map((line) => (JSON.parse(line) as { times: number }).times);
+  await outcomes(receive, 1_000, newId);
+  expect(told()).toEqual([1]);
+  nowMs += 10_000;
+  await outcomes(receive, 1, newId);
+  expect(told()).toEqual([1, 1_000]);
 });
