@@ -1,7 +1,7 @@
 import { undeliveredReleases } from '../fulfilment/repository.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { listFindings, resolveFinding } from '../reconciliation/findings.ts';
-import { addNote, assignFinding } from '../reconciliation/work/repository.ts';
+import { addNote, assignFinding } from '../reconciliation/work-list/repository.ts';
 import { DECISIONS, isDecision, type Decision } from '../suspense/decision.ts';
 import { releaseCurrency, stoppedCurrencies } from '../settlement/stops/repository.ts';
 import { addSuspenseNote, assignSuspense, openSuspense, resolveSuspense } from '../suspense/repository.ts';

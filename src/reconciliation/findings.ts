@@ -3,7 +3,12 @@ import type { Mode } from '../platform/mode.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { SeenFinding } from './findings/repository.ts';
 import { ageOf, type Age } from './age.ts';
-import { closeFinding, readFindings, type FindingsWanted, type StoredFinding } from './work/repository.ts';
+import {
+  closeFinding,
+  readFindings,
+  type FindingsWanted,
+  type StoredFinding,
+} from './work-list/repository.ts';
 
 /** A finding for a person: amounts are decimal texts in major units, times ISO 8601. */
 export type Finding = Omit<ItemFacts, 'id'> & {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { exportFindings } from '../../src/reconciliation/export-findings.ts';
 import { listFindings, resolveFinding, streamFindings } from '../../src/reconciliation/findings.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
-import { addNote, assignFinding } from '../../src/reconciliation/work/repository.ts';
+import { addNote, assignFinding } from '../../src/reconciliation/work-list/repository.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;

@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { resolveFinding } from '../../reconciliation/findings.ts';
-import { addNote, assignFinding, stillOpenFindings } from '../../reconciliation/work/repository.ts';
+import { addNote, assignFinding, stillOpenFindings } from '../../reconciliation/work-list/repository.ts';
 import { isDecision } from '../../suspense/decision.ts';
 import {
   addSuspenseNote,

@@ -1,6 +1,6 @@
 import { AGE_BOUNDS_SEC } from '../../reconciliation/age.ts';
 import type { Finding } from '../../reconciliation/findings.ts';
-import type { FindingsWanted } from '../../reconciliation/work/repository.ts';
+import type { FindingsWanted } from '../../reconciliation/work-list/repository.ts';
 import type { OpenWork } from '../glance/repository.ts';
 import { PAGE_ROWS, type ListFilter } from './filter.ts';
 
