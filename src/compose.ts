@@ -128,7 +128,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     startCheckout: watch.checkout(
       createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, clock, logger }),
     ),
-    returnFromCheckout: watch.comeBack(createReturnFromCheckout({ database, mode, settle, clock })),
+    returnFromCheckout: watch.comeBack(createReturnFromCheckout({ database, mode, settle, clock, logger })),
     ...buildChecks(options, foundations, settle),
     meters,
     reconcile: watch.reconcile(

@@ -3,9 +3,11 @@ import type { OrderStatus } from '../orders/order.ts';
 import { findOrderStatus } from '../orders/repository.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { tellOf } from '../platform/story.ts';
 import { hintAndClaim, isBeingChecked, postponeCheck } from '../settlement/checks/repository.ts';
+import type { Payment } from '../settlement/payment.ts';
 import { loadPayment } from '../settlement/repository.ts';
 import type { Settle } from '../settlement/settle.ts';
 
@@ -19,7 +21,13 @@ export type ReturnFromCheckout = (
   mayAsk: boolean,
 ) => Promise<{ orderId: string; status: OrderStatus } | null>;
 
-export type ReturnParts = { database: Database; mode: Mode; settle: Settle; clock: Clock };
+export type ReturnParts = {
+  database: Database;
+  mode: Mode;
+  settle: Settle;
+  clock: Clock;
+  logger: Logger;
+};
 
 /** A person waits for the page behind the redirect, so no longer than this. */
 const PATIENCE_MS = 6_000;
@@ -27,7 +35,8 @@ const LOOK_AGAIN_MS = 200;
 /** After a failed question the clock asks again soon: somebody may still be looking at the page. */
 const RETRY_SEC = 5;
 
-export function createReturnFromCheckout({ database, mode, settle, clock }: ReturnParts): ReturnFromCheckout {
+export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout {
+  const { database, mode, settle, clock } = parts;
   async function comeBack(reference: string, mayAsk: boolean): ReturnType<ReturnFromCheckout> {
     const payment = await loadPayment(database, reference, mode);
     if (payment === null) return null;
@@ -35,7 +44,7 @@ export function createReturnFromCheckout({ database, mode, settle, clock }: Retu
     if (mayAsk && payment.orderStatus !== 'paid') {
       const hinted = await hintAndClaim(database, reference, mode);
       if (hinted?.isClaimed) {
-        await settle(hinted, 'return').catch((error: unknown) => putOff(database, reference, error));
+        await settle(hinted, 'return').catch((error: unknown) => putOff(parts, hinted, error));
       } else if (hinted?.isLeased) {
         await somebodyElseSettles(database, reference, clock);
       }
@@ -56,8 +65,14 @@ async function somebodyElseSettles(database: Database, reference: string, clock:
   while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);
 }
 
-async function putOff(database: Database, reference: string, error: unknown): Promise<void> {
+async function putOff(
+  { database, logger }: ReturnParts,
+  { reference, orderId }: Payment,
+  error: unknown,
+): Promise<void> {
   if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
   const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
+  const { message: reason } = error;
+  logger.warn({ reference, orderId, reason, pauseSec: RETRY_SEC, notBeforeSec }, 'check postponed');
   await postponeCheck(database, reference, RETRY_SEC, notBeforeSec);
 }

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createReturnFromCheckout } from '../../src/checkout/return.ts';
+import { GatewayUnavailable } from '../../src/gateway/errors.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { keepLines } from '../support/lines.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 const LIMIT = 4;
@@ -33,6 +37,7 @@ describe('a shopper who comes back while somebody else asks', () => {
           return (nowMs += stepMs);
         },
       },
+      logger: createLogger('silent'),
     });
   };
 
@@ -72,6 +77,24 @@ describe('a shopper who comes back while somebody else asks', () => {
     });
     expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
   });
+});
+
+test('a service that cannot be asked is told once, with the payment and the reason', async () => {
+  const { orderId, reference } = await shop.checkout();
+  const { logger, lines } = keepLines();
+  const { database } = shop.program;
+  const settle = () => Promise.reject(new GatewayUnavailable('no answer: ECONNRESET', 60));
+  const comeBack = createReturnFromCheckout({ database, mode: 'test', settle, clock: systemClock, logger });
+  expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({
+      msg: 'check postponed',
+      reference,
+      orderId,
+      reason: 'no answer: ECONNRESET',
+      notBeforeSec: 60,
+    }),
+  ]);
 });
 
 test('an address that comes back too often is shown its order, and the service is not asked', async () => {
