@@ -18,6 +18,14 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     tests: ['test/kill-points/doors.test.ts', ...BY_WEBHOOKS],
   },
   {
+    bug: 'the service gets the acknowledgement that we are used to',
+    file: 'src/webhooks/receive.ts',
+    find: 'status: dialect.webhook.acknowledgement',
+    replace: 'status: 202',
+    breaks: 'a service that insists on 200 sends everything again, and at last nothing any more',
+    tests: ['test/webhooks/acknowledgement.test.ts'],
+  },
+  {
     bug: 'a webhook pays',
     file: WEBHOOKS,
     find: 'UPDATE payments p SET hints = p.hints + 1,',

@@ -97,6 +97,14 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: BY_DECIDING,
   },
   {
+    bug: 'play money is owed back',
+    file: DECIDE,
+    find: `['underpaid', 'overpaid', 'unit_error', 'currency_mismatch'].includes(outcome)`,
+    replace: `['underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'].includes(outcome)`,
+    breaks: 'somebody refunds, in money, what came in none',
+    tests: BY_DECIDING,
+  },
+  {
     bug: 'money that came twice is forgotten',
     file: DECIDE,
     find: `return { outcome: 'paid', payment: 'held', release: false, suspense };`,

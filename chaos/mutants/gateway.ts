@@ -131,4 +131,21 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     breaks: 'shoppers are sent to javascript: and to strangers',
     tests: ['test/gateway/checkout-url.test.ts'],
   },
+  {
+    bug: 'whatever calls out tells of its trace',
+    file: 'src/platform/tracing/sdk.ts',
+    find: 'const current = (): Span | undefined => trace.getSpan(contexts.active());',
+    replace:
+      "const current = () => trace.getSpan(contexts.active()); process.getBuiltinModule('diagnostics_channel').subscribe('undici:request:create', ({ request }) => current() && !String(request.headers).includes('traceparent') && request.addHeader('traceparent', traceparentOf(current().spanContext()).traceparent));",
+    breaks: 'the service learns which purchases belong together, and what a caller put into its header',
+    tests: ['test/operations/tracing/purchase.test.ts'],
+  },
+  {
+    bug: 'the stand-in gives pages of any length',
+    file: 'src/sandbox/profiles/shapes/paging.ts',
+    find: 'return Math.min(asked, maxSize);',
+    replace: 'return asked;',
+    breaks: 'a reader that never turns a page looks right until it meets the real service',
+    tests: ['test/sandbox/interface.test.ts'],
+  },
 ];

@@ -100,6 +100,8 @@ function strayMoney(
   { amount, currency }: Evidence,
   payment: Payment,
 ): Decision['suspense'] {
+  // Not mode_mismatch. A test record under a live key is no money, and an item would have somebody refund what never
+  // came. A live record under a test key is money, and not in these books: where the live key asks, its list shows it.
   const isMoney = ['underpaid', 'overpaid', 'unit_error', 'currency_mismatch'].includes(outcome);
   if (!isMoney || amount.is !== 'read' || amount.value === 0n) return null;
   // Money without a currency gets here only where the dialect lets the currency be absent.

@@ -84,6 +84,23 @@ describe('a window', () => {
     expect(Date.parse(query.get('from') ?? '')).toBe(since.getTime() - 9 * 86_400_000);
     expect(Date.parse(query.get('to') ?? '')).toBe(until.getTime() + 9 * 86_400_000);
   });
+
+  test('leaves what lies before and behind it out of the books, unless it is listed', async () => {
+    await desk.put({ isSettled: true, age: '20 days', amount: 900n }, null);
+    await desk.put({ isSettled: true, age: '20 days', amount: 70n, currency: 'GHS' }, null);
+    await desk.put({ isSettled: true, age: '15 days', amount: 300n }, { amount: '3.00' });
+    await desk.put({ isSettled: true, age: '5 days', amount: 2_000n }, { amount: '20.00' });
+    await desk.put({ age: '1 day' }, null);
+    const since = new Date(Date.now() - 10 * 86_400_000);
+    const until = new Date(Date.now() - 3 * 86_400_000);
+    expect(await desk.reconcile({ dryRun: true, since, until })).toMatchObject({
+      verdict: 'agreed',
+      payments: 2,
+      matched: 2,
+      unclassified: 0,
+      identity: [{ currency: 'NGN', serviceTotal: '23.00', settled: '23.00', difference: '0.00' }],
+    });
+  });
 });
 
 describe('the verdict is not `agreed`', () => {

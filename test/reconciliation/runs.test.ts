@@ -27,6 +27,18 @@ const run = (options: Partial<ReconcileOptions> = {}): Promise<ReconciliationRep
 const replay = (id: string) => replayRun(desk.database, 'test', id);
 const diff = (one: string, other: string) => diffRuns(desk.database, 'test', one, other);
 
+test('what came after its payment was closed is kept apart, though its money agrees', async () => {
+  await desk.put({ isSettled: true }, {});
+  await desk.put({ isSettled: true, earlier: 'failed', amount: 700n }, { amount: '7.00' });
+  await desk.put({ isSettled: true, earlier: 'expired', amount: 300n }, { amount: '3.00' });
+  await desk.put({ isSettled: true, earlier: 'pending' }, {});
+  expect(await run()).toMatchObject({ verdict: 'agreed', matched: 4, unclassified: 0 });
+  const [kept] = await desk.database.query<{ classes: unknown }>(
+    `SELECT outcome #> '{books,classes}' AS classes FROM reconciliation_runs`,
+  );
+  expect(kept?.classes).toContainEqual(expect.objectContaining({ class: 'matched_late', rows: '2' }));
+});
+
 describe('the report of a run is written again to the same bytes', () => {
   test('whatever happened since: ages, amounts, classes, resolutions', async () => {
     await desk.put({ isSettled: true }, {});

@@ -168,6 +168,53 @@ describe('money that goes back after its order was released', () => {
   });
 });
 
+describe('what a run has looked at is not looked at again', () => {
+  const answered = (reference: string, outcome: string, change: { id?: bigint; age?: string }) =>
+    desk.database.query(
+      `INSERT INTO verifications (id, reference, order_id, mode, outcome, http_status, body_sha256, cause, answered_at)
+       OVERRIDING SYSTEM VALUE
+       SELECT coalesce($3, nextval(pg_get_serial_sequence('verifications', 'id'))), reference, order_id, mode, $2, 200,
+         '\\x00', 'webhook', now() - $4::interval
+       FROM payments WHERE reference = $1`,
+      [reference, outcome, change.id ?? null, change.age ?? '0 s'],
+    );
+  const lookedTo = async (): Promise<unknown> =>
+    (await desk.database.query(`SELECT inputs -> 'looked' AS looked FROM reconciliation_runs`))[0];
+
+  test('and the very next verify answer is', async () => {
+    const { reference } = await desk.put({ isSettled: true }, {});
+    await answered(reference, 'unreadable', { age: '11 minutes' });
+    await run();
+    expect(await lookedTo()).toMatchObject({ looked: { verifications: '2' } });
+    desk.service.verify.set(reference, { reference, status: 'REVERSED' });
+    await look(reference);
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+  });
+
+  test('and the very next webhook is', async () => {
+    const { reference } = await desk.put({ isSettled: true }, {});
+    await webhook(reference, 'SUCCESS');
+    await desk.database.query(`UPDATE webhooks SET last_received_at = now() - interval '11 minutes'`);
+    await run();
+    expect(await lookedTo()).toMatchObject({ looked: { webhooks: '1' } });
+    await webhook(reference, 'REFUNDED');
+    expect(await run()).toMatchObject({ graced: { sources_disagree: 1 } });
+  });
+
+  test('and so is an answer of a smaller number that was written a moment later', async () => {
+    const { reference } = await desk.put({ isSettled: true }, {});
+    const [reserved] = await desk.database.query<{ id: bigint }>(
+      `SELECT nextval(pg_get_serial_sequence('verifications', 'id')) AS id`,
+    );
+    const other = await desk.put({}, { status: 'PENDING' });
+    await answered(other.reference, 'pending', {});
+    await run();
+    desk.service.verify.set(reference, { reference, status: 'REVERSED' });
+    await answered(reference, 'reversed', { id: reserved?.id ?? 0n });
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+  });
+});
+
 test('every class has a rule in words, and what is to be done about every finding is said', () => {
   for (const [name, { rule, isFinding, todo }] of Object.entries(CLASSES)) {
     expect([name, rule.length > 20]).toEqual([name, true]);

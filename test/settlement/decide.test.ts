@@ -104,6 +104,20 @@ test('stray money is accounted for in the currency it came in', () => {
   });
 });
 
+test.each(['test', 'live'] as const)(
+  'a record of the other mode under a %s key is held and is no money: nothing is owed back for it',
+  (mode) => {
+    const other = { mode: mode === 'test' ? 'live' : 'test' } as const;
+    for (const amount of [2500n, 2499n, 2501n])
+      expect(decide({ ...payment, mode }, answer({ ...other, amount: read(amount) }), STRICT)).toEqual({
+        outcome: 'mode_mismatch',
+        payment: 'held',
+        release: false,
+        suspense: null,
+      });
+  },
+);
+
 describe('an answer that says nothing moves nothing: not found is not failed', () => {
   const bare = { ...aBody, httpStatus: 404 };
   const silent: VerifyAnswer[] = [
