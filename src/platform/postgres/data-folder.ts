@@ -28,7 +28,7 @@ export { type DataFolderOwner, readDataFolderOwner } from './data-folder-owner.t
 export type DataFolderLock = {
   /** Tells other processes where the database of this folder listens, as host:port. */
   announce(address: string): void;
-  /** Gives the folder up. May be called again. */
+  /** Gives the folder up, on a full disk as well; never throws. May be called again. */
   release(): void;
 };
 
@@ -103,8 +103,13 @@ function hold(path: string, mine: OwnerFile): DataFolderLock {
     if (file.isReleased || !fs.existsSync(path)) return;
     file = { ...file, ...change };
     const draft = `${path}.tmp`;
-    writeOwnerFile(draft, file);
-    fs.renameSync(draft, path);
+    try {
+      writeOwnerFile(draft, file);
+      fs.renameSync(draft, path);
+    } catch (error) {
+      fs.rmSync(draft, { force: true });
+      throw error;
+    }
   };
   const heartbeat = setInterval(() => {
     const now = systemClock.now();
@@ -116,7 +121,20 @@ function hold(path: string, mine: OwnerFile): DataFolderLock {
     },
     release: () => {
       clearInterval(heartbeat);
-      rewrite({ isReleased: true });
+      try {
+        rewrite({ isReleased: true });
+      } catch {
+        giveUpUnmarked(path);
+      }
     },
   };
+}
+
+/** On a full disk nothing can be written, and an emptied file names nobody. Where not even that can be done, our end does it. */
+function giveUpUnmarked(path: string): void {
+  try {
+    fs.truncateSync(path);
+  } catch {
+    // A folder that has become read-only: who comes next looks for our process, and it is gone.
+  }
 }
