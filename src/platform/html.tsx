@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { createContext, type ComponentChildren, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { renderToString } from 'preact-render-to-string';
-import { DEFAULT_LOCALE, localeOf } from './locale.ts';
+import { DEFAULT_LOCALE, displayMoment, localeOf } from './locale.ts';
 import { displayMajor, displayNumber, formatMajor, minorDigits, type Money } from './money.ts';
 
 export type PageProps = {
@@ -41,7 +41,7 @@ export function Page({ title, stylesheet, script, refreshSec, children }: PagePr
 
 const ReaderLocale = createContext(DEFAULT_LOCALE);
 
-/** How whoever reads the page wants numbers written. For components: it is known once the page is rendered. */
+/** How whoever reads the page wants numbers and dates written. For components: it is known once the page is rendered. */
 export function useLocale(): string {
   return useContext(ReaderLocale);
 }
@@ -60,6 +60,19 @@ export function MajorAmount({ text, currency }: { text: string; currency: string
 /** The same where the currency stands elsewhere. */
 export function MajorNumber({ text }: { text: string }): VNode {
   return <>{displayNumber(text, useLocale())}</>;
+}
+
+/** A moment as the reader writes it, in UTC; it says in which language its words are, and runs in the direction of those. */
+export function WrittenMoment({ at }: { at: Date }): VNode {
+  const { text, lang } = displayMoment(at, useLocale());
+  return (
+    <>
+      <time dateTime={at.toISOString()} lang={lang} dir="auto">
+        {text}
+      </time>{' '}
+      UTC
+    </>
+  );
 }
 
 /** Answers with a page. Text from outside is escaped by the renderer; nothing here takes markup as a string. */

@@ -1,4 +1,4 @@
-/** How numbers are written for somebody of whom nothing is known: in the language of the pages. */
+/** How numbers and dates are written for somebody of whom nothing is known: in the language of the pages. */
 export const DEFAULT_LOCALE = 'en';
 
 /** Of a list that somebody made up, no more is looked at. */
@@ -23,6 +23,25 @@ export function localeOf(acceptLanguage: string | undefined): string {
     if (locale !== null) return locale;
   }
   return DEFAULT_LOCALE;
+}
+
+/** The pages are in British English, and so are their dates where nobody asks for others. */
+const PLAIN_DATES = 'en-GB';
+
+/**
+ * A moment in UTC as the reader writes one, with its month in words: 11/12 is two days. `lang` is the language of those
+ * words, which need not be that of the page around them.
+ */
+export function displayMoment(at: Date, locale: string): { text: string; lang: string } {
+  const wanted = new Intl.Locale(locale).baseName === DEFAULT_LOCALE ? PLAIN_DATES : locale;
+  const format = new Intl.DateTimeFormat([wanted, PLAIN_DATES], {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+    // The year of whoever sent the money.
+    calendar: 'gregory',
+  });
+  return { text: format.format(at), lang: new Intl.Locale(format.resolvedOptions().locale).baseName };
 }
 
 function numberLocale(tag: string): string | null {

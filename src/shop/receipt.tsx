@@ -1,8 +1,6 @@
 import type { VNode } from 'preact';
 import type { Order, OrderLine } from '../orders/order.ts';
-import { Amount } from '../platform/html.tsx';
-
-const PAID_AT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+import { Amount, WrittenMoment } from '../platform/html.tsx';
 
 /** What was ordered and what it costs. The data attributes let the basket forget what has been paid for. */
 export function Receipt({ order }: { order: Order }): VNode {
@@ -35,7 +33,7 @@ export function Receipt({ order }: { order: Order }): VNode {
           <div>
             <dt>Paid</dt>
             <dd>
-              <time dateTime={order.paidAt.toISOString()}>{PAID_AT.format(order.paidAt)} UTC</time>
+              <WrittenMoment at={order.paidAt} />
             </dd>
           </div>
         )}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { localeOf } from '../../src/platform/locale.ts';
+import { displayMoment, localeOf } from '../../src/platform/locale.ts';
 import { displayMoney, displayNumber } from '../../src/platform/money.ts';
 
 describe('numbers are written as the reader asks for', () => {
@@ -51,5 +51,22 @@ describe('each currency keeps its own decimals in each language', () => {
     expect(displayMoney({ amount: -5n, currency: 'KWD' }, 'de')).toBe('-0,005 KWD');
     expect(displayNumber('-1250.50', 'de')).toBe('-1.250,50');
     expect(displayNumber('1250', 'de')).toBe('1.250');
+  });
+});
+
+describe('moments are written as the reader asks for, in UTC, in words that say their language', () => {
+  const at = new Date('2025-12-11T23:07:00Z');
+  test.each([
+    [undefined, '11 December 2025 at 23:07', 'en-GB'],
+    ['en', '11 December 2025 at 23:07', 'en-GB'],
+    ['en-US', 'December 11, 2025 at 11:07 PM', 'en-US'],
+    ['de', '11. Dezember 2025 um 23:07', 'de'],
+    ['fr-SN', '11 décembre 2025 à 23:07', 'fr-SN'],
+    ['ar-SA', '11 ديسمبر 2025 في 11:07 م', 'ar-SA'],
+    ['th', '11 ธันวาคม ค.ศ. 2025 เวลา 23:07', 'th'],
+    ['zh-Hans-CN', '2025年12月11日 23:07', 'zh-Hans-CN'],
+  ])('%s', (header, text, lang) => {
+    const shown = displayMoment(at, localeOf(header));
+    expect({ ...shown, text: shown.text.replace(/\s/g, ' ') }).toEqual({ text, lang });
   });
 });

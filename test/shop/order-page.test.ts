@@ -23,7 +23,7 @@ async function orderPage(shown: Order): Promise<string> {
 
 const TRUTHS: Record<OrderStatus, { says: string[]; offersPayment: boolean; changes: boolean }> = {
   paid: {
-    says: ['Thank you, your order is paid', '20 November 2025 at 11:07 UTC', REFERENCE],
+    says: ['Thank you, your order is paid', '20 November 2025 at 11:07</time> UTC', REFERENCE],
     offersPayment: false,
     changes: false,
   },
@@ -52,6 +52,14 @@ const TRUTHS: Record<OrderStatus, { says: string[]; offersPayment: boolean; chan
     changes: true,
   },
 };
+
+test('dates follow the reader as amounts do, and say that their words are not the language of the page', async () => {
+  const { app } = shopApp({ orders: [order('paid')] });
+  const { text } = await request(app).get(`/shop/orders/${ORDER_ID}`).set('accept-language', 'de');
+  expect(text).toContain('<html lang="en">');
+  expect(text).toMatch(/<time [^>]*lang="de"[^>]*>20\. November 2025 um 11:07<\/time> UTC/);
+  expect(text).toContain('16.901,00 NGN');
+});
 
 describe.each(STATUSES)('the page of an order that is %s', (status) => {
   const { says, offersPayment, changes } = TRUTHS[status];
