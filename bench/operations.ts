@@ -7,7 +7,7 @@ import { heldDays, settledDays, sumSettledHours } from '../src/operations/charts
 import { explain } from '../src/operations/explain.ts';
 import * as glance from '../src/operations/glance/repository.ts';
 import { readFilter } from '../src/operations/lists/filter.ts';
-import { wantedBy } from '../src/operations/lists/findings-shown.ts';
+import { wantedBy } from '../src/operations/lists/shown.ts';
 import * as metrics from '../src/operations/metrics/repository.ts';
 import { estimateOrders, evidenceOf, findOrders } from '../src/operations/orders/repository.ts';
 import { readSearch } from '../src/operations/orders/search.ts';
@@ -110,7 +110,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'findings: oldest': () => openFindings(all, mode, wantedBy(readFilter({}))),
     'findings: of a class and an age': () =>
       openFindings(all, mode, wantedBy(readFilter({ class: 'overpaid', age: '7-30d', after: '5000' }))),
-    suspense: () => openSuspense(db, mode),
+    suspense: () => openSuspense(db, mode, wantedBy(readFilter({}))),
     'releases: not delivered': () => undeliveredReleases(db, mode),
     'releases: newest': () => latestReleases(db, mode, null),
     'releases: from the middle on': () => latestReleases(db, mode, `rel_${middle}`),

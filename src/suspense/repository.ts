@@ -33,16 +33,38 @@ export type DeedSaid = {
 const VERSION = `hashtextextended(concat_ws('|', s.class, s.amount, s.currency, s.owner, extract(epoch FROM s.assigned_at),
   (SELECT count(*) FROM suspense_notes n WHERE n.item_id = s.id)), 0)::text`;
 
-/** What nobody has ended yet, oldest first. */
-export function openSuspense(db: Queryable, mode: Mode): Promise<SuspenseItem[]> {
+/** Which open items are read; what is left out or null narrows nothing. */
+export type SuspenseWanted = {
+  /** The id after which they begin. */
+  after?: bigint;
+  limit?: number;
+  class?: string | null;
+  /** Seconds since they were opened, by the database's clock: from, and below. */
+  ageFromSec?: number | null;
+  ageBelowSec?: number | null;
+  ids?: readonly bigint[];
+};
+
+/** What nobody has ended yet, oldest first: by their ids. */
+export function openSuspense(
+  db: Queryable,
+  mode: Mode,
+  wanted: SuspenseWanted = {},
+): Promise<SuspenseItem[]> {
+  const { after = 0n, limit = null, class: name = null, ageFromSec = null, ageBelowSec = null } = wanted;
   return db.query(
     `SELECT id, class, amount, currency, reference, order_id AS "orderId", opened_at AS "openedAt", owner,
        floor(extract(epoch FROM now() - opened_at) / 86400)::int AS "ageDays", assigned_at AS "assignedAt",
        coalesce((SELECT jsonb_agg(jsonb_build_object('at', written_at, 'by', written_by, 'note', n.note) ORDER BY n.id)
          FROM suspense_notes n WHERE n.item_id = s.id), '[]') AS notes,
        ${VERSION} AS version
-     FROM suspense_items s WHERE mode = $1 AND closed_at IS NULL ORDER BY opened_at, id`,
-    [mode],
+     FROM suspense_items s
+     WHERE mode = $1 AND closed_at IS NULL AND id > $2 AND ($4::text IS NULL OR class = $4)
+       AND ($5::float8 IS NULL OR opened_at <= now() - make_interval(secs => $5))
+       AND ($6::float8 IS NULL OR opened_at > now() - make_interval(secs => $6))
+       AND ($7::bigint[] IS NULL OR id = ANY($7))
+     ORDER BY id LIMIT $3`,
+    [mode, after, limit, name, ageFromSec, ageBelowSec, wanted.ids ?? null],
   );
 }
 

@@ -246,39 +246,38 @@ test('an item whose money has changed since the page was shown is not resolved',
   expect(await entries(orderId)).toEqual([]);
 });
 
-describe('more findings than a page holds', () => {
-  /** Under references of nobody, so many, the first the oldest. */
-  const raise = async (count: number): Promise<void> => {
-    const { runId } = await shop.program.reconcile({ dryRun: false });
-    await sql(
-      `INSERT INTO findings (mode, class, reference, first_run_id, last_run_id, first_seen_at)
-       SELECT 'test', 'unreadable', 'many-' || i, $2, $2, now() - make_interval(hours => 800 - 6 * i)
-       FROM generate_series(1, $1::int) i`,
-      count,
-      runId,
-    );
+describe.each(Object.keys(ROWS) as List[])('more than a page holds, at %s', (list) => {
+  /** Of a class of their own and under references of nobody, so many, the first the oldest. */
+  const RAISE: Record<List, string> = {
+    '/admin/findings': `INSERT INTO findings (mode, class, reference, first_run_id, last_run_id, first_seen_at)
+      SELECT 'test', 'unreadable', 'many-' || i, $2, $2, now() - make_interval(hours => 800 - 6 * i)
+      FROM generate_series(1, $1::int) i`,
+    '/admin/suspense': `INSERT INTO suspense_items (mode, class, reference, amount, currency, opened_at)
+      SELECT 'test', 'unreadable', 'many-' || i, length($2) + i, 'NGN', now() - make_interval(hours => 800 - 6 * i)
+      FROM generate_series(1, $1::int) i`,
   };
+  const many = (count: number): string[] => Array.from({ length: count }, (_, at) => `many-${at + 1}`);
   const referencesOn = (page: string): string[] =>
     Array.from(page.matchAll(/<code>(many-\d+)<\/code>/g), ([, reference = '']) => reference);
 
-  test('stand on exactly one page each, oldest first, and every filter adds up', async () => {
-    await raise(130);
-    const first = await ngozi.text('/admin/findings?class=unreadable');
+  test('stands on exactly one page each, oldest first, and every filter adds up', async () => {
+    const { runId } = await shop.program.reconcile({ dryRun: false });
+    await sql(RAISE[list], 130, runId);
+    const first = await ngozi.text(`${list}?class=unreadable`);
     expect(first).toContain('130 open, oldest first.');
     const next = /<a href="([^"]+)" rel="next"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const second = await ngozi.text(next);
-    expect([...referencesOn(first), ...referencesOn(second)]).toEqual(
-      Array.from({ length: 130 }, (_, at) => `many-${at + 1}`),
-    );
+    expect([...referencesOn(first), ...referencesOn(second)]).toEqual(many(130));
+    expect(referencesOn(first)).toHaveLength(100);
     expect(second).not.toContain('rel="next"');
     const ages = ['<1d', '1-7d', '7-30d', '>30d'];
     const shown = await Promise.all(
       ages.map(async (age) =>
-        referencesOn(await ngozi.text(`/admin/findings?class=unreadable&age=${encodeURIComponent(age)}`)),
+        referencesOn(await ngozi.text(`${list}?class=unreadable&age=${encodeURIComponent(age)}`)),
       ),
     );
     expect(shown.map((references) => references.length > 0)).toEqual([true, true, true, true]);
-    expect(shown.flat().sort()).toEqual(Array.from({ length: 130 }, (_, at) => `many-${at + 1}`).sort());
+    expect(shown.flat().sort()).toEqual(many(130).sort());
   });
 });
 

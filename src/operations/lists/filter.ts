@@ -17,30 +17,6 @@ export function readFilter(query: Record<string, unknown>): ListFilter {
   };
 }
 
-/** @param days whole days since it was opened */
-export function ageOfDays(days: number): Age {
-  if (days < 1) return '<1d';
-  if (days < 7) return '1-7d';
-  return days < 30 ? '7-30d' : '>30d';
-}
-
-/** A page of the items that fit, oldest first as they are given, and the item after which the next page begins. */
-export function pageOf<Item extends { id: bigint; class: string; age: Age }>(
-  items: readonly Item[],
-  filter: ListFilter,
-): { rows: Item[]; next: string | null; count: number } {
-  const fitting = items.filter(
-    (item) =>
-      (filter.class === null || item.class === filter.class) &&
-      (filter.age === null || item.age === filter.age),
-  );
-  const start = fitting.findIndex(({ id }) => String(id) === filter.after) + 1;
-  const rows = fitting.slice(start, start + PAGE_ROWS);
-  const last = rows.at(-1);
-  const hasMore = fitting.length > start + PAGE_ROWS && last !== undefined;
-  return { rows, next: hasMore ? String(last.id) : null, count: fitting.length };
-}
-
 /** The filter as parameters of an address, from an item on. */
 export function filterParams(filter: ListFilter, after: string | null): Record<string, string> {
   const given = Object.entries({ ...filter, after }).filter(([, value]) => value !== null);

@@ -7,10 +7,10 @@ import type { AdminParts } from '../admin-parts.ts';
 import { deedHandler, frameOf } from '../deeds/answer.ts';
 import type { DeedForm } from '../deeds/deed-form.ts';
 import { findingDeeds, suspenseDeeds } from './deeds.ts';
-import { openFindingCounts } from '../glance/repository.ts';
-import { ageOfDays, filterParams, pageOf, readFilter } from './filter.ts';
-import { pageOfFindings, wantedBy } from './findings-shown.ts';
+import { openFindingCounts, openSuspenseSums } from '../glance/repository.ts';
+import { filterParams, readFilter } from './filter.ts';
 import { FindingsPage, SureOfFindings } from './findings-page.tsx';
+import { pageOf, wantedBy } from './shown.ts';
 import { SureOfSuspense, SuspensePage } from './suspense-page.tsx';
 import { isSeen, readTicks } from './tick.ts';
 
@@ -30,7 +30,7 @@ export function workListRoutes(parts: AdminParts): Router {
     const counts = await openFindingCounts(database, mode, true);
     const found = await openFindings(database, mode, wantedBy(filter));
     const frame = frameOf(guard, mode, req);
-    sendPage(res, FindingsPage({ frame, filter, ...pageOfFindings(found, counts, filter) }));
+    sendPage(res, FindingsPage({ frame, filter, ...pageOf(found, counts, filter) }));
   });
   router.post(
     '/admin/findings',
@@ -47,12 +47,11 @@ export function workListRoutes(parts: AdminParts): Router {
   );
 
   router.get('/admin/suspense', guard.requireLogin, async (req, res) => {
-    const open = await openSuspense(database, mode);
-    const items = open.map((item) => ({ ...item, age: ageOfDays(item.ageDays) }));
     const filter = readFilter(req.query);
-    const classes = [...new Set(items.map((item) => item.class))].sort();
+    const sums = await openSuspenseSums(database, mode);
+    const found = await openSuspense(database, mode, wantedBy(filter));
     const frame = frameOf(guard, mode, req);
-    sendPage(res, SuspensePage({ frame, filter, classes, ...pageOf(items, filter) }));
+    sendPage(res, SuspensePage({ frame, filter, ...pageOf(found, sums, filter) }));
   });
   router.post(
     '/admin/suspense',
@@ -60,7 +59,9 @@ export function workListRoutes(parts: AdminParts): Router {
     deedHandler(backTo('/admin/suspense'), suspenseDeeds(database, mode), async (deed, req) => {
       const decision = deed.field('decision') ?? '';
       if (!isUnasked(deed) || !isDecision(decision)) return null;
-      const rows = (await openSuspense(database, mode)).filter(isSeen(readTicks(deed.ids)));
+      const ticks = readTicks(deed.ids);
+      const ids = ticks.map(({ id }) => id);
+      const rows = (await openSuspense(database, mode, { ids })).filter(isSeen(ticks));
       if (rows.length === 0) return null;
       return SureOfSuspense({ frame: frameOf(guard, mode, req), form: deed, rows, decision });
     }),

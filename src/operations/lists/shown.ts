@@ -1,11 +1,17 @@
 import { AGE_BOUNDS_SEC } from '../../reconciliation/age.ts';
-import type { Finding } from '../../reconciliation/findings.ts';
-import type { FindingsWanted } from '../../reconciliation/work-list/repository.ts';
 import type { OpenWork } from '../glance/repository.ts';
 import { PAGE_ROWS, type ListFilter } from './filter.ts';
 
-/** A page of findings to read, and one more to see whether there is another page. */
-export function wantedBy({ class: name, age, after }: ListFilter): Omit<FindingsWanted, 'isOpenOnly'> {
+/** What of a list is to be read: a page, and one row more to see whether there is another page. */
+export type Wanted = {
+  after: bigint;
+  limit: number;
+  class: string | null;
+  ageFromSec: number | null;
+  ageBelowSec: number | null;
+};
+
+export function wantedBy({ class: name, age, after }: ListFilter): Wanted {
   const bounds = age === null ? null : AGE_BOUNDS_SEC[age];
   return {
     after: BigInt(after ?? 0),
@@ -17,11 +23,11 @@ export function wantedBy({ class: name, age, after }: ListFilter): Omit<Findings
 }
 
 /** @param counts of all that are open: there may be more than anybody wants to read at once */
-export function pageOfFindings(
-  found: readonly Finding[],
+export function pageOf<Row extends { id: bigint }>(
+  found: readonly Row[],
   counts: readonly Pick<OpenWork, 'class' | 'age' | 'count'>[],
   { class: name, age }: ListFilter,
-): { rows: readonly Finding[]; classes: string[]; count: number; next: string | null } {
+): { rows: readonly Row[]; classes: string[]; count: number; next: string | null } {
   const rows = found.slice(0, PAGE_ROWS);
   return {
     rows,
