@@ -5,6 +5,8 @@ import type { Opened } from './shoppers.ts';
 import { command, migrateToNext, upgrade } from './versions.ts';
 import type { World } from './world.ts';
 
+const [HOUR_SEC, DAY_SEC] = [3_600, 86_400];
+
 /** Where it happens, and to which of the orders that were opened so far. */
 type Here = { world: World; opened: readonly Opened[] };
 
@@ -24,6 +26,7 @@ export const DEEDS: Record<(typeof PLAIN_KINDS)[number], (here: Here, ms: number
   'connections-taken': ({ world }, ms) => world.postgres.takeConnections(ms),
   'disk-full': ({ world }, ms) => world.postgres.fillDisk(world.databaseUrl, ms, ms % 2 === 1),
   'disk-slow': ({ world }, ms) => world.postgres.slowDisk(3 * ms),
+  'database-clock': ({ world }, ms) => world.postgres.jumpBack(ms % 2 === 1 ? HOUR_SEC : DAY_SEC, 2 * ms),
   migration: ({ world }) => command(world, 'migrate'),
   'next-migration': ({ world }) => migrateToNext(world.databaseUrl),
   upgrade: ({ world }) => upgrade(world),

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { planOf, type Plan } from './plan.ts';
 import { startChaosPostgres } from './postgres.ts';
-import { openDisk, type Disk } from './disk.ts';
+import { openDatabaseClock } from './database-clock.ts';
+import { openDisk } from './disk.ts';
 import { runPlan, type Outcome } from './run.ts';
 import { createTally, type Tally } from './tally.ts';
 import { takePreviousTree } from './tree.ts';
@@ -19,7 +20,8 @@ const HELP = `npm run chaos -- [options]
   --replay <file>     plays a plan that a failed run has kept, perhaps with less in it
 
 A plan follows from its seed; what meets what in a run also depends on the machine, so a seed that failed may need
-a few replays. A full disk needs root and Linux, an upgrade git and its history: what cannot be made is named and left out.
+a few replays. A full disk needs root and Linux, an upgrade git and its history, another clock of the database
+Debian's libfaketime: what cannot be made is named and left out.
 ends with 0 when every promise was kept, 1 when one was broken, 64 when an option is wrong
 `;
 const EXIT_USAGE = 64;
@@ -54,8 +56,9 @@ async function runAll(plans: readonly Plan[], forSeconds: number): Promise<numbe
   const tally = createTally();
   const totals = { seeds: 0, orders: 0, paid: 0, verified: 0, failed: [] as number[], violations: 0 };
   const started = performance.now();
-  const disk = diskIfPossible();
-  const postgres = await startChaosPostgres({ disk });
+  const disk = ifPossible('no disk will be full', openDisk);
+  const clock = ifPossible('the clock of the database will not jump', openDatabaseClock);
+  const postgres = await startChaosPostgres({ disk, clock });
   let taken: ReturnType<typeof takePreviousTree> | undefined;
   const previous = (): typeof taken & object => (taken ??= takePreviousTree());
   try {
@@ -73,19 +76,19 @@ async function runAll(plans: readonly Plan[], forSeconds: number): Promise<numbe
     }
   } finally {
     await postgres.stop();
-    if (typeof disk !== 'string') disk.remove();
+    for (const made of [disk, clock]) if (typeof made !== 'string') made.remove();
     taken?.remove();
   }
   process.stdout.write(`\n${JSON.stringify(totals)}\n${table(tally)}`);
   return totals.failed.length === 0 ? 0 : 1;
 }
 
-/** @returns why there is none when there is none: then no disk fills up */
-function diskIfPossible(): Disk | string {
+/** @returns why there is none when there is none, which is told as what follows from it */
+function ifPossible<T>(otherwise: string, make: () => T): T | string {
   try {
-    return openDisk();
+    return make();
   } catch (error) {
-    process.stderr.write(`no disk will be full in these runs: ${(error as Error).message}\n`);
+    process.stderr.write(`${otherwise} in these runs: ${(error as Error).message}\n`);
     return (error as Error).message;
   }
 }

@@ -35,6 +35,7 @@ export const PLAIN_KINDS = [
   'connections-taken',
   'disk-full',
   'disk-slow',
+  'database-clock',
   'migration',
   'next-migration',
   'upgrade',

@@ -7,6 +7,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from '../src/platform/po
 import { applyMigrations } from '../src/platform/postgres/migrations.ts';
 import { ask } from './ask.ts';
 import { pause, until } from './child.ts';
+import type { DatabaseClock } from './database-clock.ts';
 import type { Disk } from './disk.ts';
 import { troublesOf, type Troubles } from './troubles.ts';
 import { THIS_TREE, type Tree } from './tree.ts';
@@ -28,20 +29,23 @@ export type ChaosPostgres = {
 export type ChaosPostgresOptions = {
   /** What its data is kept on. A text says why there is none of bounded size. */
   disk: Disk | string;
+  /** What its processes read the time from. A text says why it is the machine's alone. */
+  clock: DatabaseClock | string;
 };
 
 /** Three processes of twenty connections each, and room for those who look on. */
 const MAX_CONNECTIONS = 90;
 const logger = createLogger('silent');
 
-export async function startChaosPostgres({ disk }: ChaosPostgresOptions): Promise<ChaosPostgres> {
+export async function startChaosPostgres({ disk, clock }: ChaosPostgresOptions): Promise<ChaosPostgres> {
   const parent = typeof disk === 'string' ? tmpdir() : disk.folder;
   const dataDir = await realpath(await mkdtemp(join(parent, 'integrator-chaos-postgres-')));
   await chmod(dataDir, 0o755);
   const port = await anyPort();
   const settings = { max_connections: String(MAX_CONNECTIONS) };
+  const env = typeof clock === 'string' ? {} : clock.env;
   const start = (): Promise<EmbeddedPostgres> =>
-    startEmbeddedPostgres({ dataDir, port, logger, purpose: 'npm run chaos', settings });
+    startEmbeddedPostgres({ dataDir, port, logger, purpose: 'npm run chaos', settings, env });
   let server = await start();
   const template = server.url;
   await applyMigrations({ url: template, dir: THIS_TREE.migrations, logger });
@@ -100,7 +104,7 @@ export async function startChaosPostgres({ disk }: ChaosPostgresOptions): Promis
       await until(() => ask(url, 'SELECT').then(() => true), 20_000);
       return true;
     },
-    ...troublesOf({ addressOf, restart, disk }),
+    ...troublesOf({ addressOf, restart, disk, clock }),
     stop: async () => {
       await server.stop();
       await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });

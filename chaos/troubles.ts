@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { ask } from './ask.ts';
 import { pause, until } from './child.ts';
+import type { DatabaseClock } from './database-clock.ts';
 import type { Disk } from './disk.ts';
 
 /** What may befall a PostgreSQL without its end. */
@@ -15,6 +16,10 @@ export type Troubles = {
   slowDisk(ms: number): Promise<void>;
   /** Nothing can be written, as on a standby that nobody has promoted yet; sessions end before and after. */
   readOnly(url: string, ms: number): Promise<void>;
+  /** Its wall clock jumps back by so many seconds, and forth again. @throws when it cannot be moved, or has not moved */
+  jumpBack(seconds: number, ms: number): Promise<void>;
+  /** @returns what the time was when its clock told this one */
+  rightTime(told: Date): Date;
   /** Every connection is in somebody else's hands. */
   takeConnections(ms: number): Promise<void>;
 };
@@ -24,6 +29,8 @@ type Parts = {
   restart(): Promise<void>;
   /** A text says why there is none of bounded size. */
   disk: Disk | string;
+  /** A text says why it is the machine's. */
+  clock: DatabaseClock | string;
 };
 
 const SLOW_COMMIT_MICROSECONDS = 100_000;
@@ -31,7 +38,7 @@ const COMES_BACK_MS = 20_000;
 const FILLS_A_TABLE = `
   CREATE TEMPORARY TABLE filler AS SELECT n, repeat('x', 500) FROM generate_series(1, 100000) n`;
 
-export function troublesOf({ addressOf, restart, disk }: Parts): Troubles {
+export function troublesOf({ addressOf, restart, disk, clock }: Parts): Troubles {
   const server = addressOf('postgres');
   const attempt = (work: () => Promise<unknown>): Promise<boolean> =>
     until(() => work().then(() => true), COMES_BACK_MS);
@@ -80,6 +87,19 @@ export function troublesOf({ addressOf, restart, disk }: Parts): Troubles {
         await attempt(() => set(false));
       }
     },
+    jumpBack: async (seconds, ms) => {
+      if (typeof clock === 'string') throw new Error(clock);
+      clock.setBack(seconds);
+      try {
+        const [row] = await ask<{ now: Date }>(server, 'SELECT clock_timestamp() AS now');
+        if (row === undefined || Date.now() - row.now.getTime() < (seconds * 1_000) / 2)
+          throw new Error('the clock of the database has not moved');
+        await pause(ms);
+      } finally {
+        clock.setBack(0);
+      }
+    },
+    rightTime: (told) => (typeof clock === 'string' ? told : clock.rightTime(told)),
     takeConnections: async (ms) => {
       const taken: pg.Client[] = [];
       try {

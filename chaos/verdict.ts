@@ -24,6 +24,7 @@ export async function violationsOf(world: World, passes: number): Promise<string
       logs: nodes.flatMap((node) => node.said().split('\n')),
       key: SANDBOX_TEST_KEY,
       passes,
+      rightTime: (told) => world.postgres.rightTime(told),
       // Calls and connections are made in other processes: of those only what the stand-in saw is judged.
       traffic: {
         exchanges,

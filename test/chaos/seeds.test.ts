@@ -25,7 +25,7 @@ const FOUND: Record<string, string> = {
 
 let postgres: ChaosPostgres;
 beforeAll(async () => {
-  postgres = await startChaosPostgres({ disk: 'tests mount nothing' });
+  postgres = await startChaosPostgres({ disk: 'tests mount nothing', clock: 'tests load no library' });
 }, 120_000);
 afterAll(() => postgres.stop());
 

@@ -41,6 +41,8 @@ export type Observed = {
   traffic?: Traffic;
   /** How often the scenario made everything due at once, beside the schedule. */
   passes?: number;
+  /** What the time was when the database's clock told so, where that clock was moved. */
+  rightTime?: (told: Date) => Date;
 };
 
 /** @returns one line per violation, each beginning with the invariant's name; empty when all hold */
@@ -54,6 +56,7 @@ export async function checkInvariants({
 /** The same over books that were read before, or made up. */
 export async function violationsIn(observed: Observed): Promise<string[]> {
   const { database, service, sink, acknowledged = [], logs = [], key, traffic, passes = 0 } = observed;
+  const { rightTime = (told: Date): Date => told } = observed;
   const lines: string[] = [];
   // One after the other: a transaction has one connection.
   for (const { name, broken, sql } of IN_THE_DATABASE) {
@@ -65,7 +68,7 @@ export async function violationsIn(observed: Observed): Promise<string[]> {
   );
   const books = {
     ...service,
-    payments: await readPayments(database),
+    payments: await readPayments(database, rightTime),
     orphans: await readOrphans(database),
     runs: count?.runs ?? 0,
     passes,

@@ -34,6 +34,8 @@ export type EmbeddedPostgresOptions = {
   purpose?: string;
   /** Server settings beside or over the defaults, e.g. `{ fsync: 'off' }` in tests. */
   settings?: Record<string, string>;
+  /** Variables for the server's process, which gets none of ours: e.g. a library that is loaded before it. */
+  env?: Record<string, string>;
 };
 
 export type EmbeddedPostgres = {
@@ -154,7 +156,8 @@ async function runOnFreePort(
   let port = options.port ?? (await choosePort(home.dir));
   for (let attempt = 1; ; attempt++) {
     try {
-      const server = await runPostgres(home, { ...SETTINGS, ...options.settings, port: String(port) });
+      const settings = { ...SETTINGS, ...options.settings, port: String(port) };
+      const server = await runPostgres(home, settings, options.env);
       return { server, port };
     } catch (cause) {
       if (!(cause instanceof PostgresPortTakenError)) throw cause;

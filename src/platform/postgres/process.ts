@@ -34,11 +34,12 @@ export type PostgresProcess = {
 export async function runPostgres(
   home: PostgresHome,
   settings: Record<string, string>,
+  env: Record<string, string> = {},
 ): Promise<PostgresProcess> {
   const deadline = systemClock.elapsedMs() + START_TIMEOUT_MS;
   for (;;) {
     const log = openLog(home);
-    const server = spawnPostgres(home, settings, log.fd);
+    const server = spawnPostgres(home, settings, { ...POSTGRES_ENV, ...env }, log.fd);
     closeSync(log.fd);
     if (await isReady(home, server, deadline)) return server;
     await server.stop();
@@ -56,6 +57,7 @@ export async function runPostgres(
 function spawnPostgres(
   home: PostgresHome,
   settings: Record<string, string>,
+  env: Record<string, string>,
   logFd: number,
 ): PostgresProcess & { pid: number } {
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -63,6 +65,7 @@ function spawnPostgres(
   const options = { ...home.account, cwd: home.dir, env: POSTGRES_ENV, detached: true };
   const child = spawn(join(home.programs, 'bin', 'postgres'), ['-D', join(home.dir, 'postgres'), ...flags], {
     ...options,
+    env,
     stdio: ['ignore', logFd, logFd],
   });
   child.unref();

@@ -41,7 +41,8 @@ type Row = Omit<PaymentRow, 'suspense'> & {
   strayCurrency: string | null;
 };
 
-export async function readPayments(db: Queryable): Promise<PaymentRow[]> {
+/** @param rightTime what the time was when the database's clock told so */
+export async function readPayments(db: Queryable, rightTime: (told: Date) => Date): Promise<PaymentRow[]> {
   const rows = await db.query<Row>(
     `SELECT p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus", p.checks, p.hints,
        (SELECT max(j.at) FROM journal j JOIN verifications e USING (reference)
@@ -54,6 +55,8 @@ export async function readPayments(db: Queryable): Promise<PaymentRow[]> {
   );
   return rows.map(({ strayClass, strayAmount, strayCurrency, ...payment }) => ({
     ...payment,
+    closedAt: payment.closedAt && rightTime(payment.closedAt),
+    provenAt: payment.provenAt && rightTime(payment.provenAt),
     suspense:
       strayClass === null || strayAmount === null || strayCurrency === null
         ? null
