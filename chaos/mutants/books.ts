@@ -2,6 +2,8 @@ import type { Mutant } from './mutant.ts';
 
 const BY_RECONCILING = ['test/reconciliation/classes.test.ts', 'test/reconciliation/run.test.ts'];
 const RULES = 'src/reconciliation/classification/rules.ts';
+const MATCH = 'src/reconciliation/matching/repository.ts';
+const CONTESTED = 'src/reconciliation/contested/repository.ts';
 
 /** What makes orders and transactions agree, or says that they do not. */
 export const BOOK_MUTANTS: readonly Mutant[] = [
@@ -31,7 +33,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the window is ignored',
-    file: 'src/reconciliation/matching/repository.ts',
+    file: MATCH,
     find: 'AND ($3::timestamptz IS NULL OR p.created_at >= $3)',
     replace: 'AND ($3::timestamptz IS NULL OR true)',
     breaks: 'payments outside of the window are called absent',
@@ -52,5 +54,53 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     replace: "[`NOT is_ours AND there <> 'unreadable'`, 'failed'],",
     breaks: 'money that is not ours stays unseen',
     tests: BY_RECONCILING,
+  },
+  {
+    bug: 'payments outside of the window are counted',
+    file: MATCH,
+    find: `UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside`,
+    replace: '',
+    breaks: 'every run over a window finds rows that nobody can explain',
+    tests: ['test/reconciliation/completeness.test.ts'],
+  },
+  {
+    bug: 'money released outside of the window is counted',
+    file: MATCH,
+    find: `SELECT 'releases', r.currency, -count(*), 0, 0, -sum(r.amount)`,
+    replace: `SELECT 'releases', r.currency, -count(*), 0, 0, 0`,
+    breaks: 'the books of a window never close',
+    tests: ['test/reconciliation/completeness.test.ts'],
+  },
+  {
+    bug: 'what was released after it was closed is not looked at',
+    file: MATCH,
+    find: `WHERE v.outcome IN ('failed', 'expired') AND v.id < r.verification_id\`;`,
+    replace: `WHERE v.outcome IN ('failed', 'expired') AND false\`;`,
+    breaks: 'late money counts as money in time',
+    tests: ['test/reconciliation/runs.test.ts'],
+  },
+  {
+    bug: 'the first answer behind those looked at is passed over',
+    file: CONTESTED,
+    find: '${TAKEN_BACK} AND v.id > $2',
+    replace: '${TAKEN_BACK} AND v.id > $2 + 1',
+    breaks: 'money that went back stays released, and no run ever says so',
+    tests: ['test/reconciliation/sources.test.ts'],
+  },
+  {
+    bug: 'the first webhook behind those looked at is passed over',
+    file: CONTESTED,
+    find: 'AND (w.id > $3 OR',
+    replace: 'AND (w.id > $3 + 1 OR',
+    breaks: 'what the service said of money that went back is never read',
+    tests: ['test/reconciliation/sources.test.ts'],
+  },
+  {
+    bug: 'numbers are taken for the order of writing',
+    file: CONTESTED,
+    find: `WHERE answered_at < now() - interval '10 minutes'`,
+    replace: 'WHERE true',
+    breaks: 'an answer that two processes wrote at once is never looked at',
+    tests: ['test/reconciliation/sources.test.ts'],
   },
 ];
