@@ -22,7 +22,7 @@ import { applyMigrations } from '../src/platform/postgres/migrations.ts';
 import { Secret } from '../src/platform/secret.ts';
 import { openFindings } from '../src/reconciliation/findings.ts';
 import { changesBetween } from '../src/reconciliation/runs/repository.ts';
-import { openSuspense } from '../src/suspense/repository.ts';
+import { openSuspense } from '../src/suspense/work-list/repository.ts';
 import { fillShop, idOf } from './operations-shop.ts';
 import type { Row } from './row.ts';
 

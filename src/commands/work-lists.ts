@@ -4,7 +4,12 @@ import { listFindings, resolveFinding } from '../reconciliation/findings.ts';
 import { addNote, assignFinding } from '../reconciliation/work-list/repository.ts';
 import { DECISIONS, isDecision, type Decision } from '../suspense/decision.ts';
 import { releaseCurrency, stoppedCurrencies } from '../settlement/stops/repository.ts';
-import { addSuspenseNote, assignSuspense, openSuspense, resolveSuspense } from '../suspense/repository.ts';
+import {
+  addSuspenseNote,
+  assignSuspense,
+  openSuspense,
+  resolveSuspense,
+} from '../suspense/work-list/repository.ts';
 import { WorkListError, type WorkList } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/operations/explain.ts';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../src/suspense/repository.ts';
+import { assignSuspense, openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
 import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../support/release-receiver.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/operations/explain.ts';
 import { listFindings } from '../../src/reconciliation/findings.ts';
-import { openSuspense } from '../../src/suspense/repository.ts';
+import { openSuspense } from '../../src/suspense/work-list/repository.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { logIn, signed, TOKEN, type Visitor } from './visitor.ts';
 

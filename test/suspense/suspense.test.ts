@@ -4,7 +4,7 @@ import { loadPayment } from '../../src/settlement/repository.ts';
 import { createSettle, type Settle } from '../../src/settlement/settle.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../src/suspense/repository.ts';
+import { assignSuspense, openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';
 

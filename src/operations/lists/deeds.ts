@@ -8,7 +8,7 @@ import {
   assignSuspense,
   resolveSuspense,
   stillOpenSuspense,
-} from '../../suspense/repository.ts';
+} from '../../suspense/work-list/repository.ts';
 import { MAX_NAME, type DeedForm } from '../deeds/deed-form.ts';
 import type { Told } from '../deeds/told.ts';
 import { forEachTick, readTicks, type Tick } from './tick.ts';

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import { openFindings } from '../../reconciliation/findings.ts';
 import { isDecision } from '../../suspense/decision.ts';
-import { openSuspense } from '../../suspense/repository.ts';
+import { openSuspense } from '../../suspense/work-list/repository.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { deedHandler, frameOf } from '../deeds/answer.ts';
 import type { DeedForm } from '../deeds/deed-form.ts';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Amount } from '../../platform/html.tsx';
 import { DECISIONS, type Decision } from '../../suspense/decision.ts';
-import type { SuspenseItem } from '../../suspense/repository.ts';
+import type { SuspenseItem } from '../../suspense/work-list/repository.ts';
 import type { DeedForm } from '../deeds/deed-form.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../pages/frame.tsx';
 import { Choice, Moment, Older, OrderLink, Table, words } from '../pages/parts.tsx';
