@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const SIGNATURE = 'src/gateway/signature.ts';
 const WEBHOOKS = 'src/webhooks/repository.ts';
+const CHECKS = 'src/settlement/checks/repository.ts';
 const CHECKOUT = 'src/checkout/routes.ts';
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts', 'test/faults/webhooks.test.ts'];
 const BY_CHECKOUT = ['test/checkout/checkout.test.ts', 'test/checkout/idempotency.test.ts'];
@@ -28,16 +29,16 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a webhook pays',
     file: WEBHOOKS,
-    find: 'UPDATE payments p SET hints = p.hints + 1,',
-    replace: `UPDATE payments p SET status = 'paid', hints = p.hints + 1,`,
+    find: 'UPDATE payments p SET ${hintedSql(',
+    replace: "UPDATE payments p SET status = 'paid', ${hintedSql(",
     breaks: 'whoever can post is rich',
     tests: BY_WEBHOOKS,
   },
   {
     bug: 'a webhook postpones what was due',
-    file: WEBHOOKS,
-    find: 'next_check_at = LEAST(p.next_check_at, CASE WHEN known.is_claimed',
-    replace: 'next_check_at = GREATEST(p.next_check_at, CASE WHEN known.is_claimed',
+    file: CHECKS,
+    find: 'next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}',
+    replace: 'next_check_at = GREATEST(p.next_check_at, CASE WHEN NOT ${isTaken}',
     breaks: 'hints have no effect',
     tests: BY_WEBHOOKS,
   },

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const CHECKS = 'src/settlement/checks/repository.ts';
 const RECORD = 'src/settlement/repository.ts';
 const BY_SETTLING = ['test/settlement/settlement.test.ts', 'test/faults/waiting.test.ts'];
+const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts'];
 const BY_KILLING = ['test/kill-points/settlement.test.ts'];
 
 /** What happens to rows: settlement, the clock, releases, the database. */
@@ -84,10 +85,26 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'hints are not counted while somebody checks',
     file: CHECKS,
-    find: 'SET hints = p.hints + 1, checks = p.checks + seen.free::int,',
-    replace: 'SET hints = p.hints + seen.free::int, checks = p.checks + seen.free::int,',
+    find: 'return `hints = p.hints + 1,',
+    replace: 'return `hints = p.hints + ${isTaken}::int,',
     breaks: 'what the shopper came back for is not asked again',
     tests: ['test/checkout/return.test.ts', ...BY_SETTLING],
+  },
+  {
+    bug: 'a payment that is taken keeps its place in the queue, however late',
+    file: CHECKS,
+    find: 'WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)',
+    replace: 'ELSE coalesce(p.next_check_at, now()) END)',
+    breaks: 'a process that dies with a webhook in hand leaves the payment to its schedule, up to a day',
+    tests: BY_WEBHOOKS,
+  },
+  {
+    bug: 'a payment that the service asked to leave alone counts as being checked',
+    file: CHECKS,
+    find: 'p.leased_until > now() AND p.next_check_at < p.leased_until',
+    replace: 'p.leased_until > now()',
+    breaks: 'who comes back meanwhile waits for an answer that nobody has asked for',
+    tests: BY_WEBHOOKS,
   },
   {
     bug: 'hints cost a call each',

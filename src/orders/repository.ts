@@ -85,22 +85,23 @@ export async function findOrder(db: Queryable, id: string): Promise<Order | null
   };
 }
 
-const ORDER_STATUS: Statement = { name: 'order-status', text: 'SELECT status FROM orders WHERE id = $1' };
-
-export async function findOrderStatus(db: Queryable, id: string): Promise<OrderStatus | null> {
-  const [row] = await db.query<{ status: OrderStatus }>(ORDER_STATUS, [id]);
-  return row?.status ?? null;
-}
+export const findOrderStatus: (db: Queryable, id: string) => Promise<OrderStatus | null> = gather({
+  run: async (db, ids: readonly string[]) => {
+    const statuses = await findOrderStatuses(db, [...ids]);
+    return ids.map((id) => statuses.get(id) ?? null);
+  },
+});
 
 const ORDER_STATUSES: Statement = {
   name: 'order-statuses',
-  text: 'SELECT id, status FROM orders WHERE id = ANY($1)',
+  // Looked up one by one: as a set the planner would read all orders for it while there are few.
+  text: `SELECT g.id, (SELECT o.status FROM orders o WHERE o.id = g.id) AS status FROM unnest($1::text[]) AS g (id)`,
 };
 
 /** The same for many orders at once, by id. */
 export async function findOrderStatuses(db: Queryable, ids: string[]): Promise<Map<string, OrderStatus>> {
-  const rows = await db.query<{ id: string; status: OrderStatus }>(ORDER_STATUSES, [ids]);
-  return new Map(rows.map(({ id, status }) => [id, status]));
+  const rows = await db.query<{ id: string; status: OrderStatus | null }>(ORDER_STATUSES, [ids]);
+  return new Map(rows.flatMap(({ id, status }) => (status === null ? [] : [[id, status] as const])));
 }
 
 export type NewOrder = {

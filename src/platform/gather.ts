@@ -114,13 +114,18 @@ function nextGroup<Item, Result>(
  * text and bytes as PostgreSQL writes them, since JSON has neither.
  */
 export function asRows(items: readonly Record<string, unknown>[]): string {
-  return JSON.stringify(items.map((item) => Object.fromEntries(Object.entries(item).map(asField))));
+  return JSON.stringify(items.map(asRow));
 }
 
-function asField([name, value]: [string, unknown]): [string, unknown] {
-  if (typeof value === 'bigint') return [name, value.toString()];
-  if (Buffer.isBuffer(value)) return [name, `\\x${value.toString('hex')}`];
+function asRow(item: Record<string, unknown>): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (const name of Object.keys(item)) row[name] = asField(item[name]);
+  return row;
+}
+
+function asField(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
   // Half of a surrogate pair is no text to PostgreSQL.
-  if (typeof value === 'string') return [name, Buffer.from(value).toString()];
-  return [name, value];
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }

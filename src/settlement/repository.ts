@@ -13,16 +13,30 @@ export const PAYMENT_COLUMNS = `
   EXISTS (SELECT FROM suspense_items s WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL)
     AS "hasSuspense"`;
 
+// That all are of one mode tells the planner, too, that they are few, and are best found by index.
 const LOAD: Statement = {
-  name: 'load-payment',
-  text: `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN orders o ON o.id = p.order_id
-    WHERE p.reference = $1 AND p.mode = $2`,
+  name: 'load-payments',
+  text: `SELECT ${PAYMENT_COLUMNS} FROM json_to_recordset($1) AS g (reference text, mode text)
+    JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id WHERE g.mode = $2 AND p.mode = g.mode`,
 };
 
 /** A payment of this mode; one of the other mode is as unknown as one that does not exist. */
-export async function loadPayment(db: Queryable, reference: string, mode: Mode): Promise<Payment | null> {
-  const [row] = await db.query<Payment>(LOAD, [reference, mode]);
-  return row ?? null;
+export function loadPayment(db: Queryable, reference: string, mode: Mode): Promise<Payment | null> {
+  return load(db, { reference, mode });
+}
+
+const load = gather<{ reference: string; mode: Mode }, Payment | null>({
+  run: (db, items) => db.query<Payment>(LOAD, [asRows(items), items[0]?.mode]).then(byReference(items)),
+});
+
+/** Each item's row, where there is one. */
+export function byReference<Row extends { reference: string }>(
+  items: readonly { reference: string }[],
+): (rows: readonly Row[]) => (Row | null)[] {
+  return (rows) => {
+    const found = new Map(rows.map((row) => [row.reference, row]));
+    return items.map(({ reference }) => found.get(reference) ?? null);
+  };
 }
 
 /** Everything one settled check writes. */
@@ -43,26 +57,26 @@ export type Settlement = {
 // One statement, so one round trip and one commit: evidence, payment, release, order, suspense and journal appear
 // together or not at all. It writes nothing for payments that are no longer, or whose orders are no longer, where their
 // decision saw them. Many settlements that end at once share the statement (see gather); their rows are locked in the
-// order of references. That all are of one mode tells the planner, too, that they are few, and are best found by index.
+// order of references.
 const RECORD: Statement = {
   name: 'record-settlement',
   text: `
-    WITH given AS MATERIALIZED (
-      SELECT * FROM json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
+    WITH seen AS MATERIALIZED (
+      SELECT g.*, nextval('verifications_id_seq') AS verification, p.order_id, p.currency AS expected_currency
+      FROM json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
         outcome text, status_word text, amount bigint, currency text, http_status int, body bytea, body_sha256 bytea,
         cause text, status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
         stray_class text, stray_amount bigint, stray_currency text)
-      WHERE g.mode = $2
-    ), seen AS (
-      SELECT g.*, p.order_id, p.currency AS expected_currency
-      FROM given g JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
-      WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.mode = g.mode
+      JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
+      WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.mode = g.mode AND g.mode = $2
       ORDER BY g.reference FOR NO KEY UPDATE OF o, p
     ), evidence AS (
       INSERT INTO verifications
-        (reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
-      SELECT reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause FROM seen
-      RETURNING id, reference, order_id, mode, outcome, amount, currency, evidence_hash(verifications) AS hash
+        (id, reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
+      OVERRIDING SYSTEM VALUE
+      SELECT verification, reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256,
+        cause FROM seen
+      RETURNING reference, evidence_hash(verifications) AS hash
     ), moved AS (
       UPDATE payments p SET status = s.status, leased_until = NULL, hints_answered = s.hints,
         next_check_at = CASE WHEN p.hints > s.hints THEN now() + interval '${HINT_PAUSE_SEC} s'
@@ -70,20 +84,19 @@ const RECORD: Statement = {
       FROM seen s WHERE p.reference = s.reference
     ), release AS (
       INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, next_check_at)
-      SELECT s.release_id, e.order_id, e.reference, e.mode, e.amount, e.currency, e.id, s.delivery,
-        CASE WHEN s.delivery = 'waiting' THEN now() END
-      FROM evidence e JOIN seen s ON s.reference = e.reference WHERE s.releases
+      SELECT release_id, order_id, reference, mode, amount, currency, verification, delivery,
+        CASE WHEN delivery = 'waiting' THEN now() END
+      FROM seen WHERE releases
       RETURNING id, order_id, reference
     ), paid AS (
       UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now()
       FROM release WHERE orders.id = release.order_id
     ), stray AS (
       INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
-      SELECT e.mode, s.stray_class, e.reference, e.order_id, e.id, s.stray_amount, s.stray_currency
-      FROM evidence e JOIN seen s ON s.reference = e.reference
+      SELECT s.mode, s.stray_class, s.reference, s.order_id, s.verification, s.stray_amount, s.stray_currency FROM seen s
       WHERE s.stray_class IS NOT NULL AND NOT EXISTS (
         -- Somebody has dealt with this very money.
-        SELECT FROM suspense_items i WHERE i.mode = e.mode AND i.reference = e.reference AND i.closed_at IS NOT NULL
+        SELECT FROM suspense_items i WHERE i.mode = s.mode AND i.reference = s.reference AND i.closed_at IS NOT NULL
           AND (i.class, i.amount, i.currency) = (s.stray_class, s.stray_amount, s.stray_currency))
       ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
         SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,
@@ -94,18 +107,18 @@ const RECORD: Statement = {
     ), stopped AS (
       -- A payment that is looked at again is no news: what was known at a release must not undo it.
       INSERT INTO currency_stops (mode, currency, reference, verification_id)
-      SELECT e.mode, s.expected_currency, e.reference, e.id FROM evidence e JOIN seen s ON s.reference = e.reference
-      WHERE e.outcome = 'unit_error' AND NOT EXISTS (
-        SELECT FROM verifications v WHERE v.reference = e.reference AND v.outcome = 'unit_error')
+      SELECT s.mode, s.expected_currency, s.reference, s.verification FROM seen s
+      WHERE s.outcome = 'unit_error' AND NOT EXISTS (
+        SELECT FROM verifications v WHERE v.reference = s.reference AND v.outcome = 'unit_error')
       ON CONFLICT (mode, currency) WHERE released_at IS NULL DO NOTHING
       RETURNING reference, currency
     ), contradiction AS (
       -- Once for each thing said: the service may say it at every look from now on. What cannot be read, or is about
       -- another payment, says nothing.
-      SELECT e.reference FROM evidence e JOIN seen s ON s.reference = e.reference
-      WHERE s.status_seen = 'paid' AND e.outcome NOT IN ('paid', 'unreadable', 'reference_mismatch') AND NOT EXISTS (
-        SELECT FROM journal j WHERE j.order_id = e.order_id AND j.reference = e.reference
-          AND j.event = 'verification-contradicts' AND j.detail ->> 'outcome' = e.outcome)
+      SELECT s.reference FROM seen s
+      WHERE s.status_seen = 'paid' AND s.outcome NOT IN ('paid', 'unreadable', 'reference_mismatch') AND NOT EXISTS (
+        SELECT FROM journal j WHERE j.order_id = s.order_id AND j.reference = s.reference
+          AND j.event = 'verification-contradicts' AND j.detail ->> 'outcome' = s.outcome)
     ), earned AS (
       UPDATE suspense_items i SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
         note = 'the service now shows exactly what was asked for, and it paid the order'
@@ -113,17 +126,17 @@ const RECORD: Statement = {
       RETURNING i.id, i.reference
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
-      SELECT e.order_id, CASE WHEN s.releases THEN 'order-paid' WHEN c.reference IS NOT NULL THEN 'verification-contradicts'
-        ELSE 'payment-' || s.status END, e.reference, s.cause,
-        jsonb_strip_nulls(jsonb_build_object('verification', e.id, 'evidence', e.hash, 'outcome', e.outcome,
+      SELECT s.order_id, CASE WHEN s.releases THEN 'order-paid' WHEN c.reference IS NOT NULL THEN 'verification-contradicts'
+        ELSE 'payment-' || s.status END, s.reference, s.cause,
+        jsonb_strip_nulls(jsonb_build_object('verification', s.verification, 'evidence', e.hash, 'outcome', s.outcome,
           'suspense', stray.class, 'money', stray.money, 'earned', earned.id,
           'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END))
-      FROM evidence e JOIN seen s ON s.reference = e.reference LEFT JOIN stray ON stray.reference = e.reference
-        LEFT JOIN stopped ON stopped.reference = e.reference LEFT JOIN contradiction c ON c.reference = e.reference
-        LEFT JOIN earned ON earned.reference = e.reference
+      FROM seen s JOIN evidence e ON e.reference = s.reference LEFT JOIN stray ON stray.reference = s.reference
+        LEFT JOIN stopped ON stopped.reference = s.reference LEFT JOIN contradiction c ON c.reference = s.reference
+        LEFT JOIN earned ON earned.reference = s.reference
       WHERE s.releases OR s.status <> s.status_seen OR stray.reference IS NOT NULL OR stopped.reference IS NOT NULL
         OR c.reference IS NOT NULL
-      ORDER BY e.reference
+      ORDER BY s.reference
     )
     SELECT reference FROM evidence`,
 };

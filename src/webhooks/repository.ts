@@ -2,9 +2,8 @@ import type { Queryable, Statement } from '../platform/database.ts';
 import { asRows, createGatherer } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Reserve } from '../platform/due-loop-places.ts';
-import { LEASE_SEC, type DuePayment } from '../settlement/checks/repository.ts';
+import { hintedSql, IS_FREE, type DuePayment } from '../settlement/checks/repository.ts';
 import { PAYMENT_COLUMNS } from '../settlement/repository.ts';
-import { HINT_PAUSE_SEC } from '../settlement/schedule.ts';
 
 export type ReceivedWebhook = {
   mode: Mode;
@@ -21,8 +20,7 @@ const MAX_UNSIGNED_OF_PAYMENT = 20;
 
 // One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a check is in flight;
 // many hints for one payment move the same row and cause one check per pause. Where this process has a place free, the
-// payment is claimed for it at once, as CLAIM would a moment later; due all the same, so that the clock finds it if the
-// process dies. Webhooks that come at once share the statement (see gather); their payments are locked in the order of
+// payment is claimed for it at once, as CLAIM would a moment later. Webhooks that come at once share the statement (see gather); their payments are locked in the order of
 // references, as by settlement.
 const STORE: Statement = {
   name: 'store-webhook',
@@ -32,16 +30,11 @@ const STORE: Statement = {
         authenticity text, reference text, keeps_unknown boolean)
       WHERE g.mode = $2
     ), known AS MATERIALIZED (
-      SELECT p.reference, g.position < $3 AND coalesce(p.leased_until, '-infinity') <= now() AND
-        coalesce(p.last_hinted_at, '-infinity') <= now() - interval '${HINT_PAUSE_SEC} s' AS is_claimed
+      SELECT p.reference, g.position < $3 AND ${IS_FREE} AS is_claimed
       FROM given g JOIN payments p ON p.reference = g.reference
       WHERE p.mode = g.mode ORDER BY g.reference FOR NO KEY UPDATE OF p
     ), hinted AS (
-      UPDATE payments p SET hints = p.hints + 1, checks = p.checks + known.is_claimed::int,
-        leased_until = CASE WHEN known.is_claimed THEN now() + interval '${LEASE_SEC} s' ELSE p.leased_until END,
-        last_hinted_at = CASE WHEN known.is_claimed THEN now() ELSE p.last_hinted_at END,
-        next_check_at = LEAST(p.next_check_at, CASE WHEN known.is_claimed THEN now()
-          ELSE GREATEST(now(), p.last_hinted_at + interval '${HINT_PAUSE_SEC} s') END)
+      UPDATE payments p SET ${hintedSql('known.is_claimed')}
       FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id
       RETURNING known.is_claimed, p.checks, ${PAYMENT_COLUMNS}
     ), stored AS (

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { newId } from '../../src/platform/ids.ts';
-import type { DuePayment } from '../../src/settlement/checks/repository.ts';
+import {
+  hintAndClaim,
+  isBeingChecked,
+  postponeCheck,
+  type DuePayment,
+} from '../../src/settlement/checks/repository.ts';
 import { createWebhookStore, type ReceivedWebhook } from '../../src/webhooks/repository.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
@@ -180,10 +185,50 @@ describe('many at once', () => {
     expect(claimed).toEqual([]);
     expect(
       await query(
-        'SELECT hints, next_check_at <= now() AS due FROM payments WHERE reference = $1',
+        'SELECT hints, next_check_at <= leased_until AS due FROM payments WHERE reference = $1',
         reference,
       ),
     ).toEqual([{ hints: 1, due: true }]);
+  });
+
+  test.each([
+    ['soon', '5 s'],
+    ['tomorrow', '1 day'],
+  ])(
+    'a payment that was to be checked %s is due before its lease ends, should its claimer die',
+    async (_when, pause) => {
+      const { reference } = await shop.checkout();
+      await query(
+        `UPDATE payments SET next_check_at = now() + $2::interval WHERE reference = $1`,
+        reference,
+        pause,
+      );
+      const store = createWebhookStore(shop.program.database, (limit) => ({
+        places: limit,
+        take: () => undefined,
+      }));
+      expect(await store(received(reference), false)).toMatchObject({ isClaimed: true });
+      expect(await isBeingChecked(shop.program.database, reference)).toBe(true);
+      expect(
+        await query(
+          'SELECT next_check_at < leased_until AS due FROM payments WHERE reference = $1',
+          reference,
+        ),
+      ).toEqual([{ due: true }]);
+    },
+  );
+
+  test('a payment that the service asked to be left alone is nobody’s work meanwhile, hint or not', async () => {
+    const { reference } = await shop.checkout();
+    const { database } = shop.program;
+    await postponeCheck(database, reference, 5, 60);
+    const store = createWebhookStore(database, (limit) => ({ places: limit, take: () => undefined }));
+    expect(await store(received(reference), false)).toMatchObject({ isHinted: true, isClaimed: false });
+    expect(await isBeingChecked(database, reference)).toBe(false);
+    expect(await hintAndClaim(database, reference, 'test')).toMatchObject({
+      isClaimed: false,
+      isLeased: false,
+    });
   });
 
   test('as many payments are claimed as this process has places; the others are due', async () => {
@@ -204,7 +249,8 @@ describe('many at once', () => {
       { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
     ]);
     const rows = await query<{ reference: string; leased: boolean; due: boolean }>(
-      `SELECT reference, coalesce(leased_until > now() + interval '20 s', false) AS leased, next_check_at <= now() AS due
+      `SELECT reference, coalesce(leased_until > now() + interval '20 s', false) AS leased,
+         next_check_at <= coalesce(leased_until, now()) AS due
        FROM payments WHERE reference = ANY($1)`,
       ours.map(({ reference }) => reference),
     );

@@ -1,7 +1,8 @@
 import type { Queryable, Statement } from '../../platform/database.ts';
+import { asRows, gather } from '../../platform/gather.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Payment } from '../payment.ts';
-import { PAYMENT_COLUMNS } from '../repository.ts';
+import { byReference, PAYMENT_COLUMNS } from '../repository.ts';
 import { HINT_PAUSE_SEC } from '../schedule.ts';
 
 /** Seconds that a claimed payment belongs to its claimer. Longer than a check can take, or two would check at once. */
@@ -32,23 +33,41 @@ export function claimDuePayments(db: Queryable, mode: Mode, limit: number): Prom
   return db.query(CLAIM, [mode, limit]);
 }
 
-// The hint counts even when the payment is not free: then it is due as soon as the pause is over. Due also when it is
-// taken, so that the clock finds it if this process dies before the check is recorded.
+/** A payment `p` that a hint may have checked now: nobody holds it, and no hint has had it checked within the last seconds. */
+export const IS_FREE = `coalesce(p.leased_until, '-infinity') <= now()
+  AND coalesce(p.last_hinted_at, '-infinity') <= now() - interval '${HINT_PAUSE_SEC} s'`;
+
+// Who holds a payment and is not asking was asked by the service to wait (see postponeCheck): it is not due before that.
+const IS_BEING_CHECKED = 'p.leased_until > now() AND p.next_check_at < p.leased_until';
+
+/**
+ * What a hint writes into a payment `p`. It counts even when the payment is not taken for a check: then it is due as soon
+ * as the pause is over, and whoever holds it has let go. Taken, it is due before the lease ends, so that the clock finds it
+ * if this process dies before the check is recorded. When it is due sooner than that anyway, its place in the queue stays
+ * as it is: moving it would cost an entry in every index of the table.
+ * @param isTaken the column that says so
+ */
+export function hintedSql(isTaken: string): string {
+  const lease = `now() + interval '${LEASE_SEC} s'`;
+  return `hints = p.hints + 1, checks = p.checks + ${isTaken}::int,
+      leased_until = CASE WHEN ${isTaken} THEN ${lease} ELSE p.leased_until END,
+      last_hinted_at = CASE WHEN ${isTaken} THEN now() ELSE p.last_hinted_at END,
+      next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}
+        THEN GREATEST(now(), p.last_hinted_at + interval '${HINT_PAUSE_SEC} s', p.leased_until)
+        WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)`;
+}
+
+// Locked in the order of references, as by webhooks and settlement. Those who come back at once share the statement
+// (see gather).
 const HINT_AND_CLAIM: Statement = {
   name: 'hint-and-claim-payment',
   text: `
-    WITH seen AS (
-      SELECT reference, coalesce(leased_until > now() AND next_check_at <= now(), false) AS leased,
-        coalesce(leased_until, '-infinity') <= now() AND
-        coalesce(last_hinted_at, '-infinity') <= now() - interval '${HINT_PAUSE_SEC} s' AS free
-      FROM payments WHERE reference = $1 AND mode = $2 FOR UPDATE
+    WITH seen AS MATERIALIZED (
+      SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS leased, ${IS_FREE} AS free
+      FROM json_to_recordset($1) AS g (reference text, mode text) JOIN payments p ON p.reference = g.reference
+      WHERE g.mode = $2 AND p.mode = g.mode ORDER BY p.reference FOR NO KEY UPDATE OF p
     )
-    UPDATE payments p
-    SET hints = p.hints + 1, checks = p.checks + seen.free::int,
-      leased_until = CASE WHEN seen.free THEN now() + interval '${LEASE_SEC} s' ELSE p.leased_until END,
-      last_hinted_at = CASE WHEN seen.free THEN now() ELSE p.last_hinted_at END,
-      next_check_at = LEAST(p.next_check_at, CASE WHEN seen.free THEN now()
-        ELSE GREATEST(now(), p.last_hinted_at + interval '${HINT_PAUSE_SEC} s') END)
+    UPDATE payments p SET ${hintedSql('seen.free')}
     FROM seen, orders o
     WHERE p.reference = seen.reference AND o.id = p.order_id
     RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed", seen.leased AS "isLeased"`,
@@ -65,14 +84,16 @@ export type HintedPayment = Payment & {
  * Counts a hint, and takes the payment for a check right now unless somebody is checking it or a hint has had it
  * checked within the last seconds.
  */
-export async function hintAndClaim(
-  db: Queryable,
-  reference: string,
-  mode: Mode,
-): Promise<HintedPayment | null> {
-  const [row] = await db.query<HintedPayment>(HINT_AND_CLAIM, [reference, mode]);
-  return row ?? null;
+export function hintAndClaim(db: Queryable, reference: string, mode: Mode): Promise<HintedPayment | null> {
+  return hint(db, { reference, mode });
 }
+
+const hint = gather<{ reference: string; mode: Mode }, HintedPayment | null>({
+  // Each is a hint of its own.
+  keyOf: ({ reference }) => reference,
+  run: (db, items) =>
+    db.query<HintedPayment>(HINT_AND_CLAIM, [asRows(items), items[0]?.mode]).then(byReference(items)),
+});
 
 /** A payment that was certainly never sent, and now never will be. */
 export async function expireUnsent(db: Queryable, reference: string): Promise<void> {
@@ -123,13 +144,12 @@ export async function postponeCheck(
   await db.query(POSTPONE, [reference, Math.max(pauseSec, notBeforeSec ?? 0), notBeforeSec]);
 }
 
-const IS_BEING_CHECKED: Statement = {
+const BEING_CHECKED: Statement = {
   name: 'is-payment-being-checked',
-  // A row that is held and not due was postponed: the service has asked not to be asked, and nobody is asking.
-  text: 'SELECT FROM payments WHERE reference = $1 AND leased_until > now() AND next_check_at <= now()',
+  text: `SELECT FROM payments p WHERE p.reference = $1 AND ${IS_BEING_CHECKED}`,
 };
 
 /** Whether somebody holds the payment for a check. */
 export async function isBeingChecked(db: Queryable, reference: string): Promise<boolean> {
-  return (await db.query(IS_BEING_CHECKED, [reference])).length === 1;
+  return (await db.query(BEING_CHECKED, [reference])).length === 1;
 }
