@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const BY_RECONCILING = ['test/reconciliation/classes.test.ts', 'test/reconciliation/run.test.ts'];
 const RULES = 'src/reconciliation/classification/rules.ts';
+const TALLIES = 'src/reconciliation/matching/tallies.ts';
 const MATCH = 'src/reconciliation/matching/repository.ts';
 const CONTESTED = 'src/reconciliation/contested/repository.ts';
 
@@ -33,9 +34,9 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the window is ignored',
-    file: MATCH,
-    find: 'AND ($3::timestamptz IS NULL OR p.created_at >= $3)',
-    replace: 'AND ($3::timestamptz IS NULL OR true)',
+    file: 'src/reconciliation/matching/scope.ts',
+    find: '($3::timestamptz IS NULL OR ${payments}.created_at >= $3)',
+    replace: '($3::timestamptz IS NULL OR true)',
     breaks: 'payments outside of the window are called absent',
     tests: BY_RECONCILING,
   },
@@ -74,8 +75,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'what was released after it was closed is not looked at',
     file: MATCH,
-    find: `WHERE v.outcome IN ('failed', 'expired') AND v.id < r.verification_id\`;`,
-    replace: `WHERE v.outcome IN ('failed', 'expired') AND false\`;`,
+    find: `WHERE v.outcome IN ('failed', 'expired') AND v.id <`,
+    replace: `WHERE false AND v.id <`,
     breaks: 'late money counts as money in time',
     tests: ['test/reconciliation/runs.test.ts'],
   },
@@ -102,5 +103,37 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     replace: 'WHERE true',
     breaks: 'an answer that two processes wrote at once is never looked at',
     tests: ['test/reconciliation/sources.test.ts'],
+  },
+  {
+    bug: 'buckets are weighed by their count and money alone',
+    file: TALLIES,
+    find: 'OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)',
+    replace: 'OR min(sum) < max(sum)',
+    breaks: 'other payments of the same money count as the ones that were asked for',
+    tests: ['test/reconciliation/tallies.test.ts'],
+  },
+  {
+    bug: 'a bucket that one side does not have weighs the same',
+    file: TALLIES,
+    find: 'HAVING count(*) < 3 OR',
+    replace: 'HAVING',
+    breaks: 'a payment that the history does not list is not missed',
+    tests: BY_RECONCILING,
+  },
+  {
+    bug: 'money of two currencies is weighed together',
+    file: TALLIES,
+    find: 'GROUP BY bucket, currency\n',
+    replace: 'GROUP BY bucket\n',
+    breaks: 'payments in another currency agree',
+    tests: ['test/reconciliation/tallies.test.ts'],
+  },
+  {
+    bug: 'how long settling took is not weighed',
+    file: TALLIES,
+    find: "OR sum(CASE side WHEN 'releases' THEN at_sec WHEN 'payments' THEN -at_sec END) > ${HORIZON_SEC}",
+    replace: '',
+    breaks: 'late money counts as money in time',
+    tests: ['test/reconciliation/tallies.test.ts'],
   },
 ];

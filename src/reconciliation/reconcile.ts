@@ -5,18 +5,20 @@ import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Settle } from '../settlement/settle.ts';
 import type { Alarm } from './alert.ts';
-import { missingSince, setAnchors } from './anchors/repository.ts';
+import { findAnchors, missingSince, setAnchors } from './anchors/repository.ts';
 import { lookAtCash, proveCash, type CashLook, type CashProof } from './cash/proof.ts';
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
 import { gatherWhatContradicts } from './contested.ts';
 import type { Books } from './identity.ts';
-import { matchAgain, matchSides, totalsOfSides, type Scope } from './matching/repository.ts';
+import { matchAgain, matchSides, totalsOfSides } from './matching/repository.ts';
+import type { Scope } from './matching/scope.ts';
+import { tallyOfList, tallySides, type ListTally } from './matching/tallies.ts';
 import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './read-history.ts';
 import { ReconciliationRunningError, type ReconciliationReport } from './report.ts';
 import { openSession } from './repository.ts';
-import { abandonRun, digestOfHistory, openRun } from './runs/repository.ts';
+import { abandonRun, openRun } from './runs/repository.ts';
 import { noteVerified } from './staging/repository.ts';
 import { tellOfRun } from './tell.ts';
 import { verifyPayments, type Verified } from './verify-payments.ts';
@@ -109,24 +111,26 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const isAll = since === null && until === null && parts.gateway.dialect.history.paging.windowDays === null;
   const cashBefore = await lookAtCash(parts.gateway, isAll);
   const history = await step('read history', () => stageHistory(session, parts.gateway, options));
-  const { startedAt } = history;
-  // A window shows another part of the list than the run before saw.
-  if (isAll) history.cut ??= await missingSince(session, mode);
   const looked = await step('listen to webhooks', () => gatherWhatContradicts(session, parts.gateway));
-  const scope: Scope = { mode, startedAt, since, until, isCut: history.cut !== null };
+  // A window shows another part of the list than the run before saw.
+  const anchors = isAll ? await findAnchors(session, mode) : null;
+  const scope: Scope = { mode, startedAt: history.startedAt, since, until };
   onProgress?.({ step: 'compare' });
   // One look at one moment: other doors settle meanwhile, and sums of two moments would not close.
-  const compare = (match: typeof matchSides): Promise<Books> =>
+  const compare = (match: typeof matchSides): Promise<Books & { list: ListTally }> =>
     session.snapshot(async () => {
+      await tallySides(session, scope, anchors?.references ?? []);
+      const list = await tallyOfList(session);
+      history.cut ??= missingSince(anchors, list);
       await match(session, scope);
-      await classify(session, scope);
-      return { sides: await totalsOfSides(session, scope), classes: await totalsOfClasses(session) };
+      await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null });
+      return { sides: await totalsOfSides(session, scope), classes: await totalsOfClasses(session), list };
     });
   const before = await step('compare', () => compare(matchSides));
   const verified = await step('verify', () => verifyWhatDiffers(parts, run, history));
   const books =
     verified.answers.length === 0 ? before : await step('compare again', () => compare(matchAgain));
-  const inputs = { ...digestsOf(parts.gateway, books), history: await digestOfHistory(session) };
+  const inputs = { ...digestsOf(parts.gateway, books), history: books.list.digest };
   const isWhole = history.cut === null && verified.problem === null;
   const cash = await cashOf(parts, history, cashBefore, books);
   const problem = history.cut ?? verified.problem ?? cash.problem;
@@ -134,7 +138,10 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const ended = await step('conclude', () =>
     session.transaction(() => conclude(parts, run, found, { isAll, isWhole, looked })),
   );
-  if (isWhole && isAll && !options.dryRun) await session.transaction(() => setAnchors(session, mode));
+  if (isWhole && isAll && !options.dryRun)
+    await session.transaction(() =>
+      setAnchors(session, mode, { records: history.records, length: books.list.length }),
+    );
   await history.clear();
   return ended;
 }

@@ -35,9 +35,9 @@ export async function openSession(database: Database, mode: Mode): Promise<Sessi
   try {
     // Comparing a million rows takes longer than any request may.
     // Few rows differ, and the planner cannot know. A backend whose process was killed must not keep the lock. Compiling
-    // statements that run once each takes longer than it saves.
+    // statements that run once each takes longer than it saves. To know that a table is large, a small sample is enough.
     await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET work_mem = '64MB';
-      SET parallel_tuple_cost = 0; SET jit = off; SET client_connection_check_interval = '1s'`);
+      SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 10; SET client_connection_check_interval = '1s'`);
     const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS "isOurs"', [
       LOCK_KEY,
       MODE_KEYS[mode],

@@ -1,7 +1,6 @@
 import type { Queryable } from '../../platform/database.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
 import { FINDING_CLASSES, type ReconciliationClass } from '../classes.ts';
-import type { Scope } from '../matching/repository.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
 // The facts that the rules speak of. $1 started at, $2 is cut. What costs a look into another table is looked at only
@@ -43,7 +42,10 @@ const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there
   'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told, 'payment', here, 'releasedAt', released_at))`;
 
 /** Puts every row that differs into its one class: table `classified`, made anew. Call it inside a snapshot. */
-export async function classify(db: Queryable, scope: Scope): Promise<void> {
+export async function classify(
+  db: Queryable,
+  { startedAt, isCut }: { startedAt: Date; isCut: boolean },
+): Promise<void> {
   await db.query('DROP TABLE IF EXISTS classified');
   await db.query(
     `CREATE TEMPORARY TABLE classified AS
@@ -53,7 +55,7 @@ export async function classify(db: Queryable, scope: Scope): Promise<void> {
        CASE WHEN there = 'paid' THEN paid_currency END AS actual_currency,
        settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
      FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared) ruled`,
-    [scope.startedAt, scope.isCut, FINDING_CLASSES],
+    [startedAt, isCut, FINDING_CLASSES],
   );
 }
 

@@ -1,15 +1,7 @@
 import type { Queryable } from '../../platform/database.ts';
-import type { Mode } from '../../platform/mode.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
-
-/** What is compared: payments written in the window and before the run began, and everything the history lists. */
-export type Scope = { mode: Mode; startedAt: Date; since: Date | null; until: Date | null; isCut: boolean };
-
-export const IN_SCOPE = ['mode', 'startedAt', 'since', 'until'] as const satisfies readonly (keyof Scope)[];
-// $1 mode, $2 started at, $3 since, $4 until. Everything the history lists is compared, whenever it was written.
-const IN_WINDOW = `p.created_at < $2 AND ($3::timestamptz IS NULL OR p.created_at >= $3)
-  AND ($4::timestamptz IS NULL OR p.created_at < $4)`;
-const OF_SCOPE = (scope: Scope): unknown[] => IN_SCOPE.map((name) => scope[name]);
+import { isInWindow, ofScope, type Scope } from './scope.ts';
+import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './tallies.ts';
 
 const IS_OVERDUE = `r.released_at > p.created_at + interval '${HORIZON_SEC} s'`;
 const FIRST_CLOSED = `
@@ -27,10 +19,11 @@ const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_mon
 // Plainly matched by the money, and to be looked at all the same: contradicted since, or released after it was closed.
 const TO_LOOK_AT = `SELECT reference FROM contested
   UNION
-  SELECT r.reference FROM verifications v JOIN releases r ON r.mode = $1 AND r.reference = v.reference
-  WHERE v.outcome IN ('failed', 'expired') AND v.id < r.verification_id`;
+  SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
+    (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)`;
 
-const DIFFERING = `
+/** What a row of `differing` tells. The parameters say which rows of each side are taken. */
+const matched = (history: string, payments: string, releases: string): string => `
   SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
     h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
     CASE WHEN h.is_money_assumed THEN coalesce(h.amount, p.amount) ELSE h.amount END AS paid_amount,
@@ -39,23 +32,43 @@ const DIFFERING = `
     r.id IS NOT NULL AS is_settled, r.amount AS settled_amount, r.released_at, r.verification_id,
     (${IS_LATE}) IS TRUE AS is_late
   -- One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
-  FROM history_rows h
-  FULL JOIN (SELECT * FROM payments WHERE mode = $1) p ON p.reference = h.reference
-  LEFT JOIN releases r ON r.mode = $1 AND r.reference = p.reference
-  WHERE (h.reference IS NOT NULL OR (${IN_WINDOW}))`;
+  FROM (SELECT * FROM history_rows ${history}) h
+  FULL JOIN (SELECT * FROM payments WHERE mode = $1 ${payments}) p ON p.reference = h.reference
+  LEFT JOIN (SELECT * FROM releases WHERE mode = $1 ${releases}) r ON r.reference = p.reference
+  WHERE (h.reference IS NOT NULL OR (${isInWindow('p')}))`;
 
-/** Table `differing`, made anew: every row that is not plainly matched, or contested. Call it inside a snapshot. */
+/**
+ * Rows of these buckets, and rows that claim nothing. A reference that claims to be paid on one side only, or for other
+ * money, has its bucket among these: so whatever claims nothing in another bucket has no partner that claims anything.
+ */
+function toJoin(buckets: readonly number[]): string {
+  // Where there are none, the planner sees that one of the tables need not be read.
+  const isInBucket = buckets.length === 0 ? 'false' : `${BUCKET} = ANY('{${buckets.join(',')}}')`;
+  return matched(
+    `WHERE ${CLAIMS_PAID_THERE} IS NOT TRUE OR ${isInBucket}`,
+    `AND (NOT ${CLAIMS_PAID_HERE} OR ${isInBucket})`,
+    `AND ${isInBucket}`,
+  );
+}
+
+/**
+ * Table `differing`, made anew: every row that is not plainly matched, or contested. Call it inside the snapshot in which
+ * the sides were tallied.
+ */
 export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
   await db.query('DROP TABLE IF EXISTS differing');
+  const rows = toJoin(await bucketsToJoin(db));
   // Two statements: a look into a table of this connection would keep the first from using every core.
   await db.query(
-    `CREATE TEMPORARY TABLE differing AS ${DIFFERING} AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`,
-    OF_SCOPE(scope),
+    `CREATE TEMPORARY TABLE differing AS ${rows} AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`,
+    ofScope(scope),
   );
-  await db.query(
-    `INSERT INTO differing ${DIFFERING} AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
-    OF_SCOPE(scope),
-  );
+  const toLookAt = await db.query(`SELECT FROM (${TO_LOOK_AT}) one LIMIT 1`, [scope.mode]);
+  if (toLookAt.length > 0)
+    await db.query(
+      `INSERT INTO differing ${matched('', '', '')} AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
+      ofScope(scope),
+    );
   await db.query('ANALYZE differing');
 }
 
@@ -92,30 +105,22 @@ export type SideTotal = {
  * the sides would not leave the same remainder.
  */
 export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTotal[]> {
-  await db.query('DROP TABLE IF EXISTS outside');
-  await db.query(
-    `CREATE TEMPORARY TABLE outside AS SELECT p.reference FROM payments p WHERE p.mode = $1 AND NOT (${IN_WINDOW})
-       AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)`,
-    OF_SCOPE(scope),
-  );
-  // What lies outside is taken away again, rather than left out: then the large tables are counted on every core.
+  await noteOutside(db, scope);
   return db.query<SideTotal>(
     `SELECT side, currency, sum(rows)::bigint AS rows, sum(named)::bigint AS named, sum(differing)::bigint AS differing,
        sum(sum)::text AS sum
      FROM (
-       SELECT 'history' AS side, currency, count(*) AS rows, count(*) FILTER (WHERE is_named) AS named, 0 AS differing,
-         coalesce(sum(amount) FILTER (WHERE status = 'paid' AND NOT is_money_assumed), 0) AS sum
-       FROM history_rows GROUP BY currency
+       SELECT CASE WHEN side IN ('history', 'other history', 'nameless') THEN 'history' ELSE 'releases' END AS side, currency,
+         rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named, 0 AS differing, coalesce(sum, 0) AS sum
+       FROM tallies WHERE side IN ('history', 'other history', 'nameless', 'releases')
        UNION ALL
        -- Money that the list does not name is what was asked for, so only the match can tell it.
        SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount) FROM differing
        WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
        UNION ALL SELECT 'history', NULL, 0, 0, count(*), 0 FROM differing WHERE is_listed
-       UNION ALL SELECT 'payments', NULL, count(*), 0, 0, 0 FROM payments WHERE mode = $1
+       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM tallies WHERE side IN ('payments', 'other payments', 'outside')
        UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
        UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
-       UNION ALL
-       SELECT 'releases', currency, count(*), 0, 0, sum(amount) FROM releases WHERE mode = $1 GROUP BY currency
        UNION ALL
        SELECT 'releases', r.currency, -count(*), 0, 0, -sum(r.amount)
        FROM outside o JOIN releases r ON r.mode = $1 AND r.reference = o.reference GROUP BY r.currency
@@ -123,5 +128,21 @@ export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTo
      ) counted
      GROUP BY side, currency`,
     [scope.mode],
+  );
+}
+
+/**
+ * Table `outside`, made anew: payments that are not compared. Their tallies are taken away again, rather than left out:
+ * whether one of them is listed only a join can tell, and mostly there are none.
+ */
+async function noteOutside(db: Queryable, scope: Scope): Promise<void> {
+  await db.query('DROP TABLE IF EXISTS outside');
+  await db.query('CREATE TEMPORARY TABLE outside (reference text NOT NULL)');
+  const [some] = await db.query(`SELECT FROM tallies WHERE side = 'outside' LIMIT 1`);
+  if (some === undefined) return;
+  await db.query(
+    `INSERT INTO outside SELECT p.reference FROM payments p WHERE p.mode = $1 AND NOT (${isInWindow('p')})
+       AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)`,
+    ofScope(scope),
   );
 }

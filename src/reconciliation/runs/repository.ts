@@ -67,19 +67,6 @@ export async function abandonRun(db: Queryable, id: string, problem: string): Pr
   );
 }
 
-/**
- * A digest of the rows that were read, whatever their order. It tells lists apart that differ; it is not made against
- * somebody who writes a list to meet it.
- */
-export async function digestOfHistory(db: Queryable): Promise<string> {
-  const [row] = await db.query<{ digest: string }>(
-    `SELECT count(*) || ':' || coalesce(sum(amount), 0) || ':' ||
-       coalesce(to_hex(bit_xor(hashtextextended(reference || status, coalesce(amount, -1)))), '0') AS digest
-     FROM history_rows`,
-  );
-  return row?.digest ?? '';
-}
-
 /** A run in the list of runs. */
 export type RunLine = {
   id: string;

@@ -84,10 +84,7 @@ export async function foldHistory(session: Session, { table }: Staging, areNoted
     ? 'JOIN (SELECT DISTINCT reference FROM maybe_repeated) noted USING (reference)'
     : '';
   await session.query('ANALYZE maybe_repeated');
-  // A sample is enough to know that a table is large, and the whole of it takes as long as the comparison.
-  await session.query(`SET default_statistics_target = 10`);
   await session.query(`ANALYZE ${table}`);
-  await session.query(`RESET default_statistics_target`);
   await session.query(`
     CREATE TEMPORARY TABLE repeated AS
     SELECT reference FROM history_rows ${within} GROUP BY reference HAVING count(*) > 1`);
