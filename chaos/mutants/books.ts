@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const BY_RECONCILING = ['test/reconciliation/classes.test.ts', 'test/reconciliation/run.test.ts'];
 const RULES = 'src/reconciliation/classification/rules.ts';
-const TALLIES = 'src/reconciliation/matching/tallies.ts';
+const TALLIES = 'src/reconciliation/tallies/repository.ts';
 const MATCH = 'src/reconciliation/matching/repository.ts';
 const CONTESTED = 'src/reconciliation/contested/repository.ts';
 

@@ -13,7 +13,7 @@ import { gatherWhatContradicts } from './contested.ts';
 import type { Books } from './identity.ts';
 import { matchAgain, matchSides, totalsOfSides } from './matching/repository.ts';
 import type { Scope } from './matching/scope.ts';
-import { tallyOfList, tallySides, type ListTally } from './matching/tallies.ts';
+import { tallyOfList, tallySides, type ListTally } from './tallies/repository.ts';
 import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './read-history.ts';
 import { ReconciliationRunningError, type ReconciliationReport } from './report.ts';

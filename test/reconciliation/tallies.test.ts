@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import { BUCKET } from '../../src/reconciliation/matching/tallies.ts';
+import { BUCKET } from '../../src/reconciliation/tallies/repository.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
 import { outcomeOfRun } from '../../src/reconciliation/runs/repository.ts';
 import { openDesk, type Desk } from './desk.ts';

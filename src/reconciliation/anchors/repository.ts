@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
-import type { ListTally } from '../matching/tallies.ts';
+import type { ListTally } from '../tallies/repository.ts';
 
 /** Gaps between the references that are remembered: a list that lost its end, its beginning or a page misses some. */
 const GAPS = 15;

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/database.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
 import { isInWindow, ofScope, type Scope } from './scope.ts';
-import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './tallies.ts';
+import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from '../tallies/repository.ts';
 
 const IS_OVERDUE = `r.released_at > p.created_at + interval '${HORIZON_SEC} s'`;
 const FIRST_CLOSED = `

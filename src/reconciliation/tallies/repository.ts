@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../platform/database.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
-import { isInWindow, ofScope, type Scope } from './scope.ts';
+import { isInWindow, ofScope, type Scope } from '../matching/scope.ts';
 
 /**
  * Nearly every row of nearly every run agrees on all three sides, and joining millions of rows to find the few that do
