@@ -21,9 +21,9 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'redirects are followed',
     file: CLIENT,
-    find: 'const answer = await pool.request(toWire(request, key, deadline.signal)).catch(',
+    find: 'const answer = await pool.request(toWire(request, key, signal)).catch(',
     replace:
-      "const answer = await pool.compose((await import('undici')).interceptors.redirect({ maxRedirections: 3 })).request(toWire(request, key, deadline.signal)).catch(",
+      "const answer = await pool.compose((await import('undici')).interceptors.redirect({ maxRedirections: 3 })).request(toWire(request, key, signal)).catch(",
     breaks: 'the key goes where a stranger says',
     tests: [...BY_WIRE, ...BY_FAULTS],
   },

@@ -3,7 +3,6 @@ import type { LookupFunction } from 'node:net';
 import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { isLoopback } from '../platform/config-fields.ts';
 import { publicAddressesOnly } from './address-guard.ts';
-import { startDeadline, type Deadline } from './deadline.ts';
 import { createKeyScrubber } from './key-echo.ts';
 import type { SecretKey } from './secret-key.ts';
 
@@ -78,15 +77,14 @@ export function createClient(
   });
 
   async function open(request: ClientRequest): Promise<ClientStream> {
-    const deadline = startDeadline(request.totalMs, request.signal);
-    const answer = await pool.request(toWire(request, key, deadline.signal)).catch((error: unknown) => {
-      deadline.end();
+    const deadline = AbortSignal.timeout(request.totalMs);
+    const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
+    const answer = await pool.request(toWire(request, key, signal)).catch((error: unknown) => {
       const isSent = !hasFailedToConnect(error) && codeOf(error) !== POOL_IS_CLOSED;
       throw new ClientError(`no answer from the service: ${codeOf(error)}`, isSent, error);
     });
     const encoding = answer.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
-      deadline.end();
       // Destroying reports an abort to whoever listens, and to the whole process when nobody does.
       answer.body.on('error', () => undefined).destroy();
       throw new ClientError('the answer is compressed although that was ruled out', true);
@@ -94,7 +92,7 @@ export function createClient(
     return {
       status: answer.statusCode,
       headers: answer.headers,
-      body: counted(answer.body, request.maxBytes, deadline),
+      body: counted(answer.body, request.maxBytes),
     };
   }
 
@@ -160,11 +158,7 @@ function createConnector(lookup: LookupFunction): Connector {
   };
 }
 
-async function* counted(
-  body: AsyncIterable<Buffer>,
-  maxBytes: number,
-  deadline: Deadline,
-): AsyncGenerator<Buffer> {
+async function* counted(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {
     for await (const chunk of body) {
@@ -175,8 +169,6 @@ async function* counted(
   } catch (error) {
     if (error instanceof ClientError) throw error;
     throw new ClientError(`the answer broke off: ${codeOf(error)}`, true, error);
-  } finally {
-    deadline.end();
   }
 }
 
