@@ -118,7 +118,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     bug: 'a postponed check is free for hints',
     file: CHECKS,
     find: 'leased_until = now() + make_interval(secs => $3)',
-    replace: 'leased_until = CASE WHEN $3::float8 > 0 THEN NULL END',
+    replace: 'leased_until = CASE WHEN $3::float8 > 0 THEN NULL::timestamptz END',
     breaks: 'Retry-After holds until the shopper presses reload',
     tests: ['test/checkout/return.test.ts', 'test/faults/waiting.test.ts', ...BY_SETTLING],
   },

@@ -13,7 +13,7 @@
  *
  * What is weaker than the promise: I7 sees connections and not name lookups; I16 does not count repeated calls, as one
  * layer repeats, and holds Retry-After per payment; I26 compares bytes, not times; I27 samples; I29 moves what can be
- * moved without root (column defaults stay on the true clock).
+ * moved in a test (column defaults stay on the true clock); all of PostgreSQL's clock jumps in `npm run chaos`.
  */
 import type { Queryable } from '../../src/platform/database.ts';
 import { againstTheService, moneyAddsUp, unknownVerified } from './invariants/at-the-service.ts';
