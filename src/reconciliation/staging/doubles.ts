@@ -21,13 +21,25 @@ export function createDoubles(): Doubles {
 
   return {
     note: (bytes, from, to) => {
-      // FNV-1a, and what it gives stirred once more (MurmurHash3's finish) for the second place.
-      let hash = 0x811c9dc5;
-      for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
-      let other = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-      other = Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
-      const isFirst = take(hash ^ (hash >>> 15));
-      return take(other ^ (other >>> 16)) && isFirst;
+      // Four bytes at a time, and what that gives stirred twice more (MurmurHash3): once for each place.
+      let hash = to - from;
+      let at = from;
+      for (; at + 3 < to; at += 4) {
+        const word =
+          (bytes[at] ?? 0) |
+          ((bytes[at + 1] ?? 0) << 8) |
+          ((bytes[at + 2] ?? 0) << 16) |
+          ((bytes[at + 3] ?? 0) << 24);
+        hash = Math.imul(hash ^ word, 0x5bd1e995);
+        hash ^= hash >>> 15;
+      }
+      for (; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+      hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+      hash ^= hash >>> 13;
+      let other = Math.imul(hash, 0xc2b2ae35);
+      other ^= other >>> 16;
+      const isFirst = take(hash);
+      return take(other) && isFirst;
     },
   };
 }
