@@ -1,17 +1,16 @@
 /** Bytes to begin with: five thousand usual rows. It grows where rows are longer, and is never given back. */
 const ROOM = 512 * 1024;
 
-/** What a machine word of JavaScript holds. */
-const WORD = 2 ** 31;
-
 /** Puts bytes behind one another. Two buffers take turns: one is sent while the other is written. */
 export type ByteWriter = {
   /** Call it before putting so many bytes. */
   makeRoom(bytes: number): void;
   put(bytes: Buffer, from: number, to: number): void;
   putAll(bytes: Buffer): void;
-  /** Digits of a whole number, not negative and exact in a double. */
-  putNumber(value: number): void;
+  /** A whole number in four bytes, the greatest first. */
+  putInt32(value: number): void;
+  /** A whole number in eight: not negative, and exact in a double. */
+  putInt64(value: number): void;
   /** What was put since the last time. It stays as it is until the time after the next. */
   take(): Buffer;
   drop(): void;
@@ -30,6 +29,15 @@ export function createByteWriter(): ByteWriter {
     length = end;
   }
 
+  function putInt32(value: number): void {
+    const target = buffer;
+    target[length] = value >>> 24;
+    target[length + 1] = value >>> 16;
+    target[length + 2] = value >>> 8;
+    target[length + 3] = value;
+    length += 4;
+  }
+
   return {
     makeRoom: (bytes) => {
       if (length + bytes <= buffer.length) return;
@@ -41,24 +49,11 @@ export function createByteWriter(): ByteWriter {
     putAll: (bytes) => {
       put(bytes, 0, bytes.length);
     },
-    putNumber: (value) => {
-      let digits = 1;
-      for (let limit = 10; value >= limit; limit *= 10) digits += 1;
-      const target = buffer;
-      let at = length + digits;
-      length = at;
-      let rest = value;
-      for (; rest >= WORD; digits -= 1) {
-        const tenth = Math.floor(rest / 10);
-        target[--at] = 0x30 + (rest - tenth * 10);
-        rest = tenth;
-      }
-      // Whole numbers of a machine word divide several times faster than doubles.
-      for (let word = rest | 0; digits > 0; digits -= 1) {
-        const tenth = (word / 10) | 0;
-        target[--at] = 0x30 + (word - tenth * 10);
-        word = tenth;
-      }
+    putInt32,
+    putInt64: (value) => {
+      const high = Math.floor(value / 2 ** 32);
+      putInt32(high);
+      putInt32(value - high * 2 ** 32);
     },
     take: () => {
       const written = buffer.subarray(0, length);

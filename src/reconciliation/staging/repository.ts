@@ -3,7 +3,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Session } from '../repository.ts';
-import { COLUMNS, textOf } from './lines.ts';
+import { COLUMNS } from './tuples.ts';
 
 /** Where the rows of a run lie. Behind the name `history_rows` of its connection, whichever table it is. */
 export type Staging = { table: string };
@@ -33,23 +33,26 @@ export async function dropRows(db: Queryable, { table }: Staging, records: numbe
   await db.query(`UPDATE ${table} SET is_current = true WHERE NOT is_current`);
 }
 
-/** Stages lines of {@link COLUMNS} by one COPY. */
-export async function stageLines(session: Session, { table }: Staging, lines: Buffer): Promise<void> {
-  await copyInto(session, `${table} (${COLUMNS})`, lines);
+/** What stands before and behind the tuples of a COPY: signature, no flags, no extension; and the end. */
+const [HEADER, TRAILER] = [
+  Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1'),
+  Buffer.from([0xff, 0xff]),
+];
+
+/** Stages tuples of {@link COLUMNS} by one COPY. */
+export async function stageTuples(session: Session, { table }: Staging, tuples: Buffer): Promise<void> {
+  const copy = session.client.query(copyFrom(`COPY ${table} (${COLUMNS}) FROM STDIN (FORMAT binary)`));
+  const finished = once(copy, 'finish');
+  copy.write(HEADER);
+  copy.write(tuples);
+  copy.end(TRAILER);
+  await finished;
 }
 
 /** Notes references that may stand in the list more than once. */
-export async function stageMaybeRepeated(session: Session, references: readonly string[]): Promise<void> {
+export async function noteMaybeRepeated(db: Queryable, references: readonly string[]): Promise<void> {
   if (references.length === 0) return;
-  const lines = references.map((reference) => `${textOf(reference)}\n`).join('');
-  await copyInto(session, 'maybe_repeated', Buffer.from(lines));
-}
-
-async function copyInto(session: Session, target: string, lines: Buffer): Promise<void> {
-  const copy = session.client.query(copyFrom(`COPY ${target} FROM STDIN`));
-  const finished = once(copy, 'finish');
-  copy.end(lines);
-  await finished;
+  await db.query('INSERT INTO maybe_repeated SELECT unnest($1::text[])', [references]);
 }
 
 // One transaction read twice (rows move between pages while we read): the later reading is the fresher one. Rows
@@ -77,7 +80,7 @@ const ONE_PER_REFERENCE = `
 /**
  * Folds rows that share a reference into one: best evidence decides. Most histories have none. What was read stays
  * beneath, because a reading that goes on later has to fold it again.
- * @param areNoted whether every reference that repeats was noted by {@link stageMaybeRepeated}
+ * @param areNoted whether every reference that repeats was noted by {@link noteMaybeRepeated}
  */
 export async function foldHistory(session: Session, { table }: Staging, areNoted: boolean): Promise<void> {
   const within = areNoted

@@ -2,14 +2,14 @@ import type { HistoryBatch, RowCollector } from '../../gateway/history.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Bookmark } from '../bookmarks/repository.ts';
 import type { Session } from '../repository.ts';
-import { createLineWriter, type Lines } from './lines.ts';
-import { dropRows, stageLines, stageMaybeRepeated, type Staging } from './repository.ts';
+import { dropRows, noteMaybeRepeated, stageTuples, type Staging } from './repository.ts';
+import { createTupleWriter, type Tuples } from './tuples.ts';
 
 /** Takes what is read, and stages it while the next is being read. */
 export type Stager = {
   /** What the reading puts its rows into. */
-  collector: RowCollector<Lines>;
-  take(batch: HistoryBatch<Lines>): Promise<void>;
+  collector: RowCollector<Tuples>;
+  take(batch: HistoryBatch<Tuples>): Promise<void>;
   /** Stages what is left. */
   finish(): Promise<void>;
   counts(): { records: number; unreadable: number };
@@ -32,7 +32,7 @@ const ROWS_PER_BOOKMARK = 5_000;
 const BOOKMARK_EVERY_MS = 2_000;
 
 export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
-  const writer = createLineWriter(from?.records ?? 0);
+  const writer = createTupleWriter(from?.records ?? 0);
   let waiting = NOTHING_WAITS();
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;
@@ -41,10 +41,10 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   let saved = { records: staged, atMs: systemClock.elapsedMs() };
   let inHand: Promise<void> = Promise.resolve();
 
-  function add({ rows: lines }: HistoryBatch<Lines>): void {
-    waiting.rows += lines.rows;
-    unreadable += lines.unreadable;
-    waiting.maybeRepeated.push(...lines.maybeRepeated);
+  function add({ rows: tuples }: HistoryBatch<Tuples>): void {
+    waiting.rows += tuples.rows;
+    unreadable += tuples.unreadable;
+    waiting.maybeRepeated.push(...tuples.maybeRepeated);
   }
 
   /** Waits for the copy before this one, and not for this one. A copy that failed is told by the next wait. */
@@ -58,12 +58,12 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   }
 
   async function write(
-    lines: Buffer,
+    tuples: Buffer,
     maybeRepeated: readonly string[],
     bookmark: Omit<Bookmark, 'startedAt'> | null,
   ): Promise<void> {
-    if (lines.length > 0) await stageLines(session, staging, lines);
-    await stageMaybeRepeated(session, maybeRepeated);
+    if (tuples.length > 0) await stageTuples(session, staging, tuples);
+    await noteMaybeRepeated(session, maybeRepeated);
     // Behind the rows that it promises, never before them.
     if (bookmark !== null) await saveBookmark(bookmark);
   }
@@ -101,4 +101,4 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   };
 }
 
-const NOTHING_WAITS = (): Pick<Lines, 'rows' | 'maybeRepeated'> => ({ rows: 0, maybeRepeated: [] });
+const NOTHING_WAITS = (): Pick<Tuples, 'rows' | 'maybeRepeated'> => ({ rows: 0, maybeRepeated: [] });
