@@ -131,7 +131,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'how long settling took is not weighed',
     file: TALLIES,
-    find: "OR sum(CASE side WHEN 'releases' THEN at_sec WHEN 'payments' THEN -at_sec END) > ${HORIZON_SEC}",
+    find: "OR sum(CASE side WHEN 'releases' THEN age WHEN 'payments' THEN -age END) > interval '${HORIZON_SEC} s'",
     replace: '',
     breaks: 'late money counts as money in time',
     tests: ['test/reconciliation/tallies.test.ts'],

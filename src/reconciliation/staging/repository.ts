@@ -83,14 +83,8 @@ const ONE_PER_REFERENCE = `
  * @param areNoted whether every reference that repeats was noted by {@link noteMaybeRepeated}
  */
 export async function foldHistory(session: Session, { table }: Staging, areNoted: boolean): Promise<void> {
-  const within = areNoted
-    ? 'JOIN (SELECT DISTINCT reference FROM maybe_repeated) noted USING (reference)'
-    : '';
-  await session.query('ANALYZE maybe_repeated');
   await session.query(`ANALYZE ${table}`);
-  await session.query(`
-    CREATE TEMPORARY TABLE repeated AS
-    SELECT reference FROM history_rows ${within} GROUP BY reference HAVING count(*) > 1`);
+  await noteRepeated(session, areNoted);
   const [some] = await session.query('SELECT FROM repeated LIMIT 1');
   if (some === undefined) return;
   await session.query(`
@@ -108,4 +102,27 @@ export async function noteVerified(
     `INSERT INTO verified_payments SELECT * FROM unnest($1::text[], $2::boolean[]) ON CONFLICT DO NOTHING`,
     [answers.map(({ reference }) => reference), answers.map(({ hasReleased }) => hasReleased)],
   );
+}
+
+/** Named in a statement rather than joined: a look into a table of this connection would keep it from using every core. */
+const MANY_TO_NAME = 10_000;
+
+/** Table `repeated`: references that stand in the list more than once. */
+async function noteRepeated(session: Session, areNoted: boolean): Promise<void> {
+  const among = async (within: string, values: readonly unknown[] = []): Promise<void> => {
+    await session.query(
+      `CREATE TEMPORARY TABLE repeated AS
+       SELECT reference FROM history_rows ${within} GROUP BY reference HAVING count(*) > 1`,
+      values,
+    );
+  };
+  if (!areNoted) return among('');
+  const noted = await session.query<{ reference: string }>(
+    'SELECT DISTINCT reference FROM maybe_repeated LIMIT $1',
+    [MANY_TO_NAME],
+  );
+  if (noted.length < MANY_TO_NAME)
+    return among('WHERE reference = ANY($1)', [noted.map(({ reference }) => reference)]);
+  await session.query('ANALYZE maybe_repeated');
+  return among('JOIN (SELECT DISTINCT reference FROM maybe_repeated) noted USING (reference)');
 }

@@ -31,23 +31,23 @@ const scale = (name: string): number => SCALES.indexOf(name) * BUCKETS;
 // $1 to $4 as in a scope, $5 the number drawn, $6 references to look up.
 const FINGERPRINT = 'hashtextextended(reference, amount # $5)';
 
-// One statement: the three tables are read at the same time, on every core. An epoch as a double is good to the microsecond.
+// One statement: the three tables are read at the same time, on every core.
 const ROWS = `
   SELECT CASE WHEN ${CLAIMS_PAID_THERE} THEN ${scale('history')} + ${BUCKET}
       WHEN is_named THEN ${scale('other history')} ELSE ${scale('nameless')} END AS scale, currency,
     CASE WHEN status = 'paid' AND NOT is_money_assumed THEN amount END AS amount, ${FINGERPRINT} AS fingerprint,
-    NULL::float8 AS at_sec, reference = ANY($6::text[]) AS is_anchor,
+    NULL::interval AS age, reference = ANY($6::text[]) AS is_anchor,
     CASE WHEN status = 'paid' THEN hashtextextended(reference, coalesce(amount, -1))
       ELSE hashtextextended(reference || status, coalesce(amount, -1)) END AS digest
   FROM history_rows
   UNION ALL
   SELECT CASE WHEN ${CLAIMS_PAID_HERE} THEN ${scale('payments')} + ${BUCKET}
       WHEN ${isInWindow('payments')} THEN ${scale('other payments')} ELSE ${scale('outside')} END, currency,
-    amount, ${FINGERPRINT}, date_part('epoch', created_at), NULL, NULL
+    amount, ${FINGERPRINT}, created_at - $2, NULL, NULL
   FROM payments WHERE mode = $1
   UNION ALL
   SELECT ${scale('releases')} + ${BUCKET}, currency,
-    amount, ${FINGERPRINT}, date_part('epoch', released_at), NULL, NULL
+    amount, ${FINGERPRINT}, released_at - $2, NULL, NULL
   FROM releases WHERE mode = $1`;
 
 /**
@@ -59,10 +59,10 @@ export async function tallySides(db: Queryable, scope: Scope, anchors: readonly 
   await db.query(
     `CREATE TEMPORARY TABLE tallies AS
      SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}] AS side, scale % ${BUCKETS} AS bucket, currency,
-       rows, sum, fingerprint, at_sec, anchors, digest
+       rows, sum, fingerprint, age, anchors, digest
      FROM (
        SELECT scale, currency, count(*) AS rows, sum(amount) AS sum, bit_xor(fingerprint) AS fingerprint,
-         sum(at_sec) AS at_sec, count(*) FILTER (WHERE is_anchor) AS anchors, bit_xor(digest) AS digest
+         sum(age) AS age, count(*) FILTER (WHERE is_anchor) AS anchors, bit_xor(digest) AS digest
        FROM (${ROWS}) one GROUP BY scale, currency
      ) weighed`,
     [...ofScope(scope), randomBytes(8).readBigInt64BE(), anchors],
@@ -78,7 +78,7 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
     `SELECT DISTINCT bucket::integer FROM tallies WHERE side IN ('history', 'payments', 'releases')
      GROUP BY bucket, currency
      HAVING count(*) < 3 OR min(rows) < max(rows) OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)
-       OR sum(CASE side WHEN 'releases' THEN at_sec WHEN 'payments' THEN -at_sec END) > ${HORIZON_SEC}`,
+       OR sum(CASE side WHEN 'releases' THEN age WHEN 'payments' THEN -age END) > interval '${HORIZON_SEC} s'`,
   );
   return rows.map(({ bucket }) => bucket);
 }
