@@ -45,8 +45,8 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a webhook reaches payments of the other mode',
     file: WEBHOOKS,
-    find: 'WHERE p.mode = g.mode ORDER BY g.reference',
-    replace: 'ORDER BY g.reference',
+    find: 'WHERE p.mode = g.mode ORDER BY ${LOCK_ORDER}',
+    replace: 'ORDER BY ${LOCK_ORDER}',
     breaks: 'the wall between test and live',
     tests: ['test/webhooks/modes.test.ts'],
   },

@@ -123,6 +123,14 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     tests: ['test/checkout/return.test.ts', 'test/faults/waiting.test.ts', ...BY_SETTLING],
   },
   {
+    bug: 'rows are locked in the order of references',
+    file: RECORD,
+    find: `LOCK_ORDER = 'p.order_id, p.reference'`,
+    replace: `LOCK_ORDER = 'p.reference'`,
+    breaks: 'settlements and checkouts wait for each other, until PostgreSQL ends one of them',
+    tests: ['test/settlement/lock-order.test.ts'],
+  },
+  {
     bug: 'a commit is not waited for',
     file: 'src/platform/database.ts',
     find: `await client.query('COMMIT');`,

@@ -13,6 +13,14 @@ export const PAYMENT_COLUMNS = `
   EXISTS (SELECT FROM suspense_items s WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL)
     AS "hasSuspense"`;
 
+/**
+ * In which order statements lock orders `o` and payments `p`: `ORDER BY` this, then `FOR NO KEY UPDATE OF o, p`, with
+ * the order before its payment. Whoever locks several keeps to it: two who meet at the same rows in different order wait
+ * for each other until PostgreSQL ends one of them, and who only queues behind them may be the one it ends. References
+ * alone are no such order: those of two payments of one order may stand on either side of another order's.
+ */
+export const LOCK_ORDER = 'p.order_id, p.reference';
+
 // That all are of one mode tells the planner, too, that they are few, and are best found by index.
 const LOAD: Statement = {
   name: 'load-payments',
@@ -56,8 +64,7 @@ export type Settlement = {
 
 // One statement, so one round trip and one commit: evidence, payment, release, order, suspense and journal appear
 // together or not at all. It writes nothing for payments that are no longer, or whose orders are no longer, where their
-// decision saw them. Many settlements that end at once share the statement (see gather); their rows are locked in the
-// order of references.
+// decision saw them. Many settlements that end at once share the statement (see gather).
 const RECORD: Statement = {
   name: 'record-settlement',
   text: `
@@ -69,7 +76,7 @@ const RECORD: Statement = {
         stray_class text, stray_amount bigint, stray_currency text)
       JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
       WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.mode = g.mode AND g.mode = $2
-      ORDER BY g.reference FOR NO KEY UPDATE OF o, p
+      ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p
     ), evidence AS (
       INSERT INTO verifications
         (id, reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
@@ -110,6 +117,7 @@ const RECORD: Statement = {
       SELECT s.mode, s.expected_currency, s.reference, s.verification FROM seen s
       WHERE s.outcome = 'unit_error' AND NOT EXISTS (
         SELECT FROM verifications v WHERE v.reference = s.reference AND v.outcome = 'unit_error')
+      ORDER BY s.expected_currency
       ON CONFLICT (mode, currency) WHERE released_at IS NULL DO NOTHING
       RETURNING reference, currency
     ), contradiction AS (
@@ -136,7 +144,7 @@ const RECORD: Statement = {
         LEFT JOIN earned ON earned.reference = s.reference
       WHERE s.releases OR s.status <> s.status_seen OR stray.reference IS NOT NULL OR stopped.reference IS NOT NULL
         OR c.reference IS NOT NULL
-      ORDER BY s.reference
+      ORDER BY s.order_id, s.reference
     )
     SELECT reference FROM evidence`,
 };

@@ -39,6 +39,8 @@ export async function holdMoneyFound(db: Queryable, mode: Mode, runId: string): 
          -- Somebody has dealt with this very money.
          SELECT FROM suspense_items s WHERE s.mode = $1 AND s.reference = found.reference AND s.closed_at IS NOT NULL
            AND (s.class, s.amount, s.currency) = (found.class, found.amount, found.currency))
+       -- As settlement goes, which may be at the same money.
+       ORDER BY order_id, reference
        ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
          SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency
          WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
@@ -47,7 +49,7 @@ export async function holdMoneyFound(db: Queryable, mode: Mode, runId: string): 
      )
      INSERT INTO journal (order_id, event, reference, cause, detail)
      SELECT order_id, 'money-held', reference, 'reconciliation', jsonb_build_object('suspense', class, 'money', money)
-     FROM held WHERE order_id IS NOT NULL`,
+     FROM held WHERE order_id IS NOT NULL ORDER BY order_id, reference`,
     [mode, runId],
   );
 }

@@ -3,7 +3,7 @@ import { asRows, createGatherer } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Reserve } from '../platform/due-loop-places.ts';
 import { hintedSql, IS_FREE, type DuePayment } from '../settlement/checks/repository.ts';
-import { PAYMENT_COLUMNS } from '../settlement/repository.ts';
+import { LOCK_ORDER, PAYMENT_COLUMNS } from '../settlement/repository.ts';
 
 export type ReceivedWebhook = {
   mode: Mode;
@@ -20,8 +20,8 @@ const MAX_UNSIGNED_OF_PAYMENT = 20;
 
 // One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a check is in flight;
 // many hints for one payment move the same row and cause one check per pause. Where this process has a place free, the
-// payment is claimed for it at once, as CLAIM would a moment later. Webhooks that come at once share the statement (see gather); their payments are locked in the order of
-// references, as by settlement.
+// payment is claimed for it at once, as CLAIM would a moment later. Webhooks that come at once share the statement (see
+// gather).
 const STORE: Statement = {
   name: 'store-webhook',
   text: `
@@ -32,7 +32,7 @@ const STORE: Statement = {
     ), known AS MATERIALIZED (
       SELECT p.reference, g.position < $3 AND ${IS_FREE} AS is_claimed
       FROM given g JOIN payments p ON p.reference = g.reference
-      WHERE p.mode = g.mode ORDER BY g.reference FOR NO KEY UPDATE OF p
+      WHERE p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
     ), hinted AS (
       UPDATE payments p SET ${hintedSql('known.is_claimed')}
       FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id

@@ -3,14 +3,14 @@ import type { Queryable, Statement } from '../../platform/database.ts';
 import { asRows, gather } from '../../platform/gather.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { PaymentStatus } from '../../settlement/payment.ts';
+import { LOCK_ORDER } from '../../settlement/repository.ts';
 import { isStoppedSql } from '../../settlement/stops/repository.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../../settlement/schedule.ts';
 import type { IdempotencyKey } from '../idempotency/key.ts';
 import { KEY_LOCK_SEC } from '../idempotency/repository.ts';
 import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from '../live-payments.ts';
 
-// The order's row is locked first, as settlement does: two statements that take the same rows in different order can wait
-// for each other for ever. A webhook can be faster than the answer to initialize: then the payment has moved on, and
+// Rows are locked as settlement locks them (see LOCK_ORDER). A webhook can be faster than the answer to initialize: then the payment has moved on, and
 // only the address is worth keeping. A key that has its answer keeps it: somebody else may have gone on when this
 // process was held up for longer than the key was locked. Many checkouts that open at once share the statement.
 const RECORD: Statement = {
@@ -22,7 +22,7 @@ const RECORD: Statement = {
       WHERE g.mode = $2
     ), held AS (
       SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
-      ORDER BY g.reference FOR NO KEY UPDATE OF o
+      ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p
     ), recorded AS (
       UPDATE payments p SET checkout_url = h.url,
         status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.status ELSE p.status END,
@@ -39,7 +39,7 @@ const RECORD: Statement = {
     INSERT INTO journal (order_id, event, reference, cause, detail)
     SELECT held.id, 'payment-' || held.status, held.reference, 'shopper',
       jsonb_strip_nulls(jsonb_build_object('reason', held.reason))
-    FROM held JOIN recorded ON recorded.reference = held.reference WHERE recorded.moved ORDER BY held.reference`,
+    FROM held JOIN recorded ON recorded.reference = held.reference WHERE recorded.moved ORDER BY held.id, held.reference`,
 };
 
 /** An order that was never sent is offered again by the next click, for this long. */

@@ -2,7 +2,7 @@ import type { Queryable, Statement } from '../../platform/database.ts';
 import { asRows, gather } from '../../platform/gather.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Payment } from '../payment.ts';
-import { byReference, PAYMENT_COLUMNS } from '../repository.ts';
+import { byReference, LOCK_ORDER, PAYMENT_COLUMNS } from '../repository.ts';
 import { HINT_PAUSE_SEC } from '../schedule.ts';
 
 /** Seconds that a claimed payment belongs to its claimer. Longer than a check can take, or two would check at once. */
@@ -57,15 +57,14 @@ export function hintedSql(isTaken: string): string {
         WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)`;
 }
 
-// Locked in the order of references, as by webhooks and settlement. Those who come back at once share the statement
-// (see gather).
+// Those who come back at once share the statement (see gather).
 const HINT_AND_CLAIM: Statement = {
   name: 'hint-and-claim-payment',
   text: `
     WITH seen AS MATERIALIZED (
       SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS leased, ${IS_FREE} AS free
       FROM json_to_recordset($1) AS g (reference text, mode text) JOIN payments p ON p.reference = g.reference
-      WHERE g.mode = $2 AND p.mode = g.mode ORDER BY p.reference FOR NO KEY UPDATE OF p
+      WHERE g.mode = $2 AND p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
     )
     UPDATE payments p SET ${hintedSql('seen.free')}
     FROM seen, orders o
