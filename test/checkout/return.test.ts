@@ -4,7 +4,7 @@ import { GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { keepLines } from '../support/lines.ts';
-import { startProgram, type TestProgram } from '../support/program.ts';
+import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 const LIMIT = 4;
 let shop: TestProgram;
@@ -95,6 +95,37 @@ test('a service that cannot be asked is told once, with the payment and the reas
       notBeforeSec: 60,
     }),
   ]);
+});
+
+test('a service that asked to wait is asked by nobody before that, whoever comes; then it is', async () => {
+  const { orderId, reference } = await shop.checkout();
+  const { database, duePayments } = shop.program;
+  // Told so was another process: this one knows it from the database alone.
+  const settle = () => Promise.reject(new GatewayUnavailable('the service answered HTTP 429', 30));
+  const logger = createLogger('silent');
+  await createReturnFromCheckout({ database, mode: 'test', settle, clock: systemClock, logger })(
+    reference,
+    true,
+  );
+  const comeBackAfter = async (seconds: number): Promise<unknown> => {
+    await query(
+      `UPDATE payments SET next_check_at = next_check_at - i, leased_until = leased_until - i, last_hinted_at = last_hinted_at - i
+       FROM make_interval(secs => $2) AS i WHERE reference = $1`,
+      reference,
+      seconds,
+    );
+    await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+    return (await fetch(`${shop.origin}/orders/${orderId}`)).json();
+  };
+  // Later than the pause between two hints.
+  await comeBackAfter(20);
+  await shop.hand(`transactions/${reference}/pay`);
+  await eventually(
+    async () => (await query(`SELECT FROM webhooks WHERE reference = $1`, reference)).length === 1,
+  );
+  await duePayments.pass();
+  expect(await query('SELECT cause FROM verifications WHERE reference = $1', reference)).toEqual([]);
+  expect(await comeBackAfter(11)).toMatchObject({ status: 'paid' });
 });
 
 test('an address that comes back too often is shown its order, and the service is not asked', async () => {
