@@ -39,7 +39,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: `if (outcome === 'unreadable') {`,
     replace: 'if (false) {',
     breaks: 'a payment is closed by a page of a proxy',
-    tests: [...BY_SETTLING, 'test/settlement/odd-answers.test.ts'],
+    tests: ['test/settlement/odd-answers.test.ts'],
   },
   {
     bug: 'expired without asking',
@@ -56,7 +56,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: "SET leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1,",
     replace: "SET leased_until = p.next_check_at + interval '${LEASE_SEC} s', checks = p.checks + 1,",
     breaks: 'after a pause everything is checked by everybody at once',
-    tests: [...BY_SETTLING, 'test/processes/worker.test.ts'],
+    tests: ['test/settlement/claims.test.ts'],
   },
   {
     bug: 'no lease is taken',
@@ -120,7 +120,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'leased_until = now() + make_interval(secs => $3)',
     replace: 'leased_until = CASE WHEN $3::float8 > 0 THEN NULL::timestamptz END',
     breaks: 'Retry-After holds until the shopper presses reload',
-    tests: ['test/checkout/return.test.ts', 'test/faults/waiting.test.ts', ...BY_SETTLING],
+    tests: ['test/checkout/return.test.ts'],
   },
   {
     bug: 'rows are locked in the order of references',

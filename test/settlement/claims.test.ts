@@ -24,3 +24,15 @@ test('who looks for work passes over what another has in hand, and does not wait
   const [next] = await claimDuePayments(database, 'test', 10);
   expect(next?.reference).toBe(first.reference);
 });
+
+test('what has been due for an hour is held for as long as what is due now', async () => {
+  const { database } = shop.program;
+  const { reference } = await shop.checkout();
+  await database.query(`UPDATE payments SET next_check_at = now() - interval '1 h' WHERE reference = $1`, [
+    reference,
+  ]);
+  const claim = async (): Promise<string[]> =>
+    (await claimDuePayments(database, 'test', 10)).map((payment) => payment.reference);
+  expect(await claim()).toContain(reference);
+  expect(await claim()).not.toContain(reference);
+});
