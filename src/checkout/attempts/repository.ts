@@ -10,9 +10,10 @@ import type { IdempotencyKey } from '../idempotency/key.ts';
 import { KEY_LOCK_SEC } from '../idempotency/repository.ts';
 import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from '../live-payments.ts';
 
-// Rows are locked as settlement locks them (see LOCK_ORDER). A webhook can be faster than the answer to initialize: then the payment has moved on, and
-// only the address is worth keeping. A key that has its answer keeps it: somebody else may have gone on when this
-// process was held up for longer than the key was locked. Many checkouts that open at once share the statement.
+// Rows are locked as settlement locks them (see LOCK_ORDER). A webhook can be faster than the answer to initialize: then
+// the payment has moved on, and only the address is worth keeping. A key that has its answer keeps it: somebody else may
+// have gone on when this process was held up for longer than the key was locked. Many checkouts that open at once share
+// the statement.
 const RECORD: Statement = {
   name: 'record-initialize',
   text: `
