@@ -137,6 +137,17 @@ const change: fc.Arbitrary<Change> = fc.record({
   key: fc.oneof(fc.constantFrom(...KEYS, '__proto__', 'constructor'), fc.string({ maxLength: 6 })),
 });
 
+/** Changes that a run of this test has found, each once the end of a run. */
+const FOUND: [number, Change[]][] = [
+  [
+    0,
+    [
+      { kind: 7, at: 0, value: '{}', key: 'status' },
+      { kind: 2, at: 10, value: '[]', key: '' },
+    ],
+  ],
+];
+
 /** Every member of every object, with the list that it stands in. */
 function membersIn(node: Node): { members: [string, Node][]; index: number }[] {
   if ('text' in node) return [];
@@ -186,9 +197,14 @@ function hasTwoValues(node: Node): boolean {
   if ('list' in node) return node.list.some(hasTwoValues);
   const { members } = node;
   const isTwice = members.some(([key, value]) =>
-    members.some(([other, its]) => other === key && written(its) !== written(value)),
+    members.some(([other, its]) => other === key && contentOfNode(its) !== contentOfNode(value)),
   );
   return isTwice || members.some(([, value]) => hasTwoValues(value));
+}
+
+/** What pointers find in it: nothing in an empty list, and nothing in an empty object, so that those two are no two values. */
+function contentOfNode(node: Node): string {
+  return written(node).replaceAll('[]', '{}');
 }
 
 function isWholeTruth(record: Map<string, Node>): boolean {
@@ -266,7 +282,7 @@ test(`of ${CASES} answers changed up to four times none pays that does not hold 
         return !release || holdsTheTruth(root);
       },
     ),
-    { numRuns: CASES },
+    { numRuns: CASES, examples: FOUND },
   );
   expect([...seen.values()].reduce((sum, count) => sum + count, 0)).toBe(CASES);
   // The changes reach every branch: what pays, and everything that does not.

@@ -352,9 +352,17 @@ test(
   'a process that forgets to stop its database can end, and the server goes with it',
   async () => {
     const dataDir = tempFolder();
-    const { child, url } = startElsewhere(dataDir);
-    await url;
-    const pid = serverPid(dataDir);
+    // It notes the server while it runs: once it has ended, the server may be gone before anybody looks.
+    const noted = join(dataDir, 'noted-pid');
+    const { child, said } = startElsewhere(
+      dataDir,
+      `const fs = await import('node:fs');
+      fs.copyFileSync(dataDir + '/postgres/postmaster.pid', ${JSON.stringify(noted)});
+      console.log('noted');`,
+    );
+    await said('noted');
+    const pid = Number(fs.readFileSync(noted, 'utf8').split('\n')[0]);
+    expect(pid).toBeGreaterThan(0);
     await until(() => child.exitCode !== null);
     await until(() => !isRunning(pid));
   },
