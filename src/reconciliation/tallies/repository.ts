@@ -13,6 +13,9 @@ import { isInWindow, ofScope, type Scope } from '../matching/scope.ts';
  * The fingerprint of a bucket is the XOR of 64-bit hashes of reference and amount, and no side has a reference twice.
  * Other rows with the same count, the same sum and the same fingerprint are one chance in 2^64, and nobody can make
  * them: the hashes begin with a number that is drawn when the list has been read.
+ *
+ * So many buckets: of a million rows, one difference has 250 of each side joined, and what is counted by bucket still
+ * fits into the cache of a core. Twice as many took a tenth longer to weigh.
  */
 const BUCKETS = 4_096;
 
@@ -72,6 +75,7 @@ export async function tallySides(db: Queryable, scope: Scope, anchors: readonly 
 /**
  * Buckets whose rows are not the same on all sides, and those in which a payment may have been settled after its
  * horizon: no payment is settled before it was written, so where all of them together took less time, each of them did.
+ * Only a clock of the database that was set back in between could hide one, and then it counts as matched in time.
  */
 export async function bucketsToJoin(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ bucket: number }>(
