@@ -10,6 +10,7 @@ import { adminRoutes, healthRoutes, metricsRoutes } from './operations/routes.ts
 import type { Order } from './orders/order.ts';
 import { findOrder } from './orders/repository.ts';
 import { orderRoutes } from './orders/routes.ts';
+import type { ExpressMessages } from './platform/express-messages.ts';
 import { ID_PATTERN } from './platform/ids.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
@@ -17,12 +18,16 @@ import { shopRoutes } from './shop/routes.ts';
 import { decisionsAbout } from './suspense/repository.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-/** All routes on one application. Building it opens no port, so that tests can hold as many as they like. */
-export function buildApp(program: Program): Express {
+/**
+ * All routes on one application. Building it opens no port, so that tests can hold as many as they like.
+ * @param messages what the listener makes of each exchange, if it makes them for Express
+ */
+export function buildApp(program: Program, messages?: ExpressMessages): Express {
   const { config, database, gateway, catalogue, logger } = program;
   const storefrontOrigins = config.STOREFRONT_ORIGINS;
   const guard = createAdminGuard(config.ADMIN_TOKEN ?? null, config.production);
   const app = express();
+  messages?.adopt(app);
   app.disable('x-powered-by');
   // Only a proxy on this machine is believed about the client's address; anybody else could dodge the limits with a header.
   app.set('trust proxy', 'loopback');

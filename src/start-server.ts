@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { prepareSurroundings, type Surroundings } from './embedded.ts';
 import type { OwnParts } from './own.ts';
 import { sleep } from './platform/clock.ts';
+import { createExpressMessages } from './platform/express-messages.ts';
 import { listen } from './platform/http-server.ts';
 import { problemText } from './platform/problem.ts';
 import type { ProblemType } from './platform/problem-types.ts';
@@ -45,12 +46,14 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   const logger = options.logger ?? createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
   // The port first: when it is taken nothing else needs to be started, or stopped again.
   let handler = refuseAs('starting');
+  const messages = createExpressMessages();
   const http = await listen(
     (req, res) => {
       handler(req, res);
     },
     config.HOST,
     config.PORT,
+    messages,
   );
   const origin = config.PUBLIC_URL?.origin ?? `http://localhost:${http.port}`;
 
@@ -72,7 +75,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
     await http.close(0);
     throw error;
   }
-  handler = buildApp(program) as RequestListener;
+  handler = buildApp(program, messages) as RequestListener;
   surroundings.receiveWebhooksAt(`http://${loopbackOf(config.HOST)}:${http.port}/webhooks/payments`);
   const worker = config.WORKER === 'inline' ? startWorker(program) : null;
   const serve = handler;

@@ -3,6 +3,7 @@ import {
   STATUS_CODES,
   type RequestListener,
   type Server,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -37,10 +38,16 @@ export type RunningServer = {
 
 /**
  * Listens on `host`:`port` (0: any free port).
+ * @param messages what requests and responses are made of; Node's own when left out
  * @throws {PortTakenError} when the port is in use
  * @throws {CannotListenError} when it is not ours to use, or `host` is not an address of this machine
  */
-export async function listen(handler: RequestListener, host: string, port: number): Promise<RunningServer> {
+export async function listen(
+  handler: RequestListener,
+  host: string,
+  port: number,
+  { IncomingMessage, ServerResponse }: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
+): Promise<RunningServer> {
   const unanswered = new Set<ServerResponse>();
   let isEnding = false;
   const server = createServer(
@@ -52,6 +59,8 @@ export async function listen(handler: RequestListener, host: string, port: numbe
       connectionsCheckingInterval: 1_000,
       // Longer than the idle time-out of common reverse proxies, or they reuse a socket that we just closed.
       keepAliveTimeout: 65_000,
+      IncomingMessage,
+      ServerResponse,
     },
     (req, res) => {
       unanswered.add(res);
