@@ -157,12 +157,11 @@ function buildChecks(
   settle: Settle,
 ): Pick<Program, 'duePayments' | 'receiveWebhook'> {
   const { mode, dialect } = gateway;
-  const concurrency = config.GATEWAY_CONCURRENCY;
   const duePayments = createDuePayments({
     database,
     gateway,
     settle,
-    concurrency,
+    callsAtOnce: config.GATEWAY_CONCURRENCY,
     logger,
     watch: watch.loops,
   });

@@ -17,20 +17,23 @@ export type DuePaymentsParts = {
   database: Database;
   gateway: Gateway;
   settle: Settle;
-  concurrency: number;
+  /** Calls to the service that may be in flight. */
+  callsAtOnce: number;
   logger: Logger;
   watch?: LoopWatch | undefined;
 };
 
 // Nobody rings for a check whose time simply comes, so the loop looks by itself.
 const POLL_MS = 1_000;
+/** While some payments wait for the service's answer, as many wait for theirs to be written. */
+const CHECKS_PER_CALL = 2;
 
 /** The clock's door: settles payments whose time has come, by schedule or by a webhook. */
 export function createDuePayments({
   database,
   gateway,
   settle,
-  concurrency,
+  callsAtOnce,
   logger,
   watch,
 }: DuePaymentsParts): DueLoop<DuePayment> {
@@ -59,7 +62,7 @@ export function createDuePayments({
     claim: (limit) => claimDuePayments(database, gateway.mode, limit),
     work: check,
     label: ({ reference, orderId }) => ({ reference, orderId }),
-    concurrency,
+    concurrency: callsAtOnce * CHECKS_PER_CALL,
     pollMs: POLL_MS,
     logger,
     watch,
