@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const CLIENT = 'src/gateway/client.ts';
+const EXCHANGE = 'src/gateway/exchange.ts';
 const BY_WIRE = [
   'test/gateway/wire.test.ts',
   'test/gateway/verify.test.ts',
@@ -21,23 +22,23 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'redirects are followed',
     file: CLIENT,
-    find: 'const answer = await pool.request(toWire(request, key, signal)).catch(',
+    find: 'const answer = await exchange(pool, toWire(request, key), request)',
     replace:
-      "const answer = await pool.compose((await import('undici')).interceptors.redirect({ maxRedirections: 3 })).request(toWire(request, key, signal)).catch(",
+      "const answer = await exchange(pool.compose((await import('undici')).interceptors.redirect({ maxRedirections: 3 })), toWire(request, key), request)",
     breaks: 'the key goes where a stranger says',
     tests: [...BY_WIRE, ...BY_FAULTS],
   },
   {
     bug: 'compressed answers are taken',
-    file: CLIENT,
-    find: `if (encoding !== undefined && encoding !== 'identity') {`,
-    replace: 'if (false) {',
+    file: EXCHANGE,
+    find: `if (encoding !== undefined && encoding !== 'identity')`,
+    replace: 'if (false)',
     breaks: 'compressed bytes are read as a record',
     tests: [...BY_WIRE, ...BY_FAULTS],
   },
   {
     bug: 'answers have no limit',
-    file: CLIENT,
+    file: EXCHANGE,
     find: 'if (bytes > maxBytes) throw new ClientError(`the answer is larger than ${maxBytes} bytes`, true);',
     replace: '',
     breaks: 'one answer fills the memory',
@@ -62,16 +63,16 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the key stands in an error',
     file: CLIENT,
-    find: 'throw new ClientError(`no answer from the service: ${codeOf(error)}`, isSent, error);',
-    replace: 'throw new ClientError(`no answer to ${key.reveal()}: ${codeOf(error)}`, isSent, error);',
+    find: 'return new ClientError(`no answer from the service: ${codeOf(error)}`, isSent, error);',
+    replace: 'return new ClientError(`no answer to ${key.reveal()}: ${codeOf(error)}`, isSent, error);',
     breaks: 'the key is in the logs and in the rows',
     tests: ['test/gateway/key-in-errors.test.ts'],
   },
   {
     bug: 'an echo of the key is kept',
     file: CLIENT,
-    find: 'return { ...answer, body: withoutKey(received), received };',
-    replace: 'return { ...answer, body: received, received };',
+    find: 'return { ...answer, body: withoutKey(answer.received) };',
+    replace: 'return { ...answer, body: answer.received };',
     breaks: 'the key is in the evidence',
     tests: ['test/gateway/key-echo.test.ts'],
   },

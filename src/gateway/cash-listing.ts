@@ -1,6 +1,6 @@
 import { mayBeJson } from './content-type.ts';
 import type { Client, ClientAnswer } from './client.ts';
-import { ClientError } from './client.ts';
+import { ClientError } from './client-error.ts';
 import type { Dialect } from './dialect.ts';
 import { GatewayUnavailable } from './errors.ts';
 import { readHints } from './history-hints.ts';

@@ -3,6 +3,8 @@ import type { LookupFunction } from 'node:net';
 import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { isLoopback } from '../platform/config-fields.ts';
 import { publicAddressesOnly } from './address-guard.ts';
+import { ClientError, codeOf } from './client-error.ts';
+import { brokenOff, createCount, exchange, refuseCompressed, type Exchange } from './exchange.ts';
 import { createKeyScrubber } from './key-echo.ts';
 import type { SecretKey } from './secret-key.ts';
 
@@ -18,18 +20,13 @@ export type Client = {
   close(): Promise<void>;
 };
 
-export type ClientRequest = {
+export type ClientRequest = Exchange & {
   method: 'GET' | 'POST';
   path: string;
   /** JSON text. */
   body?: string;
   /** Milliseconds for the answer's headers. */
   headersMs: number;
-  /** Milliseconds for everything, from now to the body's last byte. */
-  totalMs: number;
-  /** Bytes of body to read at most. */
-  maxBytes: number;
-  signal?: AbortSignal;
 };
 
 export type ClientAnswer = {
@@ -41,17 +38,6 @@ export type ClientAnswer = {
   received: Buffer;
 };
 export type ClientStream = Pick<ClientAnswer, 'status' | 'headers'> & { body: AsyncIterable<Buffer> };
-
-/** No usable HTTP answer came. `sent` false: nothing can have reached the service; true: it may have. */
-export class ClientError extends Error {
-  readonly sent: boolean;
-
-  constructor(message: string, sent: boolean, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'ClientError';
-    this.sent = sent;
-  }
-}
 
 const CONNECT_MS = 2_000;
 
@@ -76,34 +62,34 @@ export function createClient(
     maxHeaderSize: 16_384,
   });
 
-  async function open(request: ClientRequest): Promise<ClientStream> {
-    const deadline = AbortSignal.timeout(request.totalMs);
-    const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
-    const answer = await pool.request(toWire(request, key, signal)).catch((error: unknown) => {
-      const isSent = !hasFailedToConnect(error) && codeOf(error) !== POOL_IS_CLOSED;
-      throw new ClientError(`no answer from the service: ${codeOf(error)}`, isSent, error);
-    });
-    const encoding = answer.headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity') {
-      // Destroying reports an abort to whoever listens, and to the whole process when nobody does.
-      answer.body.on('error', () => undefined).destroy();
-      throw new ClientError('the answer is compressed although that was ruled out', true);
-    }
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      body: counted(answer.body, request.maxBytes),
-    };
-  }
+  const noAnswer = (error: unknown): ClientError => {
+    if (error instanceof ClientError) return error;
+    const isSent = !hasFailedToConnect(error) && codeOf(error) !== POOL_IS_CLOSED;
+    return new ClientError(`no answer from the service: ${codeOf(error)}`, isSent, error);
+  };
 
   return {
-    stream: open,
     call: async (request) => {
-      const { body, ...answer } = await open(request);
-      const chunks: Buffer[] = [];
-      for await (const chunk of body) chunks.push(chunk);
-      const received = Buffer.concat(chunks);
-      return { ...answer, body: withoutKey(received), received };
+      const answer = await exchange(pool, toWire(request, key), request).catch((error: unknown) => {
+        throw noAnswer(error);
+      });
+      return { ...answer, body: withoutKey(answer.received) };
+    },
+    stream: async (request) => {
+      const deadline = AbortSignal.timeout(request.totalMs);
+      const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
+      const wire = { ...toWire(request, key), signal };
+      const { statusCode, headers, body } = await pool.request(wire).catch((error: unknown) => {
+        throw noAnswer(error);
+      });
+      try {
+        refuseCompressed(headers);
+      } catch (error) {
+        // Destroying reports an abort to whoever listens, and to the whole process when nobody does.
+        body.on('error', () => undefined).destroy();
+        throw error;
+      }
+      return { status: statusCode, headers, body: counted(body, request.maxBytes) };
     },
     close: () => (pool.closed ? Promise.resolve() : pool.close()),
   };
@@ -112,8 +98,7 @@ export function createClient(
 function toWire(
   { method, path, body, headersMs, totalMs }: ClientRequest,
   key: SecretKey,
-  signal: AbortSignal,
-): Dispatcher.RequestOptions {
+): Dispatcher.DispatchOptions {
   return {
     method,
     path,
@@ -126,7 +111,6 @@ function toWire(
     ...(body !== undefined && { body }),
     headersTimeout: headersMs,
     bodyTimeout: totalMs,
-    signal,
   };
 }
 
@@ -159,20 +143,13 @@ function createConnector(lookup: LookupFunction): Connector {
 }
 
 async function* counted(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
-  let bytes = 0;
+  const count = createCount(maxBytes);
   try {
     for await (const chunk of body) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw new ClientError(`the answer is larger than ${maxBytes} bytes`, true);
+      count(chunk);
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof ClientError) throw error;
-    throw new ClientError(`the answer broke off: ${codeOf(error)}`, true, error);
+    throw brokenOff(error);
   }
-}
-
-function codeOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
 }

@@ -1,6 +1,7 @@
 import type { Breaker, CallOutcome } from './breaker.ts';
 import type { Budget, Urgency } from './budget.ts';
-import { ClientError, type Client } from './client.ts';
+import type { Client } from './client.ts';
+import { ClientError } from './client-error.ts';
 import { GatewayNotAsked, type NotAskedReason } from './errors.ts';
 import type { Endpoint, Pauses } from './pauses.ts';
 

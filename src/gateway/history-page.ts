@@ -9,7 +9,8 @@ import type { RowCollector } from './history-row.ts';
 import type { RowReader } from './history-row-reader.ts';
 import { RecordStreamError } from './record-error.ts';
 import { createRecordCutter } from './record-stream.ts';
-import { ClientError, type Client } from './client.ts';
+import type { Client } from './client.ts';
+import { ClientError } from './client-error.ts';
 import { refuseErrors } from './verify.ts';
 
 /** Some rows of the history, in the service's order. */

@@ -7,7 +7,8 @@ import { REDACTED } from './key-echo.ts';
 import { INITIALIZE_PATH, initializeBody } from './messages.ts';
 import { firstAt, readJson, stringOf } from './reading.ts';
 import { readRetryHint } from './retry-after.ts';
-import { ClientError, type Client, type ClientAnswer } from './client.ts';
+import type { Client, ClientAnswer } from './client.ts';
+import { ClientError } from './client-error.ts';
 
 export type InitializeRequest = {
   email: string;

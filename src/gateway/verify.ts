@@ -7,7 +7,8 @@ import { findRecord, readEvidence, type Evidence } from './evidence.ts';
 import { verifyPath } from './messages.ts';
 import { readJson } from './reading.ts';
 import { readRetryHint } from './retry-after.ts';
-import { ClientError, type Client, type ClientAnswer } from './client.ts';
+import type { Client, ClientAnswer } from './client.ts';
+import { ClientError } from './client-error.ts';
 
 /**
  * What the service answered about a payment. `not-found` and `unreadable` say nothing about money: not found is

@@ -49,7 +49,7 @@ const SINGLE_OWNERS: readonly Ownership[] = [
   {
     what: 'outgoing HTTP to the service',
     pattern: /from 'undici'|\bfetch\(/,
-    owners: /^gateway\/client\.ts$|^demo-day\.ts$|^fulfilment\/http-receiver\.ts$|^sandbox\//,
+    owners: /^gateway\/(client|exchange)\.ts$|^demo-day\.ts$|^fulfilment\/http-receiver\.ts$|^sandbox\//,
   },
   {
     what: 'the current time',

@@ -1,4 +1,5 @@
-import { createClient, ClientError } from '../../src/gateway/client.ts';
+import { ClientError } from '../../src/gateway/client-error.ts';
+import { createClient } from '../../src/gateway/client.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 
 // A process of its own, because Node reads the authorities it trusts (NODE_EXTRA_CA_CERTS) once, at its start.

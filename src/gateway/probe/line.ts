@@ -1,5 +1,6 @@
 import { sleep } from '../../platform/clock.ts';
-import { ClientError, type Client, type ClientAnswer } from '../client.ts';
+import type { Client, ClientAnswer } from '../client.ts';
+import { ClientError } from '../client-error.ts';
 import { readJson, type Json } from '../reading.ts';
 import { readRetryHint } from '../retry-after.ts';
 
