@@ -16,7 +16,7 @@ import type { SecretKey } from './secret-key.ts';
 export type Client = {
   call(request: ClientRequest): Promise<ClientAnswer>;
   /** The body as it comes, for history. The caller reads it whole or destroys it. */
-  stream(request: ClientRequest): Promise<ClientStream>;
+  stream(request: StreamRequest): Promise<ClientStream>;
   close(): Promise<void>;
 };
 
@@ -28,6 +28,7 @@ export type ClientRequest = Exchange & {
   /** Milliseconds for the answer's headers. */
   headersMs: number;
 };
+export type StreamRequest = ClientRequest & { signal?: AbortSignal };
 
 export type ClientAnswer = {
   status: number;
@@ -78,10 +79,10 @@ export function createClient(
     stream: async (request) => {
       const deadline = AbortSignal.timeout(request.totalMs);
       const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline;
-      const wire = { ...toWire(request, key), signal };
-      const { statusCode, headers, body } = await pool.request(wire).catch((error: unknown) => {
+      const answer = await pool.request({ ...toWire(request, key), signal }).catch((error: unknown) => {
         throw noAnswer(error);
       });
+      const { statusCode: status, headers, body } = answer;
       try {
         refuseCompressed(headers);
       } catch (error) {
@@ -89,7 +90,7 @@ export function createClient(
         body.on('error', () => undefined).destroy();
         throw error;
       }
-      return { status: statusCode, headers, body: counted(body, request.maxBytes) };
+      return { status, headers, body: counted(body, request.maxBytes) };
     },
     close: () => (pool.closed ? Promise.resolve() : pool.close()),
   };

@@ -8,21 +8,19 @@ export type Exchange = {
   totalMs: number;
   /** Bytes of body to read at most. */
   maxBytes: number;
-  signal?: AbortSignal;
 };
 
 /**
  * Sends one request and reads its answer whole. The library's own way makes a stream of every body and has an abort signal
  * watch it, which for some hundred bytes is most of the work; here the chunks are kept as they come.
- * @throws {ClientError} when the answer is not acceptable or breaks off; without an answer, what the dispatcher or `signal` says
+ * @throws {ClientError} when the answer is not acceptable or breaks off; without an answer, what the dispatcher says
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { totalMs, maxBytes, signal }: Exchange,
+  { totalMs, maxBytes }: Exchange,
 ): Promise<{ status: number; headers: Headers; received: Buffer }> {
   return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
     let call: Dispatcher.DispatchController | undefined;
     let failure: Error | undefined;
     let status = 0;
@@ -30,34 +28,25 @@ export function exchange(
     const chunks: Buffer[] = [];
     const count = createCount(maxBytes);
 
-    const leave = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', giveUp);
-    };
     const fail = (error: Error): void => {
       failure ??= error;
-      leave();
+      clearTimeout(timer);
       reject(status === 0 ? error : brokenOff(error));
       call?.abort(error);
-    };
-    const giveUp = (): void => {
-      fail(signal?.reason as Error);
     };
     const timer = setTimeout(() => {
       fail(new DOMException('The exchange took too long.', 'TimeoutError'));
     }, totalMs);
-    signal?.addEventListener('abort', giveUp);
 
     // What is thrown in here ends the exchange as an error of its own.
     dispatcher.dispatch(request, {
       onRequestStart: (started) => {
         call = started;
-        // It has waited for a connection, and by now nobody wants it.
+        // It has waited for a connection until its time was up.
         if (failure !== undefined) started.abort(failure);
       },
       onResponseStart: (_call, answered, its) => {
-        // Below: an interim answer, and the one that counts is still to come.
-        if (answered < 200) return;
+        // More than once when there are interim answers: the last one counts.
         [status, headers] = [answered, its];
         refuseCompressed(headers);
       },
@@ -66,7 +55,7 @@ export function exchange(
         chunks.push(chunk);
       },
       onResponseEnd: () => {
-        leave();
+        clearTimeout(timer);
         resolve({ status, headers, received: Buffer.concat(chunks) });
       },
       onResponseError: (_call, error) => {

@@ -54,7 +54,7 @@ export function guardClient(
 
   return {
     call: async (request) => {
-      const pass = await enter(request.signal);
+      const pass = await enter();
       try {
         const answer = await client.call(request);
         pauses.note(endpoint, answer);
