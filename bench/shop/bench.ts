@@ -4,7 +4,7 @@ import { median, type Row } from '../row.ts';
 import { onStage } from './surroundings.ts';
 import { takeTurn, type Figures, type Sizes } from './turn.ts';
 
-const HELP = `npm run bench -- shop [--shoppers 1,10,50] [--seconds 4] [--rounds 3] [--payments 2000] [--prof FOLDER]`;
+const HELP = `npm run bench -- shop [--shoppers 1,10,50] [--seconds 4] [--rounds 3] [--payments 4000] [--prof FOLDER]`;
 const PLAIN = 'plain sample';
 const OURS = 'integrator';
 
@@ -20,7 +20,7 @@ export async function benchShop(argv: string[]): Promise<Row[]> {
       shoppers: { type: 'string', default: '1,10,50' },
       seconds: { type: 'string', default: '4' },
       rounds: { type: 'string', default: '3' },
-      payments: { type: 'string', default: '2000' },
+      payments: { type: 'string', default: '4000' },
       prof: { type: 'string' },
     },
   });

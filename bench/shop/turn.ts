@@ -25,27 +25,26 @@ export type Figures = {
 };
 
 /**
- * One contestant's turn: checkouts, webhooks about paid payments, shoppers who come back from paid ones. In the end
- * everybody has paid, so that nothing is left for the clock to ask about while the other one is measured.
+ * One contestant's turn: checkouts, webhooks about paid payments, shoppers who come back from paid ones. Each part starts
+ * when everybody of the one before has paid, and tells of payments that were just opened: what the clock asks about
+ * shoppers who have not paid for five seconds would be counted with whatever is measured then.
  */
 export async function takeTurn(one: Contestant, stage: Stage, sizes: Sizes): Promise<Figures[]> {
   // As after a day of work: on tables that were empty a second ago the planner knows nothing.
   await one.query('VACUUM ANALYZE');
   const figures: Figures[] = [];
-  const unpaid: string[] = [];
   for (const count of sizes.shoppers) {
-    const { figures: measuredNow, load } = await measured(
-      one,
-      stage,
-      `checkouts, ${count} shopper${count === 1 ? '' : 's'}`,
-      () => press(one.origin, count, sizes.seconds, () => ({ path: '/checkout', body: BASKET })),
+    const what = `checkouts, ${count} shopper${count === 1 ? '' : 's'}`;
+    const { figures: measuredNow, load } = await measured(one, stage, what, () =>
+      press(one.origin, count, sizes.seconds, () => CHECKOUT),
     );
     figures.push(measuredNow);
-    unpaid.push(...load.answers.map((text) => (JSON.parse(text) as { reference: string }).reference));
+    await (
+      await paid(one, stage, load.answers.map(referenceOf))
+    )();
   }
-  const told = unpaid.splice(-sizes.payments);
-  const back = unpaid.splice(-Math.ceil(sizes.payments / 2));
-  figures.push(...(await confirm(one, stage, told)));
+  figures.push(...(await confirm(one, stage, await opened(one, sizes.payments))));
+  const back = await opened(one, Math.ceil(sizes.payments / 2));
   await stage.standIn.pay(back);
   const returns = back.values();
   const came = await measured(one, stage, `returns, ${AT_ONCE} at once`, () =>
@@ -54,11 +53,23 @@ export async function takeTurn(one: Contestant, stage: Stage, sizes: Sizes): Pro
       return next.done === true ? null : { method: 'GET', path: `/checkout/return/${next.value}` };
     }),
   );
-  figures.push(came.figures);
-  await (
-    await paid(one, stage, unpaid)
-  )();
-  return figures;
+  return [...figures, came.figures];
+}
+
+const CHECKOUT: Request = { path: '/checkout', body: BASKET };
+
+function referenceOf(answer: string): string {
+  return (JSON.parse(answer) as { reference: string }).reference;
+}
+
+/** So many checkouts, as fast as they come. @returns their references */
+async function opened(one: Contestant, count: number): Promise<string[]> {
+  let left = count;
+  const { answers } = await press(one.origin, AT_ONCE, PATIENCE_SEC, () => {
+    left -= 1;
+    return left < 0 ? null : CHECKOUT;
+  });
+  return answers.map(referenceOf);
 }
 
 /** From the first webhook to the last 202, and to the last order that says paid. */

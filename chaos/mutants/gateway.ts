@@ -71,8 +71,8 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'an echo of the key is kept',
     file: CLIENT,
-    find: 'return { ...answer, body: withoutKey(answer.received) };',
-    replace: 'return { ...answer, body: answer.received };',
+    find: 'body: withoutKey(received), received',
+    replace: 'body: received, received',
     breaks: 'the key is in the evidence',
     tests: ['test/gateway/key-echo.test.ts'],
   },

@@ -74,7 +74,8 @@ export function createClient(
       const answer = await exchange(pool, toWire(request, key), request).catch((error: unknown) => {
         throw noAnswer(error);
       });
-      return { ...answer, body: withoutKey(answer.received) };
+      const { status, headers, received } = answer;
+      return { status, headers, body: withoutKey(received), received };
     },
     stream: async (request) => {
       const deadline = AbortSignal.timeout(request.totalMs);

@@ -5,6 +5,8 @@ export type GatherOptions<Item, Result> = {
   run: (db: Queryable, items: readonly Item[]) => Promise<Result[]>;
   /** Items with one key touch the same rows: they are never in flight together, and go in the order in which they came. */
   keyOf?: (item: Item) => string;
+  /** Statements in flight at most, {@link MAX_IN_FLIGHT} by default. */
+  maxInFlight?: number;
 };
 
 /** So many items share a statement at most: enough to share its cost, few enough to keep rows locked for a moment only. */
@@ -44,7 +46,7 @@ type Waiting<Item, Result> = {
 /** The same for one connection. */
 export function createGatherer<Item, Result>(
   db: Queryable,
-  { run, keyOf }: GatherOptions<Item, Result>,
+  { run, keyOf, maxInFlight = MAX_IN_FLIGHT }: GatherOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   const busyKeys = new Set<string>();
@@ -54,7 +56,7 @@ export function createGatherer<Item, Result>(
   /** Sends groups while there is room. What shares a key with a group in flight waits for its end. */
   function flush(): void {
     isScheduled = false;
-    while (inFlight < MAX_IN_FLIGHT && waiting.length > 0) {
+    while (inFlight < maxInFlight && waiting.length > 0) {
       const [group, rest] = nextGroup(waiting, busyKeys);
       waiting = rest;
       if (group.length === 0) return;

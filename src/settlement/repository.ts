@@ -163,6 +163,8 @@ type Recorded = { settlement: Settlement; plan: ReleasePlan };
 const record = gather<Recorded, boolean>({
   // An order's payments one after the other: the second may find it paid.
   keyOf: ({ settlement }) => settlement.payment.orderId,
+  // The heaviest statement of all: two of them only take the processor from each other, and one has larger groups.
+  maxInFlight: 1,
   run: async (db, items) => {
     const mode = items[0]?.settlement.payment.mode;
     const rows = await db.query<{ reference: string }>(RECORD, [asRows(items.map(rowOf)), mode]);

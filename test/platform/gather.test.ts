@@ -131,3 +131,20 @@ test('in a transaction what is written stays in the transaction', async () => {
   ).rejects.toThrow('on purpose');
   expect(await written()).toEqual([3]);
 });
+
+test.each([1, 2, 3])('no more than %i statements are in flight when it says so', async (maxInFlight) => {
+  let [inFlight, peak] = [0, 0];
+  const write = gather<number, number>({
+    maxInFlight,
+    run: async (db, items) => {
+      inFlight += 1;
+      peak = Math.max(peak, inFlight);
+      await db.query('SELECT pg_sleep(0.01)');
+      inFlight -= 1;
+      return [...items];
+    },
+  });
+  const numbers = Array.from({ length: 200 }, (_one, at) => at);
+  expect(await Promise.all(numbers.map((one) => write(database, one)))).toEqual(numbers);
+  expect(peak).toBe(maxInFlight);
+});
