@@ -39,22 +39,20 @@ export function createSettle(parts: SettleParts): Settle {
     // A process asks with the key of its own mode: test money must never pay a live order.
     if (payment.mode !== parts.gateway.mode)
       throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
-    const log = parts.logger.child({ reference: payment.reference, orderId: payment.orderId, cause });
     const deadline = cause === 'return' ? PERSON_WAITS : NOBODY_WAITS;
     // A shopper may be waiting for what a webhook announces; the schedule can wait.
     const urgency = cause === 'webhook' ? 'hint' : undefined;
     const answer = await parts.gateway.verify(payment.reference, payment.currency, deadline, urgency);
-    return agree(parts, payment, answer, cause, log);
+    return agree(parts, payment, answer, cause);
   };
 }
 
 /** Makes payment and order agree with the answer. Decides anew when somebody else moved them meanwhile. */
 async function agree(
-  { database, gateway, planRelease, onReleased }: SettleParts,
+  { database, gateway, planRelease, onReleased, logger }: SettleParts,
   first: Payment,
   answer: VerifyAnswer,
   cause: Cause,
-  log: Logger,
 ): Promise<Settled> {
   let payment = first;
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
@@ -62,7 +60,7 @@ async function agree(
     const settlement = settlementOf(payment, decision, answer, cause);
     if (await recordSettlement(database, settlement, planRelease(payment.orderId))) {
       if (decision.release) onReleased();
-      logChange(log, payment, settlement);
+      logChange(logger, payment, settlement);
       return { outcome: decision.outcome, payment: settlement.status, released: decision.release };
     }
     const fresh = await loadPayment(database, payment.reference, payment.mode);
@@ -126,8 +124,9 @@ function provenMoney(
   };
 }
 
-function logChange(log: Logger, before: Payment, { decision, status }: Settlement): void {
-  const fields = { outcome: decision.outcome, payment: status };
+function logChange(log: Logger, before: Payment, { decision, status, cause }: Settlement): void {
+  const { reference, orderId } = before;
+  const fields = { reference, orderId, cause, outcome: decision.outcome, payment: status };
   if (decision.release) log.info(fields, 'order is paid');
   else if (status === 'held' && before.status !== 'held')
     log.warn(fields, 'payment is held for a person to look at');
