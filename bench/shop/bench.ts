@@ -2,24 +2,24 @@ import { parseArgs } from 'node:util';
 import { formatTable } from '../../src/platform/table.ts';
 import { median, type Row } from '../row.ts';
 import { onStage } from './surroundings.ts';
-import { takeTurn, type Figures, type Sizes } from './turn.ts';
+import { partsOf, type Figures, type Sizes } from './turn.ts';
 
-const HELP = `npm run bench -- shop [--shoppers 1,10,50] [--seconds 4] [--rounds 3] [--payments 4000] [--prof FOLDER]`;
+const HELP = `npm run bench -- shop [--shoppers 1,10,50] [--seconds 3] [--rounds 5] [--payments 4000] [--prof FOLDER]`;
 const PLAIN = 'plain sample';
 const OURS = 'integrator';
 
 /**
  * Checkouts, webhooks, confirmed payments and returns per second, ours beside the plain sample's: one machine, one
- * database server, one stand-in, by turns in one run, so that what disturbs one disturbs the other. Ratios are of the
- * medians over all rounds but the first, in which compilers and caches warm up.
+ * database server, one stand-in, by turns in one run, so that what disturbs one disturbs the other. All rounds count but
+ * the first, in which compilers and caches warm up.
  */
 export async function benchShop(argv: string[]): Promise<Row[]> {
   const { values } = parseArgs({
     args: argv,
     options: {
       shoppers: { type: 'string', default: '1,10,50' },
-      seconds: { type: 'string', default: '4' },
-      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '5' },
       payments: { type: 'string', default: '4000' },
       prof: { type: 'string' },
     },
@@ -44,9 +44,11 @@ export async function measureRounds(
   await onStage(async (stage) => {
     const contestants = [await stage.startPlainSample(), await stage.startIntegrator({ flags })];
     for (let round = 0; round <= rounds; round += 1) {
-      for (const one of contestants) {
-        const measured = await takeTurn(one, stage, sizes);
-        if (round > 0) figures.push(...measured);
+      for (const measure of partsOf(sizes)) {
+        for (const one of contestants) {
+          const measured = await measure(one, stage);
+          if (round > 0) figures.push(...measured);
+        }
       }
     }
   });
@@ -67,6 +69,21 @@ function medianOf(
   return median(figures.filter((f) => f.name === name && f.what === what).map(pick));
 }
 
+/**
+ * The median over all rounds of one contestant's figure divided by the other's of the same round: a machine may be half as fast a minute
+ * later, and the other's turn was seconds ago.
+ */
+function medianRatio(
+  figures: readonly Figures[],
+  what: string,
+  [over, under]: readonly [string, string],
+  pick: (f: Figures) => number,
+): number {
+  const of = (name: string): number[] => figures.filter((f) => f.name === name && f.what === what).map(pick);
+  const divisors = of(under);
+  return median(of(over).map((figure, round) => figure / (divisors[round] ?? 0)));
+}
+
 function rowsOf(figures: readonly Figures[]): Row[] {
   return whatsOf(figures).map((what) => {
     const [plain, ours] = [PLAIN, OURS].map((name) => medianOf(figures, name, what, (f) => f.perSecond));
@@ -77,7 +94,7 @@ function rowsOf(figures: readonly Figures[]): Row[] {
       what,
       plain: words(plain, plainP99),
       ours: words(ours, oursP99),
-      ratio: ((ours ?? 0) / (plain ?? 1)).toFixed(2),
+      ratio: medianRatio(figures, what, [OURS, PLAIN], (f) => f.perSecond).toFixed(2),
       ...(isPromised && { wanted: 'ratio at least 1.0' }),
     };
   });
@@ -85,8 +102,7 @@ function rowsOf(figures: readonly Figures[]): Row[] {
 
 /** Processor time of server and database per operation of the plain sample, as a multiple of ours: more is better. */
 export function costRatio(figures: readonly Figures[], what: string): number {
-  const cost = (name: string): number => medianOf(figures, name, what, (f) => f.serverMs + f.databaseMs);
-  return cost(PLAIN) / cost(OURS);
+  return medianRatio(figures, what, [PLAIN, OURS], (f) => f.serverMs + f.databaseMs);
 }
 
 function describeCost(figures: readonly Figures[]): string {

@@ -24,36 +24,63 @@ export type Figures = {
   verifications: number;
 };
 
+/** Something that is measured of one contestant. */
+export type Part = (one: Contestant, stage: Stage) => Promise<Figures[]>;
+
 /**
- * One contestant's turn: checkouts, webhooks about paid payments, shoppers who come back from paid ones. Each part starts
- * when everybody of the one before has paid, and tells of payments that were just opened: what the clock asks about
- * shoppers who have not paid for five seconds would be counted with whatever is measured then.
+ * Checkouts, webhooks about paid payments, shoppers who come back from paid ones. Each part ends when everybody has paid,
+ * and tells of payments that were just opened: what the clock asks about shoppers who have not paid for five seconds
+ * would be counted with whatever is measured then.
  */
-export async function takeTurn(one: Contestant, stage: Stage, sizes: Sizes): Promise<Figures[]> {
-  // As after a day of work: on tables that were empty a second ago the planner knows nothing.
+export function partsOf({ shoppers, seconds, payments }: Sizes): Part[] {
+  return [
+    prepare,
+    ...shoppers.map(
+      (count): Part =>
+        (one, stage) =>
+          checkOut(one, stage, count, seconds),
+    ),
+    async (one, stage) => confirm(one, stage, await opened(one, payments)),
+    async (one, stage) => comeBack(one, stage, await opened(one, Math.ceil(payments / 2))),
+  ];
+}
+
+/** What nobody measures: every connection plans its statements anew for tables that were just analysed. */
+const PREPARATIONS = 500;
+
+/** As after a day of work: on tables that were empty a second ago the planner knows nothing. */
+async function prepare(one: Contestant, stage: Stage): Promise<Figures[]> {
   await one.query('VACUUM ANALYZE');
-  const figures: Figures[] = [];
-  for (const count of sizes.shoppers) {
-    const what = `checkouts, ${count} shopper${count === 1 ? '' : 's'}`;
-    const { figures: measuredNow, load } = await measured(one, stage, what, () =>
-      press(one.origin, count, sizes.seconds, () => CHECKOUT),
-    );
-    figures.push(measuredNow);
-    await (
-      await paid(one, stage, load.answers.map(referenceOf))
-    )();
-  }
-  figures.push(...(await confirm(one, stage, await opened(one, sizes.payments))));
-  const back = await opened(one, Math.ceil(sizes.payments / 2));
-  await stage.standIn.pay(back);
-  const returns = back.values();
-  const came = await measured(one, stage, `returns, ${AT_ONCE} at once`, () =>
+  const tell = await paid(one, stage, await opened(one, PREPARATIONS));
+  await tell();
+  return [];
+}
+
+async function checkOut(
+  one: Contestant,
+  stage: Stage,
+  shoppers: number,
+  seconds: number,
+): Promise<Figures[]> {
+  const what = `checkouts, ${shoppers} shopper${shoppers === 1 ? '' : 's'}`;
+  const { figures, load } = await measured(one, stage, what, () =>
+    press(one.origin, shoppers, seconds, () => CHECKOUT),
+  );
+  const tell = await paid(one, stage, load.answers.map(referenceOf));
+  await tell();
+  return [figures];
+}
+
+async function comeBack(one: Contestant, stage: Stage, references: readonly string[]): Promise<Figures[]> {
+  await stage.standIn.pay(references);
+  const left = references.values();
+  const { figures } = await measured(one, stage, `returns, ${AT_ONCE} at once`, () =>
     press(one.origin, AT_ONCE, PATIENCE_SEC, () => {
-      const next = returns.next();
+      const next = left.next();
       return next.done === true ? null : { method: 'GET', path: `/checkout/return/${next.value}` };
     }),
   );
-  return [...figures, came.figures];
+  return [figures];
 }
 
 const CHECKOUT: Request = { path: '/checkout', body: BASKET };

@@ -45,6 +45,22 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     tests: [...BY_WIRE, ...BY_FAULTS],
   },
   {
+    bug: 'answers have no deadline',
+    file: EXCHANGE,
+    find: '}, totalMs);',
+    replace: '}, totalMs * 1_000);',
+    breaks: 'a service that drips holds a shopper, and every slot',
+    tests: BY_WIRE,
+  },
+  {
+    bug: 'a call that nobody waits for any more is sent',
+    file: EXCHANGE,
+    find: 'if (failure !== undefined) started.abort(failure);',
+    replace: '',
+    breaks: 'a checkout that was answered 503 is opened behind it',
+    tests: ['test/gateway/exchange.test.ts'],
+  },
+  {
     bug: 'certificates are not checked',
     file: CLIENT,
     find: 'rejectUnauthorized: true',
