@@ -70,8 +70,8 @@ function medianOf(
 }
 
 /**
- * The median over all rounds of one contestant's figure divided by the other's of the same round: a machine may be half as fast a minute
- * later, and the other's turn was seconds ago.
+ * The median over all rounds of one contestant's figure divided by the other's of the same round: a machine may be half as
+ * fast a minute later, and the other's turn was seconds ago.
  */
 function medianRatio(
   figures: readonly Figures[],
