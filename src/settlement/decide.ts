@@ -30,7 +30,10 @@ export type Decision = {
   outcome: VerificationOutcome;
   payment: PaymentStatus;
   release: boolean;
-  /** Money that the shop holds and has not earned, in minor units of the currency that was answered. */
+  /**
+   * Money that the shop holds and has not earned, in minor units of the currency that was answered. All of it: what
+   * closed items have accounted for is taken off where it is written.
+   */
   suspense: { class: string; amount: bigint; currency: string } | null;
 };
 
@@ -85,13 +88,13 @@ function holds(is: 'read' | 'absent' | 'unreadable', mayBeAbsent: boolean): bool
   return is === 'read' || (is === 'absent' && mayBeAbsent);
 }
 
-function decidePaid(payment: Payment): Decision {
-  if (payment.status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
-  if (payment.orderStatus !== 'paid')
+function decidePaid({ status, orderStatus, isDecided, amount, currency }: Payment): Decision {
+  if (status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
+  if (orderStatus !== 'paid' && !isDecided)
     return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
-  // Another payment has paid the order already. This money is real, and it is owed back.
-  const suspense = { class: 'duplicate_payment', amount: payment.amount, currency: payment.currency };
-  return { outcome: 'paid', payment: 'held', release: false, suspense };
+  // Another payment has paid the order, or a person has decided what becomes of this money. It is real all the same.
+  const name = orderStatus === 'paid' ? 'duplicate_payment' : 'paid_after_decision';
+  return { outcome: 'paid', payment: 'held', release: false, suspense: { class: name, amount, currency } };
 }
 
 /** Money that came and is not earned: all of it when it does not match, the surplus when the rest has paid the order. */
@@ -119,6 +122,8 @@ function nextStatus(payment: Payment, outcome: Exclude<VerificationOutcome, 'pai
   const { status } = payment;
   // There is no way back from paid. What contradicts it is kept as evidence, and reconciliation raises it.
   if (status === 'paid') return 'paid';
+  // Money that waits for a person is not undone by words: its order stays in review.
+  if (payment.hasSuspense) return 'held';
   switch (outcome) {
     case 'pending':
       return status === 'held' ? freed(payment) : watched(status);
@@ -147,8 +152,8 @@ function watched(status: PaymentStatus): PaymentStatus {
   return status === 'sending' ? 'ambiguous' : status;
 }
 
-/** One odd answer holds a payment; a plain "pending" after it lets it go again, unless money has come. */
-function freed({ hasSuspense, hasCheckoutUrl }: Payment): PaymentStatus {
-  if (hasSuspense) return 'held';
+/** One odd answer holds a payment; a plain "pending" after it lets it go again. What money of it came to was decided: it stays. */
+function freed({ isDecided, hasCheckoutUrl }: Payment): PaymentStatus {
+  if (isDecided) return 'held';
   return hasCheckoutUrl ? 'open' : 'ambiguous';
 }

@@ -30,6 +30,10 @@ export type Payment = {
   hasCheckoutUrl: boolean;
   /** Whether money of this payment stands in suspense. */
   hasSuspense: boolean;
+  /** How often its money in suspense had changed; what changes it meanwhile makes a decision about it void. */
+  suspenseChanges: number;
+  /** Whether a person has decided about money of it, before it had paid: it never pays by itself again. */
+  isDecided: boolean;
   /** Hints seen when the check began; a larger number afterwards means that one came meanwhile. */
   hints: number;
 };

@@ -2,6 +2,7 @@ import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Queryable, Statement } from '../platform/database.ts';
 import { asRows, gather } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
+import { decidedMoneySql } from '../suspense/repository.ts';
 import type { Decision } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
 import { HINT_PAUSE_SEC } from './schedule.ts';
@@ -11,7 +12,7 @@ export const PAYMENT_COLUMNS = `
   p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",
   extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints, p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
   EXISTS (SELECT FROM suspense_items s WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL)
-    AS "hasSuspense"`;
+    AS "hasSuspense", p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided"`;
 
 /**
  * In which order statements lock orders `o` and payments `p`: `ORDER BY` this, then `FOR NO KEY UPDATE OF o, p`, with
@@ -71,11 +72,12 @@ const RECORD: Statement = {
     WITH seen AS MATERIALIZED (
       SELECT g.*, nextval('verifications_id_seq') AS verification, p.order_id, p.currency AS expected_currency
       FROM json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
-        outcome text, status_word text, amount bigint, currency text, http_status int, body bytea, body_sha256 bytea,
+        suspense_seen int, outcome text, status_word text, amount bigint, currency text, http_status int, body bytea, body_sha256 bytea,
         cause text, status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
         stray_class text, stray_amount bigint, stray_currency text)
       JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
-      WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.mode = g.mode AND g.mode = $2
+      WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
+        AND p.mode = g.mode AND g.mode = $2
       ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p
     ), evidence AS (
       INSERT INTO verifications
@@ -100,11 +102,10 @@ const RECORD: Statement = {
       FROM release WHERE orders.id = release.order_id
     ), stray AS (
       INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
-      SELECT s.mode, s.stray_class, s.reference, s.order_id, s.verification, s.stray_amount, s.stray_currency FROM seen s
-      WHERE s.stray_class IS NOT NULL AND NOT EXISTS (
-        -- Somebody has dealt with this very money.
-        SELECT FROM suspense_items i WHERE i.mode = s.mode AND i.reference = s.reference AND i.closed_at IS NOT NULL
-          AND (i.class, i.amount, i.currency) = (s.stray_class, s.stray_amount, s.stray_currency))
+      SELECT s.mode, s.stray_class, s.reference, s.order_id, s.verification, s.stray_amount - decided.amount,
+        s.stray_currency
+      FROM seen s, LATERAL ${decidedMoneySql('s.mode', 's.reference', 's.stray_currency')} decided
+      WHERE s.stray_class IS NOT NULL AND s.stray_amount > decided.amount
       ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
         SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,
           verification_id = EXCLUDED.verification_id
@@ -180,6 +181,7 @@ function rowOf({ settlement: s, plan }: Recorded): Record<string, unknown> {
     mode: payment.mode,
     status_seen: payment.status,
     order_status_seen: payment.orderStatus,
+    suspense_seen: payment.suspenseChanges,
     outcome: decision.outcome,
     status_word: s.statusWord,
     amount: s.answeredAmount,

@@ -20,6 +20,17 @@ export async function decisionsAbout(
 }
 
 /**
+ * The money under a reference that people have decided about: a row with `amount`, minor units. An item speaks of what no
+ * decision has accounted for. Money that paid its order after all ("earned") is that order's.
+ * @param mode,reference,currency SQL for the three
+ */
+export function decidedMoneySql(mode: string, reference: string, currency: string): string {
+  return `(SELECT coalesce(sum(i.amount), 0) AS amount FROM suspense_items i
+    WHERE i.mode = ${mode} AND i.reference = ${reference} AND i.currency = ${currency}
+      AND i.closed_at IS NOT NULL AND i.decision <> 'earned')`;
+}
+
+/**
  * Holds the money that only the service's history shows: paid transactions that are none of ours, and charges beyond
  * the one that paid an order. Call it in the transaction that raises the findings of `runId`; it reads them there.
  */
@@ -32,14 +43,15 @@ export async function holdMoneyFound(db: Queryable, mode: Mode, runId: string): 
        SELECT f.class, f.reference, r.order_id, f.actual - r.amount, f.currency
        FROM findings f JOIN releases r USING (mode, reference, currency)
        WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'
+     ), locked AS MATERIALIZED (
+       -- As settling locks, which may be at the same money: the payment before its item.
+       SELECT p.reference FROM found JOIN payments p USING (reference) JOIN orders o ON o.id = p.order_id
+       WHERE p.mode = $1 ORDER BY p.order_id, p.reference FOR NO KEY UPDATE OF o, p
      ), held AS (
        INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
-       SELECT $1, class, reference, order_id, amount, currency FROM found
-       WHERE amount > 0 AND currency IS NOT NULL AND NOT EXISTS (
-         -- Somebody has dealt with this very money.
-         SELECT FROM suspense_items s WHERE s.mode = $1 AND s.reference = found.reference AND s.closed_at IS NOT NULL
-           AND (s.class, s.amount, s.currency) = (found.class, found.amount, found.currency))
-       -- As settlement goes, which may be at the same money.
+       SELECT $1, class, reference, order_id, found.amount - decided.amount, currency
+       FROM found, LATERAL ${decidedMoneySql('$1', 'found.reference', 'found.currency')} decided
+       WHERE found.amount > decided.amount AND (SELECT count(*) FROM locked) >= 0
        ORDER BY order_id, reference
        ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
          SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency

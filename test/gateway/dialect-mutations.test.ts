@@ -25,6 +25,8 @@ const payment: Payment = {
   ageSec: 10,
   hasCheckoutUrl: true,
   hasSuspense: false,
+  suspenseChanges: 0,
+  isDecided: false,
   hints: 0,
 };
 

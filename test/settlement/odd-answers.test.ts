@@ -238,7 +238,7 @@ describe('suspense follows the money', () => {
     await look(order, record(order.reference, { amount: 100 }));
     expect(await open(order.reference)).toEqual([]);
     await look(order, record(order.reference, { amount: 200 }));
-    expect(await open(order.reference)).toEqual([{ class: 'underpaid', amount: 20_000n }]);
+    expect(await open(order.reference)).toEqual([{ class: 'underpaid', amount: 10_000n }]);
   });
 });
 

@@ -135,7 +135,7 @@ describe('money that only the history shows', () => {
     expect(await items()).toEqual([]);
     desk.service.history[0] = { ...stranger, amount: '13' };
     await run();
-    expect(await briefly()).toMatchObject([{ amount: 1_300n }]);
+    expect(await briefly()).toMatchObject([{ amount: 50n }]);
   });
 
   test('it stays held when the history forgets it: the finding closes, the money is still owed', async () => {

@@ -121,9 +121,14 @@ export async function resolveSuspense(
   seen: string | null = null,
 ): Promise<boolean> {
   const rows = await db.query(
-    `WITH closed AS (
+    // The payment before its item, as settling locks them: an answer about this very money may be on its way.
+    `WITH locked AS MATERIALIZED (
+       SELECT p.reference FROM suspense_items s JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
+       WHERE s.id = $1 AND s.mode = $2 FOR NO KEY UPDATE OF o, p
+     ), closed AS (
        UPDATE suspense_items s SET closed_at = now(), closed_by = $3, note = $4, decision = $5, refund_note = $6
        WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($7::text IS NULL OR ${VERSION} = $7)
+         AND (SELECT count(*) FROM locked) >= 0
        RETURNING id, order_id, reference, class, decision, note, refund_note
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)

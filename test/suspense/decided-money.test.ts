@@ -1,0 +1,270 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createLogger } from '../../src/platform/logger.ts';
+import { newId } from '../../src/platform/ids.ts';
+import type { Payment } from '../../src/settlement/payment.ts';
+import { loadPayment } from '../../src/settlement/repository.ts';
+import { createSettle, type Settle } from '../../src/settlement/settle.ts';
+import type { Decision } from '../../src/suspense/decision.ts';
+import { openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
+import { openDesk, type Desk } from '../reconciliation/desk.ts';
+import type { FakeTransaction } from '../reconciliation/fake-service.ts';
+import { eventually } from '../support/program.ts';
+
+/* What a person has decided about money holds against whatever the service says later, and against whoever writes. */
+
+let desk: Desk;
+let settle: Settle;
+beforeEach(async () => {
+  desk = await openDesk();
+  settle = createSettle({
+    database: desk.database,
+    gateway: desk.gateway,
+    planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
+    onReleased: () => undefined,
+    logger: createLogger('silent'),
+  });
+});
+afterEach(() => desk.close());
+
+const sql = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  desk.database.query<Row>(text, values);
+const items = async () =>
+  (await openSuspense(desk.database, 'test')).map((item) => ({
+    class: item.class,
+    amount: item.amount,
+    currency: item.currency,
+  }));
+const paid = (amount: string, currency = 'NGN') => ({ status: 'SUCCESS', amount, currency });
+
+async function load(reference: string): Promise<Payment> {
+  const payment = await loadPayment(desk.database, reference, 'test');
+  if (payment === null) throw new Error(`there is no payment ${reference}`);
+  return payment;
+}
+
+/** The service answers verify with this from now on, and the one room asks. */
+async function look(reference: string, record: Partial<FakeTransaction>): Promise<void> {
+  desk.service.verify.set(reference, { reference, ...record });
+  await settle(await load(reference), 'webhook');
+}
+
+/** A person ends the one open item. */
+async function decide(decision: Decision = 'refund', db = desk.database): Promise<void> {
+  const [item] = await openSuspense(db, 'test');
+  const resolution = { by: 'Ngozi', note: 'looked into it', decision, refundNote: null };
+  expect(await resolveSuspense(db, 'test', item?.id ?? 0n, resolution)).toBe(true);
+}
+
+async function stateOf(reference: string) {
+  const [row] = await sql<{ payment: string; order: string; releases: number }>(
+    `SELECT p.status AS payment, o.status AS order,
+       (SELECT count(*)::int FROM releases r WHERE r.order_id = o.id) AS releases
+     FROM payments p JOIN orders o ON o.id = p.order_id WHERE p.reference = $1`,
+    reference,
+  );
+  return row;
+}
+
+const held = { payment: 'held', order: 'review', releases: 0 };
+
+describe('A1: money that a person has decided about never pays an order by itself', () => {
+  test.each<[Decision, string]>([
+    ['refund', '20'],
+    ['credit', '24.99'],
+    ['keep', '30'],
+    ['write_off', '250'],
+    ['other', '0.01'],
+  ])('%s of %s, then the exact sum', async (decision, amount) => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid(amount));
+    await decide(decision);
+    await look(reference, paid('25'));
+    expect(await stateOf(reference)).toEqual(held);
+  });
+
+  test('the case says what no decision has accounted for, and under a class of its own', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await look(reference, paid('24.99'));
+    await decide();
+    await look(reference, paid('25'));
+    expect(await items()).toEqual([{ class: 'paid_after_decision', amount: 1n, currency: 'NGN' }]);
+    expect(
+      await sql(`SELECT detail FROM journal WHERE order_id = $1 ORDER BY seq DESC LIMIT 1`, orderId),
+    ).toMatchObject([{ detail: { outcome: 'paid', suspense: 'paid_after_decision', money: '1 NGN' } }]);
+  });
+
+  test('money in another currency that was given back accounts for none of the exact sum', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('25', 'XOF'));
+    await decide();
+    await look(reference, paid('25'));
+    expect(await items()).toEqual([{ class: 'paid_after_decision', amount: 2_500n, currency: 'NGN' }]);
+  });
+
+  test('also when it was decided while the answer was on its way', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('24.99'));
+    const before = await load(reference);
+    await decide();
+    desk.service.verify.set(reference, { reference, ...paid('25') });
+    await settle(before, 'return');
+    expect(await stateOf(reference)).toEqual(held);
+  });
+
+  test('also when the decision is committed while the answer waits to be written', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('24.99'));
+    desk.service.verify.set(reference, { reference, ...paid('25') });
+    const settling: Promise<unknown>[] = [];
+    await desk.database.transaction(async (tx) => {
+      const [item] = await openSuspense(tx, 'test');
+      const resolution = { by: 'Ngozi', note: 'x', decision: 'refund', refundNote: null } as const;
+      await resolveSuspense(tx, 'test', item?.id ?? 0n, resolution);
+      settling.push(load(reference).then((payment) => settle(payment, 'return')));
+      await eventually(
+        async () =>
+          (
+            await sql(`SELECT FROM pg_stat_activity
+              WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~ 'seen AS'`)
+          ).length > 0,
+      );
+    });
+    await Promise.all(settling);
+    expect(await stateOf(reference)).toEqual(held);
+  });
+
+  test('and a later "pending" does not offer its checkout again', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('24.99'));
+    await decide();
+    await look(reference, { status: 'PENDING' });
+    expect(await stateOf(reference)).toEqual(held);
+  });
+
+  test('PostgreSQL itself refuses a release of it, and the status', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await look(reference, paid('24.99'));
+    await decide();
+    const [proof] = await sql<{ id: bigint }>(
+      `INSERT INTO verifications (reference, order_id, mode, outcome, amount, currency, http_status, body_sha256, cause)
+       SELECT reference, order_id, mode, 'paid', amount, currency, 200, sha256(''), 'operator' FROM payments
+       WHERE reference = $1 RETURNING id`,
+      reference,
+    );
+    await expect(
+      sql(
+        `INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery)
+         SELECT 'rel_x', order_id, reference, mode, amount, currency, $2, 'unneeded' FROM payments WHERE reference = $1`,
+        reference,
+        proof?.id,
+      ),
+    ).rejects.toThrow('a person has decided about this money');
+    await expect(
+      sql(`UPDATE payments SET status = 'paid' WHERE order_id = $1`, orderId),
+    ).rejects.toThrow(/decided_money_pays_nothing|is refused/);
+  });
+
+  test('what was earned is no decision of a person: the same payment goes on as before', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('20'));
+    await look(reference, paid('25'));
+    expect(await stateOf(reference)).toEqual({ payment: 'paid', order: 'paid', releases: 1 });
+    await look(reference, paid('30'));
+    expect(await items()).toEqual([{ class: 'overpaid', amount: 500n, currency: 'NGN' }]);
+  });
+
+  test('another payment of the order is other money, and pays it', async () => {
+    const first = await desk.put({}, null);
+    await look(first.reference, paid('20'));
+    await decide();
+    const second = await desk.put({ orderId: first.orderId }, null);
+    await look(second.reference, paid('25'));
+    expect(await stateOf(second.reference)).toEqual({ payment: 'paid', order: 'paid', releases: 1 });
+  });
+});
+
+describe('A5: an item speaks only of money that no closed item has accounted for', () => {
+  test('a third charge under the reference that paid, after the second was given back', async () => {
+    const { reference } = await desk.put({ isSettled: true }, { id: 'a' });
+    desk.service.history.push({ reference, id: 'b' });
+    await desk.reconcile({ dryRun: false });
+    await decide();
+    desk.service.history.push({ reference, id: 'c' });
+    await desk.reconcile({ dryRun: false });
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 2_500n, currency: 'NGN' }]);
+  });
+
+  test('surpluses that grow', async () => {
+    const { reference } = await desk.put({ isSettled: true }, null);
+    await look(reference, paid('26'));
+    await decide();
+    await look(reference, paid('28.50'));
+    expect(await items()).toEqual([{ class: 'overpaid', amount: 250n, currency: 'NGN' }]);
+    await decide('keep');
+    await look(reference, paid('29'));
+    expect(await items()).toEqual([{ class: 'overpaid', amount: 50n, currency: 'NGN' }]);
+  });
+
+  test('underpayments that grow, and turn into a surplus', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('10'));
+    await decide();
+    await look(reference, paid('15'));
+    expect(await items()).toEqual([{ class: 'underpaid', amount: 500n, currency: 'NGN' }]);
+    await decide();
+    await look(reference, paid('27'));
+    expect(await items()).toEqual([{ class: 'overpaid', amount: 1_200n, currency: 'NGN' }]);
+  });
+
+  test('the same answer again opens nothing', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('10'));
+    await decide();
+    await look(reference, paid('10'));
+    expect(await items()).toEqual([]);
+  });
+});
+
+describe('A6: an order is in review as long as money of it is in suspense', () => {
+  test.each(['FAILED', 'EXPIRED', 'REVERSED', 'PENDING'])('whatever the service says: %s', async (status) => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('20'));
+    await look(reference, { status });
+    expect(await stateOf(reference)).toEqual(held);
+  });
+
+  test('though its payment had failed before the money was found', async () => {
+    const { reference, orderId } = await desk.put({ status: 'failed' }, null);
+    await sql(`UPDATE orders SET status = 'failed' WHERE id = $1`, orderId);
+    await sql(
+      `INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
+       VALUES ('test', 'duplicate_payment', $1, $2, 100, 'NGN')`,
+      reference,
+      orderId,
+    );
+    expect(await stateOf(reference)).toMatchObject({ order: 'review' });
+    await look(reference, { status: 'FAILED' });
+    expect(await stateOf(reference)).toEqual(held);
+  });
+
+  test('and leaves it when a person has decided and the service says that the payment ended', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('20'));
+    await decide();
+    await look(reference, { status: 'FAILED' });
+    expect(await stateOf(reference)).toEqual({ payment: 'failed', order: 'failed', releases: 0 });
+  });
+});
+
+describe('A7: an answer that was asked for before money came to light loses against it', () => {
+  test.each(['PENDING', 'FAILED', 'EXPIRED'])('a slow %s', async (status) => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, { status: 'MUDDLED' });
+    const before = await load(reference);
+    await look(reference, paid('20'));
+    desk.service.verify.set(reference, { reference, status });
+    await settle(before, 'webhook');
+    expect(await stateOf(reference)).toEqual(held);
+    expect(await items()).toEqual([{ class: 'underpaid', amount: 2_000n, currency: 'NGN' }]);
+  });
+});
