@@ -23,6 +23,7 @@ import type { Tracing } from './platform/tracing/tracing.ts';
 import { createAlarm, type Alarm } from './reconciliation/alert.ts';
 import { createReconcile, type Reconcile } from './reconciliation/reconcile.ts';
 import { createDuePayments } from './settlement/due-payments.ts';
+import type { Payment } from './settlement/payment.ts';
 import { createSettle, type Settle } from './settlement/settle.ts';
 import { createReceiveWebhook, type ReceiveWebhook } from './webhooks/receive.ts';
 
@@ -113,10 +114,15 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const clock = systemClock;
   const catalogue = (own.catalogue ?? createCatalogue)(database);
   const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
-  const settle = watch.settle(
-    createSettle({ database, gateway, planRelease: plan, onReleased: onDue, logger }),
-  );
   const alarm = createAlarm(logger, own.alarm);
+  const onUnitError = ({ orderId, reference, currency }: Payment): void => {
+    void alarm({ event: 'unit-error', mode, orderId, reference, currency });
+  };
+  const settle = meters.observeSettle(
+    watch.settle(
+      createSettle({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
+    ),
+  );
   return {
     config,
     logger,

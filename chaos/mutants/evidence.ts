@@ -4,10 +4,76 @@ const DECIDE = 'src/settlement/decide.ts';
 const BY_DECIDING = ['test/settlement/decide.test.ts'];
 const EVIDENCE = 'src/gateway/evidence.ts';
 const BY_READING = ['test/gateway/evidence.test.ts', 'test/gateway/verify.test.ts'];
+const BY_DECISION = ['test/suspense/decided-money.test.ts'];
+const DECIDED_IN_THE_DATABASE = 'prisma/migrations/20261122010000_decided_money/migration.sql';
 const MONEY = 'src/platform/money.ts';
 
 /** What may pay an order, and what becomes of money that may not. */
 export const EVIDENCE_MUTANTS: readonly Mutant[] = [
+  {
+    bug: 'decided money pays',
+    file: DECIDE,
+    find: `if (orderStatus !== 'paid' && !isDecided)`,
+    replace: `if (orderStatus !== 'paid')`,
+    breaks: 'money that was refunded pays an order, or the release fails and settles nothing',
+    tests: BY_DECISION,
+  },
+  {
+    bug: 'the database lets decided money pay',
+    file: DECIDED_IN_THE_DATABASE,
+    find: 'WHERE reference = NEW.reference AND decided_at IS NOT NULL',
+    replace: 'WHERE reference = NEW.reference AND decided_at IS NOT NULL AND false',
+    breaks: 'the next program that writes a release pays an order with money that was refunded',
+    tests: BY_DECISION,
+  },
+  {
+    bug: 'a decision that comes while an answer is on its way is overlooked',
+    file: 'src/settlement/repository.ts',
+    find: 'AND p.suspense_changes = g.suspense_seen',
+    replace: '',
+    breaks: 'settling fails for the whole group, and a stale answer frees money in suspense',
+    tests: BY_DECISION,
+  },
+  {
+    bug: 'items count money twice that was accounted for',
+    file: 'src/suspense/repository.ts',
+    find: `coalesce(sum(i.amount), 0) AS amount`,
+    replace: `0::numeric AS amount`,
+    breaks: 'one charge is refunded twice',
+    tests: BY_DECISION,
+  },
+  {
+    bug: 'words end a review although money is in suspense',
+    file: DECIDE,
+    find: `if (payment.hasSuspense) return 'held';`,
+    replace: '',
+    breaks: 'the page says that nothing was charged',
+    tests: BY_DECISION,
+  },
+  {
+    bug: 'a contradiction is told once for ever',
+    file: 'src/settlement/repository.ts',
+    find: `s.outcome <> 'paid' AND s.outcome IS DISTINCT FROM (`,
+    replace: `s.outcome NOT IN ('paid', 'unknown_status') AND s.outcome IS DISTINCT FROM (`,
+    breaks: 'a chargeback of a paid order is not told',
+    tests: ['test/settlement/contradictions.test.ts'],
+  },
+  {
+    bug: 'one shopper stops a currency',
+    file: 'src/settlement/repository.ts',
+    find: `AND t.order_id <> s.order_id`,
+    replace: '',
+    breaks: 'a slip of one shopper closes the shop for all of them',
+    tests: ['test/settlement/currency-stops.test.ts'],
+  },
+  {
+    bug: 'held payments move by hand',
+    file: DECIDED_IN_THE_DATABASE,
+    find: 'IS DISTINCT FROM transaction_timestamp() THEN',
+    replace: 'IS NULL THEN',
+    breaks: 'a script frees money that a person has to look at',
+    tests: ['test/settlement/contradictions.test.ts'],
+  },
   {
     bug: 'the amount is not checked',
     file: DECIDE,

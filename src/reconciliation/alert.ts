@@ -9,6 +9,7 @@ import type { ReconciliationClass } from './classes.ts';
  * - `findings-raised`: a run has raised new findings; told once, when they are raised.
  * - `reconciliation-incomplete`: a run ended without a verdict on everything.
  * - `reconciliation-failed`: a run broke off.
+ * - `unit-error`: a payment shows a power of ten of what was asked; the next one of another order stops the currency.
  * - `reconciliation-skipped`: runs are skipped because another one is at work, and none has ended for long.
  */
 export type Alert =
@@ -19,7 +20,8 @@ export type Alert =
       runId: string;
       reason: string;
     }
-  | { event: 'reconciliation-skipped'; mode: Mode; reason: string };
+  | { event: 'reconciliation-skipped'; mode: Mode; reason: string }
+  | { event: 'unit-error'; mode: Mode; orderId: string; reference: string; currency: string };
 
 export type RaisedFindings = {
   counts: Partial<Record<ReconciliationClass, number>>;
@@ -61,4 +63,5 @@ const WORDS: Record<Alert['event'], string> = {
   'reconciliation-incomplete': 'reconciliation was not completed',
   'reconciliation-failed': 'reconciliation failed',
   'reconciliation-skipped': 'reconciliation is skipped again and again',
+  'unit-error': 'a payment came in another unit than was asked for',
 };

@@ -18,7 +18,7 @@ export const PLAYS: Record<FaultName, Play> = {
   'pay-less': deed('pay-less', held('underpaid')),
   'pay-more': deed('pay-more', held('overpaid')),
   'pay-other-currency': deed('pay-other-currency', held('currency_mismatch')),
-  // It stops the currency for everybody.
+  // With another one it stops the currency for everybody.
   'pay-hundredfold': { ...deed('pay-hundredfold', held('unit_error')), isAlone: true },
   'pay-twice': deed('pay-twice', held('overpaid')),
   'pay-later': {

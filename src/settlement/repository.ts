@@ -113,21 +113,33 @@ const RECORD: Statement = {
           IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
       RETURNING reference, class, amount || ' ' || currency AS money
     ), stopped AS (
+      -- One order may be its shopper's slip. A second one with no exact payment of the currency between them is the unit.
       -- A payment that is looked at again is no news: what was known at a release must not undo it.
       INSERT INTO currency_stops (mode, currency, reference, verification_id)
       SELECT s.mode, s.expected_currency, s.reference, s.verification FROM seen s
       WHERE s.outcome = 'unit_error' AND NOT EXISTS (
         SELECT FROM verifications v WHERE v.reference = s.reference AND v.outcome = 'unit_error')
+      AND (EXISTS (
+        SELECT FROM seen t WHERE t.outcome = 'unit_error' AND t.expected_currency = s.expected_currency
+          AND t.order_id <> s.order_id
+      ) OR EXISTS (
+        SELECT FROM verifications v JOIN payments p ON p.reference = v.reference
+        WHERE v.mode = s.mode AND v.outcome = 'unit_error' AND p.currency = s.expected_currency AND v.order_id <> s.order_id
+          AND NOT EXISTS (SELECT FROM verifications w
+            WHERE w.reference = v.reference AND w.outcome = 'unit_error' AND w.id < v.id)
+          AND NOT EXISTS (SELECT FROM releases r
+            WHERE r.mode = s.mode AND r.currency = s.expected_currency AND r.released_at > v.answered_at)
+          AND NOT EXISTS (SELECT FROM currency_stops c
+            WHERE c.mode = s.mode AND c.currency = s.expected_currency AND c.released_at > v.answered_at)
+      ))
       ORDER BY s.expected_currency
       ON CONFLICT (mode, currency) WHERE released_at IS NULL DO NOTHING
       RETURNING reference, currency
     ), contradiction AS (
-      -- Once for each thing said: the service may say it at every look from now on. What cannot be read, or is about
-      -- another payment, says nothing.
+      -- Once for each change of what is said: the service may say it at every look from now on.
       SELECT s.reference FROM seen s
-      WHERE s.status_seen = 'paid' AND s.outcome NOT IN ('paid', 'unreadable', 'reference_mismatch') AND NOT EXISTS (
-        SELECT FROM journal j WHERE j.order_id = s.order_id AND j.reference = s.reference
-          AND j.event = 'verification-contradicts' AND j.detail ->> 'outcome' = s.outcome)
+      WHERE s.status_seen = 'paid' AND s.outcome <> 'paid' AND s.outcome IS DISTINCT FROM (
+        SELECT v.outcome FROM verifications v WHERE v.reference = s.reference ORDER BY v.id DESC LIMIT 1)
     ), earned AS (
       UPDATE suspense_items i SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
         note = 'the service now shows exactly what was asked for, and it paid the order'

@@ -24,6 +24,8 @@ export type SettleParts = {
   planRelease: (orderId: string) => ReleasePlan;
   /** Called after a release was recorded: its delivery is due. */
   onReleased: () => void;
+  /** Called when a payment shows money in another unit than was asked for: a person should know at once. */
+  onUnitError?: ((payment: Payment) => void) | undefined;
   logger: Logger;
 };
 
@@ -49,7 +51,7 @@ export function createSettle(parts: SettleParts): Settle {
 
 /** Makes payment and order agree with the answer. Decides anew when somebody else moved them meanwhile. */
 async function agree(
-  { database, gateway, planRelease, onReleased, logger }: SettleParts,
+  { database, gateway, planRelease, onReleased, onUnitError, logger }: SettleParts,
   first: Payment,
   answer: VerifyAnswer,
   cause: Cause,
@@ -60,6 +62,7 @@ async function agree(
     const settlement = settlementOf(payment, decision, answer, cause);
     if (await recordSettlement(database, settlement, planRelease(payment.orderId))) {
       if (decision.release) onReleased();
+      if (decision.outcome === 'unit_error' && payment.status !== 'held') onUnitError?.(payment);
       logChange(logger, payment, settlement);
       return { outcome: decision.outcome, payment: settlement.status, released: decision.release };
     }
@@ -128,6 +131,8 @@ function logChange(log: Logger, before: Payment, { decision, status, cause }: Se
   const { reference, orderId } = before;
   const fields = { reference, orderId, cause, outcome: decision.outcome, payment: status };
   if (decision.release) log.info(fields, 'order is paid');
+  else if (before.status === 'paid' && decision.outcome !== 'paid')
+    log.warn(fields, 'verify contradicts a paid order');
   else if (status === 'held' && before.status !== 'held')
     log.warn(fields, 'payment is held for a person to look at');
   else if (status !== before.status) log.info(fields, 'payment changed');

@@ -174,9 +174,10 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
     },
     'foreign-origin': () => buy(aBasket, { origin: 'https://evil.example' }),
     'currency-stopped': async () => {
-      const { reference } = await shop.checkout();
-      await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '850000' });
-      await comeBack(reference);
+      for (const { reference } of [await shop.checkout(), await shop.checkout()]) {
+        await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '850000' });
+        await comeBack(reference);
+      }
       const answer = await buy();
       await sql(`UPDATE currency_stops SET released_at = now(), released_by = 'test', note = 'seen'`);
       return answer;

@@ -1,12 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
+import type { Alert } from '../../src/reconciliation/alert.ts';
 import { workList } from '../../src/commands/work-list.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
+const alerts: Alert[] = [];
 let shop: TestProgram;
 beforeAll(async () => {
-  shop = await startProgram({ env: { ADMIN_TOKEN: 'operator-token-of-the-test' } });
+  const alarm = (alert: Alert): void => void alerts.push(alert);
+  shop = await startProgram({
+    env: { ADMIN_TOKEN: 'operator-token-of-the-test' },
+    own: { catalogue: null, receiver: null, alarm },
+  });
 });
 afterAll(() => shop.close());
 afterEach(async () => {
@@ -38,13 +44,71 @@ async function lookAgain({ reference }: { reference: string }): Promise<void> {
   await shop.program.duePayments.pass();
 }
 
-/** An order of 8,500.00 NGN, seen as paid with a hundred times as much. */
-async function unitError(amount = '850000.00'): Promise<CheckoutAnswer> {
+/** An order of 8,500.00 NGN, seen as paid with that much. */
+async function seenPaid(amount: string): Promise<CheckoutAnswer> {
   const order = await shop.checkout();
   await shop.hand(`transactions/${order.reference}/pay`, { amount, notify: false });
   await look(order);
   return order;
 }
+
+/** Two orders, one after the other, seen as paid in another unit. @returns the second, which stops the currency */
+async function unitError(amount = '850000.00'): Promise<CheckoutAnswer> {
+  await seenPaid(amount);
+  return seenPaid(amount);
+}
+
+describe('C5: one shopper alone stops nothing', () => {
+  test.each(['850000.00', '850.00', '85000.00'])('who pays %s for 8500.00: told at once', async (amount) => {
+    alerts.length = 0;
+    const { orderId, reference } = await seenPaid(amount);
+    expect(await openStops()).toEqual([]);
+    expect(alerts).toEqual([{ event: 'unit-error', mode: 'test', orderId, reference, currency: 'NGN' }]);
+    await lookAgain({ reference });
+    expect(alerts).toHaveLength(1);
+    await seenPaid('8500.00');
+  });
+
+  test('nor the same order again, by another payment', async () => {
+    const first = await seenPaid('850.00');
+    await query(`UPDATE orders SET status = 'failed' WHERE id = $1`, first.orderId);
+    const second = await shop.checkout({ orderId: first.orderId });
+    expect(second.reference).not.toBe(first.reference);
+    await shop.hand(`transactions/${second.reference}/pay`, { amount: '850.00', notify: false });
+    await look(second);
+    expect(await openStops()).toEqual([]);
+    await seenPaid('8500.00');
+  });
+
+  test('nor a second order when an exact payment of the currency lies between', async () => {
+    await seenPaid('850.00');
+    await seenPaid('8500.00');
+    await seenPaid('850.00');
+    expect(await openStops()).toEqual([]);
+    await seenPaid('8500.00');
+  });
+
+  test('an exact payment of another currency says nothing about this one', async () => {
+    await seenPaid('850.00');
+    const other = await shop.checkout({ email: 'ada@example.com', items: [{ sku: 'bissap', quantity: 1 }] });
+    await shop.hand(`transactions/${other.reference}/pay`, { notify: false });
+    await look(other);
+    const { reference } = await seenPaid('85000.00');
+    expect(await openStops()).toEqual([{ mode: 'test', currency: 'NGN', reference }]);
+  });
+
+  test('two orders that are looked at in the same instant are two', async () => {
+    const orders = [await shop.checkout(), await shop.checkout()];
+    for (const { reference } of orders)
+      await shop.hand(`transactions/${reference}/pay`, { amount: '85.00', notify: false });
+    await query(
+      'UPDATE payments SET next_check_at = now(), leased_until = NULL WHERE reference = ANY($1)',
+      orders.map(({ reference }) => reference),
+    );
+    await shop.program.duePayments.pass();
+    expect(await openStops()).toHaveLength(1);
+  });
+});
 
 /** What `npm run currencies -- …` prints, and its exit code. */
 async function command(positionals: string[], values: { by?: string; note?: string } = {}) {
@@ -66,7 +130,7 @@ async function command(positionals: string[], values: { by?: string; note?: stri
   }
 }
 
-describe('a paid amount that is a power of ten away stops new checkouts of its currency', () => {
+describe('a second one that is a power of ten away stops new checkouts of its currency', () => {
   test.each(['850000.00', '85.00'])('%s for 8500.00: no order, no payment, no call', async (amount) => {
     const open = await shop.checkout();
     const failed = await shop.checkout();
@@ -174,9 +238,9 @@ describe('a person releases it', () => {
     ).toEqual([{ cause: 'operator:Ngozi', detail: { currency: 'NGN', note: 'dialect corrected' } }]);
   });
 
-  test('what was known then does not stop it again, a new one does', async () => {
+  test('what was known then does not stop it again, two new ones do', async () => {
     const [one, two] = [await shop.checkout(), await shop.checkout()];
-    const late = await shop.checkout();
+    const [late, later] = [await shop.checkout(), await shop.checkout()];
     for (const order of [one, two]) {
       await shop.hand(`transactions/${order.reference}/pay`, { amount: '85.00', notify: false });
       await look(order);
@@ -184,8 +248,11 @@ describe('a person releases it', () => {
     await command(['release', 'NGN'], { by: 'Ngozi', note: 'looked at both' });
     for (const order of [one, two]) await lookAgain(order);
     expect(await openStops()).toEqual([]);
-    await shop.hand(`transactions/${late.reference}/pay`, { amount: '85.00', notify: false });
-    await look(late);
-    expect(await openStops()).toMatchObject([{ currency: 'NGN', reference: late.reference }]);
+    for (const order of [late, later]) {
+      expect(await openStops()).toEqual([]);
+      await shop.hand(`transactions/${order.reference}/pay`, { amount: '85.00', notify: false });
+      await look(order);
+    }
+    expect(await openStops()).toMatchObject([{ currency: 'NGN', reference: later.reference }]);
   });
 });

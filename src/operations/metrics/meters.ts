@@ -2,6 +2,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Settle } from '../../settlement/settle.ts';
 import type { ReceiveWebhook } from '../../webhooks/receive.ts';
 
 /** What only the process itself can count: its calls to the service, and the webhooks that it refused to keep. */
@@ -9,6 +10,8 @@ export type Meters = {
   /** The same gateway, whose calls are timed, the wait for their turn included. */
   observeGateway(gateway: Gateway): Gateway;
   observeWebhooks(receive: ReceiveWebhook): ReceiveWebhook;
+  /** The same settling; what verify answers against a paid order is counted. */
+  observeSettle(settle: Settle): Settle;
   text(): Promise<string>;
 };
 
@@ -32,6 +35,13 @@ export function createMeters(clock: Clock): Meters {
   });
   // A rate needs a beginning: what has not happened yet happened no times.
   for (const result of ['stored', 'bad-signature', 'malformed']) webhooks.inc({ result }, 0);
+
+  const contradicting = new Counter({
+    name: 'integrator_contradicting_answers_total',
+    help: 'Answers of verify about a paid order that are not exactly "paid", by what they say',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
 
   async function timed<T>(call: string, ask: () => Promise<T>, outcomeOf: (answer: T) => string): Promise<T> {
     const startedMs = clock.elapsedMs();
@@ -68,6 +78,12 @@ export function createMeters(clock: Clock): Meters {
       const result = await receive(request);
       webhooks.inc({ result: result.outcome });
       return result;
+    },
+    observeSettle: (settle) => async (payment, cause) => {
+      const settled = await settle(payment, cause);
+      if (settled.payment === 'paid' && settled.outcome !== 'paid')
+        contradicting.inc({ outcome: settled.outcome });
+      return settled;
     },
     text: () => registry.metrics(),
   };
