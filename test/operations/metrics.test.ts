@@ -51,7 +51,7 @@ describe('the dashboard and the alert rules', () => {
     const alerts = textOf('alerts.yml').split('- alert: ').slice(1);
     expect(alerts.length).toBeGreaterThan(10);
     for (const alert of alerts) {
-      expect(alert).toMatch(/runbook: docs\/runbook\.md#[a-z-]+\n/);
+      expect(alert).toMatch(/runbook: docs\/runbook\.md#[a-z_-]+\n/);
       expect(alert).toMatch(/summary: ['"].{20,}['"]/);
       expect(alert).toMatch(/severity: (page|ticket)\n/);
     }

@@ -106,9 +106,12 @@ describe('F4: a payment does not move by hand', () => {
   const move = (status: string) =>
     query('UPDATE payments SET status = $2 WHERE reference = $1', order.reference, status);
 
-  test.each(['open', 'failed', 'expired', 'held', 'refused', 'ambiguous'])('from paid to %s', async (status) => {
-    await expect(move(status)).rejects.toThrow('the payment is paid');
-  });
+  test.each(['open', 'failed', 'expired', 'held', 'refused', 'ambiguous'])(
+    'from paid to %s',
+    async (status) => {
+      await expect(move(status)).rejects.toThrow('the payment is paid');
+    },
+  );
 
   test.each(['open', 'failed', 'expired', 'paid', 'refused', 'ambiguous'])(
     'from held to %s',

@@ -159,9 +159,9 @@ describe('A1: money that a person has decided about never pays an order by itsel
         proof?.id,
       ),
     ).rejects.toThrow('a person has decided about this money');
-    await expect(
-      sql(`UPDATE payments SET status = 'paid' WHERE order_id = $1`, orderId),
-    ).rejects.toThrow(/decided_money_pays_nothing|is refused/);
+    await expect(sql(`UPDATE payments SET status = 'paid' WHERE order_id = $1`, orderId)).rejects.toThrow(
+      /decided_money_pays_nothing|is refused/,
+    );
   });
 
   test('what was earned is no decision of a person: the same payment goes on as before', async () => {

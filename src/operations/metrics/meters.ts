@@ -20,13 +20,16 @@ const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 12];
 
 export function createMeters(clock: Clock): Meters {
   const registry = new Registry();
-  const calls = new Histogram({
-    name: 'integrator_service_call_seconds',
-    help: 'Calls to the payment service by kind and outcome',
-    labelNames: ['call', 'outcome'],
-    buckets: SECONDS,
-    registers: [registry],
-  });
+  const timed = createTimed(
+    clock,
+    new Histogram({
+      name: 'integrator_service_call_seconds',
+      help: 'Calls to the payment service by kind and outcome',
+      labelNames: ['call', 'outcome'],
+      buckets: SECONDS,
+      registers: [registry],
+    }),
+  );
   const webhooks = new Counter({
     name: 'integrator_webhooks_total',
     help: 'Webhooks received by what was done with them: stored, bad-signature, malformed',
@@ -42,21 +45,6 @@ export function createMeters(clock: Clock): Meters {
     labelNames: ['outcome'],
     registers: [registry],
   });
-
-  async function timed<T>(call: string, ask: () => Promise<T>, outcomeOf: (answer: T) => string): Promise<T> {
-    const startedMs = clock.elapsedMs();
-    const note = (outcome: string): void => {
-      calls.observe({ call, outcome }, (clock.elapsedMs() - startedMs) / 1_000);
-    };
-    try {
-      const answer = await ask();
-      note(outcomeOf(answer));
-      return answer;
-    } catch (error) {
-      note(failureOf(error));
-      throw error;
-    }
-  }
 
   return {
     observeGateway: (gateway) => ({
@@ -86,6 +74,25 @@ export function createMeters(clock: Clock): Meters {
       return settled;
     },
     text: () => registry.metrics(),
+  };
+}
+
+type Timed = <T>(call: string, ask: () => Promise<T>, outcomeOf: (answer: T) => string) => Promise<T>;
+
+function createTimed(clock: Clock, calls: Histogram<'call' | 'outcome'>): Timed {
+  return async (call, ask, outcomeOf) => {
+    const startedMs = clock.elapsedMs();
+    const note = (outcome: string): void => {
+      calls.observe({ call, outcome }, (clock.elapsedMs() - startedMs) / 1_000);
+    };
+    try {
+      const answer = await ask();
+      note(outcomeOf(answer));
+      return answer;
+    } catch (error) {
+      note(failureOf(error));
+      throw error;
+    }
   };
 }
 
