@@ -1,4 +1,6 @@
+import { isNestedRecord } from './claims.ts';
 import { foldWord } from './dialect.ts';
+import { isCallKey } from './field-meaning.ts';
 import { at, isRecord, numberText, type Json } from './reading.ts';
 
 /**
@@ -23,6 +25,12 @@ export function isFailedCall(document: Json, recordPointer: string): boolean {
   if (recordPointer === '') return isBareFailure(document);
   const keys = recordPointer.split('/').slice(0, -1);
   return keys.some((_key, index) => isFailedEnvelope(at(document, keys.slice(0, index + 1).join('/'))));
+}
+
+/** The key beside a bare record's status by which it is an envelope; null: it is a record. */
+export function callKeyBeside(record: Record<string, Json>): string | null {
+  const keys = Object.entries(record).find(([name, value]) => isCallKey(name) || isNestedRecord(name, value));
+  return keys?.[0] ?? null;
 }
 
 /** Whether an envelope's own words say that the call failed. */

@@ -1,11 +1,13 @@
 import type { Mode } from '../platform/mode.ts';
-import { minorDigits, parseMajor } from '../platform/money.ts';
-import { foldWord, type Dialect } from './dialect.ts';
+import type { RecordPointers } from './claims.ts';
+import { findContradiction } from './contradictions.ts';
+import type { Dialect } from './dialect.ts';
+import { amountOf, classOf, currencyOf, type StatusClass } from './field-values.ts';
 import { at, firstAt, isPresent, isRecord, numberText, stringOf, type Json } from './reading.ts';
 import { readMode } from './record-mode.ts';
 
-/** What a record of the service says of a payment, in our words. */
-export type StatusClass = keyof Dialect['statuses'] | 'unknown';
+export type { RecordPointers } from './claims.ts';
+export { classOf, type StatusClass } from './field-values.ts';
 
 /** A field of a record: its value, or that it is not there, or that what is there cannot be read. */
 export type Reading<T> = { is: 'read'; value: T } | { is: 'absent' } | { is: 'unreadable' };
@@ -20,11 +22,12 @@ export type Evidence = {
   amount: Reading<bigint>;
   /** Null: the record does not say, or in a word that we do not know. */
   mode: Mode | null;
+  /**
+   * Which fields of a record that says paid speak against it, in words and without their values; null: none. Such a
+   * record proves nothing: see docs/what-we-believe.md.
+   */
+  contradiction: string | null;
 };
-
-/** Where the fields of a record stand: the dialect's pointers, of verify or of history. */
-export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'amount' | 'currency'> &
-  Partial<Pick<Dialect['verify'], 'mode'>>;
 
 /** The record inside an answer and where it stands, or null. An envelope is not a record: see {@link isEnvelope}. */
 export function findRecord(
@@ -61,13 +64,25 @@ export function readEvidence(
   const statusWord = firstAt(record, pointers.status, stringOf);
   const currency = reading(record, pointers.currency, currencyOf);
   const unitCurrency = currency.is === 'read' ? currency.value : expectedCurrency;
+  const status = classOf(statusWord, dialect);
+  const amount = reading(record, pointers.amount, (value) =>
+    amountOf(value, unitCurrency, dialect.amountUnit),
+  );
+  const mode = readMode(record, pointers.mode ?? []);
+  const read = {
+    amount: amount.is === 'read' ? amount.value : null,
+    currency: unitCurrency,
+    reference: firstAt(record, pointers.reference, numberText),
+    mode,
+  };
   return {
-    status: classOf(statusWord, dialect),
+    status,
     statusWord,
     reference: reading(record, pointers.reference, stringOf),
     currency,
-    amount: reading(record, pointers.amount, (value) => amountOf(value, unitCurrency, dialect.amountUnit)),
-    mode: readMode(record, pointers.mode ?? []),
+    amount,
+    mode,
+    contradiction: status === 'paid' ? findContradiction(record, pointers, dialect, read) : null,
   };
 }
 
@@ -79,36 +94,4 @@ function reading<T>(
   const value = firstAt(record, pointers, accept);
   if (value !== null) return { is: 'read', value };
   return { is: isPresent(record, pointers) ? 'unreadable' : 'absent' };
-}
-
-/** What a status word means by the dialect. */
-export function classOf(word: string | null, dialect: Dialect): StatusClass {
-  return word === null ? 'unknown' : (wordsOf(dialect).get(foldWord(word)) ?? 'unknown');
-}
-
-// A reconciliation reads a million records with one dialect: its words are folded once.
-const foldedWords = new WeakMap<Dialect, Map<string, StatusClass>>();
-
-function wordsOf(dialect: Dialect): Map<string, StatusClass> {
-  const known = foldedWords.get(dialect);
-  if (known !== undefined) return known;
-  const classes = Object.entries(dialect.statuses) as [StatusClass, string[]][];
-  const words = new Map(
-    classes.flatMap(([name, list]) => list.map((word) => [foldWord(word), name] as const)),
-  );
-  foldedWords.set(dialect, words);
-  return words;
-}
-
-// Services write currency codes in either case; the letters decide.
-function currencyOf(value: Json): string | null {
-  const code = stringOf(value)?.toUpperCase() ?? '';
-  return minorDigits(code) === null ? null : code;
-}
-
-function amountOf(value: Json, currency: string, unit: Dialect['amountUnit']): bigint | null {
-  const text = numberText(value);
-  if (text === null) return null;
-  if (unit === 'major') return parseMajor(text, currency);
-  return /^\d{1,18}$/.test(text) ? BigInt(text) : null; // 18 digits always fit a bigint column
 }

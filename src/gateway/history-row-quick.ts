@@ -2,6 +2,7 @@ import { minorDigits } from '../platform/money.ts';
 import type { Dialect } from './dialect.ts';
 import { classOf, type StatusClass } from './evidence.ts';
 import { rowPointers, type RowPointers } from './history-row-careful.ts';
+import { createChecks, type RowChecks } from './history-row-checks.ts';
 import { MAX_TEXT, type PlainRow } from './history-row.ts';
 import type { Json } from './reading.ts';
 import { KIND, learnLayout, type RecordLayout } from './record-layout.ts';
@@ -19,8 +20,8 @@ export type QuickReader = {
   learn(bytes: Buffer, record: Json): void;
 };
 
-/** A layout, and which of its values are the row's. */
-type Form = { layout: RecordLayout; slots: Record<keyof RowPointers, number> };
+/** A layout, which of its values are the row's, and what has to be seen of the others before a row counts as paid. */
+type Form = { layout: RecordLayout; slots: Record<keyof RowPointers, number>; checks: RowChecks | null };
 
 /** A list mixes a few layouts (a field is left out, a field is an object here and null there). More is no layout. */
 const MAX_FORMS = 8;
@@ -43,7 +44,7 @@ const NO_ROW: PlainRow = {
 
 export function createQuickReader(dialect: Dialect): QuickReader {
   const pointers = rowPointers(dialect);
-  const forms = createForms(pointers);
+  const forms = createForms(pointers, dialect);
   const statuses = createWords((word): Status => ({ word, is: classOf(word, dialect) }));
   const currencies = createWords((word): Currency | null => {
     const code = word.toUpperCase();
@@ -54,8 +55,9 @@ export function createQuickReader(dialect: Dialect): QuickReader {
   // One for all rows: a million of them would be garbage.
   const row = { ...NO_ROW };
 
-  function readForm({ layout, slots }: Form, bytes: Buffer): PlainRow | null {
+  function readForm({ layout, slots, checks }: Form, bytes: Buffer): PlainRow | null {
     const status = statuses.find(bytes, layout, slots.status);
+    if (checks !== null && status?.is === 'paid' && !checks(bytes)) return null;
     const currency = currencies.find(bytes, layout, slots.currency);
     if (status === null || currency === null || !isPlainText(bytes, layout, slots.reference)) return null;
     const hasId = slots.serviceId !== NONE;
@@ -85,7 +87,7 @@ export function createQuickReader(dialect: Dialect): QuickReader {
 }
 
 /** The layouts that the list has shown. */
-function createForms(pointers: RowPointers) {
+function createForms(pointers: RowPointers, dialect: Dialect) {
   const forms: Form[] = [];
   let lessons = 0;
   // Of the record that was passed last.
@@ -120,7 +122,9 @@ function createForms(pointers: RowPointers) {
       const layout = learnLayout(bytes, record);
       if (layout === null || pass(bytes, 0) === bytes.length) return;
       const slots = slotsOf(layout, pointers);
-      if (slots !== null) forms.push({ layout, slots });
+      // The layout shows the values of what it passed last.
+      if (slots === null || layout.pass(bytes, 0) !== bytes.length) return;
+      forms.push({ layout, slots, checks: createChecks(layout, bytes, record, slots, pointers, dialect) });
     },
   };
 }

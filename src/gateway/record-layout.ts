@@ -22,6 +22,8 @@ export type RecordLayout = {
    * when that cannot be said from the layout.
    */
   slotOf(pointers: readonly string[]): number | 'absent' | 'odd';
+  /** The values at and below `pointer`: none where it is an empty object or list, or not there. */
+  slotsIn(pointer: string): number[];
 };
 
 export const KIND = { WORD: 0, NUMBER: 1, PLAIN_TEXT: 2, OTHER_TEXT: 3 } as const;
@@ -73,6 +75,8 @@ export function learnLayout(sample: Buffer, record: Json): RecordLayout | null {
       }
       return 'absent';
     },
+    slotsIn: (pointer) =>
+      pointers.flatMap((one, slot) => (one === pointer || one.startsWith(`${pointer}/`) ? [slot] : [])),
   };
 }
 

@@ -18,11 +18,15 @@ const MODES: Record<string, Mode> = {
  */
 export function readMode(record: Json, pointers: readonly string[]): Mode | null {
   for (const pointer of pointers) {
-    const value = at(record, pointer);
-    const mode = typeof value === 'boolean' ? modeOfFlag(value, pointer) : modeOfWord(value);
+    const mode = modeOf(at(record, pointer), pointer);
     if (mode !== null) return mode;
   }
   return null;
+}
+
+/** @param pointer where the value stands: a flag's meaning is in its name */
+export function modeOf(value: Json, pointer: string): Mode | null {
+  return typeof value === 'boolean' ? modeOfFlag(value, pointer) : modeOfWord(value);
 }
 
 function modeOfWord(value: Json): Mode | null {

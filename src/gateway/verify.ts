@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isFailedCall } from './call-flag.ts';
+import { callKeyBeside, isFailedCall } from './call-flag.ts';
 import { mayBeJson } from './content-type.ts';
 import type { Dialect } from './dialect.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
+import { isNamed } from './claims.ts';
+import { printable } from './contradictions.ts';
 import { findRecord, readEvidence, type Evidence } from './evidence.ts';
 import { verifyPath } from './messages.ts';
 import { readJson } from './reading.ts';
@@ -89,5 +91,22 @@ function readRecord(body: Buffer, dialect: Dialect, currency: string): Content {
   const found = findRecord(document, dialect.verify.record);
   if (found === null) return { kind: 'unreadable', why: 'no-record' };
   if (isFailedCall(document, found.pointer)) return { kind: 'unreadable', why: 'call-failed' };
-  return { kind: 'record', evidence: readEvidence(found.record, dialect.verify, dialect, currency) };
+  const evidence = readEvidence(found.record, dialect.verify, dialect, currency);
+  const contradiction = evidence.contradiction ?? envelopeIn(found, evidence, dialect);
+  return { kind: 'record', evidence: { ...evidence, contradiction } };
+}
+
+/**
+ * In an answer that is the record itself, `status` beside a message, a code or a record of the payment is the call's:
+ * "success" means that the question was answered. A dialect file that names the record or the status has decided.
+ */
+function envelopeIn(
+  { record, pointer }: { record: Record<string, unknown>; pointer: string },
+  { status }: Evidence,
+  { verify }: Dialect,
+): string | null {
+  const isDecided = verify.record.join() === '' || isNamed(verify, 'status');
+  if (pointer !== '' || status !== 'paid' || isDecided) return null;
+  const key = callKeyBeside(record);
+  return key === null ? null : `"status" beside "${printable(key)}" is the word of the call`;
 }

@@ -49,6 +49,30 @@ export function parseMajor(text: string, currency: string): bigint | null {
   return minor <= MAX_MINOR ? minor : null;
 }
 
+// Digits of the longest number that is written out, and how far its point may move.
+const MAX_DIGITS = 40;
+const MAX_EXPONENT = 30;
+const SCIENTIFIC = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,3})$/;
+
+/**
+ * A JSON number without its exponent, digit by digit: `1.85e1` as `18.5`. Null when that would be longer than any amount,
+ * so that `1e400` and `1e-400` cost nothing. What has no exponent is given back as it is.
+ */
+export function plainDecimal(text: string): string | null {
+  if (!/e/i.test(text)) return text;
+  const [, sign = '', whole = '', fraction = '', exponent = ''] = SCIENTIFIC.exec(text) ?? [];
+  const places = Number(exponent);
+  const digits = whole + fraction;
+  if (digits === '' || digits.length > MAX_DIGITS || Math.abs(places) > MAX_EXPONENT) return null;
+  const point = whole.length + places;
+  const written = digits
+    .padStart(digits.length + Math.max(0, 1 - point), '0')
+    .padEnd(Math.max(point, 1), '0');
+  const at = Math.max(point, 1);
+  const behind = written.slice(at);
+  return `${sign}${written.slice(0, at).replace(/^0+(?=\d)/, '')}${behind === '' ? '' : `.${behind}`}`;
+}
+
 /** Whether two positive amounts differ by a power of ten: the mark of major and minor units mixed up. */
 export function isPowerOfTenApart(a: bigint, b: bigint): boolean {
   const larger = a < b ? b : a;

@@ -70,10 +70,11 @@ export function outcomeOf(payment: Payment, answer: VerifyAnswer, rules: Evidenc
 
 /** The record says paid. Is it this payment's money, all of it and no more? */
 function provenBy(
-  { reference, currency, amount }: Evidence,
+  { reference, currency, amount, contradiction }: Evidence,
   payment: Payment,
   rules: EvidenceRules,
 ): VerificationOutcome {
+  if (typeof contradiction === 'string') return 'unproven';
   if (!holds(reference.is, rules.referenceMayBeAbsent)) return 'unproven';
   if (!holds(currency.is, rules.currencyMayBeAbsent)) return 'unproven';
   if (currency.is === 'read' && currency.value !== payment.currency) return 'currency_mismatch';

@@ -92,8 +92,15 @@ describe('amounts are read from their source text', () => {
   test.each([
     '25.001',
     '99.99995',
-    '2.5e1',
     '1e400',
+    '1e-400',
+    '1e31',
+    '-2.5e1',
+    '2.5005e1',
+    '2.5e+9999999999999999999999',
+    `${'9'.repeat(100_000)}e9`,
+    '"2.5e1"',
+    '"1.85E+1"',
     '-25',
     '-0',
     '"25,00"',
@@ -104,6 +111,27 @@ describe('amounts are read from their source text', () => {
     '{"amount":25}',
   ])('%s cannot be read', (amount) => {
     expect(amountOf(amount)).toEqual({ is: 'unreadable' });
+  });
+  test.each([
+    ['1.85e1', 1850n],
+    ['2.5E+1', 2500n],
+    ['2500e-2', 2500n],
+    ['0.025e3', 2500n],
+    ['5e-1', 50n],
+    ['5.00e-2', 5n],
+    ['0e9', 0n],
+    ['9.007199254740993e13', 9007199254740993n],
+    ['99999999999999900e-2', 99999999999999900n],
+  ])('G14: %s, a JSON number with an exponent, is read exactly', (amount, value) => {
+    expect(amountOf(amount)).toEqual({ is: 'read', value });
+  });
+  test('G14: minor units with an exponent, where they are whole', () => {
+    const { dialect } = parseDialect('{"amountUnit":"minor"}');
+    const minor = (amount: string) =>
+      evidenceOf(`{"data":{"status":"SUCCESS","currency":"NGN","amount":${amount}}}`, dialect)?.amount;
+    expect(minor('1.85e3')).toEqual({ is: 'read', value: 1850n });
+    expect(minor('1.85e1')).toEqual({ is: 'unreadable' });
+    expect(minor('1e18')).toEqual({ is: 'unreadable' });
   });
   test('an object with two amounts is refused whole', () => {
     expect(() => readJson(Buffer.from('{"amount":1,"amount":2}'))).toThrow();

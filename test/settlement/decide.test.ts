@@ -44,6 +44,7 @@ const exact: Evidence = {
   currency: read('NGN'),
   amount: read(2500n),
   mode: null,
+  contradiction: null,
 };
 
 function read<T>(value: T): Reading<T> {
@@ -80,6 +81,9 @@ describe('evidence that differs in one respect does not pay, and says in which',
     ['underpaid', { amount: read(0n) }],
     ['unproven', { amount: { is: 'absent' } }],
     ['unproven', { amount: { is: 'unreadable' } }],
+    ['unproven', { contradiction: '"refunded" says that money went back' }],
+    ['unproven', { contradiction: '"paid" disagrees with the amount', amount: read(2499n) }],
+    ['pending', { contradiction: '"refunded" says that money went back', status: 'pending' }],
     ['mode_mismatch', { mode: 'live' }],
     ['unknown_status', { status: 'unknown', statusWord: 'COLLECTED' }],
     ['pending', { status: 'pending' }],
@@ -173,6 +177,7 @@ function mayPay(p: Payment, a: VerifyAnswer): boolean {
   const e = a.evidence;
   return (
     e.status === 'paid' &&
+    e.contradiction === null &&
     e.reference.is === 'read' &&
     e.reference.value === p.reference &&
     e.amount.is === 'read' &&
@@ -200,6 +205,7 @@ test('whatever the state and the answer: released exactly when the plain rule sa
     currency: readings('NGN', 'XOF'),
     amount: readings(2500n, 2499n, 2501n, 25n, 250_000n, 0n),
     mode: fc.constantFrom(null, 'test' as const, 'live' as const),
+    contradiction: fc.option(fc.constant('"refunded" says that money went back'), { freq: 4 }),
   });
   const bare = { ...aBody, httpStatus: 200 };
   const answers = fc.oneof(

@@ -1,0 +1,148 @@
+import type { Mode } from '../platform/mode.ts';
+import { claimsOf, type Claim, type RecordPointers, type Repeated } from './claims.ts';
+import { foldWord, type Dialect } from './dialect.ts';
+import { amountOf, classOf, currencyOf } from './field-values.ts';
+import { isRecord, numberText, stringOf, type Json } from './reading.ts';
+import { modeOf } from './record-mode.ts';
+import { isNothing, isTakenBack } from './taken-back.ts';
+
+/**
+ * Reading tolerantly finds fields; it never believes them. A record that says paid is proof only when everything in it
+ * that speaks of this money agrees. The rules, with their false friends in both directions: docs/what-we-believe.md.
+ */
+
+/** What was read from a record that says paid. */
+export type Read = {
+  /** Minor units of `currency`; null: absent or unreadable. */
+  amount: bigint | null;
+  currency: string;
+  reference: string | null;
+  mode: Mode | null;
+};
+
+/** @returns which fields contradict what was read, without their values; null: none */
+export function findContradiction(
+  record: Json,
+  pointers: RecordPointers,
+  dialect: Dialect,
+  read: Read,
+): string | null {
+  const against = claimsOf(record, pointers).filter((claim) => contradicts(claim, read, dialect));
+  return against.length === 0 ? null : against.slice(0, MAX_NAMED).map(inWords).join('; ');
+}
+
+const MAX_NAMED = 3;
+
+/** Whether the field says something else of the payment than what was read. */
+export function contradicts({ pointer, value, says }: Claim, read: Read, dialect: Dialect): boolean {
+  if (isNothing(value)) return false;
+  switch (says.tells) {
+    case 'again':
+      return !repeats(says.what, pointer, value, read, dialect);
+    case 'amount': {
+      if (typeof value === 'boolean') return !value;
+      // The same money in another currency, by its own name.
+      if (says.currency !== null && says.currency !== read.currency) return false;
+      return !isSameMoney(value, read, says.isMinor ? 'minor' : dialect.amountUnit, says.isCertain);
+    }
+    case 'currency': {
+      const code = currencyOf(value);
+      return code !== null && code !== read.currency;
+    }
+    case 'status':
+      return !isWordOfPaid(value, dialect);
+    case 'attempts':
+      return isNonePaid(value, dialect);
+    case 'paid flag':
+      return value === false || foldWord(stringOf(value) ?? '') === 'false';
+    case 'trouble flag':
+      return value === true || foldWord(stringOf(value) ?? '') === 'true';
+    case 'taken back':
+      return isTakenBack(value);
+  }
+}
+
+function repeats(what: Repeated, pointer: string, value: Json, read: Read, dialect: Dialect): boolean {
+  switch (what) {
+    case 'reference':
+      return numberText(value) === read.reference;
+    case 'status':
+      return isWordOfPaid(value, dialect);
+    case 'amount':
+      return read.amount !== null && amountOf(value, read.currency, dialect.amountUnit) === read.amount;
+    case 'currency':
+      return currencyOf(value) === read.currency;
+    case 'mode': {
+      // Most words there speak of something else: see readMode.
+      const mode = modeOf(value, pointer);
+      return mode === null || mode === read.mode;
+    }
+  }
+}
+
+/** @param isCertain whether the field can be nothing but an amount: else a text that is no number says nothing */
+function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCertain: boolean): boolean {
+  const inner = isRecord(value) ? (value.value ?? value.amount ?? value.total) : value;
+  if (isRecord(value) && inner === undefined) return !isCertain;
+  const currency = isRecord(value)
+    ? (value.currency ?? value.currencyCode ?? value.currency_code)
+    : undefined;
+  if (!isNothing(currency) && currencyOf(currency) !== read.currency) return false;
+  const text = numberText(inner);
+  if (!isCertain && (text === null || !LIKE_MONEY.test(text))) return foldWord(text ?? '') !== 'false';
+  return read.amount !== null && amountOf(inner, read.currency, unit) === read.amount;
+}
+
+/** `25`, `25,00`, `NGN 25.00`: digits, and at most a currency around them. Dates and ids are none. */
+const LIKE_MONEY = /^[+-]?[A-Z]{0,3}\s?[+-]?\d[\d., ]*(e[+-]?\d+)?\s?[A-Z]{0,3}$/i;
+
+/**
+ * Words beside the payment's own that a service may well use for the same. They pay nothing; they only do not speak
+ * against a word that does.
+ */
+const SAME_AS_PAID = new Set(
+  [
+    'complete completed captured approved confirmed finished done settled processed ok true'.split(' '),
+    ['fully paid', 'paid in full', 'payment received'],
+  ].flat(),
+);
+
+function isWordOfPaid(value: Json, dialect: Dialect): boolean {
+  if (typeof value === 'boolean') return value;
+  if (isRecord(value))
+    return isWordOfPaid(value.status ?? value.state ?? value.code ?? value.name ?? 0, dialect);
+  const word = stringOf(value);
+  return word !== null && (classOf(word, dialect) === 'paid' || SAME_AS_PAID.has(foldWord(word)));
+}
+
+/** Attempts that failed before the one that paid are honest; a list of attempts without one that paid is not. */
+function isNonePaid(value: Json, dialect: Dialect): boolean {
+  if (!Array.isArray(value)) return false;
+  const words = value.flatMap((one: Json): Json[] =>
+    isRecord(one) ? [one.status ?? one.state].filter((word) => !isNothing(word)) : [],
+  );
+  return words.length > 0 && !words.some((word) => isWordOfPaid(word, dialect));
+}
+
+function inWords({ pointer, says }: Claim): string {
+  const field = `"${printable(pointer.slice(1).replaceAll('/', '.'))}"`;
+  switch (says.tells) {
+    case 'again':
+      return `${field} disagrees with another field for the ${says.what}`;
+    case 'amount':
+    case 'currency':
+      return `${field} disagrees with the ${says.tells}`;
+    case 'taken back':
+      return `${field} says that money went back or did not come`;
+    case 'status':
+    case 'attempts':
+    case 'paid flag':
+    case 'trouble flag':
+      return `${field} disagrees with the status`;
+  }
+}
+
+/** A name from outside, for a person: 64 printable characters at most. */
+export function printable(name: string): string {
+  return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
+}

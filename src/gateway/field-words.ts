@@ -1,0 +1,144 @@
+/**
+ * The words of which services make the names of a payment's fields, and how a name is cut into them:
+ * `amountReceived`, `received_amount`, `Amount-Received` and `amountreceived` are the same two words.
+ */
+
+const list = (words: string): readonly string[] => words.split(' ');
+
+/** What a record calls the payment itself. An order or invoice of a payment service is one that is to be paid. */
+export const PAYMENT = new Set(
+  list(
+    'payment payments pay pmt transaction transactions tran trans trx trxn txn tx charge capture intent debit ' +
+      'purchase sale order invoice checkout collection',
+  ),
+);
+/** Of these the ones that name a record of the payment inside the payment's record. */
+export const NESTED = new Set(
+  list(
+    'payment payments pmt transaction transactions tran trans trx trxn txn tx charge charges capture intent ' +
+      'data record result info detail details object',
+  ),
+);
+/** Adds nothing: the current status is the status. */
+export const NOW = new Set(list('current final latest overall actual new is the'));
+
+/** Money came in. */
+export const CAME_IN = new Set(
+  list('received recieved recvd rcvd paid captured collected deposited tendered'),
+);
+export const AMOUNT = new Set(list('amount amt total sum value money funds'));
+/** What may stand beside {@link CAME_IN} in an amount's name where no word says that it is an amount. */
+export const WITH_CAME_IN = new Set([...list('actually actual gross so far in minor major'), ...PAYMENT]);
+/**
+ * With one of these a name tells something else than how much came in: a time, a part, what is still to come, what the
+ * merchant is paid, or the same money in another currency.
+ */
+export const NOT_CAME_IN = new Set(
+  list(
+    'at on date time timestamp when is has was been fee fees charges tax taxes vat commission tip shipping discount ' +
+      'surcharge interest insurance cashback points reward rewards net settlement settlements settled settle payout out ' +
+      'disbursed requested expected due payable remaining outstanding unpaid balance refund refunds refundable ' +
+      'refunded reversed limit max min maximum minimum count times number percent percentage rate ratio local ' +
+      'converted foreign base original merchant seller vendor beneficiary recipient payee subaccount wallet business ' +
+      'previous previously prior last next to currency code id reference ref installment installments instalment ' +
+      'instalments status state method type channel mode text words formatted display',
+  ),
+);
+/** The name itself says the unit. */
+export const MINOR = new Set(list('minor kobo cents cent pesewas'));
+
+/** Flags: what must not be false of a payment that paid, and what must not be true. */
+export const MUST_BE_TRUE = new Set(
+  list('paid captured received collected successful succeeded success approved completed complete confirmed'),
+);
+export const MUST_BE_FALSE = new Set(
+  list('failed declined rejected aborted pending unpaid underpaid partial partially'),
+);
+export const WITH_FLAG = new Set([...list('is has have was been fully in full money funds'), ...PAYMENT]);
+
+/** Money that went back or never came, or a payment that was taken off: nothing may stand there. */
+export const TAKEN_BACK = new Set(
+  list(
+    'refunded refund refunds reversed reversal reversals disputed dispute disputes chargeback chargebacks ' +
+      'chargedback clawback voided cancelled canceled unpaid underpaid outstanding shortfall',
+  ),
+);
+/** With any other word the name speaks of rules and abilities: `refundPolicy`, `canBeRefunded`, `refundableAmount`. */
+export const WITH_TAKEN_BACK = new Set([
+  ...list(
+    'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when by ' +
+      'partially partial fully full id reference ref reason status state data info detail details list items object ' +
+      'so far minor',
+  ),
+  ...PAYMENT,
+]);
+
+/** Whose currency a sibling names, if it is the one of the money that came in. */
+export const OF_CURRENCY = new Set([
+  ...AMOUNT,
+  ...CAME_IN,
+  ...list('payment transaction tran trans trx trxn txn tx charge'),
+]);
+
+/** What an answer says of the call in its own body. */
+export const OF_CALL = new Set([
+  'message',
+  'messages',
+  'msg',
+  'code',
+  'status code',
+  'http code',
+  'http status',
+]);
+
+/** Keys that make an object a record of its own. */
+export const RECORD_KEYS = new Set(list('status state amount reference'));
+
+const VOCABULARY = new Set(
+  [
+    PAYMENT,
+    NESTED,
+    NOW,
+    CAME_IN,
+    AMOUNT,
+    WITH_CAME_IN,
+    NOT_CAME_IN,
+    MINOR,
+    MUST_BE_TRUE,
+    MUST_BE_FALSE,
+    WITH_FLAG,
+    TAKEN_BACK,
+    WITH_TAKEN_BACK,
+  ].flatMap((words) => [...words]),
+);
+for (const word of list('message code http ccy customer card account risk kyc')) VOCABULARY.add(word);
+
+/** Longer names are nobody's fields; they are not looked at. */
+const MAX_NAME = 64;
+
+/** The words of a field's name, in small letters. */
+export function wordsOfName(name: string): readonly string[] {
+  if (name.length > MAX_NAME) return [];
+  const parts = name
+    .normalize('NFKC')
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .replace(/\bcharged?[_\- ]?back/g, 'chargeback')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((part) => part !== '');
+  return parts.flatMap((part) => cut(part, new Set()) ?? [part]);
+}
+
+/** `amountpaid` as its words, the longest first; null when it is not made of known ones. */
+function cut(part: string, dead: Set<string>): string[] | null {
+  if (VOCABULARY.has(part)) return [part];
+  if (dead.has(part)) return null;
+  for (let length = part.length - 1; length >= 2; length -= 1) {
+    if (!VOCABULARY.has(part.slice(0, length))) continue;
+    const rest = cut(part.slice(length), dead);
+    if (rest !== null) return [part.slice(0, length), ...rest];
+  }
+  dead.add(part);
+  return null;
+}

@@ -1,0 +1,87 @@
+import { claimsOf, type Claim } from './claims.ts';
+import { contradicts } from './contradictions.ts';
+import type { Dialect } from './dialect.ts';
+import type { RowPointers } from './history-row-careful.ts';
+import { isRecord, type Json } from './reading.ts';
+import { KIND, type RecordLayout, type ValueKind } from './record-layout.ts';
+
+/**
+ * Whether a row that says paid shows, in the fields that might speak against it, only what certainly does not: null, the
+ * same bytes as the field that it has to agree with, or the same bytes as the sample, which was read with care.
+ */
+export type RowChecks = (bytes: Buffer) => boolean;
+
+type Check = {
+  slot: number;
+  /** The slot whose value it has to repeat; null: it speaks for itself. */
+  repeats: number | null;
+  mayBeNull: boolean;
+  /** True says no more than that money came. */
+  mayBeTrue: boolean;
+  /** What the sample says without contradicting itself. */
+  known: { kind: ValueKind; bytes: Buffer } | null;
+};
+
+type Slots = Record<keyof RowPointers, number>;
+const NOTHING_READ = { amount: null, currency: '', reference: null, mode: null };
+
+/**
+ * @param layout has just passed `sample`, which holds `record`
+ * @returns null when no row of this layout can contradict itself: its keys speak of nothing twice
+ */
+export function createChecks(
+  layout: RecordLayout,
+  sample: Buffer,
+  record: Json,
+  slots: Slots,
+  pointers: RowPointers,
+  dialect: Dialect,
+): RowChecks | null {
+  const claims = claimsOf(record, pointers);
+  if (claims.length === 0) return null;
+  const checks = claims.flatMap((claim) => checksOf(claim, layout, sample, slots, dialect));
+  return (bytes) => checks.every((check) => holds(check, layout, bytes));
+}
+
+function checksOf(
+  claim: Claim,
+  layout: RecordLayout,
+  sample: Buffer,
+  slots: Slots,
+  dialect: Dialect,
+): Check[] {
+  const { says, value } = claim;
+  const what = says.tells === 'again' ? says.what : says.tells;
+  const ofMoney = what === 'amount' || what === 'currency' || what === 'reference' ? what : null;
+  // The parts of an object say together what none of them says alone.
+  const isWhole = !isRecord(value) && !Array.isArray(value);
+  // In a unit or a currency of its own the same bytes are not the same money.
+  const isPlain = says.tells !== 'amount' || (says.currency === null && !says.isMinor);
+  const isSampleSound = ofMoney === null && !contradicts(claim, NOTHING_READ, dialect);
+  return layout.slotsIn(claim.pointer).map((slot) => ({
+    slot,
+    repeats: ofMoney !== null && isWhole && isPlain ? slots[ofMoney] : null,
+    mayBeNull: isWhole,
+    mayBeTrue: isWhole && says.tells === 'amount',
+    known: isSampleSound
+      ? {
+          kind: layout.kind(slot),
+          bytes: Buffer.from(sample.subarray(layout.from(slot), layout.to(slot))),
+        }
+      : null,
+  }));
+}
+
+const [N, T] = [0x6e, 0x74]; // as in null and true
+
+function holds(check: Check, layout: RecordLayout, bytes: Buffer): boolean {
+  const { slot, repeats, known } = check;
+  const kind = layout.kind(slot);
+  const from = layout.from(slot);
+  const to = layout.to(slot);
+  if (kind === KIND.WORD && check.mayBeNull && bytes[from] === N) return true;
+  if (kind === KIND.WORD && check.mayBeTrue && bytes[from] === T) return true;
+  if (known?.kind === kind && known.bytes.compare(bytes, from, to) === 0) return true;
+  if (repeats === null || (kind !== KIND.NUMBER && kind !== KIND.PLAIN_TEXT)) return false;
+  return bytes.compare(bytes, from, to, layout.from(repeats), layout.to(repeats)) === 0;
+}
