@@ -163,6 +163,22 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     tests: ['test/platform/postgres/migrations.test.ts'],
   },
   {
+    bug: 'a span loses its methods on the way to the terminal',
+    file: 'src/platform/tracing/delivery.ts',
+    find: 'spans.map((span) => `${JSON.stringify(lineOf(span))}\\n`)',
+    replace: 'spans.map((span) => `${JSON.stringify(lineOf({ ...span }))}\\n`)',
+    breaks: 'nobody sees a trace without a collector',
+    tests: ['test/processes/tracing.test.ts'],
+  },
+  {
+    bug: 'an exporter that throws is waited for',
+    file: 'src/platform/tracing/delivery.ts',
+    find: "end({ code: FAILED.code, error: error instanceof Error ? error : new Error('thrown, and no error') });",
+    replace: 'throw error;',
+    breaks: 'a server takes ten seconds to stop',
+    tests: ['test/platform/tracing/tracing.test.ts'],
+  },
+  {
     bug: 'each delivery has a fresh id',
     file: 'src/fulfilment/http-receiver.ts',
     find: `'webhook-id': release.id,`,
