@@ -163,6 +163,22 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     tests: ['test/platform/postgres/migrations.test.ts'],
   },
   {
+    bug: 'a migration that died is taken for undone',
+    file: 'src/platform/postgres/migrations.ts',
+    find: 'if (begun.length > 0) await finishCommitted(session);',
+    replace: '',
+    breaks: 'a script that was committed runs again, and its money is moved twice',
+    tests: ['test/platform/postgres/migrations.test.ts'],
+  },
+  {
+    bug: 'half of a migration is taken for nothing',
+    file: 'src/platform/postgres/migration-refusals.ts',
+    find: 'return mayLeaveHalf(sql) || !isTextOf(sql, row);',
+    replace: 'return false;',
+    breaks: 'a migration runs over the half that it left',
+    tests: ['test/platform/postgres/migrations.test.ts'],
+  },
+  {
     bug: 'a span loses its methods on the way to the terminal',
     file: 'src/platform/tracing/delivery.ts',
     find: 'spans.map((span) => `${JSON.stringify(lineOf(span))}\\n`)',
