@@ -176,6 +176,7 @@ function buildChecks(
     mode,
     dialect,
     secrets: surroundings.webhookSecrets,
+    withoutKey: gateway.withoutKey,
     clock: systemClock,
     reserve: duePayments.reserve,
     onClaimed: watch.hint(() => undefined),

@@ -5,7 +5,7 @@ import { isLoopback } from '../platform/config-fields.ts';
 import { publicAddressesOnly } from './address-guard.ts';
 import { ClientError, codeOf } from './client-error.ts';
 import { brokenOff, createCount, exchange, refuseCompressed, type Exchange } from './exchange.ts';
-import { createKeyScrubber } from './key-echo.ts';
+import { createKeyScrubber, type KeyScrubber } from './key-echo.ts';
 import type { SecretKey } from './secret-key.ts';
 
 /**
@@ -32,8 +32,8 @@ export type StreamRequest = ClientRequest & { signal?: AbortSignal };
 
 export type ClientAnswer = {
   status: number;
+  /** Like the body without our key, should the service have put it there. */
   headers: Dispatcher.ResponseData['headers'];
-  /** Without our key, should the service have put it there. */
   body: Buffer;
   /** To the byte as it came: for a digest, and never to be kept. */
   received: Buffer;
@@ -45,16 +45,17 @@ const CONNECT_MS = 2_000;
 /**
  * @param connections calls in flight at most; the pool needs as many sockets or calls would queue unseen
  * @param lookup how host names become addresses
+ * @param scrubber takes our key out of every answer
  */
 export function createClient(
   baseUrl: URL,
   key: SecretKey,
   connections: number,
   lookup: LookupFunction = systemLookup,
+  scrubber: KeyScrubber = createKeyScrubber(key),
 ): Client {
   const isGuarded = key.mode === 'live' && !isLoopback(baseUrl);
   const { connect, hasFailedToConnect } = createConnector(isGuarded ? publicAddressesOnly(lookup) : lookup);
-  const withoutKey = createKeyScrubber(key);
   const pool = new Pool(baseUrl.origin, {
     connections,
     connect,
@@ -74,8 +75,9 @@ export function createClient(
       const answer = await exchange(pool, toWire(request, key), request).catch((error: unknown) => {
         throw noAnswer(error);
       });
-      const { status, headers, received } = answer;
-      return { status, headers, body: withoutKey(received), received };
+      const { status, received } = answer;
+      const headers = scrubber.cleanHeaders(answer.headers);
+      return { status, headers, body: scrubber.clean(received), received };
     },
     stream: async (request) => {
       const deadline = AbortSignal.timeout(request.totalMs);
@@ -83,7 +85,8 @@ export function createClient(
       const answer = await pool.request({ ...toWire(request, key), signal }).catch((error: unknown) => {
         throw noAnswer(error);
       });
-      const { statusCode: status, headers, body } = answer;
+      const { statusCode: status, body } = answer;
+      const headers = scrubber.cleanHeaders(answer.headers);
       try {
         refuseCompressed(headers);
       } catch (error) {
@@ -91,7 +94,7 @@ export function createClient(
         body.on('error', () => undefined).destroy();
         throw error;
       }
-      return { status, headers, body: counted(body, request.maxBytes) };
+      return { status, headers, body: scrubber.cleanStream(counted(body, request.maxBytes)) };
     },
     close: () => (pool.closed ? Promise.resolve() : pool.close()),
   };

@@ -8,6 +8,7 @@ import type { Dialect } from './dialect.ts';
 import { GatewayKeyRefused, GatewayNotAsked } from './errors.ts';
 import { guardClient, type Guards } from './guarded-client.ts';
 import { initialize, KEY_REFUSED, type InitializeRequest, type InitializeResult } from './initialize.ts';
+import { createKeyScrubber } from './key-echo.ts';
 import { createKeyWatch } from './key-watch.ts';
 import { createPauses, type Endpoint } from './pauses.ts';
 import type { SecretKey } from './secret-key.ts';
@@ -29,6 +30,8 @@ export type Gateway = {
     deadline: VerifyDeadline,
     urgency?: Urgency,
   ): Promise<VerifyAnswer>;
+  /** What came in by another door, without our key should it hold it; the same buffer when it does not. */
+  withoutKey(body: Buffer): Buffer;
   /** For history, which reads its answers as a stream. */
   client: Client;
   /** Whether the service refused our key the last time it was asked. Readiness is red until it accepts it again. */
@@ -73,7 +76,8 @@ export function createGateway({
   logger,
   clock = systemClock,
 }: GatewayOptions): Gateway {
-  const client = createClient(url, key, concurrency + EXTRA_SLOTS);
+  const scrubber = createKeyScrubber(key);
+  const client = createClient(url, key, concurrency + EXTRA_SLOTS, undefined, scrubber);
   const budget = createBudget({ callsPerSecond, concurrency, clock });
   const guards: Guards = {
     budget,
@@ -90,6 +94,7 @@ export function createGateway({
     mode: key.mode,
     checkRefusedKey: keyWatch.checkRefused,
     dialect,
+    withoutKey: scrubber.clean,
     client: clientFor('history', 'history'),
     isKeyRefused: keyWatch.isRefused,
     isFailing: () => guards.breaker.blockedMs() > 0,
@@ -104,14 +109,9 @@ export function createGateway({
       return result;
     },
     verify: async (reference, expectedCurrency, deadline, urgency = urgencyOf(deadline)) => {
+      const guarded = clientFor('verify', urgency);
       try {
-        const answer = await verify(
-          clientFor('verify', urgency),
-          dialect,
-          reference,
-          expectedCurrency,
-          deadline,
-        );
+        const answer = await verify(guarded, dialect, reference, expectedCurrency, deadline);
         keyWatch.note(false);
         return answer;
       } catch (error) {

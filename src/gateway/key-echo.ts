@@ -1,69 +1,79 @@
-import type { SecretKey } from './secret-key.ts';
+import type { Dispatcher } from 'undici';
+import type { Secret } from '../platform/secret.ts';
+import { createKeySearch, type KeySearch, type Stretch } from './key-search.ts';
 
 /** What stands where the key stood. */
 export const REDACTED = '[redacted]';
+const MARK = Buffer.from(REDACTED);
 
-/** So many characters of a key are a piece of it worth hiding; fewer could be anything. */
-const PIECE = 12;
-/** Any piece of twelve holds one whole block of six that begins at a multiple of six. */
-const BLOCK = 6;
+type Headers = Dispatcher.ResponseData['headers'];
 
 /**
- * Takes our own key out of an answer that echoes it, before anybody stores, shows or logs the answer: raw or a piece of
- * it, escaped as in addresses or JSON, in hex or in base64.
- * @returns a function that gives back the very same buffer where there is nothing to take out
+ * Takes our own key out of what comes in, before anybody stores, shows or logs it: the whole or a piece of it, in any
+ * case, escaped as in addresses or JSON, in hex or in base64. What holds no key is given back as the very same object.
  */
-export function createKeyScrubber(key: SecretKey): (body: Buffer) => Buffer {
-  const whole = key.reveal();
-  const own = whole.replace(/^sk_(?:test|live)_/, '');
-  const encoded = own.length < PIECE ? [] : [...inBase64(own), ...inHex(own)];
-  // Reading an answer byte by byte would cost more than the rest of the call; looking for a few words is next to free.
-  const signs = [...(own.length < PIECE ? [whole] : blocksOf(own)), ...encoded, '%', '\\'].map((text) =>
-    Buffer.from(text),
-  );
-  const pieces = own.length < PIECE ? [whole] : [whole, own, ...piecesOf(own)];
-  const pattern = new RegExp([...pieces.map(escapable), ...encoded.map(quoted)].join('|'), 'g');
-  return (body) => {
-    if (!signs.some((sign) => body.includes(sign))) return body;
-    // Each byte is one character here, and becomes the same byte again.
-    const text = body.toString('latin1');
-    const clean = text.replace(pattern, REDACTED);
-    return clean === text ? body : Buffer.from(clean, 'latin1');
+export type KeyScrubber = {
+  clean(body: Buffer): Buffer;
+  cleanHeaders(headers: Headers): Headers;
+  /** For a body that comes in chunks; the key may lie across them. They come out again, cut elsewhere. */
+  cleanStream(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
+};
+
+export function createKeyScrubber(key: Secret): KeyScrubber {
+  const search = createKeySearch(key.reveal());
+  const clean = (body: Buffer): Buffer => without(body, search.find(body));
+  const cleanText = (text: string): string => clean(Buffer.from(text)).toString();
+  return {
+    clean,
+    cleanHeaders: (headers) => {
+      const all = Buffer.from(Object.values(headers).flat().join('\n'));
+      if (search.find(all).length === 0) return headers;
+      const entries = Object.entries(headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.map(cleanText) : value === undefined ? value : cleanText(value),
+      ]);
+      return Object.fromEntries(entries) as Headers;
+    },
+    cleanStream: (body) => cleanStream(body, search),
   };
 }
 
-function blocksOf(text: string): string[] {
-  const count = Math.floor(text.length / BLOCK);
-  return Array.from({ length: count }, (_none, at) => text.slice(at * BLOCK, (at + 1) * BLOCK));
+/** Holds back the last bytes of each chunk, in which a writing of the key may have begun. */
+async function* cleanStream(
+  body: AsyncIterable<Buffer>,
+  { find, longest }: KeySearch,
+): AsyncGenerator<Buffer> {
+  let held: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of body) {
+      const text = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const found = find(text);
+      const cut = cutOf(text.length - longest, found);
+      held = text.subarray(cut);
+      if (cut > 0) yield without(text.subarray(0, cut), found);
+    }
+  } catch (error) {
+    // What came before the end counts as it did without us.
+    yield without(held, find(held));
+    throw error;
+  }
+  if (held.length > 0) yield without(held, find(held));
 }
 
-function piecesOf(text: string): string[] {
-  return Array.from({ length: text.length - PIECE + 1 }, (_none, at) => text.slice(at, at + PIECE));
+/** Where a text may be cut, near `at`, without cutting a stretch in two. */
+function cutOf(at: number, found: readonly Stretch[]): number {
+  const crossed = found.find(({ start, end }) => start < at && end > at);
+  return Math.max(crossed?.start ?? at, 0);
 }
 
-/** How base64 looks depends on where in the text the key begins, so there are three; what neighbours change is left off. */
-function inBase64(text: string): string[] {
-  return [0, 1, 2].flatMap((phase) => {
-    const full = Buffer.from('\0'.repeat(phase) + text).toString('base64');
-    const middle = full.slice(phase === 0 ? 0 : 4, -4);
-    return [...new Set([middle, middle.replaceAll('+', '-').replaceAll('/', '_')])];
-  });
-}
-
-function inHex(text: string): string[] {
-  const hex = Buffer.from(text).toString('hex');
-  return [hex, hex.toUpperCase()];
-}
-
-/** A pattern for the text with any of its characters written plainly, as `%73` or as `\u0073`. */
-function escapable(text: string): string {
-  return Array.from(text, (character) => {
-    const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
-    const digits = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
-    return `(?:\\\\?${quoted(character)}|(?:%|\\\\u00)${digits})`;
-  }).join('');
-}
-
-function quoted(text: string): string {
-  return text.replace(/[^A-Za-z0-9]/g, '\\$&');
+/** The text with a mark in place of each stretch that lies in it. */
+function without(text: Buffer, stretches: readonly Stretch[]): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { start, end } of stretches) {
+    if (end > text.length) break;
+    parts.push(text.subarray(from, start), MARK);
+    from = end;
+  }
+  return parts.length === 0 ? text : Buffer.concat([...parts, text.subarray(from)]);
 }

@@ -41,6 +41,8 @@ export type ReceiveParts = {
   mode: Mode;
   dialect: Dialect;
   secrets: readonly Secret[];
+  /** Takes the secret key out of what came in. Signature and digest are over the bytes as they came. */
+  withoutKey: (body: Buffer) => Buffer;
   clock: Clock;
   /** Places for payments that this process checks at once. */
   reserve: Reserve<DuePayment>;
@@ -59,6 +61,7 @@ export function createReceiveWebhook({
   mode,
   dialect,
   secrets,
+  withoutKey,
   clock,
   reserve,
   onClaimed,
@@ -78,14 +81,15 @@ export function createReceiveWebhook({
       return { outcome: 'bad-signature' };
     }
     if (scheme === null && !limits.ofAddress.take(address)) return tooMany(limits.ofAddress);
-    const reading = isJson ? referenceIn(body, dialect) : { reference: null };
+    const kept = withoutKey(body);
+    const reading = isJson ? referenceIn(kept, dialect) : { reference: null };
     if (reading === null) return { outcome: 'malformed' };
     const keepsUnknown = limits.unknown.hasRoom('');
     const webhook: ReceivedWebhook = {
       mode,
-      body,
+      body: kept,
       bodySha256: createHash('sha256').update(body).digest(),
-      contentType: contentType.slice(0, 100),
+      contentType: withoutKey(Buffer.from(contentType)).toString().slice(0, 100),
       authenticity: scheme === null ? 'unsigned' : 'signed',
       ...reading,
     };

@@ -40,11 +40,12 @@ async function take(req: IncomingMessage, res: ServerResponse, hooks: Hook[]): P
     return; // whoever sent it has gone
   }
   const body = Buffer.concat(chunks);
-  if (req.method === 'POST') hooks.push({ headers: req.headers, body, json: parsed(body) });
+  if (req.method === 'POST') hooks.push({ headers: req.headers, body, json: jsonOf(body) });
   res.writeHead(req.method === 'POST' ? 200 : 404).end();
 }
 
-function parsed(body: Buffer): Json {
+/** Undefined: not JSON. */
+export function jsonOf(body: Buffer): Json {
   try {
     return readJson(body);
   } catch {

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { createClient } from '../client.ts';
+import { createKeyScrubber } from '../key-echo.ts';
 import type { Dialect } from '../dialect.ts';
 import { SecretKey } from '../secret-key.ts';
 import { askPerson } from './ask-person.ts';
@@ -9,7 +10,7 @@ import { conclude } from './conclude.ts';
 import { draftDialect } from './draft.ts';
 import type { Conclusion, Words } from './finding.ts';
 import { createLine, type Said } from './line.ts';
-import type { Hook } from './listener.ts';
+import { jsonOf, type Hook } from './listener.ts';
 import { observe, type ObserveParts } from './observe.ts';
 import type { Observed } from './observed.ts';
 
@@ -46,16 +47,21 @@ export async function probe(options: ProbeOptions): Promise<Probed> {
   const { url, key, dialect, given, secrets, pauseMs, clock, person, keep = () => undefined } = options;
   if (key.mode !== 'test') throw new TypeError('the probe takes only test keys');
   const client = createClient(url, key, 1);
-  const other = createClient(url, new SecretKey(`sk_test_${newId()}`), 1);
+  // Asked with a foreign key, the service may still know ours.
+  const scrubber = createKeyScrubber(key);
+  const other = createClient(url, new SecretKey(`sk_test_${newId()}`), 1, undefined, scrubber);
   const line = createLine(client, pauseMs, keep);
   const stranger = createLine(other, pauseMs, keep);
   try {
-    const observed = await observe({ ...options, line, stranger, dialect });
+    const seen = await observe({ ...options, line, stranger, dialect });
+    // The bytes stay as they came, for the signature; what is concluded and printed comes from the JSON.
+    const hooks = seen.hooks?.map((hook) => ({ ...hook, json: jsonOf(scrubber.clean(hook.body)) })) ?? null;
+    const observed = { ...seen, hooks };
     const now = clock.now();
     const concludeWith = (words: Words): Conclusion => conclude(observed, dialect, { secrets, words, now });
     const { findings, needs } = concludeWith(await askPerson(person, { concludeWith, dialect, given }));
     const draft = draftDialect(given, findings);
-    return { findings, needs, observed, draft, hooks: observed.hooks ?? [] };
+    return { findings, needs, observed, draft, hooks: hooks ?? [] };
   } finally {
     await Promise.all([client.close(), other.close()]);
   }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Secret } from '../../platform/secret.ts';
-import { REDACTED } from '../key-echo.ts';
+import { createKeyScrubber, REDACTED } from '../key-echo.ts';
 import type { Finding } from './finding.ts';
 import type { Said } from './line.ts';
 import type { Probed } from './probe.ts';
@@ -41,10 +41,12 @@ function saverIn(folder: string, secrets: readonly Secret[]): (name: string, val
 
 /** Takes secrets and everything that looks like an e-mail address out of a text. */
 export function createRedactor(secrets: readonly Secret[]): (text: string) => string {
-  const values = secrets.map((secret) => secret.reveal()).filter((value) => value !== '');
+  const given = secrets.filter((secret) => secret.reveal() !== '');
+  const scrubbers = given.map(createKeyScrubber);
   return (text) =>
-    values
-      .reduce((left, value) => left.replaceAll(value, REDACTED), text)
+    scrubbers
+      .reduce<Buffer>((left, { clean }) => clean(left), Buffer.from(text))
+      .toString()
       .replace(/[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)+/gi, REDACTED);
 }
 

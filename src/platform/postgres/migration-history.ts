@@ -16,6 +16,8 @@ export type AppliedMigration = {
   migration_name: string;
   checksum: string;
   finished_at: Date | null;
+  logs: string | null;
+  applied_steps_count: number;
   rolled_back_at: Date | null;
 };
 
@@ -47,7 +49,7 @@ export type History = {
    * Of the code, began and never ended: its process died, or it is at work now. What another version began is its own
    * matter: this one starts all the same, as it must while the next one builds an index for an hour.
    */
-  unfinished: string[];
+  unfinished: AppliedMigration[];
   /** Landed with another text than the code has. */
   edited: string[];
 };
@@ -64,18 +66,22 @@ export function compareHistory(
   return {
     pending: migrations.filter(({ name }) => !records.has(name)).map(({ name }) => name),
     unknown: [...records.keys()].filter((name) => !names.has(name)),
-    unfinished: [...records.values()]
-      .filter((row) => row.finished_at === null && names.has(row.migration_name))
-      .map((row) => row.migration_name),
+    unfinished: [...records.values()].filter(
+      (row) => row.finished_at === null && names.has(row.migration_name),
+    ),
     edited: migrations.filter(({ name, sql }) => isEdited(sql, records.get(name))).map(({ name }) => name),
   };
 }
 
 function isEdited(sql: string, record: AppliedMigration | undefined): boolean {
-  if (!record?.finished_at) return false;
+  return record?.finished_at ? !isTextOf(sql, record) : false;
+}
+
+/** Whether the script is the one that was recorded. */
+export function isTextOf(sql: string, { checksum }: AppliedMigration): boolean {
   // git may check a file out with other line ends than those it was applied with.
   const unix = sql.replaceAll('\r\n', '\n');
-  return ![sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === record.checksum);
+  return [sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === checksum);
 }
 
 function sha256(text: string): string {

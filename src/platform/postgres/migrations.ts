@@ -14,7 +14,8 @@ import {
   MigrationError,
   readMigrations,
 } from './migration-history.ts';
-import { endsItsTransaction, indexAlone, TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
+import { COMMITTED, mayLeaveHalf, TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
+import { namesOf, refuseEdited, refuseHalves, repair, scriptOf } from './migration-refusals.ts';
 import type { Migration } from './schema-engine.ts';
 
 export { DatabaseUnreachableError } from './database-unreachable.ts';
@@ -50,13 +51,12 @@ export async function applyMigrations({ url, dir, logger }: MigrationOptions): P
     await waitForLock(session, logger);
     const applied = await readApplied(session);
     if (isCurrent(migrations, applied, logger)) return [];
-    const { edited, unfinished } = compareHistory(migrations, applied);
-    const restartable = unfinished.filter((name) => indexAlone(scriptOf(migrations, name)) !== null);
-    refuseBrokenHistory(
-      edited,
-      unfinished.filter((name) => !restartable.includes(name)),
-    );
-    const names = await runEngine(session, migrations, restartable);
+    const begun = compareHistory(migrations, applied).unfinished;
+    refuseHalves(migrations, begun);
+    if (begun.length > 0) await finishCommitted(session);
+    const { edited, unfinished } = compareHistory(migrations, await readApplied(session));
+    refuseEdited(edited);
+    const names = await runEngine(session, migrations, namesOf(unfinished));
     logger.info({ migrations: names }, 'database schema is up to date');
     return names;
   } finally {
@@ -101,7 +101,7 @@ async function readApplied(session: pg.Pool): Promise<AppliedMigration[]> {
   );
   if (!table.rows[0]?.name) return [];
   const { rows } = await session.query<AppliedMigration>(
-    'SELECT migration_name, checksum, finished_at, rolled_back_at FROM _prisma_migrations ORDER BY started_at',
+    'SELECT migration_name, checksum, finished_at, rolled_back_at, logs, applied_steps_count FROM _prisma_migrations ORDER BY started_at',
   );
   return rows;
 }
@@ -118,27 +118,13 @@ function isCurrent(
   return true;
 }
 
-function scriptOf(migrations: readonly Migration[], name: string): string {
-  return migrations.find((migration) => migration.name === name)?.sql ?? '';
-}
-
-function refuseBrokenHistory(edited: readonly string[], unfinished: readonly string[]): void {
-  if (edited.length > 0) {
-    throw new MigrationError(
-      `these migrations were edited after they had been applied: ${edited.join(', ')}; restore their files and write a new migration for the change`,
-    );
-  }
-  if (unfinished.length > 0) {
-    throw new MigrationError(
-      unfinished.map((name) => `migration ${name} began earlier and did not end; ${repair(name)}`).join('\n'),
-    );
-  }
-}
-
-function repair(name: string): string {
-  const table = '_prisma_migrations';
-  const where = `WHERE migration_name = '${name}' AND finished_at IS NULL`;
-  return `see what it left in the database and undo that, then run: UPDATE ${table} SET rolled_back_at = now() ${where}`;
+// Its process died between the script's commit and the record of it.
+async function finishCommitted(session: pg.Pool): Promise<void> {
+  await session.query(
+    `UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1, logs = NULL
+     WHERE finished_at IS NULL AND rolled_back_at IS NULL AND (logs = $1 OR applied_steps_count > 0)`,
+    [COMMITTED],
+  );
 }
 
 // Asks again and again rather than wait inside one query: a waiting query holds a snapshot, and CREATE INDEX
@@ -160,7 +146,7 @@ async function waitForLock(session: pg.Pool, logger: Logger): Promise<void> {
   }
 }
 
-/** @param restartable migrations that began, did not end, and take away themselves what they left */
+/** @param restartable migrations that began, did not end, and left nothing or take it away themselves */
 async function runEngine(
   session: pg.Pool,
   migrations: readonly Migration[],
@@ -171,13 +157,17 @@ async function runEngine(
   const engine = await openSchemaEngine(session);
   try {
     for (const name of restartable) await engine.markRolledBack(name);
-    return await engine.apply(migrations);
+    const names = await engine.apply(migrations);
+    await session.query(
+      `UPDATE _prisma_migrations SET logs = NULL WHERE finished_at IS NOT NULL AND logs = $1`,
+      [COMMITTED],
+    );
+    return names;
   } catch (cause) {
     const words = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
     if (!(cause instanceof pg.DatabaseError)) throw new MigrationError(`cannot migrate: ${words}`, { cause });
-    const [name = ''] = compareHistory(migrations, await readApplied(session)).unfinished;
-    const sql = scriptOf(migrations, name);
-    if (endsItsTransaction(sql) && indexAlone(sql) === null) {
+    const [name = ''] = namesOf(compareHistory(migrations, await readApplied(session)).unfinished);
+    if (mayLeaveHalf(scriptOf(migrations, name))) {
       throw new MigrationError(`migration ${name} failed: ${words}; ${repair(name)}`, { cause });
     }
     // Nothing of it was kept, so the next start may try again: after a lock time-out that is all it takes.

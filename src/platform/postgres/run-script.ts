@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { sleep } from '../clock.ts';
 
@@ -23,7 +24,7 @@ export async function runScript(session: pg.Pool, script: string): Promise<void>
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      await session.query(script);
+      await session.query(endsItsTransaction(script) ? script : `${script}\n;${markOf(script)}`);
       return;
     } catch (error) {
       // A script with a BEGIN of its own leaves the connection in a transaction that takes no more statements.
@@ -35,9 +36,23 @@ export async function runScript(session: pg.Pool, script: string): Promise<void>
   }
 }
 
+/** Stands in the `logs` of a migration whose script was committed: it is written in the script's own transaction. */
+export const COMMITTED = 'committed';
+
+// The engine does not say whose script it hands over, but it has just recorded the digest.
+function markOf(script: string): string {
+  const checksum = createHash('sha256').update(script).digest('hex');
+  return `UPDATE _prisma_migrations SET logs = '${COMMITTED}'
+    WHERE checksum = '${checksum}' AND finished_at IS NULL AND rolled_back_at IS NULL`;
+}
+
 /** Whether something of a script may stay when it fails. A false alarm ("ON COMMIT DROP") only costs the retry. */
 export function endsItsTransaction(sql: string): boolean {
-  return /\b(commit|concurrently|vacuum)\b/i.test(sql);
+  const outsideOfFunctions = sql.replace(/\$(\w*)\$.*?\$\1\$/gs, "''");
+  return (
+    /\b(commit|concurrently|vacuum)\b/i.test(sql) ||
+    /(?:^|;)\s*(?:end|rollback|abort|prepare\s+transaction)\b/i.test(outsideOfFunctions)
+  );
 }
 
 /** The index of a script that makes one CONCURRENTLY and does nothing else: such a script can always be run again. */
@@ -48,6 +63,11 @@ export function indexAlone(sql: string): string | null {
       bare,
     );
   return match?.[1] ?? null;
+}
+
+/** Whether a script that did not end may have left half of its work, and what, only a person can see. */
+export function mayLeaveHalf(sql: string): boolean {
+  return endsItsTransaction(sql) && indexAlone(sql) === null;
 }
 
 /** Takes away what a build that failed or was killed has left; an index that is valid stays. */

@@ -41,10 +41,19 @@ export function createDelivery(
           done(failure);
           return;
         }
-        exporter.export(spans, (result) => {
+        const end = (result: Result): void => {
           note(result);
           done(result);
-        });
+        };
+        try {
+          exporter.export(spans, end);
+        } catch (error) {
+          // Without an answer the library waits, and with it the end of the process.
+          end({
+            code: FAILED.code,
+            error: error instanceof Error ? error : new Error('thrown, and no error'),
+          });
+        }
       },
     },
     hurry: () => {
@@ -53,8 +62,9 @@ export function createDelivery(
   };
 }
 
-// Its code is of an enum that no package of ours exports.
+// Their codes are of an enum that no package of ours exports.
 const DELIVERED = { code: 0 } as unknown as Result;
+const FAILED = { code: 1 } as unknown as Result;
 
 /** A collector's own words may be anything. */
 function reasonOf(error: Error): string {
@@ -74,8 +84,10 @@ function createLines(): SpanExporter {
   };
 }
 
-function lineOf({ name, attributes, status, duration, parentSpanContext, ...span }: ReadableSpan): object {
-  const { traceId, spanId } = span.spanContext();
+// A span is an object with methods: spread into another one, it has lost them.
+function lineOf(one: ReadableSpan): object {
+  const { name, attributes, status, duration, parentSpanContext } = one;
+  const { traceId, spanId } = one.spanContext();
   const [seconds, nanoseconds] = duration;
   return {
     span: name,

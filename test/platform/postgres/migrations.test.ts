@@ -17,6 +17,8 @@ import {
   MigrationError,
 } from '../../../src/platform/postgres/migrations.ts';
 
+import { eventually } from '../../support/program.ts';
+
 const SLOW = 60_000;
 const logger = createLogger('silent');
 const dataDir = fs.mkdtempSync(join(tmpdir(), 'migrations-'));
@@ -217,11 +219,93 @@ test('a folder without a script is named', async () => {
   await expect(apply()).rejects.toThrow(`cannot read ${join(dir, '1_empty', 'migration.sql')}`);
 });
 
-test('a migration whose process was killed is named at the next start', async () => {
+/** As the engine records a migration that it is about to run. */
+async function began(name: string, sql: string): Promise<void> {
+  await query(`INSERT INTO _prisma_migrations (id, checksum, migration_name, applied_steps_count)
+    VALUES ('killed ${name}', '${createHash('sha256').update(sql).digest('hex')}', '${name}', 0)`);
+}
+
+test(
+  'G9: a process killed inside of a migration leaves nothing, and the next start goes on by itself',
+  async () => {
+    write('1_table', TABLE);
+    await apply();
+    write('2_waits', 'CREATE TABLE half (id int); ALTER TABLE drawers ADD COLUMN note text;');
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE drawers');
+    const script = `
+    import { applyMigrations } from ${JSON.stringify(new URL('../../../src/platform/postgres/migrations.ts', import.meta.url).href)};
+    import { createLogger } from ${JSON.stringify(new URL('../../../src/platform/logger.ts', import.meta.url).href)};
+    await applyMigrations({ ...${JSON.stringify({ url, dir })}, logger: createLogger('silent') });`;
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
+      stdio: 'ignore',
+    });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    await eventually(async () => {
+      const [row] = await query(`SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted`);
+      return row?.waiting === 1;
+    }, SLOW);
+    child.kill('SIGKILL');
+    await ended;
+    // Its session outlives it for a moment: it gives up waiting for the table, and lets go of everything.
+    await eventually(async () => {
+      const [row] = await query(`SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted`);
+      return row?.waiting === 0;
+    }, SLOW);
+    await holder.end();
+    expect(await apply()).toEqual(['2_waits']);
+    expect(await apply()).toEqual([]);
+  },
+  SLOW,
+);
+
+test('G9: a script that was committed before its process died is not run again', async () => {
   write('1_table', TABLE);
   await apply();
-  await query('UPDATE _prisma_migrations SET finished_at = NULL');
-  await expect(apply()).rejects.toThrow('migration 1_table began earlier and did not end');
+  // From the script's commit on, nothing can be recorded of it.
+  await query(`CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'killed'; END $$;
+    CREATE TRIGGER die BEFORE UPDATE ON _prisma_migrations FOR EACH ROW WHEN (OLD.logs IS NOT NULL) EXECUTE FUNCTION die()`);
+  write('2_one', 'CREATE TABLE one (id int); INSERT INTO one VALUES (1);');
+  await expect(apply()).rejects.toThrow('cannot migrate');
+  await query('DROP TRIGGER die ON _prisma_migrations');
+  expect(await apply()).toEqual([]);
+  expect(await query('SELECT id FROM one')).toEqual([{ id: 1 }]);
+  const [row] = await query(
+    `SELECT finished_at, logs FROM _prisma_migrations WHERE migration_name = '2_one'`,
+  );
+  expect(row).toEqual({ finished_at: expect.any(Date), logs: null });
+});
+
+test.each([
+  ['commits half-way', 'CREATE TABLE half (id int); COMMIT; SELECT 1;'],
+  ['ends a transaction of its own', 'BEGIN; CREATE TABLE half (id int); END; SELECT 1;'],
+  ['commits in a block', 'DO $$ BEGIN CREATE TABLE half (id int); COMMIT; END $$;'],
+])('G9: one that %s is refused, with what to type', async (_name, sql) => {
+  write('1_table', TABLE);
+  await apply();
+  write('2_halves', sql);
+  await began('2_halves', sql);
+  const refusal = String(await apply().catch((error: unknown) => error));
+  expect(refusal).toContain('migration 2_halves began earlier and did not end');
+  await query(/run: (UPDATE .*)$/.exec(refusal)?.[1] ?? '');
+  expect(await apply()).toEqual(['2_halves']);
+});
+
+test('G9: a function that ends its own blocks is one transaction all the same', async () => {
+  write('1_table', TABLE);
+  await apply();
+  write('2_trigger', TRIGGER);
+  await began('2_trigger', TRIGGER);
+  expect(await apply()).toEqual(['2_trigger']);
+});
+
+test('G9: one whose text has changed since it began is refused', async () => {
+  write('1_table', TABLE);
+  await apply();
+  await began('2_other', 'CREATE TABLE half (id int); COMMIT;');
+  write('2_other', 'CREATE TABLE half (id int);');
+  await expect(apply()).rejects.toThrow('migration 2_other began earlier and did not end');
 });
 
 test('a migration that was edited after it had landed is refused by name; other line ends are no edit', async () => {

@@ -1,0 +1,48 @@
+import { type AppliedMigration, isTextOf, MigrationError } from './migration-history.ts';
+import { mayLeaveHalf } from './run-script.ts';
+import type { Migration } from './schema-engine.ts';
+
+export function scriptOf(migrations: readonly Migration[], name: string): string {
+  return migrations.find((migration) => migration.name === name)?.sql ?? '';
+}
+
+export function namesOf(rows: readonly AppliedMigration[]): string[] {
+  return rows.map((row) => row.migration_name);
+}
+
+/**
+ * A script of one transaction that did not end was committed, and says so, or has left nothing. Of a text that has changed
+ * since, nobody can tell which kind it was.
+ * @throws {MigrationError} something may be left that only a person can judge; the message says what to type
+ */
+export function refuseHalves(
+  migrations: readonly Migration[],
+  unfinished: readonly AppliedMigration[],
+): void {
+  const halves = unfinished.filter((row) => {
+    const sql = scriptOf(migrations, row.migration_name);
+    return mayLeaveHalf(sql) || !isTextOf(sql, row);
+  });
+  if (halves.length > 0) {
+    const words = namesOf(halves).map(
+      (name) => `migration ${name} began earlier and did not end; ${repair(name)}`,
+    );
+    throw new MigrationError(words.join('\n'));
+  }
+}
+
+/** @throws {MigrationError} what has landed is not what the files say */
+export function refuseEdited(edited: readonly string[]): void {
+  if (edited.length > 0) {
+    throw new MigrationError(
+      `these migrations were edited after they had been applied: ${edited.join(', ')}; restore their files and write a new migration for the change`,
+    );
+  }
+}
+
+/** What a person does about a migration that left half of its work. */
+export function repair(name: string): string {
+  const table = '_prisma_migrations';
+  const where = `WHERE migration_name = '${name}' AND finished_at IS NULL`;
+  return `see what it left in the database and undo that, then run: UPDATE ${table} SET rolled_back_at = now() ${where}`;
+}
