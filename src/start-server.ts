@@ -11,7 +11,7 @@ import { problemText } from './platform/problem.ts';
 import type { ProblemType } from './platform/problem-types.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { openTracing } from './platform/tracing/tracing.ts';
-import { startWorker } from './start-worker.ts';
+import { startWorker, warnOf } from './start-worker.ts';
 
 export type StartedServer = {
   /** How browsers on this machine reach it. */
@@ -44,6 +44,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   const { config, dataDir, purpose } = options;
   const tracing = await openTracing(config.tracing, () => logger);
   const logger = options.logger ?? createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
+  warnOf(config, logger);
   // The port first: when it is taken nothing else needs to be started, or stopped again.
   let handler = refuseAs('starting');
   const messages = createExpressMessages();

@@ -1,12 +1,19 @@
+import type { Config } from './config.ts';
 import type { Program } from './compose.ts';
 import { forgetOldKeys } from './checkout/idempotency/repository.ts';
 import { sumSettledHours } from './operations/charts/repository.ts';
 import { systemClock } from './platform/clock.ts';
+import type { Logger } from './platform/logger.ts';
 import { createReconcileSchedule } from './reconciliation/schedule.ts';
 
 export type Worker = { stop(): Promise<void> };
 
 const HOUSEKEEPING_MS = 3_600_000;
+
+/** Logs what is legal and risky about the configuration, a line for each. */
+export function warnOf({ warnings }: Config, logger: Logger): void {
+  for (const warning of warnings) logger.warn(warning);
+}
 
 /** Starts the clock's work: due payments, due releases, and the reconciliation schedule. */
 export function startWorker(program: Program): Worker {

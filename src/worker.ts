@@ -4,13 +4,14 @@ import { OWN } from './own.ts';
 import { createLogger } from './platform/logger.ts';
 import { openTracing } from './platform/tracing/tracing.ts';
 import { DATA_DIR, runProcess, terminationSignal } from './run.ts';
-import { startWorker } from './start-worker.ts';
+import { startWorker, warnOf } from './start-worker.ts';
 
 /** `npm run worker`: the clock's work in a process of its own, beside servers that run with WORKER=off. */
 await runProcess(async (config) => {
   const stopped = terminationSignal();
   const tracing = await openTracing(config.tracing, () => logger);
   const logger = createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
+  warnOf(config, logger);
   const surroundings = await prepareSurroundings({
     config,
     dataDir: DATA_DIR,

@@ -75,7 +75,8 @@ test('a secret cannot be printed, serialised or put into a text', () => {
   const config = loadConfig({
     ...PRODUCTION,
     WEBHOOK_SECRETS: 'c4n4ry-1,c4n4ry-2',
-    SHOP_API_TOKEN: 'c4n4ry',
+    SHOP_API_TOKEN: 'c4n4ry-of-the-shop',
+    OPERATORS: 'ada:operator:c4n4ry-of-an-operator',
   });
   const key = config.GATEWAY_SECRET_KEY;
   const texts = [
@@ -145,10 +146,193 @@ test('.env.example names every variable, and loads as it is', () => {
 
 test('in production releases travel by https, or stay on this machine', () => {
   const withReceiver = (url: string) =>
-    faultsOf({ ...PRODUCTION, FULFILMENT_URL: url, FULFILMENT_SECRET: 'whsec_C2FVsBQIhrscChlQIMV' });
+    faultsOf({
+      ...PRODUCTION,
+      FULFILMENT_URL: url,
+      FULFILMENT_SECRET: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+    });
   expect(withReceiver('http://shop.example.com/orders')).toEqual([
     'FULFILMENT_URL: must be https in production, except on this machine',
   ]);
   expect(withReceiver('https://shop.example.com/orders')).toEqual([]);
   expect(withReceiver('http://127.0.0.1:9000/orders')).toEqual([]);
+});
+
+const LIVE_PRODUCTION = { ...PRODUCTION, GATEWAY_SECRET_KEY: LIVE, CHECKOUT_HOSTS: 'pay.example.com' };
+const warningsOf = (env: Record<string, string>): string[] => [...loadConfig(env).warnings];
+const namesIn = (sentences: readonly string[]): string[] =>
+  sentences.map((sentence) => sentence.slice(0, sentence.indexOf(':')));
+
+describe('B2: a live key moves real money, so it needs an address', () => {
+  const live = { GATEWAY_SECRET_KEY: LIVE, CHECKOUT_HOSTS: 'pay.example.com' };
+  const here = { ...live, GATEWAY_URL: 'http://127.0.0.1:4000' };
+  test.each([
+    ['no address', live, ['GATEWAY_URL']],
+    ['no address, and the word', { ...live, ALLOW_LIVE_KEY_ON_LOOPBACK: 'on' }, ['GATEWAY_URL']],
+    ['no address, in a test', { ...live, NODE_ENV: 'test' }, ['GATEWAY_URL']],
+    ['an address on this machine', here, ['GATEWAY_URL']],
+    ['another spelling of it', { ...live, GATEWAY_URL: 'http://[::1]:4000' }, ['GATEWAY_URL']],
+    ['one by https', { ...live, GATEWAY_URL: 'https://localhost:4000' }, ['GATEWAY_URL']],
+    ['and off', { ...here, ALLOW_LIVE_KEY_ON_LOOPBACK: 'off' }, ['GATEWAY_URL']],
+    ['and the word', { ...here, ALLOW_LIVE_KEY_ON_LOOPBACK: 'on' }, []],
+    ['in production', { ...LIVE_PRODUCTION, GATEWAY_URL: 'http://127.0.0.1:4000' }, []],
+  ])('%s', (_name, env, names) => {
+    expect(namesIn(faultsOf(env))).toEqual(names);
+  });
+});
+
+describe('B5: a token that can be guessed is refused in production, and told elsewhere', () => {
+  test.each([
+    ['ADMIN_TOKEN', { ADMIN_TOKEN: 'fifteen letters' }],
+    ['SHOP_API_TOKEN', { SHOP_API_TOKEN: 'a' }],
+    ['OPERATORS', { OPERATORS: 'ada:operator:short,eve:viewer:sixteen-or-longer' }],
+  ])('%s', (name, change) => {
+    expect(namesIn(faultsOf({ ...PRODUCTION, ...change }))).toEqual([name]);
+    expect(namesIn(warningsOf(change))).toEqual([name]);
+  });
+});
+
+describe('B6: whose X-Forwarded-For counts', () => {
+  test.each([
+    ['', ['loopback']],
+    ['loopback, 10.0.0.0/8', ['loopback', '10.0.0.0/8']],
+    [
+      'uniquelocal,linklocal,203.0.113.7,2001:db8::/32',
+      ['uniquelocal', 'linklocal', '203.0.113.7', '2001:db8::/32'],
+    ],
+  ])('"%s"', (TRUSTED_PROXIES, proxies) => {
+    expect(loadConfig({ TRUSTED_PROXIES }).TRUSTED_PROXIES).toEqual(proxies);
+  });
+  test.each([
+    'true', '1', '*', 'all', 'nginx', 'localhost', '10.0.0.0/33', '10.0.0/8', '10.0.0.0/255.0.0.0', '10.0.0.0/', '::1/129',
+    '0.0.0.0/0', '0.0.0.0/1', '::/0', '::ffff:0:0/96', '0:0:0:0:0:ffff:0:0/96', 'fe80::1%eth0', 'loopback;linklocal', 'loopback 10.0.0.0/8', ',',
+  ])('"%s" is refused by name', (TRUSTED_PROXIES) => {
+    expect(namesIn(faultsOf({ TRUSTED_PROXIES }))).toEqual(['TRUSTED_PROXIES']);
+  }); // prettier-ignore
+});
+
+describe('B7, F9: addresses that would not do what they say', () => {
+  test.each([
+    ['PUBLIC_URL', 'https://pay.example.com/shop', GATEWAY],
+    ['PUBLIC_URL', 'https://pay.example.com/?a=1', GATEWAY],
+    ['PUBLIC_URL', 'http://localhost:3000/#x', {}],
+    ['STOREFRONT_RETURN_URL', 'http://shop.example.com/thanks', PRODUCTION],
+    ['STOREFRONT_RETURN_URL', 'http://localhost/thanks', PRODUCTION],
+    ['STOREFRONT_RETURN_URL', 'https://a.example/thanks,https://b.example/thanks', {}],
+    ['STOREFRONT_RETURN_URL', 'https://a.example/thanks https://b.example/thanks', {}],
+    ['STOREFRONT_RETURN_URL', 'https://a.example/thanks;https://b.example/thanks', {}],
+    ['FULFILMENT_URL', 'https://a.example/paid,https://b.example/paid', {}],
+  ])('%s=%s', (name, value, env) => {
+    const secret = `whsec_${'a'.repeat(32)}`;
+    expect(namesIn(faultsOf({ ...env, FULFILMENT_SECRET: secret, [name]: value }))).toEqual([name]);
+  });
+  test('a slash behind the host says nothing, and is taken', () => {
+    expect(loadConfig({ PUBLIC_URL: 'https://pay.example.com/' }).PUBLIC_URL?.origin).toBe(
+      'https://pay.example.com',
+    );
+  });
+});
+
+describe('B7, F7: what is legal and risky is told at start', () => {
+  const SAFE = { ...LIVE_PRODUCTION, WEBHOOK_SECRETS: 'x', DATABASE_URL: 'postgres://u@127.0.0.1/shop' };
+  const told = (change: Record<string, string>): string[] => namesIn(warningsOf({ ...SAFE, ...change }));
+  test('nothing is told of a firm footing, nor on a machine where nothing is set', () => {
+    expect([told({}), warningsOf({})]).toEqual([[], []]);
+  });
+  test('production without a secret for webhooks', () => {
+    expect(told({ WEBHOOK_SECRETS: '' })).toEqual(['WEBHOOK_SECRETS']);
+  });
+  test('production with a test key, and with a storefront over http', () => {
+    expect(told({ GATEWAY_SECRET_KEY: 'sk_test_x' })).toEqual(['GATEWAY_SECRET_KEY']);
+    expect(told({ STOREFRONT_ORIGINS: 'http://shop.example' })).toEqual(['STOREFRONT_ORIGINS']);
+  });
+  test('a live key that is handed to a program on this machine', () => {
+    expect(told({ GATEWAY_URL: 'http://127.0.0.1:4000' })).toEqual(['GATEWAY_URL']);
+  });
+  test.each(['shop_test', 'test', 'integrator-staging', 'TESTS', 'demo'])(
+    'a live key and a database named %s',
+    (name) => {
+      expect(told({ DATABASE_URL: `postgres://u@127.0.0.1/${name}` })).toEqual(['DATABASE_URL']);
+    },
+  );
+  test.each(['contest', 'latest', 'device', 'shop'])(
+    'a live key and a database named %s: nothing to tell',
+    (name) => {
+      expect(told({ DATABASE_URL: `postgres://u@127.0.0.1/${name}` })).toEqual([]);
+    },
+  );
+  test.each([
+    ['db.example.com/shop', ['DATABASE_URL']],
+    ['db.example.com/shop?sslmode=disable', ['DATABASE_URL']],
+    ['db.example.com/shop?sslmode=no-verify', ['DATABASE_URL']],
+    ['db.example.com/shop?uselibpqcompat=true&sslmode=require', ['DATABASE_URL']],
+    ['127.0.0.1/shop?host=10.0.0.4', ['DATABASE_URL']],
+    ['127.0.0.1:6432/shop?pgbouncer=true&direct=db:5432', ['DATABASE_URL']],
+    ['db.example.com/shop?sslmode=verify-full', []],
+    ['db.example.com/shop?sslmode=require', []],
+    ['db.example.com/shop?ssl=true', []],
+    ['/shop?host=/run/postgresql', []],
+    ['[::1]:5432/shop', []],
+  ])('statements on their way to %s', (rest, names) => {
+    expect(told({ DATABASE_URL: `postgres://u:p@${rest}` })).toEqual(names);
+  });
+});
+
+describe('G10: a secret that signs nothing, and hosts that match nothing, are refused by name', () => {
+  const ofBytes = (bytes: number): string => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
+  test.each([
+    'whsec_AAAA',
+    'whsec_A',
+    'whsec_',
+    ofBytes(23),
+    ofBytes(65),
+    `whsec_${'a'.repeat(34)}`,
+    'AAAA',
+    `${ofBytes(24)} `,
+  ])('FULFILMENT_SECRET=%s', (FULFILMENT_SECRET) => {
+    expect(namesIn(faultsOf({ FULFILMENT_SECRET }))).toEqual(['FULFILMENT_SECRET']);
+  });
+  test.each([24, 25, 26, 32, 64])('%d bytes are a secret', (bytes) => {
+    expect(faultsOf({ FULFILMENT_SECRET: ofBytes(bytes) })).toEqual([]);
+  });
+  test.each([
+    'https://pay.example.com', 'pay.example.com/', 'pay.example.com/pay', '*.example.com', '*', 'pay.example.com:443', 'pay.example.com:8443',
+    'user@pay.example.com', 'pay.example.com.', 'pay.example.com pay.example.org', '//pay.example.com', 'bücher.example', '127.1',
+  ])('CHECKOUT_HOSTS=%s', (CHECKOUT_HOSTS) => {
+    const faults = faultsOf({ ...LIVE_PRODUCTION, CHECKOUT_HOSTS });
+    expect(faults).toEqual([expect.stringMatching(/^CHECKOUT_HOSTS: must be host names like pay\.example\.com/)]);
+  }); // prettier-ignore
+  test('capitals are folded, as names are', () => {
+    const { CHECKOUT_HOSTS } = loadConfig({
+      CHECKOUT_HOSTS: 'Pay.Example.COM, xn--bcher-kva.example,[::1],127.0.0.1',
+    });
+    expect(CHECKOUT_HOSTS).toEqual(['pay.example.com', 'xn--bcher-kva.example', '[::1]', '127.0.0.1']);
+  });
+});
+
+describe('B8: operators have a name, a role and a token', () => {
+  const of = (OPERATORS: string, more = {}): string[] => namesIn(faultsOf({ OPERATORS, ...more }));
+  test('several of them', () => {
+    const { OPERATORS } = loadConfig({
+      OPERATORS: 'Ada:operator:a:token:with:colons, Zoë B.:viewer:b-long-token-of-hers',
+    });
+    expect(OPERATORS.map(({ name, role, token }) => [name, role, token.reveal()])).toEqual([
+      ['Ada', 'operator', 'a:token:with:colons'],
+      ['Zoë B.', 'viewer', 'b-long-token-of-hers'],
+    ]);
+  });
+  test.each([
+    'ada', 'ada:operator', 'ada:operator:', ':operator:a-long-token-of-hers', 'ada:admin:a-long-token-of-hers', 'ada:Viewer:a-long-token-of-hers',
+    'ada:operator:with a space', '<b>:operator:a-long-token-of-hers', `${'a'.repeat(81)}:viewer:a-long-token-of-hers`,
+    'ada:viewer:a-long-token-of-hers,Ada:operator:another-token-of-hers', 'ada:viewer:one-token-for-two-x,eve:operator:one-token-for-two-x',
+    'Reconciliation:operator:a-long-token-of-hers', 'settlement:viewer:a-long-token-of-hers',
+  ])('"%s" is refused', (entries) => {
+    expect(of(entries)).toEqual(['OPERATORS']);
+  }); // prettier-ignore
+  test('ADMIN_TOKEN has a name and a token of its own', () => {
+    const ADMIN_TOKEN = 'a-long-admin-token';
+    expect(of(`ada:viewer:${ADMIN_TOKEN}`, { ADMIN_TOKEN })).toEqual(['OPERATORS']);
+    expect(of('Admin:viewer:a-long-token-of-hers', { ADMIN_TOKEN })).toEqual(['OPERATORS']);
+    expect(of('ada:viewer:a-long-token-of-hers', { ADMIN_TOKEN })).toEqual([]);
+  });
 });

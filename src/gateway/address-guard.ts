@@ -1,33 +1,61 @@
-import { BlockList, type LookupFunction } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
  * Addresses that no public host name leads to: this machine, private networks, link-local ones (the metadata service
  * of a cloud among them), shared, multicast and unassigned ones.
  */
-const INNER_NETWORKS: readonly [string, number, 'ipv4' | 'ipv6'][] = [
-  ['0.0.0.0', 8, 'ipv4'],
-  ['10.0.0.0', 8, 'ipv4'],
-  ['100.64.0.0', 10, 'ipv4'],
-  ['127.0.0.0', 8, 'ipv4'],
-  ['169.254.0.0', 16, 'ipv4'],
-  ['172.16.0.0', 12, 'ipv4'],
-  ['192.0.0.0', 24, 'ipv4'],
-  ['192.168.0.0', 16, 'ipv4'],
-  ['198.18.0.0', 15, 'ipv4'],
-  ['224.0.0.0', 3, 'ipv4'],
-  ['::', 127, 'ipv6'],
-  ['64:ff9b:1::', 48, 'ipv6'],
-  ['fc00::', 7, 'ipv6'],
-  ['fe80::', 10, 'ipv6'],
-  ['ff00::', 8, 'ipv6'],
+const INNER_IPV4: readonly [network: string, prefix: number][] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
 ];
 
-const inner = new BlockList();
-for (const [network, prefix, family] of INNER_NETWORKS) inner.addSubnet(network, prefix, family);
+/** Public IPv6 is 2000::/3 (RFC 4291): the blocks around it, and what in it leads back to IPv4 or nowhere. */
+const INNER_IPV6: readonly [network: string, prefix: number][] = [
+  ['::', 96],
+  // IPv4 behind a translator of one's own network: stateless (RFC 2765), and NAT64 with a local prefix (RFC 8215).
+  ['::ffff:0:0:0', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 8],
+  ['200::', 7],
+  ['400::', 6],
+  ['800::', 5],
+  ['1000::', 4],
+  // Protocol assignments, Teredo among them; 6to4; documentation.
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+  ['4000::', 2],
+  ['8000::', 1],
+];
 
-/** Whether an IP address is reached without leaving our own networks. An IPv4 address written as IPv6 counts as itself. */
+/** NAT64 (RFC 6052): where only IPv6 is spoken, a public IPv4 service has an address in here, and so has an inner one. */
+const NAT64 = '64:ff9b::';
+
+const inner = new BlockList();
+for (const [network, prefix] of INNER_IPV6) inner.addSubnet(network, prefix, 'ipv6');
+for (const [network, prefix] of INNER_IPV4) {
+  inner.addSubnet(network, prefix, 'ipv4');
+  inner.addSubnet(`${NAT64}${network}`, 96 + prefix, 'ipv6');
+}
+
+/**
+ * Whether an IP address is reached without leaving our own networks. An IPv4 address written as IPv6 counts as itself,
+ * and what is no address at all as an inner one.
+ */
 export function isInnerAddress(address: string): boolean {
-  return inner.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+  const [plain = ''] = address.split('%');
+  const family = isIP(plain);
+  return family === 0 || inner.check(plain, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /**

@@ -1,10 +1,17 @@
-/** What a reading that goes on later has to know of the pages before: the first record (base64) and who stood there. */
+import { createHash } from 'node:crypto';
+
+/**
+ * What a reading that goes on later has to know of the pages before: the first record and who stood there. Of the record
+ * itself only its length and digest (base64): it may say anything about a person, and this is kept.
+ */
 export type RepetitionState = {
   pages: number;
-  firstRecord: string | null;
+  firstPrint: RecordPrint | null;
   first: string[];
   previous: string[];
 };
+
+type RecordPrint = { length: number; sha256: string };
 
 /** Notices that pages repeat, by the first page and the one before. Not by all of them: lists are long. */
 export type Repetition = {
@@ -28,7 +35,9 @@ const MAX_REMEMBERED = 10_000;
 /** @param from the state of a reading that is gone on with */
 export function createRepetition(from: RepetitionState | null = null): Repetition {
   let pages = from?.pages ?? 0;
-  let firstRecord = typeof from?.firstRecord === 'string' ? Buffer.from(from.firstRecord, 'base64') : null;
+  let firstRecord: Buffer | null = null;
+  // A bookmark of the version before has none.
+  const firstPrint = from?.firstPrint ?? null;
   let hasStartedOver = false;
   let addsNothing = true;
   let first = new Set<string>(from?.first);
@@ -52,7 +61,9 @@ export function createRepetition(from: RepetitionState | null = null): Repetitio
     // Bytes and not names: one payment may stand in the list twice without the list starting over.
     look: (bytes, start, end) => {
       if (pages === 1) firstRecord ??= Buffer.from(bytes.subarray(start, end));
-      else if (firstRecord?.compare(bytes, start, end) === 0) hasStartedOver = true;
+      else if (firstRecord !== null) hasStartedOver ||= firstRecord.compare(bytes, start, end) === 0;
+      else if (firstPrint?.length === end - start)
+        hasStartedOver ||= printOf(bytes.subarray(start, end)).sha256 === firstPrint.sha256;
       return !hasStartedOver;
     },
     isNoting: () => addsNothing || current.size < MAX_REMEMBERED,
@@ -63,9 +74,13 @@ export function createRepetition(from: RepetitionState | null = null): Repetitio
     seen: () => ({ hasStartedOver, addsNothing }),
     state: () => ({
       pages,
-      firstRecord: firstRecord?.toString('base64') ?? null,
+      firstPrint: firstRecord === null ? firstPrint : printOf(firstRecord),
       first: [...(pages === 1 ? current : first)],
       previous: [...current],
     }),
   };
+}
+
+function printOf(record: Buffer): RecordPrint {
+  return { length: record.length, sha256: createHash('sha256').update(record).digest('base64') };
 }

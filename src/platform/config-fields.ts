@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { Secret } from './secret.ts';
 
@@ -32,10 +33,31 @@ export const list = z.string().transform((text) =>
 
 export const secret = z.string().transform((text) => new Secret(text));
 
+// With a comma the second address of two would become a part of the first one's path.
 export const webAddress = z
   .string()
+  .refine((text) => !/[\s,]|;https?:/i.test(text), 'must be one address: a list is not taken here')
   .refine((text) => isWebAddress(text), 'must be an http(s) address without user name or password')
   .transform((text) => new URL(text));
+
+/** The address of a whole host. A path would be dropped, so it is refused; a slash at the end says nothing. */
+export const hostAddress = webAddress.refine(
+  ({ pathname, search, hash }) => `${pathname}${search}${hash}` === '/',
+  'must be the bare address, like https://pay.example.com: no path, query or fragment',
+);
+
+/** A Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes, padded, as the library decodes it. */
+export const signingSecret = z
+  .string()
+  .regex(
+    /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+    'must be a Standard Webhooks secret: whsec_ and base64',
+  )
+  .refine((text) => {
+    const { length } = Buffer.from(text.slice('whsec_'.length), 'base64');
+    return length >= 24 && length <= 64;
+  }, 'must be a Standard Webhooks secret: whsec_ and the base64 of 24 to 64 bytes')
+  .transform((text) => new Secret(text));
 
 /** An address that paths are appended to: anything behind the host would end up in the middle of them. */
 export const bareOrigin = z
@@ -45,6 +67,40 @@ export const bareOrigin = z
     'must be the bare address, like https://api.example.com: no path, trailing slash, user name or query',
   )
   .transform((text) => new URL(text));
+
+/** Host names as `new URL(…).hostname` gives them: that is what a checkout address is compared with. */
+export const hostNames = list
+  .transform((items) => items.map((item) => item.toLowerCase()))
+  .refine(
+    (items) => items.every(isHostName),
+    'must be host names like pay.example.com, comma separated: no scheme, port, path or star',
+  );
+
+/** Whose `X-Forwarded-For` counts. A range so wide that strangers are in it lets each choose an address. */
+export const proxies = list.refine(
+  (items) => items.length > 0 && items.every(isProxy),
+  'must be loopback, linklocal, uniquelocal, addresses or CIDR ranges (IPv4 from /8, IPv6 from /7), comma separated',
+);
+
+const PROXY_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
+
+function isProxy(text: string): boolean {
+  if (PROXY_NAMES.includes(text)) return true;
+  const [, address = '', prefix] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const [least, most] = isIPv4(address) ? [8, 32] : isPlainIPv6(address) ? [7, 128] : [1, 0];
+  const bits = Number(prefix ?? most);
+  return bits >= least && bits <= most;
+}
+
+/** Not an IPv4 address in IPv6 writing: `::ffff:0:0/96` is every IPv4 address there is. */
+function isPlainIPv6(address: string): boolean {
+  return isIPv6(address) && !new URL(`http://[${address}]`).hostname.startsWith('[::ffff:');
+}
+
+function isHostName(text: string): boolean {
+  const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : null;
+  return url?.hostname === text && !/\*|\.$/.test(text);
+}
 
 export const origins = list.refine(
   (items) => items.every(isOrigin),

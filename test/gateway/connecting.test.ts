@@ -122,6 +122,54 @@ describe('a public name that leads to a private network', () => {
     expect(isInnerAddress(address)).toBe(true);
   });
   test.each([
+    [
+      'NAT64',
+      [
+        '64:ff9b::127.0.0.1',
+        '64:ff9b::7f00:1',
+        '64:ff9b::a9fe:a9fe',
+        '64:ff9b::10.1.2.3',
+        '64:ff9b::c0a8:101',
+        '64:ff9b::',
+      ],
+    ],
+    ['NAT64 with a prefix of one’s own', ['64:ff9b:1::1', '64:ff9b:1:ffff::808:808']],
+    ['6to4', ['2002:7f00:1::', '2002:a00:1::1', '2002:c0a8:101::1', '2002:808:808::1']],
+    ['6to4 by its relay', ['192.88.99.1']],
+    ['Teredo', ['2001::1', '2001:0:4136:e378:8000:63bf:3fff:fdd2']],
+    [
+      'IPv4 in other writings',
+      [
+        '::127.0.0.1',
+        '::a00:1',
+        '::ffff:7f00:1',
+        '::ffff:0:127.0.0.1',
+        '0:0:0:0:0:ffff:a00:1',
+        '::FFFF:C0A8:0101',
+      ],
+    ],
+    [
+      'shared, for benchmarks, for protocols',
+      ['100.127.255.255', '198.18.0.1', '198.19.255.255', '192.0.0.8', '2001:2::1'],
+    ],
+    [
+      'not public by their block',
+      ['100::1', '400::1', '4000::1', '5f00::1', 'fec0::1', 'fe80::1%eth0', 'e000::1'],
+    ],
+    ['documentation', ['2001:db8::1', '3fff::1']],
+    ['no address', ['', 'localhost', '10.0.0.1:80', '127.1']],
+  ])('B8: %s is inner', (_name, addresses) => {
+    expect(addresses.filter((address) => !isInnerAddress(address))).toEqual([]);
+  });
+  test.each([
+    '64:ff9b::1.1.1.1',
+    '64:ff9b::808:808',
+    '64:ff9b::192.89.0.1',
+    '2001:4860:4860::8888',
+    '2a00:1450::1',
+    '2003::1',
+    '198.17.255.255',
+    '198.20.0.1',
     '1.1.1.1',
     '9.255.255.255',
     '11.0.0.1',

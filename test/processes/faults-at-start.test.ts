@@ -125,3 +125,45 @@ test('all faults of the configuration are listed at once, by name and without th
   expect(outcome.stderr).not.toContain('okapi');
   expectPlain(outcome);
 });
+
+test.each(['server.ts', 'worker.ts', 'cli.ts'])(
+  'B2: %s with a live key and no address ends with 78: no sandbox is asked about live payments',
+  async (file) => {
+    const folder = await newFolder();
+    const outcome = await start(
+      { GATEWAY_SECRET_KEY: 'sk_live_zebra', CHECKOUT_HOSTS: 'x.example' },
+      file,
+      folder,
+    );
+    expect(outcome).toMatchObject({ code: 78, signal: null, stdout: '' });
+    expect(outcome.stderr).toContain('GATEWAY_URL: is needed with a live key');
+    expect(outcome.stderr).not.toContain('zebra');
+    expectPlain(outcome);
+  },
+);
+
+test('G10: a secret of half a letter is refused by name, without a stack trace', async () => {
+  const env = { FULFILMENT_URL: 'http://127.0.0.1:9', FULFILMENT_SECRET: 'whsec_A' };
+  const outcome = await start(env);
+  expect(outcome).toMatchObject({ code: 78, stdout: '' });
+  expect(outcome.stderr).toContain('FULFILMENT_SECRET: must be a Standard Webhooks secret');
+  expectPlain(outcome);
+});
+
+test.each(['server.ts', 'worker.ts'])(
+  'B7: %s says at start what is legal and risky, by name',
+  async (file) => {
+    const closed = await freePort();
+    // It ends for want of a database, behind what it has to say.
+    const outcome = await start(
+      {
+        PORT: String(await freePort()),
+        DATABASE_URL: `postgres://u@127.0.0.1:${closed}/x`,
+        SHOP_API_TOKEN: 'okapi',
+      },
+      file,
+    );
+    expect(outcome.stdout).toContain('SHOP_API_TOKEN: should have at least 16 characters');
+    expect(outcome.stdout + outcome.stderr).not.toContain('okapi');
+  },
+);

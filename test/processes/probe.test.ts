@@ -67,6 +67,7 @@ test('a live key is refused with 78 before anything is asked', async () => {
     GATEWAY_URL: 'https://127.0.0.1:1',
     GATEWAY_SECRET_KEY: 'sk_live_c4n4ry',
     CHECKOUT_HOSTS: 'x.example',
+    ALLOW_LIVE_KEY_ON_LOOPBACK: 'on',
   };
   const { code, stdout, stderr } = await runIn(await newFolder(), [], env);
   expect({ code, stdout }).toEqual({ code: 78, stdout: '' });

@@ -29,3 +29,42 @@ export function lacksDirectAddress(url: string): boolean {
   const isPooled = searchParams.get('pgbouncer') === 'true';
   return isPooled && !/^[^\s/@?#]+$/.test(searchParams.get('direct') ?? '');
 }
+
+/** The name of the database, as the URL writes it; empty when it names none. */
+export function databaseNameOf(url: string): string {
+  return parsed(url)?.pathname.slice(1) ?? '';
+}
+
+/**
+ * How statements travel: `local` stays on this machine, `plain` may be read on its way, `unchecked` is encrypted for
+ * whoever answers. As node-postgres reads the URL, where `prefer` and `require` check the certificate, too.
+ */
+export type Transport = 'local' | 'plain' | 'unchecked' | 'checked';
+
+export function transportOf(url: string): Transport {
+  const { hostname = '', searchParams = new URLSearchParams() } = parsed(url) ?? {};
+  const host = searchParams.get('host') ?? hostname;
+  const direct = searchParams.get('pgbouncer') === 'true' ? (searchParams.get('direct') ?? '') : '';
+  if ([host, direct.replace(/:\d+$/, '')].every(isThisMachine)) return 'local';
+  const mode = searchParams.get('sslmode');
+  const ssl = searchParams.get('ssl');
+  const isLibpq = searchParams.get('uselibpqcompat') === 'true';
+  if (mode === 'disable') return 'plain';
+  if (mode === 'no-verify' || (mode === null && ssl === 'no-verify')) return 'unchecked';
+  if (isLibpq && (mode === 'prefer' || mode === 'require') && !searchParams.has('sslrootcert'))
+    return 'unchecked';
+  const isOn = ['true', '1'].includes(ssl ?? '') || searchParams.get('sslnegotiation') === 'direct';
+  const names = ['sslmode', 'sslcert', 'sslkey', 'sslrootcert'];
+  return isOn || names.some((name) => searchParams.has(name)) ? 'checked' : 'plain';
+}
+
+/** Without a host, as with a folder of sockets behind it, the driver means this machine. */
+function parsed(url: string): URL | null {
+  const whole = url.replace('@/', '@localhost/');
+  return URL.canParse(whole) ? new URL(whole) : null;
+}
+
+/** A loopback name or address, a folder of sockets, or nothing at all. */
+function isThisMachine(host: string): boolean {
+  return /^$|^\/|^%2f|^localhost$|^127(\.\d+){3}$|^\[?::1\]?$/i.test(host);
+}

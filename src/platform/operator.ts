@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { Secret } from './secret.ts';
+
+/** A person who may open operations. A viewer only looks; an operator acts, and the name signs what is done. */
+export type Operator = { name: string; role: 'viewer' | 'operator'; token: Secret };
+
+/** Who `ADMIN_TOKEN` lets in. */
+export function adminWith(token: Secret): Operator {
+  return { name: 'admin', role: 'operator', token };
+}
+
+// Beyond the second colon all is token. A token is sent as a bearer token: printable, and no space.
+const ENTRY = /^([\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}):(viewer|operator):([\x21-\x7e]+)$/u;
+
+/**
+ * `name:role:token` entries, comma separated.
+ * @param taken names by which the program itself signs
+ */
+export function operatorList(taken: readonly string[]) {
+  return z.string().transform((text, context): Operator[] => {
+    const entries = text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()]));
+    const operators = entries.flatMap((entry) => {
+      const [, name = '', role, token = ''] = ENTRY.exec(entry) ?? [];
+      if (role !== 'viewer' && role !== 'operator') return [];
+      return [{ name, role, token: new Secret(token) } satisfies Operator];
+    });
+    const names = new Set(operators.map(({ name }) => name.toLowerCase()));
+    const fault =
+      operators.length < entries.length
+        ? 'must be entries like ada:operator:token, comma separated; roles are viewer and operator'
+        : names.size < operators.length
+          ? 'must not hold a name twice'
+          : taken.some((name) => names.has(name.toLowerCase()))
+            ? 'must not hold a name by which the program itself signs'
+            : null;
+    if (fault === null) return operators;
+    context.addIssue({ code: 'custom', message: fault });
+    return z.NEVER;
+  });
+}
