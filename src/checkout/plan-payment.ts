@@ -1,3 +1,4 @@
+import type { OrderStatus } from '../orders/order.ts';
 import type { Queryable } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -20,16 +21,20 @@ export type PaymentPlan =
 /** Initialize takes 10 s at most. A payment that is "sending" for longer has lost its process. */
 const SENDING_TAKES_SEC = 12;
 
-/** Decides on the next payment of an order and writes it down, with the order locked: two clicks queue here. */
+/**
+ * Decides on the next payment of an order and writes it down, with the order locked: two clicks queue here.
+ * @param answered the payment whose checkout the key was answered with before; null when there is none
+ */
 export async function planPayment(
   tx: Queryable,
   orderId: string,
   mode: Mode,
   key: IdempotencyKey | null,
+  answered: string | null,
 ): Promise<PaymentPlan> {
   const order = await lockPayableOrder(tx, orderId, mode);
   if (order === null) return { outcome: 'unknown-order' };
-  const next = nextPayment(order);
+  const next = nextPayment(order, answered);
   if (!isGo(next)) return next;
   const answer = next.outcome === 'resume' ? next.reference : null;
   if (key !== null && !(await bindKey(tx, mode, key, orderId, answer))) return { outcome: 'key-is-taken' };
@@ -61,21 +66,41 @@ function isGo(next: Go | NoGo): next is Go {
   return next.outcome === 'add' || next.outcome === 'send-unsent' || next.outcome === 'resume';
 }
 
+/** Whether an order may be paid, and the refusal when not. A new status does not compile until it stands here. */
+const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | null> = {
+  pending: null,
+  failed: null,
+  expired: null,
+  paid: 'already-paid',
+  review: 'under-review',
+};
+
 /**
- * A second click resumes the open checkout; a payment that was never sent is sent; else a new one begins. In a currency
- * that is stopped the service is not asked to open any more, but an open checkout is resumed: the shopper has its
- * address already, and an Idempotency-Key has promised it. What is paid there is settled or held like any other.
+ * A second click resumes the open checkout; a payment that was never sent is sent; else a new one begins. The checkout
+ * that a key was answered with is resumed as long as it is open: another page beside it could be paid as well. In a
+ * currency that is stopped the service is not asked to open any more, but an open checkout is resumed: the shopper has
+ * its address already, and an Idempotency-Key has promised it. What is paid there is settled or held like any other.
  */
-function nextPayment({ status, money, isStopped, payments }: PayableOrder): Go | NoGo {
-  if (status === 'paid') return { outcome: 'already-paid' };
-  if (status === 'review') return { outcome: 'under-review' };
-  for (const { reference, status: at, checkoutUrl, ageSec } of payments) {
-    const isResumable = at === 'open' && checkoutUrl !== null && ageSec < RESUME_WITHIN_SEC;
-    if (isResumable) return { outcome: 'resume', reference, checkoutUrl };
+function nextPayment(
+  { status, money, isStopped, payments }: PayableOrder,
+  answered: string | null,
+): Go | NoGo {
+  const refusal = REFUSAL[status];
+  if (refusal !== null) return { outcome: refusal };
+  for (const { reference, status: at, checkoutUrl, ageSec } of byPromise(payments, answered)) {
+    const isYoung = reference === answered || ageSec < RESUME_WITHIN_SEC;
+    if (at === 'open' && checkoutUrl !== null && isYoung)
+      return { outcome: 'resume', reference, checkoutUrl };
     if (at === 'created' && !isStopped) return { outcome: 'send-unsent', reference };
     if (at === 'sending' && ageSec < SENDING_TAKES_SEC) return { outcome: 'wait' };
   }
   if (isStopped) return { outcome: 'currency-stopped', currency: money.currency };
   const live = payments.filter(({ status: at, ageSec }) => LIVE.includes(at) && ageSec < RESUME_WITHIN_SEC);
   return { outcome: live.length >= MAX_LIVE_PAYMENTS ? 'too-many-open-payments' : 'add' };
+}
+
+/** The payment that was promised before all others. */
+function byPromise(payments: PayableOrder['payments'], answered: string | null): PayableOrder['payments'] {
+  const promised = payments.filter(({ reference }) => reference === answered);
+  return [...promised, ...payments.filter(({ reference }) => reference !== answered)];
 }

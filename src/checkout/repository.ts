@@ -5,10 +5,15 @@ import { asRows, gather } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import type { PaymentStatus } from '../settlement/payment.ts';
-import type { IdempotencyKey } from './idempotency/key.ts';
+import { IMPLIED_KEY_PREFIX, type IdempotencyKey } from './idempotency/key.ts';
 import { KEY_LOCK_SEC } from './idempotency/repository.ts';
 import { isStoppedSql } from '../settlement/stops/repository.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from '../settlement/schedule.ts';
+
+/** A shopper who clicks again has not waited for longer than the first answer may take, twice. */
+const FORM_REPEATS_SEC = 30;
+/** Orders that the same shopper, asking for the same things again, is led back to. */
+const WAITS_FOR_MONEY = "('pending', 'failed', 'expired', 'review')";
 
 // One statement, so one round trip and one commit, before the service is called: whatever happens to the call or to
 // this process, the order and its payment exist, and the clock will ask about the reference. With an idempotency key
@@ -23,10 +28,14 @@ const PLACE: Statement = {
         reference text, key text, fingerprint bytea)
       WHERE g.mode = $2
     ), claimed AS (
-      INSERT INTO idempotency_keys (mode, key, fingerprint, order_id, locked_until)
+      INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
       SELECT mode, key, fingerprint, id, now() + interval '${KEY_LOCK_SEC} s' FROM given
       WHERE key IS NOT NULL AND NOT is_stopped ORDER BY key
-      ON CONFLICT (mode, key) DO NOTHING
+      ON CONFLICT (mode, key) DO UPDATE SET order_id = EXCLUDED.order_id, reference = NULL,
+        locked_until = EXCLUDED.locked_until, created_at = now()
+        -- A form that was posted long ago, or whose order no longer waits for money, is a new wish.
+        WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}') AND (known.created_at < now() - interval '${FORM_REPEATS_SEC} s'
+          OR (SELECT status FROM orders o WHERE o.id = known.order_id) NOT IN ${WAITS_FOR_MONEY})
       RETURNING order_id
     ), placed AS (
       INSERT INTO orders (id, mode, email, amount, currency)
@@ -156,36 +165,17 @@ export async function sendUnsent(tx: Queryable, reference: string): Promise<void
   );
 }
 
-/** The checkout that a payment was opened with: the answer to a repeated request. */
-export async function findCheckout(
-  db: Queryable,
-  reference: string,
-): Promise<{ orderId: string; money: Money; checkoutUrl: string } | null> {
-  const [row] = await db.query<{
-    orderId: string;
-    amount: bigint;
-    currency: string;
-    checkoutUrl: string | null;
-  }>(
-    'SELECT order_id AS "orderId", amount, currency, checkout_url AS "checkoutUrl" FROM payments WHERE reference = $1',
-    [reference],
-  );
-  if (row === undefined || row.checkoutUrl === null) return null;
-  const { orderId, amount, currency, checkoutUrl } = row;
-  return { orderId, money: { amount, currency }, checkoutUrl };
-}
-
 // The same lines, in the order of the form, at the same prices, for the same person. An order that somebody else placed
 // has lines without a sku, and is never the same.
 const SAME: Statement = {
   name: 'same-open-order',
   text: `
-    SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status = 'pending' AND o.email = $3 AND o.currency = $4
+    SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status IN ${WAITS_FOR_MONEY} AND o.email = $3 AND o.currency = $4
       AND (SELECT array_agg(concat_ws(' ', l.sku, l.unit_amount, l.quantity) ORDER BY l.position)
         FROM order_lines l WHERE l.order_id = o.id) = $5::text[]`,
 };
 
-/** Whether an order waits for its payment and is for the very same things. */
+/** Whether an order is not paid, and is for the very same things. One under review must not be paid beside. */
 export async function isSameOpenOrder(
   db: Queryable,
   orderId: string,

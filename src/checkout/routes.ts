@@ -4,7 +4,7 @@ import { clientNetwork } from '../platform/client-network.ts';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
-import { readIdempotencyKey } from './idempotency/key.ts';
+import { keyOfForm, readIdempotencyKey, type IdempotencyKey } from './idempotency/key.ts';
 import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './input.ts';
 import { refuseForeignOrigins } from './foreign-origin.ts';
 import type { CheckoutLimits } from './limits.ts';
@@ -42,10 +42,11 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
     express.text({ type: 'application/x-www-form-urlencoded', limit: MAX_BODY, inflate: false }),
     async (req, res) => {
       const isForm = typeof req.body === 'string';
-      await parts.limits.countAddress(clientNetwork(req.ip));
+      const network = clientNetwork(req.ip);
+      await parts.limits.countAddress(network);
       const input = inputOf(req, isForm);
       if ('email' in input) await parts.limits.countEmail(input.email);
-      const key = readIdempotencyKey(req.get('idempotency-key'), input);
+      const key = keyOf(req, input, network);
       const openOrder = isForm ? openOrderIn(req.get('cookie')) : null;
       answer(res, await parts.startCheckout(input, key, openOrder), isForm);
     },
@@ -83,6 +84,12 @@ function inputOf(req: Request, isForm: boolean): CheckoutInput {
   if (req.body === undefined)
     throw new Problem('unsupported-media-type', { detail: 'Send JSON or an HTML form.' });
   return readCheckoutInput(req.body);
+}
+
+function keyOf(req: Request, input: CheckoutInput, network: string): IdempotencyKey | null {
+  const key = readIdempotencyKey(req.get('idempotency-key'), input);
+  if (key !== null || typeof req.body !== 'string' || !('email' in input)) return key;
+  return keyOfForm(input, network, new URLSearchParams(req.body).get('intent'));
 }
 
 /** One place says which result is which answer; a new result does not compile until it stands here. */

@@ -10,7 +10,7 @@ import type { Basket, CheckoutInput } from './input.ts';
 import { openCheckout } from './open-checkout.ts';
 import { planPayment } from './plan-payment.ts';
 import { findKey } from './idempotency/repository.ts';
-import { findCheckout, isSameOpenOrder, placeOrder, type CheckoutStore } from './repository.ts';
+import { isSameOpenOrder, placeOrder, type CheckoutStore } from './repository.ts';
 
 /**
  * Starts a hosted checkout: prices the basket, writes the order and its payment, and only then asks the service for
@@ -65,31 +65,42 @@ export function createStartCheckout(parts: CheckoutParts): StartCheckout {
   return async (input, key, openOrder = null) => {
     const request = { key, openOrder, answerByMs: parts.clock.elapsedMs() + PATIENCE_MS };
     const result = await ('orderId' in input
-      ? payOrder(parts, input.orderId, request)
-      : buyBasket(parts, input, request));
-    // A basket that can no longer be priced may have been bought by this very request, long ago.
-    const isAnswer = result !== 'key-is-taken' && (key === null || result.outcome === 'opened');
-    const repeated = isAnswer || key === null ? null : await repeat(parts, key, request);
-    return repeated ?? (result === 'key-is-taken' ? { outcome: 'in-flight' } : result);
+      ? ((await repeat(parts, request)) ?? payOrder(parts, input.orderId, request))
+      : buyOrRepeat(parts, input, request));
+    return result === 'key-is-taken' ? { outcome: 'in-flight' } : result;
   };
 }
 
-/** The answer to a request whose key has been seen before; null when it has not. */
+/** Baskets are bought first and their keys looked up afterwards: nearly every key is new. */
+async function buyOrRepeat(
+  parts: CheckoutParts,
+  basket: Basket,
+  request: ShopperRequest,
+): Promise<CheckoutResult | 'key-is-taken'> {
+  const result = await buyBasket(parts, basket, request);
+  if (result === 'key-is-taken') return (await repeat(parts, request)) ?? result;
+  if (HAS_AN_ORDER.has(result.outcome) || request.key?.isImplied === true) return result;
+  // A basket that can no longer be priced may have been bought by this very request, long ago.
+  return (await repeat(parts, request)) ?? result;
+}
+
+/** How a checkout that was begun may end: its key, if it has one, is tied to its order. */
+const HAS_AN_ORDER = new Set<CheckoutResult['outcome']>(['opened', 'refused', 'unavailable']);
+
+/** The answer to a request whose key has been seen before, as its order stands now; null when it has not. */
 async function repeat(
   parts: CheckoutParts,
-  key: IdempotencyKey,
   request: ShopperRequest,
-): Promise<CheckoutResult | null> {
+): Promise<CheckoutResult | 'key-is-taken' | null> {
+  const { key } = request;
+  if (key === null) return null;
   const known = await findKey(parts.store, parts.gateway.mode, key.key);
   if (known === null) return null;
   if (!known.fingerprint.equals(key.fingerprint)) return { outcome: 'key-reused' };
-  if (known.reference !== null) {
-    const checkout = await findCheckout(parts.store, known.reference);
-    return checkout && { outcome: 'opened', reference: known.reference, ...checkout };
-  }
+  // A browser shows the second answer and drops the first one: it waits for the checkout, like any second click.
+  if (key.isImplied) return payOrder(parts, known.orderId, { ...request, key: null });
   if (known.isLocked) return { outcome: 'in-flight' };
-  const result = await payOrder(parts, known.orderId, request);
-  return result === 'key-is-taken' ? { outcome: 'in-flight' } : result;
+  return payOrder(parts, known.orderId, request, known.reference);
 }
 
 async function buyBasket(
@@ -107,10 +118,10 @@ async function buyBasket(
   const amount = totalOf(lines);
   if (amount > MAX_TOTAL) return { outcome: 'total-too-large' };
   const wanted = { mode: gateway.mode, email: basket.email, currency, lines };
-  // A key says itself whether a request is a repeated one.
-  if (request.openOrder !== null && request.key === null) {
+  // A key of the client's own says itself whether a request is a repeated one.
+  if (request.openOrder !== null && (request.key?.isImplied ?? true)) {
     if (await isSameOpenOrder(store, request.openOrder, wanted))
-      return payOrder(parts, request.openOrder, request);
+      return payOrder(parts, request.openOrder, { ...request, key: null });
   }
   const [id, reference] = [newId(), newId()];
   const order = { ...wanted, id, externalId: null, amount };
@@ -128,10 +139,13 @@ async function payOrder(
   parts: CheckoutParts,
   orderId: string,
   request: ShopperRequest,
+  answered: string | null = null,
 ): Promise<CheckoutResult | 'key-is-taken'> {
   const { store, gateway } = parts;
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-    const plan = await store.transaction((tx) => planPayment(tx, orderId, gateway.mode, request.key));
+    const plan = await store.transaction((tx) =>
+      planPayment(tx, orderId, gateway.mode, request.key, answered),
+    );
     if (plan.outcome === 'send') return openCheckout(parts, { orderId, ...plan }, request);
     if (plan.outcome === 'key-is-taken') return 'key-is-taken';
     if (plan.outcome !== 'wait') return plan;

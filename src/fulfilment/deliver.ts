@@ -2,16 +2,28 @@ import type { Database } from '../platform/database.ts';
 import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/due-loop.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { Receiver, ReleasePlan } from './release.ts';
-import { claimDueReleases, markDelivered, markUndelivered, type DueRelease } from './repository.ts';
+import { systemClock } from '../platform/clock.ts';
+import { messageOf } from './message.ts';
+import { ReleaseRefused, type Receiver, type ReleasePlan } from './release.ts';
+import {
+  claimDueReleases,
+  keepMessage,
+  markDelivered,
+  markUndelivered,
+  type DueRelease,
+} from './repository.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** Pauses in seconds after each failed delivery; the last one repeats. */
+/** Pauses in seconds after each failed delivery; the last one repeats. A receiver may ask for longer ones. */
 const PAUSES_SEC = [5, 30, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR];
+/** Pauses grow by up to this share, at random: what failed together in an outage must not come back together. */
+const JITTER = 0.2;
 /** A weekend and a bit: a receiver that is away longer has somebody to tell it what it missed. */
 const GIVE_UP_AFTER_SEC = 72 * HOUR;
+/** After a 429 this process sends nothing for as long as the receiver asked, at most this long: then it asks again. */
+const QUIET_AT_MOST_SEC = MINUTE;
 const CONCURRENCY = 8;
 /**
  * So many of these may be deliveries that failed before. Whatever the receiver hangs on comes back again and again; it
@@ -29,6 +41,8 @@ export type DeliveryParts = {
   logger: Logger;
   /** Milliseconds that one delivery may take; ten seconds unless given, and never as long as the lease. */
   deadlineMs?: number;
+  /** Gives numbers from 0 up to 1; `Math.random` unless given. */
+  random?: () => number;
   watch?: LoopWatch | undefined;
 };
 
@@ -44,19 +58,24 @@ export function planRelease(receiver: Receiver | null, orderId: string): Release
 export function createDueReleases(parts: DeliveryParts): DueLoop {
   const { database, mode, receiver, logger } = parts;
   let repeating = 0;
+  let quietUntilMs = 0;
 
   async function claim(limit: number): Promise<DueRelease[]> {
     // Without a receiver, releases that wait for one (configured until yesterday) are left waiting.
-    if (receiver === null) return [];
+    if (receiver === null || systemClock.elapsedMs() < quietUntilMs) return [];
     const releases = await claimDueReleases(database, mode, limit, REPEATS - repeating);
     repeating += releases.filter(isRepeated).length;
     return releases;
   }
 
   async function work(release: DueRelease): Promise<void> {
-    await deliver(parts, release).finally(() => {
+    const refusal = await deliver(parts, release).finally(() => {
       if (isRepeated(release)) repeating -= 1;
     });
+    if (refusal instanceof ReleaseRefused && refusal.isOverloaded) {
+      const quietSec = Math.min(refusal.retryAfterSec ?? 0, QUIET_AT_MOST_SEC);
+      quietUntilMs = Math.max(quietUntilMs, systemClock.elapsedMs() + quietSec * 1_000);
+    }
   }
 
   return createDueLoop({
@@ -76,25 +95,28 @@ function isRepeated({ attempts }: DueRelease): boolean {
   return attempts > 1;
 }
 
+/** @returns what the receiver threw, undefined when it took the release */
 async function deliver(
-  { database, receiver, logger, deadlineMs = DEADLINE_MS }: DeliveryParts,
+  { database, receiver, logger, deadlineMs = DEADLINE_MS, random = Math.random }: DeliveryParts,
   release: DueRelease,
-): Promise<void> {
+): Promise<unknown> {
   const { id, reference, orderId, attempts } = release;
   const log = logger.child({ reference, orderId, release: id });
+  const message = release.message ?? (await keepMessage(database, id, messageOf(release)));
   try {
     const deadline = AbortSignal.timeout(deadlineMs);
-    await Promise.race([receiver?.(release, deadline), lapse(deadline)]);
+    await Promise.race([receiver?.({ ...release, message }, deadline), lapse(deadline)]);
   } catch (error) {
-    const pauseSec = pauseAfter(release);
+    const pauseSec = pauseAfter(release, error, random);
     const reason = reasonOf(error);
     await markUndelivered(database, release, reason, pauseSec);
     if (pauseSec === null) log.error({ reason, attempts }, 'release given up, redeliver it by hand');
     else log.warn({ reason, attempts, pauseSec }, 'release not delivered');
-    return;
+    return error;
   }
   await markDelivered(database, id);
   log.info({ attempts }, 'release delivered');
+  return undefined;
 }
 
 /** A receiver that ignores its deadline must not hold its place for ever. */
@@ -113,7 +135,14 @@ function reasonOf(thrown: unknown): string {
   return typeof message === 'string' ? message.replace(/\p{Cc}/gu, ' ').slice(0, 200) : 'unknown';
 }
 
-function pauseAfter({ attempts, tryingForSec }: DueRelease): number | null {
-  if (tryingForSec > GIVE_UP_AFTER_SEC) return null;
-  return PAUSES_SEC[Math.min(attempts, PAUSES_SEC.length) - 1] ?? null;
+/** Seconds until the next attempt; null: there is none. */
+function pauseAfter(
+  { attempts, tryingForSec }: DueRelease,
+  thrown: unknown,
+  random: () => number,
+): number | null {
+  const refusal = thrown instanceof ReleaseRefused ? thrown : null;
+  if (refusal?.isGone === true || tryingForSec > GIVE_UP_AFTER_SEC) return null;
+  const ownSec = PAUSES_SEC[Math.min(attempts, PAUSES_SEC.length) - 1] ?? HOUR;
+  return Math.max(ownSec, refusal?.retryAfterSec ?? 0) * (1 + JITTER * random());
 }

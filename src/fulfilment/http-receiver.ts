@@ -1,17 +1,20 @@
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
+import { readRetryAfter } from '../gateway/retry-after.ts';
 import { systemClock } from '../platform/clock.ts';
-import { formatMajor } from '../platform/money.ts';
 import type { Secret } from '../platform/secret.ts';
-import type { Receiver, Release } from './release.ts';
+import { ReleaseRefused, type Receiver, type Release } from './release.ts';
 
 /** What a receiver answers beyond its status is nothing to us: so many bytes are taken, then the connection is dropped. */
 const MAX_BODY_BYTES = 64 * 1_024;
+const GONE = 410;
+const TOO_MANY_REQUESTS = 429;
 
 /**
- * Tells another system of a release by a signed POST (Standard Webhooks): `webhook-id` is the release's id on every
- * delivery, `webhook-timestamp` and `webhook-signature` are of this delivery. Any 2xx is a receipt. A redirect is none:
- * it is not followed, because nobody but the configured address is to learn of orders.
+ * Tells another system of a release by a signed POST (Standard Webhooks): id and body are the same on every delivery,
+ * `webhook-timestamp` and `webhook-signature` are of this delivery. Any 2xx is a receipt, 410 ends the delivery, and
+ * `Retry-After` is honoured, an hour at most. A redirect is no receipt: it is not followed, because nobody but the
+ * configured address is to learn of orders.
  * @param moreHeaders sent along, unsigned
  */
 export function createHttpReceiver(
@@ -24,11 +27,7 @@ export function createHttpReceiver(
 
   async function receive(release: Release, deadline: AbortSignal): Promise<void> {
     const sentAt = systemClock.now();
-    const body = JSON.stringify({
-      type: 'order.paid',
-      timestamp: sentAt.toISOString(),
-      data: message(release),
-    });
+    const body = release.message;
     const answer = await request(url, {
       method: 'POST',
       dispatcher: agent,
@@ -43,27 +42,18 @@ export function createHttpReceiver(
       signal: deadline,
     });
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal: deadline });
-    if (answer.statusCode < 200 || answer.statusCode > 299)
-      throw new Error(`the receiver answered HTTP ${answer.statusCode}`);
+    const { statusCode: status } = answer;
+    if (status >= 200 && status <= 299) return;
+    const isGone = status === GONE;
+    throw new ReleaseRefused(
+      `the receiver answered HTTP ${status}${isGone ? ': it wants no more of this' : ''}`,
+      {
+        isGone,
+        isOverloaded: status === TOO_MANY_REQUESTS,
+        retryAfterSec: readRetryAfter(answer.headers['retry-after'])?.sec ?? null,
+      },
+    );
   }
 
   return { receive, close: () => agent.close() };
-}
-
-function message({ orderId, externalId, reference, total, mode, paidAt, lines }: Release): object {
-  return {
-    orderId,
-    externalId,
-    reference,
-    amount: formatMajor(total),
-    currency: total.currency,
-    mode,
-    paidAt: paidAt.toISOString(),
-    lines: lines.map(({ sku, description, unitAmount, quantity }) => ({
-      sku,
-      description,
-      unitAmount: formatMajor({ amount: unitAmount, currency: total.currency }),
-      quantity,
-    })),
-  };
 }

@@ -20,6 +20,8 @@ export type Release = {
   mode: Mode;
   paidAt: Date;
   lines: OrderLine[];
+  /** All of this as JSON, as FULFILMENT_URL gets it: the same text at every attempt. */
+  message: string;
 };
 
 /**
@@ -28,3 +30,24 @@ export type Release = {
  * Once `deadline` is aborted nobody waits for it any more, so it should stop.
  */
 export type Receiver = (release: Release, deadline: AbortSignal) => Promise<void>;
+
+/** How a receiver says more than that it failed: thrown in place of any other error. */
+export class ReleaseRefused extends Error {
+  /** It never wants this release: nothing is tried any more, a person has to look. */
+  readonly isGone: boolean;
+  /** Seconds in which it is not to be asked again; null when it named none. */
+  readonly retryAfterSec: number | null;
+  /** It takes too much at once, so other releases wait as well. */
+  readonly isOverloaded: boolean;
+
+  constructor(
+    message: string,
+    { isGone = false, isOverloaded = false, retryAfterSec = null as number | null } = {},
+  ) {
+    super(message);
+    this.name = 'ReleaseRefused';
+    this.isGone = isGone;
+    this.isOverloaded = isOverloaded;
+    this.retryAfterSec = retryAfterSec;
+  }
+}

@@ -21,22 +21,26 @@ const CLAIM: Statement = {
     ), due AS (
       SELECT id FROM fresh UNION ALL SELECT id FROM failed
     ), claimed AS (
-      UPDATE releases r SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1
+      -- Time in which nobody tried (no worker, a restored backup) does not count.
+      UPDATE releases r SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1,
+        tried_since = coalesce(tried_since + (now() - greatest(next_check_at, leased_until)), now())
       FROM due WHERE r.id = due.id
       RETURNING r.*
     )
     SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId", c.reference, c.amount, c.currency, c.mode,
-      o.paid_at AS "paidAt", c.attempts, extract(epoch FROM now() - coalesce(c.asked_again_at, c.released_at))::float8 AS "tryingForSec",
+      o.paid_at AS "paidAt", c.attempts, c.message, extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec",
       (SELECT coalesce(json_agg(json_build_object('sku', l.sku, 'description', l.description,
          'unitAmount', l.unit_amount::text, 'quantity', l.quantity) ORDER BY l.position), '[]')
        FROM order_lines l WHERE l.order_id = c.order_id) AS lines
     FROM claimed c JOIN orders o ON o.id = c.order_id`,
 };
 
-export type DueRelease = Release & {
+export type DueRelease = Omit<Release, 'message'> & {
+  /** Null before the first attempt. */
+  message: string | null;
   /** Deliveries so far, the one in hand included; from 1 again after a person has asked for the delivery. */
   attempts: number;
-  /** Seconds since the release was recorded or a person asked again. */
+  /** Seconds since the first attempt, or the first one after a person asked again, in which it was tried. */
   tryingForSec: number;
 };
 
@@ -59,6 +63,21 @@ export async function claimDueReleases(
     total: { amount, currency },
     lines: lines.map((line) => ({ ...line, unitAmount: BigInt(line.unitAmount) })),
   }));
+}
+
+/**
+ * Keeps what a receiver is about to be sent, unless something was kept before.
+ * @returns what is to be sent: the first message that was kept
+ */
+export async function keepMessage(db: Queryable, id: string, message: string): Promise<string> {
+  const [row] = await db.query<{ message: string }>(
+    {
+      name: 'keep-release-message',
+      text: 'UPDATE releases SET message = coalesce(message, $2) WHERE id = $1 RETURNING message',
+    },
+    [id, message],
+  );
+  return row?.message ?? message;
 }
 
 const DELIVERED: Statement = {
@@ -142,7 +161,8 @@ export async function makeDeliveryDue(
     `WITH seen AS (
        SELECT id, delivery, attempts FROM releases WHERE mode = $1 AND (id = $2 OR order_id = $2) FOR UPDATE
      ), asked AS (
-       UPDATE releases r SET delivery = 'waiting', next_check_at = now(), attempts = 0, asked_again_at = now()
+       UPDATE releases r SET delivery = 'waiting', next_check_at = now(), attempts = 0, asked_again_at = now(),
+         tried_since = NULL
        FROM seen WHERE r.id = seen.id
        RETURNING r.id, r.order_id, r.reference, seen.delivery AS was, seen.attempts
      ), entry AS (

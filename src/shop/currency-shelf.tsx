@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useLocale } from '../platform/html.tsx';
+import { newId } from '../platform/ids.ts';
 import { ProductCard } from './product-card.tsx';
 import type { Shelf } from './shelves.ts';
 
@@ -22,6 +23,8 @@ export function CurrencyShelf({ shelf }: { shelf: Shelf }): VNode {
         data-locale={useLocale()}
       >
         <input type="hidden" name="currency" value={currency} />
+        {/* What a double click sends twice is one request, and no other browser sends it. */}
+        <input type="hidden" name="intent" value={newId()} />
         <ul class="products">
           {products.map((product) => (
             <ProductCard key={product.sku} product={product} />

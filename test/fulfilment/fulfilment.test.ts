@@ -84,15 +84,3 @@ test('a receiver that refuses is told again later, under the same id', async () 
   expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   expect(received).toHaveLength(2);
 });
-
-test('after three days a person has to: the release is dead, and nothing is tried any more', async () => {
-  const { orderId } = await payAnOrder();
-  answerWith = 500;
-  await query('ALTER TABLE releases DISABLE TRIGGER releases_are_frozen');
-  await query(`UPDATE releases SET released_at = now() - interval '4 days' WHERE order_id = $1`, orderId);
-  await query('ALTER TABLE releases ENABLE TRIGGER releases_are_frozen');
-  await shop.program.dueReleases.pass();
-  expect(await query('SELECT delivery, next_check_at FROM releases WHERE order_id = $1', orderId)).toEqual([
-    { delivery: 'dead', next_check_at: null },
-  ]);
-});

@@ -5,7 +5,7 @@ import type { IdempotencyKey } from './key.ts';
 /** A request is over long before: initialize takes 10 s at most. After this the next one with the same key goes on. */
 export const KEY_LOCK_SEC = 30;
 
-/** What is known of an idempotency key: whose order, and the payment whose checkout answers it, if it is open. */
+/** What is known of an idempotency key: its order, and the payment whose checkout it was last answered with. */
 export type KnownKey = { fingerprint: Buffer; orderId: string; reference: string | null; isLocked: boolean };
 
 export async function findKey(db: Queryable, mode: Mode, key: string): Promise<KnownKey | null> {
@@ -27,12 +27,13 @@ const BIND: Statement = {
     SELECT $1, $2, $3, $4, $5::text, CASE WHEN $5::text IS NULL THEN now() + interval '${KEY_LOCK_SEC} s' END
     ON CONFLICT (mode, key) DO UPDATE SET reference = EXCLUDED.reference, locked_until = EXCLUDED.locked_until
       WHERE known.fingerprint = EXCLUDED.fingerprint AND known.order_id = EXCLUDED.order_id
-        AND known.reference IS NULL AND coalesce(known.locked_until <= now(), true)
+        AND coalesce(known.locked_until <= now(), true)
     RETURNING key`,
 };
 
 /**
- * Ties a key to an order that exists. `answer`: the payment whose open checkout is the answer; null while one is opened.
+ * Ties a key to an order that exists, and to its next answer when it had one before. Called with the order locked.
+ * `answer`: the payment whose open checkout is the answer; null while one is opened.
  * @returns false when another request has the key
  */
 export async function bindKey(

@@ -65,7 +65,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Storefront',
     summary: 'Start a hosted checkout',
     description:
-      'Prices the basket, writes the order, asks the service for a checkout address and gives it. Send the browser there. An order that exists already is paid by its orderId. A plain HTML form may post here as well; it is answered by a redirect to the checkout, and the same browser that posts the same basket again within fifteen minutes, unpaid, to the same one.',
+      'Prices the basket, writes the order, asks the service for a checkout address and gives it. Send the browser there. An order that exists already is paid by its orderId. A repeated Idempotency-Key is answered as its order stands then: the same page while it is open, a further payment of the same order once the card was declined, 409 when the order is paid or under review. A plain HTML form may post here as well; it is answered by a redirect to the checkout. A form that is posted twice at once makes one order, and the same browser that posts the same basket again within fifteen minutes, unpaid, is led to the same one.',
     parameters: [
       {
         name: 'Idempotency-Key',

@@ -1,0 +1,29 @@
+import { formatMajor } from '../platform/money.ts';
+import type { Release } from './release.ts';
+
+/**
+ * What a receiver is sent of a release. Made of stored facts alone, no time of an attempt is in it; and it is kept
+ * before the first attempt (see keepMessage), because the code that makes it may change between two attempts.
+ */
+export function messageOf(release: Omit<Release, 'message'>): string {
+  const { orderId, externalId, reference, total, mode, paidAt, lines } = release;
+  return JSON.stringify({
+    type: 'order.paid',
+    timestamp: paidAt.toISOString(),
+    data: {
+      orderId,
+      externalId,
+      reference,
+      amount: formatMajor(total),
+      currency: total.currency,
+      mode,
+      paidAt: paidAt.toISOString(),
+      lines: lines.map(({ sku, description, unitAmount, quantity }) => ({
+        sku,
+        description,
+        unitAmount: formatMajor({ amount: unitAmount, currency: total.currency }),
+        quantity,
+      })),
+    },
+  });
+}
