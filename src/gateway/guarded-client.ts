@@ -1,6 +1,6 @@
 import type { Breaker, CallOutcome } from './breaker.ts';
 import type { Budget, Urgency } from './budget.ts';
-import type { Client } from './client.ts';
+import type { Client, ClientAnswer } from './client.ts';
 import { ClientError } from './client-error.ts';
 import { GatewayNotAsked, type NotAskedReason } from './errors.ts';
 import type { Endpoint, Pauses } from './pauses.ts';
@@ -10,9 +10,10 @@ import type { Endpoint, Pauses } from './pauses.ts';
  * clock asks may wait longer, but its wait and its call (10 s) must fit into a row's lease (30 s) with room to spare.
  */
 const MAX_WAIT_MS: Record<Urgency, number> = {
+  checkout: 2_000,
   return: 2_000,
   hint: 10_000,
-  checkout: 2_000,
+  'late-hint': 10_000,
   background: 10_000,
   history: 10_000,
 };
@@ -29,10 +30,11 @@ type Pass = { note(outcome: CallOutcome): void; leave(): void };
  */
 export function guardClient(
   client: Client,
-  { budget, breaker, pauses }: Guards,
+  guards: Guards,
   endpoint: Endpoint,
   urgency: Urgency,
 ): Client {
+  const { budget, breaker, pauses } = guards;
   function refusal(): GatewayNotAsked | null {
     if (breaker.blockedMs() > 0) return notBefore('service-is-failing', breaker.blockedMs());
     const pauseMs = pauses.remainingMs(endpoint);
@@ -57,7 +59,7 @@ export function guardClient(
       const pass = await enter();
       try {
         const answer = await client.call(request);
-        pauses.note(endpoint, answer);
+        note(guards, endpoint, answer);
         pass.note(outcomeOfStatus(answer.status));
         return answer;
       } catch (error) {
@@ -74,7 +76,7 @@ export function guardClient(
       const isProbe = breaker.isProbing();
       try {
         const answer = await client.stream(request);
-        pauses.note(endpoint, answer);
+        note(guards, endpoint, answer);
         const outcome = outcomeOfStatus(answer.status);
         const isKnown = isProbe || outcome === 'failed';
         if (isKnown) pass.note(outcome);
@@ -89,6 +91,16 @@ export function guardClient(
     },
     close: () => client.close(),
   };
+}
+
+function note(
+  { budget, pauses }: Guards,
+  endpoint: Endpoint,
+  answer: Pick<ClientAnswer, 'status' | 'headers'>,
+): void {
+  pauses.note(endpoint, answer);
+  // The service's own limit is lower than our budget. After a pause alone, the next burst would meet it again.
+  if (answer.status === 429) budget.slowDown();
 }
 
 /** Who stops reading halfway has had an answer all the same. */

@@ -55,22 +55,33 @@ test('a burst goes out as the budget allows, all kinds of calls together', async
   expect(performance.now() - startedAtMs).toBeGreaterThan(450);
 });
 
-test('no more calls are in flight than agreed, and the shopper who came back is next', async () => {
+test('no more calls are in flight than agreed, and shoppers are next', async () => {
   await start({ concurrency: 2 });
   const { answer, answerAll } = holding();
   service.answer = answer;
-  const all = [verify('first', PERSON_WAITS), verify('second', PERSON_WAITS), verify('third'), initialize()];
+  const all = [initialize(), verify('first', PERSON_WAITS), verify('third'), initialize()];
   all.push(service.gateway.verify('hinted', 'NGN', NOBODY_WAITS, 'hint'), verify('returned', PERSON_WAITS));
   await until(() => service.requests.length === 2);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(asked()).toEqual(['first', 'second']);
+  expect(asked()).toEqual(['initialize', 'first']);
   answerAll();
   await until(() => service.requests.length === 4);
-  expect(asked().slice(2).sort()).toEqual(['hinted', 'returned']);
+  expect(asked().slice(2).sort()).toEqual(['initialize', 'returned']);
   service.answer = json({}, 404);
   answerAll();
   await Promise.all(all);
-  expect(asked().slice(4)).toEqual(['initialize', 'third']);
+  expect(asked().slice(4)).toEqual(['hinted', 'third']);
+});
+
+test('B1: a service that takes fewer calls than our budget is asked at a slower pace', async () => {
+  await start({ callsPerSecond: 20, concurrency: 50 });
+  service.answer = (_req, res) => res.writeHead(429, { 'retry-after': '1' }).end();
+  await verify('V');
+  service.answer = json({}, 404);
+  const startedAtMs = performance.now();
+  // Paused is verify alone. Of what was saved half is left, and ten more come at ten a second.
+  await times(20, initialize);
+  expect(performance.now() - startedAtMs).toBeGreaterThan(850);
 });
 
 test('a history that streams holds nobody up, and the schedule leaves room for a shopper', async () => {
