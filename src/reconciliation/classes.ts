@@ -74,6 +74,10 @@ export const CLASSES = {
     'the history uses a word that the dialect does not explain',
     'the service uses a word nobody explained: add it to statuses in the dialect',
   ),
+  conflicting_records: finding(
+    'the history lists several records under one reference that cannot all be true of one paid transaction',
+    'the service lists this payment as paid and as something else: ask the service what is left of the money',
+  ),
   sources_disagree: graced(
     'verify, history and signed webhooks contradict each other about money, for an hour and more',
     'history, verify and webhooks say different things: ask the service',

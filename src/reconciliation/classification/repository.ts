@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/database.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
 import { FINDING_CLASSES, type ReconciliationClass } from '../classes.ts';
+import { MONEY } from '../staging/repository.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
 // The facts that the rules speak of. $1 started at, $2 is cut. What costs a look into another table is looked at only
@@ -54,8 +55,8 @@ export async function classify(
     `CREATE TEMPORARY TABLE classified AS
      SELECT reference, class, is_ours, coalesce(order_id, other_mode_order) AS order_id,
        coalesce(amount, other_mode_amount) AS expected, coalesce(currency, other_mode_currency) AS expected_currency,
-       CASE WHEN there = 'paid' THEN paid_amount END AS actual,
-       CASE WHEN there = 'paid' THEN paid_currency END AS actual_currency,
+       CASE WHEN there IN (${MONEY}) THEN paid_amount END AS actual,
+       CASE WHEN there IN (${MONEY}) THEN paid_currency END AS actual_currency,
        settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
      FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
     [startedAt, isCut, FINDING_CLASSES],

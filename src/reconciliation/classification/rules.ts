@@ -2,8 +2,8 @@
  * The rules of reconciliation, each written once, tried from top to bottom; the first that holds names the class.
  *
  * What the words of a rule mean:
- * - `there`: what the history says of the transaction (paid, pending, failed, expired, reversed, unknown, unreadable),
- *   null when the history does not list it.
+ * - `there`: what the history says of the transaction (paid, pending, failed, expired, reversed, unknown, unreadable; of
+ *   several rows also paid_and_reversed, conflicting), null when the history does not list it.
  * - `is_ours`: it has the reference of a payment of this mode. `here`: where that payment stands.
  * - `is_settled`: the payment released its order, on the evidence of a verify answer.
  * - `answered`: what verify answered last; for a settled payment, since it was settled (null: nobody has asked since).
@@ -19,15 +19,19 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`NOT is_ours AND is_of_other_mode`, 'mode_mismatch'],
   [`NOT is_ours AND there <> 'unreadable'`, 'unknown_reference'],
 
+  // Reversed is said of the whole payment: it is raised whatever else is wrong with it.
+  [`is_settled AND answered = 'reversed'`, 'reversed'],
+  [`is_settled AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],
+
   // What the history says cannot be understood: neither paid nor failed, raised.
   [`there = 'unreadable'`, 'unreadable'],
   [`there = 'unknown'`, 'unknown_status'],
+  [`there = 'conflicting'`, 'conflicting_records'],
+  [`there = 'paid_and_reversed' AND paid_amount > 0`, 'conflicting_records'],
 
   // Paid there, with other money. When verify confirmed the exact money since, the two sources contradict each other.
   [`there = 'paid' AND charges > 1`, 'duplicate_payment'],
   [`there = 'paid' AND NOT is_exact AND is_settled AND answered = 'paid'`, 'sources_disagree'],
-  // Reversed is said of the whole payment: it is raised whatever else is wrong with it.
-  [`is_settled AND answered = 'reversed'`, 'reversed'],
   [`there = 'paid' AND paid_currency <> currency`, 'currency_mismatch'],
   [`there = 'paid' AND is_power_of_ten_apart`, 'unit_error'],
   [`there = 'paid' AND paid_amount < amount`, 'underpaid'],
@@ -51,7 +55,6 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // Settled here and not paid there. A payment settled while the list was being read may be too young for it. Not
   // found is not failed: it says no more than the list does.
   [`is_settled AND is_settled_since_start`, 'open'],
-  [`is_settled AND there = 'reversed'`, 'reversed'],
   [`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],
   [
     `is_settled AND there IS NULL AND coalesce(answered, 'paid') IN ('paid', 'not_found')`,
@@ -65,7 +68,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`here = 'held' AND is_money_answered`, 'sources_disagree'],
 
   // A signed webhook says that money came, and nobody else knows of it. That it went back again is said by both.
-  [`told = 'paid' AND NOT is_settled AND coalesce(there, '') <> 'reversed'`, 'sources_disagree'],
+  [`told = 'paid' AND NOT is_settled AND coalesce(there, '') NOT LIKE '%reversed'`, 'sources_disagree'],
 
   // No money on either side. Payments that are watched must be known there once they are older than the horizon.
   [`there IS NULL AND is_watched AND is_beyond_horizon AND is_cut`, 'history_truncated'],
@@ -83,7 +86,7 @@ export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when}
  * latest answer explains already are not asked about again.
  */
 export const IS_TO_VERIFY = `is_ours AND (
-  class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed')
+  class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed', 'conflicting_records')
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
   OR (class = 'reversed' AND there = 'paid')
   OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;
