@@ -126,7 +126,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
       const list = await tallyOfList(session);
       history.cut ??= missingSince(anchors, list);
       await match(session, scope);
-      await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null });
+      await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null, mode });
       return { sides: await totalsOfSides(session, scope), classes: await totalsOfClasses(session), list };
     });
   const before = await step('compare', () => compare(matchSides));

@@ -140,7 +140,7 @@ describe('A4: what identifies a row', () => {
   });
 
   test('stands where the dialect says', async () => {
-    await settled({ id: 'same', charge: { no: 90071992547409931 } }, { id: 'same', charge: { no: 7 } });
+    await settled({ id: 'same', charge: { no: 17 } }, { id: 'same', charge: { no: 7 } });
     await settled({ id: 'c', charge: { no: 5 } }, { id: 'd', charge: { no: 5 } });
     const report = await desk.speaking({ history: { id: ['/charge/no'] } })({ dryRun: false });
     expectRaised(report, 'duplicate_payment');

@@ -1,3 +1,6 @@
+/** Instead of a class: the one that the open finding has already. */
+const DISPUTED = 'disputed';
+
 /**
  * The rules of reconciliation, each written once, tried from top to bottom; the first that holds names the class.
  *
@@ -7,6 +10,8 @@
  * - `is_ours`: it has the reference of a payment of this mode. `here`: where that payment stands.
  * - `is_settled`: the payment released its order, on the evidence of a verify answer.
  * - `answered`: what verify answered last; for a settled payment, since it was settled (null: nobody has asked since).
+ * - `disputed`: the class of an open finding about a settled payment (of several, reversed). `is_confirmed`: verify has shown
+ *   exactly the money since that was seen; only that ends the finding, and not another odd word or a run that did not ask.
  * - `told`: what signed webhooks say of the money (paid, reversed), where that is not what is settled; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`: the money asked for.
  * - `is_cut`: the history was not read to its end.
@@ -22,6 +27,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // Reversed is said of the whole payment: it is raised whatever else is wrong with it.
   [`is_settled AND answered = 'reversed'`, 'reversed'],
   [`is_settled AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],
+  [`is_settled AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],
 
   // What the history says cannot be understood: neither paid nor failed, raised.
   [`there = 'unreadable'`, 'unreadable'],
@@ -39,8 +45,10 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 
   // Paid there, exactly, and settled here; verify or a webhook says otherwise since. Verify is asked again, and if it
   // confirms the money, a webhook that took it back still stands against it.
-  [`there = 'paid' AND is_settled AND answered IN ('failed', 'expired')`, 'sources_disagree'],
+  [`is_settled AND answered <> 'paid' AND disputed IN ('paid_contradicted', 'paid_unconfirmed')`, DISPUTED],
+  [`there = 'paid' AND is_settled AND answered <> 'paid'`, 'paid_contradicted'],
   [`there = 'paid' AND is_settled AND told = 'reversed'`, 'sources_disagree'],
+  [`is_settled AND disputed IS NOT NULL AND NOT is_confirmed`, DISPUTED],
 
   // Paid there, exactly, and settled here. Late: the payment had been closed before, or the horizon had passed.
   [`there = 'paid' AND is_settled AND was_released_now`, 'repaired'],
@@ -52,14 +60,13 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`there = 'paid' AND here IN ('failed', 'expired') AND NOT was_verified_now`, 'late_payment'],
   [`there = 'paid'`, 'sources_disagree'],
 
-  // Settled here and not paid there. A payment settled while the list was being read may be too young for it. Not
-  // found is not failed: it says no more than the list does.
+  // Settled here and not paid there. Not found is not failed: it says no more than a whole list does. A payment settled
+  // while the list was being read may be too young for it.
+  [`is_settled AND there IS NULL AND answered = 'not_found' AND NOT is_cut`, 'absent_from_history'],
+  [`is_settled AND answered <> 'paid'`, 'paid_unconfirmed'],
   [`is_settled AND is_settled_since_start`, 'open'],
   [`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],
-  [
-    `is_settled AND there IS NULL AND coalesce(answered, 'paid') IN ('paid', 'not_found')`,
-    'absent_from_history',
-  ],
+  [`is_settled AND there IS NULL`, 'absent_from_history'],
   [`is_settled AND answered = 'paid'`, 'sources_disagree'],
   [`is_settled`, 'paid_unconfirmed'],
 
@@ -79,14 +86,16 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 ];
 
 /** The class of a row of `compared`, as one SQL expression. */
-export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN '${then}'`).join('\n')}\nEND`;
+export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN ${then === DISPUTED ? then : `'${then}'`}`).join('\n')}\nEND`;
 
 /**
  * Which rows are worth a question to the service: verify decides what history only hints at. Rows whose class the
  * latest answer explains already are not asked about again.
  */
 export const IS_TO_VERIFY = `is_ours AND (
-  class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed', 'conflicting_records')
+  class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed', 'paid_contradicted',
+    'conflicting_records')
+  OR is_settled AND disputed IS NOT NULL
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
   OR (class = 'reversed' AND there = 'paid')
   OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;

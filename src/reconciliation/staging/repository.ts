@@ -24,7 +24,7 @@ export async function openStaging(session: Session, mode: Mode, isDry: boolean):
   await session.query(`CREATE TEMPORARY VIEW history_rows AS SELECT * FROM ${table} WHERE is_current`);
   await session.query(`CREATE TEMPORARY TABLE maybe_repeated (reference text NOT NULL)`);
   await session.query(`
-    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY, has_released boolean NOT NULL)`);
+    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY, has_released boolean NOT NULL, outcome text NOT NULL)`);
   return { table };
 }
 
@@ -113,14 +113,18 @@ export async function foldHistory(session: Session, { table }: Staging, areNoted
     INSERT INTO ${table} SELECT * FROM folded`);
 }
 
-/** Remembers that this run has asked about a payment, and whether that paid it. */
+/** Remembers what this run was answered about a payment, and whether that paid it. */
 export async function noteVerified(
   db: Queryable,
-  answers: readonly { reference: string; hasReleased: boolean }[],
+  answers: readonly { reference: string; hasReleased: boolean; outcome: string }[],
 ): Promise<void> {
   await db.query(
-    `INSERT INTO verified_payments SELECT * FROM unnest($1::text[], $2::boolean[]) ON CONFLICT DO NOTHING`,
-    [answers.map(({ reference }) => reference), answers.map(({ hasReleased }) => hasReleased)],
+    `INSERT INTO verified_payments SELECT * FROM unnest($1::text[], $2::boolean[], $3::text[]) ON CONFLICT DO NOTHING`,
+    [
+      answers.map(({ reference }) => reference),
+      answers.map(({ hasReleased }) => hasReleased),
+      answers.map(({ outcome }) => outcome),
+    ],
   );
 }
 
