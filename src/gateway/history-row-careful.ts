@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Dialect } from './dialect.ts';
 import { readEvidence, type Evidence, type RecordPointers } from './evidence.ts';
-import { MAX_TEXT, type HistoryRow, type ReadRow } from './history-row.ts';
+import { fingerprintOf, MAX_TEXT, type HistoryRow, type ReadRow } from './history-row.ts';
 import { firstAt, isRecord, numberText, readJson, type Json } from './reading.ts';
 
 /** Where the fields of a row stand in a record. */
 export type RowPointers = Omit<RecordPointers, 'mode'> & { serviceId: readonly string[] };
 
-/** Assumed: most services call it so. Wrong: two charges on one reference cannot be told from one charge listed twice. */
-const SERVICE_ID = ['/id'];
 /** The largest bigint of PostgreSQL. */
 const MAX_AMOUNT = 2n ** 63n - 1n;
 
@@ -18,7 +16,7 @@ export function rowPointers({ history, verify }: Dialect): RowPointers {
     status: history.status ?? verify.status,
     amount: history.amount ?? verify.amount,
     currency: history.currency ?? verify.currency,
-    serviceId: SERVICE_ID,
+    serviceId: history.id,
   };
 }
 
@@ -42,6 +40,7 @@ export function createCarefulReader(
     onParsed(bytes, record);
     const evidence = readEvidence(record, pointers, dialect, fallback);
     const reference = firstAt(record, pointers.reference, numberText);
+    const serviceId = tameOrNull(firstAt(record, pointers.serviceId, numberText));
     const money = moneyOf(evidence, verify, fallback);
     const isReadable = reference !== null && evidence.statusWord !== null;
     // Neither paid nor failed. Not unreadable: its reference, word and amount are there for a person to see, and the
@@ -50,11 +49,12 @@ export function createCarefulReader(
     const isMoneyMissing = evidence.status === 'paid' && money.amount === null && !money.isMoneyAssumed;
     return {
       reference: reference === null ? null : tame(reference),
-      serviceId: tameOrNull(firstAt(record, pointers.serviceId, numberText)),
+      serviceId,
       status: isReadable && !isMoneyMissing ? status : 'unreadable',
       statusWord: tameOrNull(evidence.statusWord),
       ...money,
-      digest: reference === null ? digestOf(bytes) : null,
+      digest:
+        reference === null ? digestOf(bytes) : serviceId === null ? fingerprintOf(chunk, start, end) : null,
     };
   };
 }

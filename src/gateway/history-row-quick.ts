@@ -32,6 +32,8 @@ const NONE = -1;
 
 const NO_ROW: PlainRow = {
   bytes: Buffer.alloc(0),
+  from: 0,
+  to: 0,
   referenceFrom: 0,
   referenceTo: 0,
   serviceIdFrom: 0,
@@ -55,7 +57,12 @@ export function createQuickReader(dialect: Dialect): QuickReader {
   // One for all rows: a million of them would be garbage.
   const row = { ...NO_ROW };
 
-  function readForm({ layout, slots, checks }: Form, bytes: Buffer): PlainRow | null {
+  function readForm(
+    { layout, slots, checks }: Form,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): PlainRow | null {
     const status = statuses.find(bytes, layout, slots.status);
     if (checks !== null && status?.is === 'paid' && !checks(bytes)) return null;
     const currency = currencies.find(bytes, layout, slots.currency);
@@ -65,6 +72,8 @@ export function createQuickReader(dialect: Dialect): QuickReader {
     const amount = amountOf(bytes, layout, slots.amount, currency.digits, dialect.amountUnit === 'minor');
     if (amount === null) return null;
     row.bytes = bytes;
+    row.from = start;
+    row.to = end;
     row.referenceFrom = layout.from(slots.reference);
     row.referenceTo = layout.to(slots.reference);
     row.serviceIdFrom = hasId ? layout.from(slots.serviceId) : 0;
@@ -80,7 +89,7 @@ export function createQuickReader(dialect: Dialect): QuickReader {
     pass: forms.pass,
     read: (bytes, start, end) => {
       const form = forms.find(bytes, start, end);
-      return form === null ? null : readForm(form, bytes);
+      return form === null ? null : readForm(form, bytes, start, end);
     },
     learn: forms.learn,
   };

@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.ts';
 import { createCarefulReader } from './history-row-careful.ts';
 import { createQuickReader } from './history-row-quick.ts';
-import { referenceOf, type RowCollector } from './history-row.ts';
+import type { HistoryRow, PlainRow, RowCollector } from './history-row.ts';
 import type { Repetition } from './history-repetition.ts';
 
 export type RowReader = {
@@ -31,13 +31,30 @@ export function createRowReader(
     read: (bytes, start, end) => {
       const plain = quick.read(bytes, start, end);
       if (plain !== null) {
-        if (names?.isNoting() === true) names.note(referenceOf(plain));
+        if (names?.isNoting() === true) names.note(nameOfPlain(plain));
         collector.addPlain(plain);
         return;
       }
       const row = readWithCare(bytes, start, end);
-      if (names?.isNoting() === true) names.note(row.reference ?? row.digest ?? '');
+      if (names?.isNoting() === true) names.note(nameOf(row));
       collector.add(row);
     },
   };
+}
+
+// Not the reference alone: a page of refunds names the references of a page before, and is a page of its own.
+function nameOf({ reference, serviceId, statusWord, amount, digest }: HistoryRow): string {
+  return [reference ?? digest, serviceId, statusWord, amount].join(' ');
+}
+
+function nameOfPlain({
+  bytes,
+  referenceFrom,
+  referenceTo,
+  serviceIdFrom,
+  serviceIdTo,
+  ...row
+}: PlainRow): string {
+  const id = bytes.toString('latin1', serviceIdFrom, serviceIdTo);
+  return `${bytes.toString('latin1', referenceFrom, referenceTo)} ${id} ${row.statusWord} ${row.amount}`;
 }

@@ -19,7 +19,7 @@ import { createRowReader } from './history-row-reader.ts';
 import { windowsToAsk, type AskedWindow, type HistoryWindow } from './history-windows.ts';
 
 export type { HistoryBatch, HistoryBookmark, HistoryEnd } from './history-page.ts';
-export { referenceOf, type HistoryRow, type RowCollector } from './history-row.ts';
+export { fingerprintOf, referenceOf, type HistoryRow, type RowCollector } from './history-row.ts';
 
 export type HistoryOptions = HistoryWindow & {
   /** The currency of amounts without one, where the dialect allows that; null: unknown. */

@@ -66,6 +66,10 @@ export const CLASSES = {
     'the order was released, and now neither history nor verify says that it was paid',
     'our order is paid, the service does not say so any more: ask the service before giving more value',
   ),
+  paid_contradicted: finding(
+    'the order was released and the history lists it as paid, and the latest verification says anything but exactly paid',
+    'verify no longer confirms the money that released this order: ask the service before giving more value',
+  ),
   reversed: finding(
     'the order was released, and history or verify says that the money went back',
     'the money went back after the order was released: get the goods back or write it off',
@@ -73,6 +77,10 @@ export const CLASSES = {
   unknown_status: finding(
     'the history uses a word that the dialect does not explain',
     'the service uses a word nobody explained: add it to statuses in the dialect',
+  ),
+  conflicting_records: finding(
+    'the history lists several records under one reference that cannot all be true of one paid transaction',
+    'the service lists this payment as paid and as something else: ask the service what is left of the money',
   ),
   sources_disagree: graced(
     'verify, history and signed webhooks contradict each other about money, for an hour and more',

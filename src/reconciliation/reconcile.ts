@@ -6,6 +6,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Settle } from '../settlement/settle.ts';
 import type { Alarm } from './alert.ts';
 import { findAnchors, missingSince, setAnchors } from './anchors/repository.ts';
+import { removeBookmark } from './bookmarks/repository.ts';
 import { lookAtCash, proveCash, type CashLook, type CashProof } from './cash/proof.ts';
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
@@ -85,6 +86,8 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     } catch (error) {
       if (!options.dryRun) {
         const reason = (error as Error).message;
+        // What was read may be what the run failed of: the next one reads the list again.
+        await removeBookmark(database, gateway.mode).catch(() => undefined);
         await abandonRun(database, run.id, reason).catch(() => undefined);
         await alarm({ event: 'reconciliation-failed', mode: gateway.mode, runId: id, reason });
       }
@@ -123,7 +126,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
       const list = await tallyOfList(session);
       history.cut ??= missingSince(anchors, list);
       await match(session, scope);
-      await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null });
+      await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null, mode });
       return { sides: await totalsOfSides(session, scope), classes: await totalsOfClasses(session), list };
     });
   const before = await step('compare', () => compare(matchSides));

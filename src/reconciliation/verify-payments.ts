@@ -3,11 +3,12 @@ import type { Database } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { loadPayment } from '../settlement/repository.ts';
+import type { VerificationOutcome } from '../settlement/decide.ts';
 import type { Settle } from '../settlement/settle.ts';
 import type { Progress } from './progress.ts';
 
 export type Verified = {
-  answers: { reference: string; hasReleased: boolean }[];
+  answers: { reference: string; hasReleased: boolean; outcome: VerificationOutcome }[];
   /** Why some could not be asked; null when all were. */
   problem: string | null;
 };
@@ -43,8 +44,8 @@ export async function verifyPayments(
     const payment = await loadPayment(database, reference, mode);
     if (payment === null) return;
     try {
-      const { released } = await settle(payment, 'reconciliation');
-      answers.push({ reference, hasReleased: released });
+      const { released, outcome } = await settle(payment, 'reconciliation');
+      answers.push({ reference, hasReleased: released, outcome });
       failures = 0;
     } catch (error) {
       if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;

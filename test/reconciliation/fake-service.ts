@@ -15,7 +15,7 @@ export type FakeService = {
   /** What history lists. Texts are put in as they are. */
   history: (FakeTransaction | string)[];
   /** What verify answers where that differs from history; null: not found. */
-  verify: Map<string, FakeTransaction | null>;
+  verify: Map<string, FakeTransaction | string | null>;
   /** Answers history instead of the usual pages. */
   answerHistory: ((query: URLSearchParams, res: ServerResponse, rows: string[]) => void) | null;
   /** Paths asked for, in order. */

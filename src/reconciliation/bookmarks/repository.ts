@@ -16,12 +16,13 @@ const MAX_AGE = '1 hour';
 
 /** Of a run that was killed, or could not go on, while it read the answer to the same question; else null. */
 export async function findBookmark(db: Queryable, mode: Mode, question: string): Promise<Bookmark | null> {
-  const [row] = await db.query<{ startedAt: Date; state: Omit<Bookmark, 'startedAt'> }>(
-    `SELECT started_at AS "startedAt", state FROM history_bookmarks
+  const [row] = await db.query<{ startedAt: Date; state: string }>(
+    `SELECT started_at AS "startedAt", state #>> '{}' AS state FROM history_bookmarks
      WHERE mode = $1 AND question = $2 AND started_at > clock_timestamp() - interval '${MAX_AGE}'`,
     [mode, question],
   );
-  return row === undefined ? null : { startedAt: row.startedAt, ...row.state };
+  if (row === undefined) return null;
+  return { startedAt: row.startedAt, ...(JSON.parse(row.state) as Omit<Bookmark, 'startedAt'>) };
 }
 
 /** Call it when all rows before the place are staged. */
@@ -34,7 +35,8 @@ export async function saveBookmark(
   await db.query(
     `INSERT INTO history_bookmarks (mode, question, started_at, state) VALUES ($1, $2, $3, $4)
      ON CONFLICT (mode) DO UPDATE SET question = excluded.question, started_at = excluded.started_at, state = excluded.state`,
-    [mode, question, startedAt, JSON.stringify(state)],
+    // A text in JSON, not JSON: jsonb refuses characters that a cursor or a name of the service may hold.
+    [mode, question, startedAt, JSON.stringify(JSON.stringify(state))],
   );
 }
 

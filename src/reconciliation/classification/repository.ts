@@ -1,9 +1,14 @@
 import type { Queryable } from '../../platform/database.ts';
+import type { Mode } from '../../platform/mode.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
 import { FINDING_CLASSES, type ReconciliationClass } from '../classes.ts';
+import { MONEY } from '../staging/repository.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
-// The facts that the rules speak of. $1 started at, $2 is cut. What costs a look into another table is looked at only
+// The answer of this run's question, also where it was kept only once because it is the one of before.
+const ANSWERED = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
+
+// The facts that the rules speak of. $1 started at, $2 is cut, $4 the mode. What costs a look into another table is looked at only
 // where a rule may need it.
 const COMPARED = `
   SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
@@ -13,8 +18,8 @@ const COMPARED = `
       SELECT FROM generate_series(1, 18) power
       WHERE greatest(m.paid_amount, m.amount) = least(m.paid_amount, m.amount) * 10::numeric ^ power
     ) AS is_power_of_ten_apart,
-    v.outcome AS answered,
-    coalesce(v.outcome IN ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
+    ${ANSWERED} AS answered,
+    coalesce(${ANSWERED} IN ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
       AS is_money_answered,
     m.is_ours AND NOT m.is_settled AND m.there = 'paid' AND EXISTS (
       SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
@@ -22,7 +27,9 @@ const COMPARED = `
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
     coalesce(m.released_at >= $1, false) AS is_settled_since_start,
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
-    told.word AS told, $2::boolean AS is_cut
+    told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
+    coalesce(asked.has_released OR asked.outcome = 'paid', false)
+      OR coalesce(m.released_at > dispute.last_seen_at AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed
   FROM differing m
   LEFT JOIN LATERAL (
     SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
@@ -35,7 +42,14 @@ const COMPARED = `
     WHERE (m.is_settled OR m.here = 'held' OR m.there = 'paid')
       AND reference = m.reference AND id > coalesce(m.verification_id, 0)
     ORDER BY id DESC LIMIT 1
-  ) v ON true`;
+  ) v ON true
+  LEFT JOIN LATERAL (
+    SELECT f.class, f.last_seen_at FROM findings f
+    WHERE m.is_settled AND f.mode = $4 AND f.reference = m.reference AND f.closed_at IS NULL
+      -- That the list lacks it ends when the list shows it.
+      AND f.class <> 'absent_from_history'
+    ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1
+  ) dispute ON true`;
 
 // What each source says, for whoever looks at the finding when the list may say something else.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
@@ -47,18 +61,18 @@ const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there
  */
 export async function classify(
   db: Queryable,
-  { startedAt, isCut }: { startedAt: Date; isCut: boolean },
+  { startedAt, isCut, mode }: { startedAt: Date; isCut: boolean; mode: Mode },
 ): Promise<void> {
   await db.query('DROP TABLE IF EXISTS classified');
   await db.query(
     `CREATE TEMPORARY TABLE classified AS
      SELECT reference, class, is_ours, coalesce(order_id, other_mode_order) AS order_id,
        coalesce(amount, other_mode_amount) AS expected, coalesce(currency, other_mode_currency) AS expected_currency,
-       CASE WHEN there = 'paid' THEN paid_amount END AS actual,
-       CASE WHEN there = 'paid' THEN paid_currency END AS actual_currency,
+       CASE WHEN there IN (${MONEY}) THEN paid_amount END AS actual,
+       CASE WHEN there IN (${MONEY}) THEN paid_currency END AS actual_currency,
        settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
      FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
-    [startedAt, isCut, FINDING_CLASSES],
+    [startedAt, isCut, FINDING_CLASSES, mode],
   );
 }
 

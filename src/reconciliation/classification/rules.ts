@@ -1,12 +1,17 @@
+/** Instead of a class: the one that the open finding has already. */
+const DISPUTED = 'disputed';
+
 /**
  * The rules of reconciliation, each written once, tried from top to bottom; the first that holds names the class.
  *
  * What the words of a rule mean:
- * - `there`: what the history says of the transaction (paid, pending, failed, expired, reversed, unknown, unreadable),
- *   null when the history does not list it.
+ * - `there`: what the history says of the transaction (paid, pending, failed, expired, reversed, unknown, unreadable; of
+ *   several rows also paid_and_reversed, conflicting), null when the history does not list it.
  * - `is_ours`: it has the reference of a payment of this mode. `here`: where that payment stands.
  * - `is_settled`: the payment released its order, on the evidence of a verify answer.
  * - `answered`: what verify answered last; for a settled payment, since it was settled (null: nobody has asked since).
+ * - `disputed`: the class of an open finding about a settled payment (of several, reversed). `is_confirmed`: verify has shown
+ *   exactly the money since that was seen; only that ends the finding, and not another odd word or a run that did not ask.
  * - `told`: what signed webhooks say of the money (paid, reversed), where that is not what is settled; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`: the money asked for.
  * - `is_cut`: the history was not read to its end.
@@ -19,15 +24,20 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`NOT is_ours AND is_of_other_mode`, 'mode_mismatch'],
   [`NOT is_ours AND there <> 'unreadable'`, 'unknown_reference'],
 
+  // Reversed is said of the whole payment: it is raised whatever else is wrong with it.
+  [`is_settled AND answered = 'reversed'`, 'reversed'],
+  [`is_settled AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],
+  [`is_settled AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],
+
   // What the history says cannot be understood: neither paid nor failed, raised.
   [`there = 'unreadable'`, 'unreadable'],
   [`there = 'unknown'`, 'unknown_status'],
+  [`there = 'conflicting'`, 'conflicting_records'],
+  [`there = 'paid_and_reversed' AND paid_amount > 0`, 'conflicting_records'],
 
   // Paid there, with other money. When verify confirmed the exact money since, the two sources contradict each other.
   [`there = 'paid' AND charges > 1`, 'duplicate_payment'],
   [`there = 'paid' AND NOT is_exact AND is_settled AND answered = 'paid'`, 'sources_disagree'],
-  // Reversed is said of the whole payment: it is raised whatever else is wrong with it.
-  [`is_settled AND answered = 'reversed'`, 'reversed'],
   [`there = 'paid' AND paid_currency <> currency`, 'currency_mismatch'],
   [`there = 'paid' AND is_power_of_ten_apart`, 'unit_error'],
   [`there = 'paid' AND paid_amount < amount`, 'underpaid'],
@@ -35,8 +45,10 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 
   // Paid there, exactly, and settled here; verify or a webhook says otherwise since. Verify is asked again, and if it
   // confirms the money, a webhook that took it back still stands against it.
-  [`there = 'paid' AND is_settled AND answered IN ('failed', 'expired')`, 'sources_disagree'],
+  [`is_settled AND answered <> 'paid' AND disputed IN ('paid_contradicted', 'paid_unconfirmed')`, DISPUTED],
+  [`there = 'paid' AND is_settled AND answered <> 'paid'`, 'paid_contradicted'],
   [`there = 'paid' AND is_settled AND told = 'reversed'`, 'sources_disagree'],
+  [`is_settled AND disputed IS NOT NULL AND NOT is_confirmed`, DISPUTED],
 
   // Paid there, exactly, and settled here. Late: the payment had been closed before, or the horizon had passed.
   [`there = 'paid' AND is_settled AND was_released_now`, 'repaired'],
@@ -48,15 +60,13 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`there = 'paid' AND here IN ('failed', 'expired') AND NOT was_verified_now`, 'late_payment'],
   [`there = 'paid'`, 'sources_disagree'],
 
-  // Settled here and not paid there. A payment settled while the list was being read may be too young for it. Not
-  // found is not failed: it says no more than the list does.
+  // Settled here and not paid there. Not found is not failed: it says no more than a whole list does. A payment settled
+  // while the list was being read may be too young for it.
+  [`is_settled AND there IS NULL AND answered = 'not_found' AND NOT is_cut`, 'absent_from_history'],
+  [`is_settled AND answered <> 'paid'`, 'paid_unconfirmed'],
   [`is_settled AND is_settled_since_start`, 'open'],
-  [`is_settled AND there = 'reversed'`, 'reversed'],
   [`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],
-  [
-    `is_settled AND there IS NULL AND coalesce(answered, 'paid') IN ('paid', 'not_found')`,
-    'absent_from_history',
-  ],
+  [`is_settled AND there IS NULL`, 'absent_from_history'],
   [`is_settled AND answered = 'paid'`, 'sources_disagree'],
   [`is_settled`, 'paid_unconfirmed'],
 
@@ -65,7 +75,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`here = 'held' AND is_money_answered`, 'sources_disagree'],
 
   // A signed webhook says that money came, and nobody else knows of it. That it went back again is said by both.
-  [`told = 'paid' AND NOT is_settled AND coalesce(there, '') <> 'reversed'`, 'sources_disagree'],
+  [`told = 'paid' AND NOT is_settled AND coalesce(there, '') NOT LIKE '%reversed'`, 'sources_disagree'],
 
   // No money on either side. Payments that are watched must be known there once they are older than the horizon.
   [`there IS NULL AND is_watched AND is_beyond_horizon AND is_cut`, 'history_truncated'],
@@ -76,14 +86,16 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 ];
 
 /** The class of a row of `compared`, as one SQL expression. */
-export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN '${then}'`).join('\n')}\nEND`;
+export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN ${then === DISPUTED ? then : `'${then}'`}`).join('\n')}\nEND`;
 
 /**
  * Which rows are worth a question to the service: verify decides what history only hints at. Rows whose class the
  * latest answer explains already are not asked about again.
  */
 export const IS_TO_VERIFY = `is_ours AND (
-  class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed')
+  class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed', 'paid_contradicted',
+    'conflicting_records')
+  OR is_settled AND disputed IS NOT NULL
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
   OR (class = 'reversed' AND there = 'paid')
   OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;

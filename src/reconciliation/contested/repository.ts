@@ -34,7 +34,7 @@ export async function lookedBefore(db: Queryable, mode: Mode): Promise<Looked | 
 
 // Who contradicted before is listened to again, as long as that is open.
 const STILL_OPEN = `SELECT reference FROM findings
-  WHERE mode = $1 AND closed_at IS NULL AND class IN ('sources_disagree', 'reversed', 'paid_unconfirmed')`;
+  WHERE mode = $1 AND closed_at IS NULL`;
 
 export type SignedWebhook = { id: bigint; reference: string; body: Buffer };
 
@@ -77,19 +77,19 @@ export async function noteWords(
   );
 }
 
-const TAKEN_BACK = `
-  SELECT v.reference FROM verifications v JOIN releases r ON r.mode = v.mode AND r.reference = v.reference
-  WHERE v.mode = $1 AND v.outcome IN ('reversed', 'failed', 'expired') AND v.id > r.verification_id`;
-
-/** Settled payments of which a webhook or a later verify answer says that the money is not there: they are carried on though the list agrees. */
+/**
+ * Settled payments that a webhook, a later verify answer or an open finding speaks against: they stay in the comparison
+ * although the list agrees. Every answer but exactly `paid` counts: what cannot be read says that nothing is known.
+ */
 export async function gatherContested(db: Queryable, mode: Mode, since: string): Promise<void> {
   await db.query(
     `INSERT INTO contested
      SELECT reference FROM webhook_words WHERE word = 'reversed'
      UNION
-     ${TAKEN_BACK} AND v.id > $2
+     SELECT v.reference FROM verifications v JOIN releases r ON r.mode = v.mode AND r.reference = v.reference
+     WHERE v.mode = $1 AND v.outcome <> 'paid' AND v.id > r.verification_id AND v.id > $2
      UNION
-     ${TAKEN_BACK} AND v.reference IN (${STILL_OPEN})`,
+     SELECT r.reference FROM releases r WHERE r.mode = $1 AND r.reference IN (${STILL_OPEN})`,
     [mode, since],
   );
   await db.query('ANALYZE webhook_words');

@@ -5,6 +5,11 @@ import type { Mode } from '../../platform/mode.ts';
 import type { Session } from '../repository.ts';
 import { COLUMNS } from './tuples.ts';
 
+/** Statuses of a reference whose amount is money that the service says it has. The last two come of several rows. */
+export const MONEY = `'paid', 'paid_and_reversed', 'conflicting'`;
+/** The largest bigint: sums are larger, and a column is not. */
+const MAX_AMOUNT = '9223372036854775807';
+
 /** Where the rows of a run lie. Behind the name `history_rows` of its connection, whichever table it is. */
 export type Staging = { table: string };
 
@@ -19,7 +24,7 @@ export async function openStaging(session: Session, mode: Mode, isDry: boolean):
   await session.query(`CREATE TEMPORARY VIEW history_rows AS SELECT * FROM ${table} WHERE is_current`);
   await session.query(`CREATE TEMPORARY TABLE maybe_repeated (reference text NOT NULL)`);
   await session.query(`
-    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY, has_released boolean NOT NULL)`);
+    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY, has_released boolean NOT NULL, outcome text NOT NULL)`);
   return { table };
 }
 
@@ -55,30 +60,45 @@ export async function noteMaybeRepeated(db: Queryable, references: readonly stri
   await db.query('INSERT INTO maybe_repeated SELECT unnest($1::text[])', [references]);
 }
 
-// One transaction read twice (rows move between pages while we read): the later reading is the fresher one. Rows
-// without an id cannot be told apart, so the one that says most stands for them, and money that went back says most.
-const FRESHEST = `
-  SELECT DISTINCT ON (reference, service_id) h.* FROM history_rows h JOIN repeated USING (reference)
-  ORDER BY reference, service_id,
-    CASE WHEN service_id IS NULL THEN
-      array_position(ARRAY['reversed', 'paid', 'unknown', 'unreadable', 'pending', 'expired', 'failed'], status) END,
-    seq DESC`;
+// A row that was read twice (rows move between pages while we read) is one: the same id, saying the same.
+const READINGS = `
+  SELECT DISTINCT reference, coalesce(service_id, '') AS id, status, amount, currency, is_named, is_money_assumed
+  FROM history_rows JOIN repeated USING (reference)`;
 
-// Several transactions under one reference: attempts that failed do not matter beside one that paid, and two that paid
-// are two charges. Money in two currencies cannot be added.
+// What the transactions of one reference say together. Two ids that paid are two charges.
+const TOGETHER = `
+  SELECT reference, bool_or(is_named) AS is_named, min(id) AS id,
+    (array_agg(status ORDER BY
+      array_position(ARRAY['paid', 'reversed', 'unreadable', 'unknown', 'pending', 'expired', 'failed'], status)))[1] AS status,
+    count(DISTINCT id) FILTER (WHERE status = 'paid') AS charges,
+    coalesce(bool_or(is_money_assumed) FILTER (WHERE status = 'paid'), false) AS is_money_assumed,
+    min(currency) FILTER (WHERE status = 'paid') AS currency,
+    sum(amount) FILTER (WHERE status = 'paid') AS came,
+    -- Where nobody says how much went back, all of it did.
+    coalesce(sum(coalesce(amount, ${MAX_AMOUNT})) FILTER (WHERE status = 'reversed'), 0) AS went,
+    bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back,
+    -- Money in two currencies cannot be added, one id has one amount, and nothing is no charge.
+    count(DISTINCT currency) FILTER (WHERE status IN ('paid', 'reversed')) > 1
+      OR count(*) FILTER (WHERE status = 'paid') > count(DISTINCT id) FILTER (WHERE status = 'paid') AS is_unclear,
+    bool_or(status IN ('paid', 'reversed')) AND bool_or(status IN ('unknown', 'unreadable'))
+      OR count(*) FILTER (WHERE status = 'paid') > 1 AND bool_or(status = 'paid' AND amount = 0) AS is_mixed
+  FROM readings GROUP BY reference`;
+
+// Attempts that are pending, failed or expired do not matter beside one that paid. Everything else that stands beside it
+// does: the amount is then what came and did not go back.
 const ONE_PER_REFERENCE = `
-  SELECT -1, reference, bool_or(is_named), min(service_id),
-    CASE WHEN count(DISTINCT currency) FILTER (WHERE status = 'paid') > 1 THEN 'unreadable'
-      ELSE (array_agg(status ORDER BY
-        array_position(ARRAY['paid', 'reversed', 'unknown', 'unreadable', 'pending', 'expired', 'failed'], status)))[1] END,
-    sum(amount) FILTER (WHERE status = 'paid'),
-    min(currency) FILTER (WHERE status = 'paid'),
-    bool_or(is_money_assumed AND status = 'paid'),
-    greatest(count(*) FILTER (WHERE status = 'paid'), 1)
-  FROM freshest GROUP BY reference`;
+  SELECT -1, reference, is_named, id, said,
+    CASE WHEN said IN (${MONEY}) AND NOT is_unclear AND came <= ${MAX_AMOUNT} THEN greatest(came - went, 0)::bigint END,
+    CASE WHEN said IN (${MONEY}) AND NOT is_unclear AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
+    is_money_assumed AND said = 'paid', greatest(charges, 1)
+  FROM (
+    SELECT *, CASE WHEN is_unclear OR is_mixed THEN 'conflicting' WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
+      WHEN went_back THEN 'paid_and_reversed' ELSE status END AS said
+    FROM together
+  ) folded`;
 
 /**
- * Folds rows that share a reference into one: best evidence decides. Most histories have none. What was read stays
+ * Folds rows that share a reference into one. Most histories have none. What was read stays
  * beneath, because a reading that goes on later has to fold it again.
  * @param areNoted whether every reference that repeats was noted by {@link noteMaybeRepeated}
  */
@@ -88,19 +108,23 @@ export async function foldHistory(session: Session, { table }: Staging, areNoted
   const [some] = await session.query('SELECT FROM repeated LIMIT 1');
   if (some === undefined) return;
   await session.query(`
-    WITH freshest AS (${FRESHEST}), folded AS (${ONE_PER_REFERENCE}),
+    WITH readings AS (${READINGS}), together AS (${TOGETHER}), folded AS (${ONE_PER_REFERENCE}),
       folded_up AS (UPDATE ${table} h SET is_current = false FROM repeated r WHERE h.reference = r.reference)
     INSERT INTO ${table} SELECT * FROM folded`);
 }
 
-/** Remembers that this run has asked about a payment, and whether that paid it. */
+/** Remembers what this run was answered about a payment, and whether that paid it. */
 export async function noteVerified(
   db: Queryable,
-  answers: readonly { reference: string; hasReleased: boolean }[],
+  answers: readonly { reference: string; hasReleased: boolean; outcome: string }[],
 ): Promise<void> {
   await db.query(
-    `INSERT INTO verified_payments SELECT * FROM unnest($1::text[], $2::boolean[]) ON CONFLICT DO NOTHING`,
-    [answers.map(({ reference }) => reference), answers.map(({ hasReleased }) => hasReleased)],
+    `INSERT INTO verified_payments SELECT * FROM unnest($1::text[], $2::boolean[], $3::text[]) ON CONFLICT DO NOTHING`,
+    [
+      answers.map(({ reference }) => reference),
+      answers.map(({ hasReleased }) => hasReleased),
+      answers.map(({ outcome }) => outcome),
+    ],
   );
 }
 

@@ -1,4 +1,4 @@
-import { referenceOf, type HistoryRow, type RowCollector } from '../../gateway/history.ts';
+import { fingerprintOf, referenceOf, type HistoryRow, type RowCollector } from '../../gateway/history.ts';
 import { createByteWriter } from './byte-writer.ts';
 import { createDoubles } from './doubles.ts';
 
@@ -44,7 +44,7 @@ export function createTupleWriter(seq: number): TupleWriter {
       out.putInt32(referenceTo - referenceFrom);
       out.put(bytes, referenceFrom, referenceTo);
       out.putAll(TRUE);
-      if (serviceIdTo === 0) out.putAll(NULL);
+      if (serviceIdTo === 0) out.putAll(fieldOf(Buffer.from(BYTES + fingerprintOf(bytes, row.from, row.to))));
       else {
         out.putInt32(serviceIdTo - serviceIdFrom);
         out.put(bytes, serviceIdFrom, serviceIdTo);
@@ -122,12 +122,21 @@ function tupleOf(row: HistoryRow, seq: number): Buffer {
     int32(seq),
     fieldOf(Buffer.from(nameOf(row))),
     row.reference === null ? FALSE : TRUE,
-    row.serviceId === null ? NULL : fieldOf(Buffer.from(row.serviceId)),
+    identityOf(row),
     wordOf(row.status),
     row.amount === null ? NULL : fieldOf(int64(row.amount)),
     row.currency === null ? NULL : wordOf(row.currency),
     row.isMoneyAssumed ? TRUE : FALSE,
   ]);
+}
+
+/** Stands before the fingerprint of a record that has no id: equal bytes are one record that was seen twice. */
+const BYTES = 'bytes:';
+
+/** What tells the transactions of one reference apart. */
+function identityOf({ reference, serviceId, digest }: HistoryRow): Buffer {
+  if (serviceId !== null) return fieldOf(Buffer.from(serviceId));
+  return reference === null || digest === null ? NULL : fieldOf(Buffer.from(BYTES + digest));
 }
 
 /** What stands for a row's reference: its digest where it has none. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../platform/database.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
 import { isInWindow, ofScope, type Scope } from '../matching/scope.ts';
+import { MONEY } from '../staging/repository.ts';
 
 /**
  * Nearly every row of nearly every run agrees on all three sides, and joining millions of rows to find the few that do
@@ -38,7 +39,7 @@ const FINGERPRINT = 'hashtextextended(reference, amount # $5)';
 const ROWS = `
   SELECT CASE WHEN ${CLAIMS_PAID_THERE} THEN ${scale('history')} + ${BUCKET}
       WHEN is_named THEN ${scale('other history')} ELSE ${scale('nameless')} END AS scale, currency,
-    CASE WHEN status = 'paid' AND NOT is_money_assumed THEN amount END AS amount, ${FINGERPRINT} AS fingerprint,
+    CASE WHEN status IN (${MONEY}) AND NOT is_money_assumed THEN amount END AS amount, ${FINGERPRINT} AS fingerprint,
     NULL::interval AS age, reference = ANY($6::text[]) AS is_anchor,
     CASE WHEN status = 'paid' THEN hashtextextended(reference, coalesce(amount, -1))
       ELSE hashtextextended(reference || status, coalesce(amount, -1)) END AS digest

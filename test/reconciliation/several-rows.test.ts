@@ -1,0 +1,253 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '../../src/platform/ids.ts';
+import type { ReconciliationClass } from '../../src/reconciliation/classes.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { openDesk, type Desk } from './desk.ts';
+import { send } from './fake-service.ts';
+
+// Several rows of the history under one reference: which of them may be one paid transaction, and which may not.
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false });
+
+/** The JSON text of a row of 25.00 NGN that was paid, with changes; `undefined` takes a field away. */
+const row = (reference: string, change: Record<string, unknown> = {}): string =>
+  JSON.stringify({ reference, status: 'SUCCESS', amount: 25, currency: 'NGN', ...change });
+
+/** A settled payment that verify confirms, and what the history lists for it. */
+async function settled(...changes: Record<string, unknown>[]): Promise<string> {
+  const { reference } = await desk.put({ isSettled: true }, null);
+  desk.service.verify.set(reference, { reference });
+  desk.service.history.push(...changes.map((change) => row(reference, change)));
+  return reference;
+}
+
+/** The books close, and nothing is called agreed. */
+function expectRaised(report: ReconciliationReport, name: ReconciliationClass, count = 1): void {
+  expect(report).toMatchObject({ verdict: 'findings', unclassified: 0, graced: {} });
+  expect(report.findings).toEqual({ [name]: count });
+  expect(report.identity.map(({ difference }) => Number(difference))).toEqual(report.identity.map(() => 0));
+}
+
+const contradicting: [string, Record<string, unknown>, ReconciliationClass][] = [
+  ['all of it was given back', { status: 'refunded' }, 'reversed'],
+  ['a part of it was given back', { status: 'REVERSED', amount: 5 }, 'reversed'],
+  ['more than all was given back', { status: 'REVERSED', amount: 30 }, 'reversed'],
+  ['it was given back in another currency', { status: 'reversed', currency: 'USD' }, 'conflicting_records'],
+  ['a negative amount', { amount: -25 }, 'conflicting_records'],
+  ['a word that nobody explained', { status: 'chargeback' }, 'conflicting_records'],
+  ['a partial refund under a word of its own', { status: 'refund', amount: 5 }, 'conflicting_records'],
+  ['an amount that cannot be read', { amount: '25,00' }, 'conflicting_records'],
+  ['no status', { status: undefined }, 'conflicting_records'],
+];
+
+describe('A3: beside the row of a paid payment', () => {
+  test.each(contradicting)(
+    '%s: raised, in every order and with or without ids',
+    async (_name, change, expected) => {
+      const ids = [
+        [{ id: 't1' }, { id: 't2' }],
+        [{ id: 't1' }, { id: 't1' }],
+        [{}, {}],
+        [{}, { id: 't2' }],
+      ] as const;
+      for (const [first, second] of ids) {
+        await settled(first, { ...second, ...change });
+        await settled({ ...second, ...change }, first);
+      }
+      await settled({ id: 'plain' });
+      // It is no passing thing: it is there as long as the list says so.
+      for (const report of [await run(), await run()]) {
+        expectRaised(report, expected, 8);
+        expect(report.matched).toBe(1);
+      }
+    },
+  );
+
+  test('a zero amount is one more row of another amount', async () => {
+    await settled({ id: 't1' }, { id: 't2', amount: 0 });
+    expectRaised(await run(), 'conflicting_records');
+  });
+
+  test.each(['PENDING', 'FAILED', 'EXPIRED'])(
+    '%s says nothing against it, in either order',
+    async (status) => {
+      await settled({ id: 't1' }, { id: 't2', status });
+      await settled({ id: 't2', status }, { id: 't1' });
+      await settled({ id: 't1' }, { id: 't1', status });
+      await settled({ status }, {});
+      expect(await run()).toMatchObject({ verdict: 'agreed', matched: 4, unclassified: 0 });
+    },
+  );
+
+  test('on another page it is raised, too, and the pages behind it are read', async () => {
+    const references = [];
+    for (let count = 0; count < 3; count += 1) references.push(await settled({ id: `t${count}` }));
+    const refunds = references.map((reference, at) => row(reference, { id: `r${at}`, status: 'refunded' }));
+    desk.service.history.push(...refunds, row(await settled(), { id: 'last' }));
+    desk.service.answerHistory = (query, res, rows) => {
+      const page = Number(query.get('page'));
+      send(res, `[${rows.slice((page - 1) * 3, page * 3).join(',')}]`);
+    };
+    expect(await run()).toMatchObject({ findings: { reversed: 3 }, matched: 1, history: { records: 7 } });
+  });
+
+  test('money left of a payment that was given back in part is what the service holds of it', async () => {
+    await settled({ id: 't1' }, { id: 't2', status: 'reversed', amount: 5 });
+    const [line] = (await run()).identity;
+    expect(line).toMatchObject({ serviceTotal: '20.00', settled: '25.00', classes: { reversed: '-5.00' } });
+  });
+
+  test('an open payment is not paid by it, and it is raised', async () => {
+    const { reference } = await desk.put({}, null);
+    desk.service.verify.set(reference, { reference, status: 'PENDING' });
+    desk.service.history.push(
+      row(reference, { id: 't1' }),
+      row(reference, { id: 't2', status: 'chargeback' }),
+    );
+    expectRaised(await run(), 'conflicting_records');
+  });
+
+  test('an unreadable row keeps the verdict from agreed beside every other one', async () => {
+    for (const status of ['SUCCESS', 'PENDING', 'FAILED', 'REFUNDED']) {
+      const { reference } = await desk.put({ status: 'failed' }, null);
+      desk.service.verify.set(reference, { reference, status: 'FAILED' });
+      desk.service.history.push(
+        row(reference, { id: 't1', status }),
+        row(reference, { id: 't2', status: 5 }),
+      );
+    }
+    const report = await run();
+    expect(report.verdict).toBe('findings');
+    expect(report.items).toHaveLength(4);
+  });
+});
+
+describe('A4: what identifies a row', () => {
+  test('may stand in five places', async () => {
+    for (const name of ['id', 'transactionId', 'transaction_id', '_id', 'uuid']) {
+      await settled({ [name]: 'a' }, { [name]: 'b' });
+      await settled({ [name]: 'c' }, { [name]: 'c', paidAt: 'later' });
+    }
+    const report = await run();
+    expectRaised(report, 'duplicate_payment', 5);
+    expect(new Set(report.items.map(({ actual }) => actual))).toEqual(new Set(['50.00']));
+    expect(report.matched).toBe(5);
+  });
+
+  test('stands where the dialect says', async () => {
+    await settled({ id: 'same', charge: { no: 17 } }, { id: 'same', charge: { no: 7 } });
+    await settled({ id: 'c', charge: { no: 5 } }, { id: 'd', charge: { no: 5 } });
+    const report = await desk.speaking({ history: { id: ['/charge/no'] } })({ dryRun: false });
+    expectRaised(report, 'duplicate_payment');
+    expect(report.matched).toBe(1);
+  });
+
+  test('without one, the same bytes are one row seen twice, and other bytes another charge', async () => {
+    await settled({}, {});
+    const twice = await settled({ channel: 'card' }, { channel: 'ussd' });
+    const report = await run();
+    expectRaised(report, 'duplicate_payment');
+    expect(report.items[0]).toMatchObject({ reference: twice, actual: '50.00' });
+    expect(report.matched).toBe(1);
+  });
+
+  test('a row without an id is the same whichever way it was read, and wherever it lay', async () => {
+    // The first row of a layout is read with care, those after it are not.
+    const reference = await settled({ at: 1 });
+    await settled({ at: 2 });
+    desk.service.history.push(row(reference, { at: 1 }), row(reference, { at: 1 }));
+    desk.service.answerHistory = (_query, res, rows) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      const text = `{"hasMore":false,"data":[${rows.join(',')}]}`;
+      for (let at = 0; at < text.length; at += 7) res.write(text.slice(at, at + 7));
+      res.end();
+    };
+    expect(await run()).toMatchObject({ verdict: 'agreed', matched: 2, history: { records: 4 } });
+  });
+
+  test('ids beyond 2^53 are told apart', async () => {
+    const reference = await settled();
+    for (const id of ['90071992547409931', '90071992547409932'])
+      desk.service.history.push(`{"id":${id},${row(reference).slice(1)}`);
+    expectRaised(await run(), 'duplicate_payment');
+  });
+
+  test('one id with two amounts is no row seen twice', async () => {
+    await settled({ id: 't1' }, { id: 't1', amount: 20 });
+    expectRaised(await run(), 'conflicting_records');
+  });
+});
+
+describe('C4: no row ends a run', () => {
+  const HUGE = { amount: 900_000_000_000_000, currency: 'CLF' };
+  const poison: [string, (reference: string) => string[]][] = [
+    ['two amounts beyond a bigint', (r) => [row(r, { id: 1, ...HUGE }), row(r, { id: 2, ...HUGE })]],
+    ['two amounts of another reference', () => [row('x', { id: 1, ...HUGE }), row('x', { id: 2, ...HUGE })]],
+    ['one amount beyond a bigint', (r) => [row(r, { amount: '9'.repeat(15), currency: 'CLF' })]],
+    ['an amount of 400 digits', (r) => [row(r).replace(':25', `:${'9'.repeat(400)}`)]],
+    ['an amount with an exponent', (r) => [row(r).replace(':25', ':1e400')]],
+    ['lone surrogates', (r) => [row('\ud800'), row('\udc00x'), row(r, { id: '\udfff', status: '\ud83d' })]],
+    ['NUL characters', (r) => [row('a\0b'), row(r, { id: '\0', status: 'a\0', currency: '\0' })]],
+    ['long texts', (r) => [row('é'.repeat(9_000)), row(r, { id: '\ud83d\ude00'.repeat(9_000) })]],
+    ['empty texts', (r) => [row(''), row(r, { id: '', status: '', currency: '' })]],
+    ['a key twice', (r) => [row(r).replace('{', '{"reference":"other",')]],
+    ['no object', () => ['null', '[]', '1', '""', '[[[[]]]]']],
+    ['a name of ours', (r) => [row(r, { __proto__: 1, constructor: {}, toString: 'x' })]],
+  ];
+
+  test.each(poison)('%s: unreadable or raised, and the run ends with a verdict', async (_name, rowsOf) => {
+    const { reference } = await desk.put({ isSettled: true }, null);
+    desk.service.verify.set(reference, { reference });
+    desk.service.history.push(...rowsOf(reference));
+    await desk.put({ isSettled: true }, {});
+    for (let again = 0; again < 2; again += 1) {
+      const report = await run();
+      expect(report).toMatchObject({ complete: true, unclassified: 0 });
+      expect(report.matched).toBeGreaterThan(0);
+      expect(report.identity.map(({ difference }) => Number(difference))).toEqual(
+        report.identity.map(() => 0),
+      );
+    }
+  });
+
+  test('a run that failed after reading reads the list again', async () => {
+    await desk.put({ isSettled: true }, {});
+    await desk.database.query('ALTER TABLE findings RENAME TO findings_x');
+    await expect(run()).rejects.toThrow('findings');
+    await desk.database.query('ALTER TABLE findings_x RENAME TO findings');
+    await desk.put({ isSettled: true }, {});
+    desk.service.calls.length = 0;
+    expect(await run()).toMatchObject({ verdict: 'agreed', matched: 2 });
+    expect(desk.service.calls.filter((call) => call.startsWith('history'))).not.toEqual([]);
+  });
+});
+
+describe('what else a history may show', () => {
+  test('two references of one order, both paid: one is a second payment', async () => {
+    const { orderId } = await desk.put({ isSettled: true }, {});
+    await desk.put({ orderId, status: 'failed' }, {});
+    expectRaised(await run(), 'duplicate_payment');
+  });
+
+  test('a paid row twice with other ids, pages apart', async () => {
+    const reference = await settled({ id: newId() });
+    for (let count = 0; count < 250; count += 1)
+      desk.service.history.push({ reference: `other${count}`, status: 'FAILED', id: `o${count}` });
+    desk.service.history.push(row(reference, { id: newId() }));
+    const report = await run();
+    expect(report.findings).toMatchObject({ duplicate_payment: 1 });
+    expect(report.items.find((item) => item.reference === reference)).toMatchObject({ actual: '50.00' });
+  });
+
+  test('paid rows of one reference in two currencies', async () => {
+    await settled({ id: 't1' }, { id: 't2', currency: 'USD' });
+    const report = await run();
+    expect(report).toMatchObject({ verdict: 'findings', unclassified: 0 });
+    expect(report.items).toHaveLength(1);
+  });
+});
