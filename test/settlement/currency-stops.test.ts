@@ -6,7 +6,7 @@ import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } fr
 
 let shop: TestProgram;
 beforeAll(async () => {
-  shop = await startProgram({ env: { ADMIN_TOKEN: 'operator-token-of-the-test' } });
+  shop = await startProgram({ slowTime: true, env: { ADMIN_TOKEN: 'operator-token-of-the-test' } });
 });
 afterAll(() => shop.close());
 afterEach(async () => {
