@@ -14,8 +14,7 @@ export async function freePort(): Promise<number> {
     const port = from + 2 * Math.floor((Math.random() * SHARE) / 2);
     if (given.has(port)) continue;
     const [first, second] = [await occupy(port), await occupy(port + 1)];
-    for (const server of [first, second])
-      if (server) await new Promise((resolve) => server.close(resolve));
+    for (const server of [first, second]) if (server) await new Promise((resolve) => server.close(resolve));
     if (!first || !second) continue;
     given.add(port);
     return port;
