@@ -2,7 +2,7 @@ import { until } from './child.ts';
 import { THIS_TREE } from './tree.ts';
 import { command, upgrade } from './versions.ts';
 import type { Tally } from './tally.ts';
-import type { World } from './world.ts';
+import { START_MS, type World } from './world.ts';
 
 /** A minute lets every lease, lock and pause between hints pass; an hour, most of the schedule. */
 const MINUTE = 61;
@@ -26,9 +26,9 @@ export async function heal(world: World, tally: Tally): Promise<Healed> {
   // What a fault kept from its end is ended now.
   if (nodes.some((node) => node.tree() !== THIS_TREE))
     await upgrade(world).catch((error: unknown) => complaints.push(`not upgraded: ${String(error)}`));
-  if (!(await until(() => Promise.resolve(nodes.every((node) => node.isReady())), 60_000)))
+  if (!(await until(() => Promise.resolve(nodes.every((node) => node.isReady())), START_MS)))
     complaints.push(
-      `not running after a minute: ${nodes
+      `not running after ${START_MS / 1_000} s: ${nodes
         .filter((node) => !node.isReady())
         .map(({ name }) => name)
         .join()}`,

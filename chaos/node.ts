@@ -39,8 +39,8 @@ export type NodeOptions = {
 
 const READY = { 'node-a': /^Stop with Ctrl-C/m, 'node-b': /^Stop with Ctrl-C/m, worker: /worker is running/ };
 type Life = { isReady: boolean; isClosing: boolean; isEndOrdered: boolean; isStill: boolean; said: string };
-/** A graceful end takes ten seconds at most, and some for the last answers. */
-const STOPS_WITHIN_MS = 20_000;
+/** A graceful end takes ten seconds at most, and some for the last answers; more on a busy machine, but not for ever. */
+const STOPS_WITHIN_MS = 60_000;
 
 export async function startNode(options: NodeOptions): Promise<Node> {
   const { name, cwd, clockMs, receiver } = options;

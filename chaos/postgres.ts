@@ -1,12 +1,12 @@
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../src/platform/postgres/embedded-postgres.ts';
 import { applyMigrations } from '../src/platform/postgres/migrations.ts';
+import { freePort } from '../test/support/ports.ts';
 import { ask } from './ask.ts';
-import { pause, until } from './child.ts';
+import { until } from './child.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { Disk } from './disk.ts';
 import { troublesOf, type Troubles } from './troubles.ts';
@@ -35,13 +35,14 @@ export type ChaosPostgresOptions = {
 
 /** Three processes of twenty connections each, and room for those who look on. */
 const MAX_CONNECTIONS = 90;
+const STARTS_AGAIN_MS = 60_000;
 const logger = createLogger('silent');
 
 export async function startChaosPostgres({ disk, clock }: ChaosPostgresOptions): Promise<ChaosPostgres> {
   const parent = typeof disk === 'string' ? tmpdir() : disk.folder;
   const dataDir = await realpath(await mkdtemp(join(parent, 'integrator-chaos-postgres-')));
   await chmod(dataDir, 0o755);
-  const port = await anyPort();
+  const port = await freePort();
   const settings = { max_connections: String(MAX_CONNECTIONS) };
   const env = typeof clock === 'string' ? {} : clock.env;
   const start = (): Promise<EmbeddedPostgres> =>
@@ -56,15 +57,8 @@ export async function startChaosPostgres({ disk, clock }: ChaosPostgresOptions):
   };
   const begin = async (): Promise<void> => {
     // The port of a server that has just ended may be taken for a moment.
-    for (let tries = 0; tries < 20; tries += 1) {
-      const started = await start().catch(() => null);
-      if (started !== null) {
-        server = started;
-        return;
-      }
-      await pause(100);
-    }
-    throw new Error('PostgreSQL does not start again');
+    const hasBegun = await until(async () => Boolean((server = await start())), STARTS_AGAIN_MS);
+    if (!hasBegun) throw new Error('PostgreSQL does not start again');
   };
   const restart = async (): Promise<void> => {
     await server.stop();
@@ -110,13 +104,4 @@ export async function startChaosPostgres({ disk, clock }: ChaosPostgresOptions):
       await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
-}
-
-/** A port that was free a moment ago. */
-export async function anyPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../src/sandbox/keys.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../test/support/release-receiver.ts';
 import { ask } from './ask.ts';
-import { anyPort, type ChaosPostgres } from './postgres.ts';
+import { freePort } from '../test/support/ports.ts';
+import type { ChaosPostgres } from './postgres.ts';
 import { startChild, until, type Child } from './child.ts';
 import { startFront, type Front } from './front.ts';
 import { startNode, type Node } from './node.ts';
@@ -40,6 +41,9 @@ export type World = {
   close(): Promise<void>;
 };
 
+/** Three processes start at once, on a machine that may be busy with something else. */
+export const START_MS = 240_000;
+
 export type Answer = { status: number; body: string };
 
 /** @param tree what its processes run at first */
@@ -47,7 +51,7 @@ export async function createWorld(postgres: ChaosPostgres, plan: Plan, tree: Tre
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'integrator-chaos-')));
   const databaseUrl = await postgres.newDatabase(`chaos_${plan.seed}_${Date.now()}`, tree);
   const receiver = await startReleaseReceiver();
-  const ports = [await anyPort(), await anyPort()];
+  const ports = [await freePort(), await freePort()];
   const front = await startFront(ports);
   const service = await startService(folder, `${front.url}/webhooks/payments`);
   const env = {
@@ -91,7 +95,7 @@ export async function createWorld(postgres: ChaosPostgres, plan: Plan, tree: Tre
     await postgres.dropDatabase(databaseUrl).catch(() => undefined);
     await rm(folder, { recursive: true, force: true });
   };
-  if (!(await until(() => Promise.resolve(all.every((node) => node.isReady())), 60_000))) {
+  if (!(await until(() => Promise.resolve(all.every((node) => node.isReady())), START_MS))) {
     await close();
     throw new Error(`the shop does not start:\n${all.map((node) => node.said()).join('\n')}`);
   }

@@ -69,7 +69,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'held payments move by hand',
     file: DECIDED_IN_THE_DATABASE,
-    find: 'IS DISTINCT FROM transaction_timestamp() THEN',
+    find: 'IS DISTINCT FROM now() THEN',
     replace: 'IS NULL THEN',
     breaks: 'a script frees money that a person has to look at',
     tests: ['test/settlement/contradictions.test.ts'],

@@ -9,7 +9,7 @@ import { eventually, startProgram, type TestProgram } from '../support/program.t
 const LIMIT = 4;
 let shop: TestProgram;
 beforeAll(async () => {
-  shop = await startProgram({ env: { CHECKOUTS_PER_MINUTE: String(LIMIT * 100) } });
+  shop = await startProgram({ slowTime: true, env: { CHECKOUTS_PER_MINUTE: String(LIMIT * 100) } });
 });
 afterAll(() => shop.close());
 
@@ -129,7 +129,7 @@ test('a service that asked to wait is asked by nobody before that, whoever comes
 });
 
 test('an address that comes back too often is shown its order, and the service is not asked', async () => {
-  const few = await startProgram({ env: { CHECKOUTS_PER_MINUTE: String(LIMIT) } });
+  const few = await startProgram({ slowTime: true, env: { CHECKOUTS_PER_MINUTE: String(LIMIT) } });
   try {
     const { orderId, reference } = await few.checkout({
       email: 'ada@example.com',

@@ -11,7 +11,7 @@ let service: OddService;
 let shop: TestProgram;
 beforeAll(async () => {
   service = await startOddService();
-  shop = await startProgram({ gatewayUrl: service.url.origin });
+  shop = await startProgram({ slowTime: true, gatewayUrl: service.url.origin });
 });
 beforeEach(() => {
   service.requests.length = 0;

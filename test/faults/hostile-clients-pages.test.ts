@@ -39,7 +39,12 @@ const { logger, lines } = keepLines();
 beforeAll(async () => {
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   const gatewayUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-  shop = await startProgram({ gatewayUrl, logger, env: { ADMIN_TOKEN: TOKEN, SHOP_API_TOKEN: TOKEN } });
+  shop = await startProgram({
+    slowTime: true,
+    gatewayUrl,
+    logger,
+    env: { ADMIN_TOKEN: TOKEN, SHOP_API_TOKEN: TOKEN },
+  });
 });
 afterAll(async () => {
   await shop.close();

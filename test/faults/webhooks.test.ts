@@ -432,7 +432,7 @@ test('W17: the database takes no writes: 503, never an acknowledgement, and the 
       await tx.query('SET TRANSACTION READ WRITE');
       await tx.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${on ? 'on' : 'off'}`);
     });
-    const [moment] = await database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+    const [moment] = await database.query<{ now: Date }>('SELECT pg_catalog.clock_timestamp() AS now');
     const left = `FROM pg_stat_activity WHERE datname = $1 AND backend_start <= $2`;
     await eventually(async () => {
       const broken = database.query(`SELECT pg_terminate_backend(pid) ${left}`, [name, moment?.now]);

@@ -156,7 +156,7 @@ test.concurrent.each(PROFILE_NAMES)(
     });
     await playTheDay(profile, result.draft ?? '{}');
   },
-  120_000,
+  400_000,
 );
 
 /** The stories of `npm run demo`, and the books in the evening. */

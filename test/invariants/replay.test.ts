@@ -25,7 +25,7 @@ function deedsOf(seed: number): Deed[] {
 
 /** Does what the seed says. @returns the hash of the trace, in which ids are numbers and no time stands */
 async function traceOf(seed: number): Promise<string> {
-  const shop = await startProgram();
+  const shop = await startProgram({ slowTime: true });
   const orders: CheckoutAnswer[] = [await shop.checkout()];
   for (const { deed, whose } of deedsOf(seed)) {
     const order = orders[whose % orders.length];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../../src/platform/database.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -52,9 +53,12 @@ const FAULTS: Record<string, () => Promise<void>> = {
          AND query LIKE '%INSERT INTO verifications%' LIMIT 1`,
     );
     if (backend === undefined) throw new Error('no process of PostgreSQL settles anything');
-    const dropped = expect(world.query('SELECT pg_sleep(4)')).rejects.toThrow();
+    const other = new pg.Client({ connectionString: postgres.url });
+    other.on('error', () => undefined);
+    await other.connect();
+    const dropped = expect(other.query('SELECT pg_sleep(600)')).rejects.toThrow();
     process.kill(backend.pid, 'SIGKILL');
-    // It drops every connection, ours too, and is back when a new one works.
+    // It drops every connection, this one too, and is back when a new one works.
     await dropped;
     await eventually(() => world.query('SELECT').then(Boolean, () => false));
   },

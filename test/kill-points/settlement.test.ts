@@ -105,18 +105,8 @@ async function endOf({ orderId }: CheckoutAnswer): Promise<{ status: string } | 
 const PAID_ONCE = { status: 'paid', releases: 1, paid: 1, suspense: 0 };
 const UNPAID = { releases: 0, paid: 0, suspense: 0 };
 
-/** An open checkout that the clock leaves alone for an hour, so that only the door in question asks. */
-async function openInPeace(): Promise<CheckoutAnswer> {
-  const order = await world.open();
-  await world.query(
-    `UPDATE payments SET next_check_at = now() + interval '1 hour' WHERE reference = $1`,
-    order.reference,
-  );
-  return order;
-}
-
 async function killWhileSettling(door: Door, place: Omit<Place, 'about'>, word: 'pay' | 'fail') {
-  const order = await openInPeace();
+  const order = await world.open();
   const death = world.diesAt({ ...place, about: order.reference });
   await Promise.all([death, door.asks(order, word)]);
   const atDeath = await endOf(order);

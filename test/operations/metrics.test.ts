@@ -5,7 +5,7 @@ import { TOKEN } from './visitor.ts';
 
 let shop: TestProgram;
 beforeAll(async () => {
-  shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN } });
+  shop = await startProgram({ slowTime: true, env: { ADMIN_TOKEN: TOKEN } });
 });
 afterAll(() => shop.close());
 

@@ -12,6 +12,7 @@ let receiver: Collector;
 beforeAll(async () => {
   receiver = await startCollector(503);
   shop = await startProgram({
+    slowTime: true,
     logger,
     areWebhooksUnsigned: true,
     env: {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await resolveSuspense(database, 'test', held?.id ?? 0n, how);
   run = (await shop.program.reconcile({ dryRun: false })).runId;
   webhook = await receiveWebhook(orders.paid?.reference ?? '');
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await shop.close();

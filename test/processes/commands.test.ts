@@ -14,6 +14,11 @@ function run(...args: string[]): Promise<Outcome> {
   return runProcess('cli.ts', { cwd: shop.folder, env: { PORT: String(shop.port) }, args });
 }
 
+/** What a run said beside its result; how far it is, it tells every few seconds, and a busy machine takes as long. */
+function complaints({ stderr }: Outcome): string {
+  return stderr.replace(/^(reading history|comparing history|verifying payments)\b.*\n/gm, '');
+}
+
 /** An order that is paid with 10.000 of the 18.500 KWD it costs, seen by the shop. */
 async function underpaidOrder(): Promise<{ orderId: string; reference: string }> {
   const order = await shop.checkout({ email: 'dalia@example.com', items: [{ sku: 'dallah', quantity: 1 }] });
@@ -49,8 +54,9 @@ test('reconcile --json prints exactly one object, in the documented form', async
   const { orderId, reference } = await shop.checkout();
   await shop.hand(`transactions/${reference}/pay`);
   await shop.becomes(orderId, 'paid');
-  const { code, stdout, stderr } = await run('reconcile', '--json');
-  expect([code, stderr]).toEqual([0, '']);
+  const outcome = await run('reconcile', '--json');
+  const { code, stdout } = outcome;
+  expect([code, complaints(outcome)]).toEqual([0, '']);
   expect(stdout.trimEnd()).not.toContain('\n');
   const report = JSON.parse(stdout) as ReconciliationReport;
   expect(report).toMatchObject({
@@ -166,7 +172,7 @@ test('without a running server a command starts the embedded parts by itself and
   await shop.hand(`transactions/${reference}/pay`, { notify: false });
   await shop.stop('SIGKILL');
   const repaired = await run('reconcile', '--json');
-  expect([repaired.code, repaired.stderr]).toEqual([0, '']);
+  expect([repaired.code, complaints(repaired)]).toEqual([0, '']);
   expect((JSON.parse(repaired.stdout) as ReconciliationReport).repaired).toBe(1);
   expect((await run('explain', orderId)).stdout).toContain(`order ${orderId}  paid`);
   expect(processesIn(shop.folder)).toEqual([]);

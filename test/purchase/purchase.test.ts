@@ -25,7 +25,6 @@ async function open(javaScriptEnabled: boolean): Promise<void> {
   complaints = [];
   context = await browser.newContext({ javaScriptEnabled });
   page = await context.newPage();
-  page.setDefaultTimeout(20_000);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());

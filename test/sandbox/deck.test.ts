@@ -30,7 +30,7 @@ beforeAll(async () => {
   const config = loadConfig({ ...env, RECONCILE_EVERY_MIN: '0', CHECKOUTS_PER_MINUTE: '0' });
   server = await startServer({ config, dataDir, purpose: 'this test', logger: createLogger('silent') });
   rehearsals = await playCards(server, DECK);
-}, 120_000);
+}, 400_000);
 
 afterAll(async () => {
   await server.stop();

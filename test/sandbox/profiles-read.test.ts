@@ -28,7 +28,7 @@ const ends = async (shop: TestProgram, { orderId }: CheckoutAnswer, status: stri
   eventually(async () => {
     const end = await endOf(shop.program.database, orderId);
     return end?.status === status && end;
-  }, 30_000);
+  });
 
 const comeBack = (shop: TestProgram, { reference }: CheckoutAnswer): Promise<unknown> =>
   fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
@@ -67,7 +67,7 @@ test.concurrent.each(PROFILE_NAMES)(
     });
     expect(await checkInvariants({ database: program.database, sandboxUrl: sandbox.url })).toEqual([]);
   },
-  90_000,
+  400_000,
 );
 
 test('without its dialect a service that counts in kobo is not asked for a hundredth of the price', async () => {

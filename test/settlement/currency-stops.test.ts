@@ -10,6 +10,7 @@ let shop: TestProgram;
 beforeAll(async () => {
   const alarm = (alert: Alert): void => void alerts.push(alert);
   shop = await startProgram({
+    slowTime: true,
     env: { ADMIN_TOKEN: 'operator-token-of-the-test' },
     own: { catalogue: null, receiver: null, alarm },
   });

@@ -3,7 +3,7 @@ import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from 
 
 let shop: TestProgram;
 beforeAll(async () => {
-  shop = await startProgram();
+  shop = await startProgram({ slowTime: true });
 });
 afterAll(() => shop.close());
 

@@ -32,7 +32,6 @@ afterEach(async () => {
 async function open(javaScriptEnabled = true): Promise<void> {
   context = await browser.newContext({ javaScriptEnabled });
   page = await context.newPage();
-  page.setDefaultTimeout(30_000);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());

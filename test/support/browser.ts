@@ -2,14 +2,17 @@ import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
+/** For what a page is to show, and for the browser to come up: a machine that is busy with something else needs minutes. */
+const PATIENCE_MS = 150_000;
 
 /** A real browser, Debian's. @throws with the command to type when there is none: a skipped test proves nothing */
 export async function openBrowser(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`these tests need a browser at ${CHROMIUM}, type: sudo apt-get install chromium`);
   }
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: CHROMIUM,
+    timeout: PATIENCE_MS,
     // Chromium looks for updates and services at every start; there is nobody to answer in a closed network.
     args: [
       '--no-sandbox',
@@ -18,6 +21,14 @@ export async function openBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--no-first-run',
+      '--disable-dev-shm-usage',
     ],
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
+  return browser;
 }

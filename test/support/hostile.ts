@@ -14,7 +14,7 @@ export type Attack = {
 
 export type Answer = { status: number; headers: Record<string, string | string[] | undefined>; text: string };
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** Asks as told, to the letter. By default a POST to `/checkout`. */
 export function attack(

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { systemClock } from '../../src/platform/clock.ts';
+import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { createCallBook, type Call as BookedCall, type Endpoint } from '../../src/sandbox/calls.ts';
 
 /**
@@ -10,8 +10,8 @@ import { createCallBook, type Call as BookedCall, type Endpoint } from '../../sr
  */
 export type Line = {
   url: string;
-  /** The sandbox at the other end. */
-  leadTo(sandboxUrl: string): void;
+  /** The sandbox at the other end, and its time: the call book keeps the same. */
+  leadTo(sandboxUrl: string, time: Clock): void;
   /**
    * What befalls calls from now on: one fault befalls every call, a list one call each and none after them.
    * @param reference only calls about this one
@@ -53,7 +53,8 @@ export const honestly: Fault = async (call) => {
 type Plan = { endpoint: Endpoint; reference: string | undefined; next: () => Fault | undefined };
 
 export async function startLine(): Promise<Line> {
-  const book = createCallBook(systemClock);
+  const clock = { ...systemClock };
+  const book = createCallBook(clock);
   const carried = new WeakSet<Socket>();
   let plans: Plan[] = [];
   let sandboxUrl = '';
@@ -124,7 +125,10 @@ export async function startLine(): Promise<Line> {
 
   return {
     url: `http://127.0.0.1:${port}`,
-    leadTo: (url) => (sandboxUrl = url),
+    leadTo: (url, time) => {
+      sandboxUrl = url;
+      Object.assign(clock, time);
+    },
     disturb: (endpoint, faults, reference) => {
       const left = typeof faults === 'function' ? null : [...faults];
       const next = (): Fault | undefined => (left === null ? (faults as Fault) : left.shift());

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { jest } from '@jest/globals';
+
+export { freePort, occupy } from './ports.ts';
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
@@ -29,7 +30,8 @@ export type ProcessOptions = { cwd: string; env?: Record<string, string>; args?:
 const SOURCES = new URL('../../src/', import.meta.url);
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const AS_IT_CAME = new URL('as-it-came.ts', import.meta.url).href;
-const PATIENCE_MS = 45_000;
+// Nobody waits so long where all is well: a machine that is busy with something else starts processes slowly.
+const PATIENCE_MS = 120_000;
 
 // A test starts several processes, and a busy machine starts them slowly.
 jest.setTimeout(4 * PATIENCE_MS);
@@ -113,30 +115,6 @@ export function startProcess(file: string, { cwd, env = {}, args = [] }: Process
 /** Runs a process to its end. */
 export function runProcess(file: string, options: ProcessOptions): Promise<Outcome> {
   return startProcess(file, options).ended();
-}
-
-/** A port that is free together with the one after it, which the sandbox takes. Below the ports that systems lend. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const [first, second] = [await occupy(port), await occupy(port + 1)];
-    first?.close();
-    second?.close();
-    if (first && second) return port;
-  }
-}
-
-/** Another program that holds a port of this machine; null when one does already. */
-export function occupy(port: number): Promise<Server | null> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => {
-      resolve(null);
-    });
-    server.listen(port, '127.0.0.1', () => {
-      resolve(server);
-    });
-  });
 }
 
 /** The processes of this machine whose command line names the folder. */

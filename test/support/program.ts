@@ -4,7 +4,7 @@ import { compose, type Program } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { OwnParts } from '../../src/own.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { listen } from '../../src/platform/http-server.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
@@ -13,6 +13,7 @@ import type { ProfileName } from '../../src/sandbox/profiles/all.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startWorker } from '../../src/start-worker.ts';
 import { cloneDatabase } from './database.ts';
+import { slowDown } from './slow-time.ts';
 import { recordExchanges } from './traffic/exchanges.ts';
 import { recordOutgoing, type Traffic } from './traffic/traffic.ts';
 
@@ -21,6 +22,8 @@ export type TestProgram = {
   /** The server's address, without a slash at the end. */
   origin: string;
   sandbox: Sandbox;
+  /** What the sandbox's clock shows. */
+  serviceTime: Clock;
   /** A person's hand at the sandbox: `hand('transactions/<reference>/pay', {…})`. */
   hand(path: string, body?: object): Promise<Response>;
   /** Starts a checkout over HTTP and gives the answer's JSON. */
@@ -44,6 +47,8 @@ export type TestProgramOptions = {
   env?: Record<string, string>;
   /** Whether the clock runs by itself. Otherwise a test calls `duePayments.pass()`. */
   worker?: boolean;
+  /** Whether time passes so slowly that nothing strikes by itself: for a test that moves its due times by SQL. */
+  slowTime?: boolean;
   /** Which service the sandbox plays. */
   profile?: ProfileName;
   /** Milliseconds that the sandbox takes for each answer. */
@@ -62,13 +67,14 @@ export type TestProgramOptions = {
 export async function startProgram(options: TestProgramOptions = {}): Promise<TestProgram> {
   const { url, drop } = await cloneDatabase();
   const logger = options.logger ?? createLogger('silent');
+  // Its own hands: a test that moves our clock leaves the service's alone.
+  const serviceTime = options.slowTime === true ? await slowDown(url) : { ...systemClock };
   const sandbox = await startSandbox({
     host: '127.0.0.1',
     port: 0,
     dataDir: null,
     logger,
-    // Its own hands: a test that moves our clock leaves the service's alone.
-    clock: { ...systemClock },
+    clock: serviceTime,
     webhook: { url: null, secret: 'whsec_test', pausesMs: [50] },
     latencyMs: options.latencyMs ?? 0,
     ...(options.profile && { profile: options.profile }),
@@ -118,6 +124,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
       return origin;
     },
     sandbox,
+    serviceTime,
     hand,
     checkout: async (body = aBasket, headers = {}) => {
       const answer = await post(`${origin}/checkout`, body, headers);
@@ -168,7 +175,7 @@ export function post(url: string, body: object, headers: Record<string, string> 
 /** Waits until `look` gives something other than false, null or undefined; asks often, for at most `limitMs`. */
 export async function eventually<T>(
   look: () => Promise<T | false | null | undefined>,
-  limitMs = 15_000,
+  limitMs = 90_000,
 ): Promise<T> {
   const until = performance.now() + limitMs;
   for (;;) {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Dialect } from '../../src/gateway/dialect.ts';
 import { defaultDialect } from './dialect.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 
@@ -20,6 +21,7 @@ export type OddService = {
 export async function startOddService(
   dialect: Dialect = defaultDialect,
   budget: { callsPerSecond?: number; concurrency?: number } = {},
+  clock: Clock = systemClock,
 ): Promise<OddService> {
   const requests: OddService['requests'] = [];
   const server = createServer((req, res) => {
@@ -39,7 +41,16 @@ export async function startOddService(
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const key = new SecretKey('sk_test_c4n4ry');
   const logger = createLogger('silent');
-  const gateway = createGateway({ url, key, dialect, checkoutHosts: [], concurrency: 4, ...budget, logger });
+  const gateway = createGateway({
+    url,
+    key,
+    dialect,
+    checkoutHosts: [],
+    concurrency: 4,
+    ...budget,
+    clock,
+    logger,
+  });
   const service: OddService = {
     gateway,
     url,

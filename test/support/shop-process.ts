@@ -53,6 +53,6 @@ export async function startShop(options: ShopOptions = {}): Promise<ShopProcess>
     },
     hand,
     status,
-    becomes: (orderId, wanted) => eventually(async () => (await status(orderId)) === wanted, 45_000),
+    becomes: (orderId, wanted) => eventually(async () => (await status(orderId)) === wanted),
   };
 }

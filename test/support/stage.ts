@@ -52,8 +52,8 @@ export async function startStage(options: TestProgramOptions = {}): Promise<Stag
   const receiver = await startReleaseReceiver();
   const { logger, lines } = keepLines();
   const env = { GATEWAY_CALLS_PER_SECOND: '0', ...receiver.env, ...options.env };
-  const shop = await startProgram({ logger, gatewayUrl: line.url, ...options, env });
-  line.leadTo(shop.sandbox.url);
+  const shop = await startProgram({ logger, gatewayUrl: line.url, slowTime: true, ...options, env });
+  line.leadTo(shop.sandbox.url, shop.serviceTime);
   const { database, duePayments, dueReleases } = shop.program;
   const acknowledged: string[] = [];
   const known = new Set<string>();

@@ -36,7 +36,7 @@ export type Stops = {
   hold(point: Point, what: string, bytes: Buffer, held: Held): Promise<void>;
 };
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 const REMEMBERED = 40;
 
 type Armed = Where & { deed: Deed; done(): void; failed(error: unknown): void };

@@ -19,7 +19,7 @@ export const [ENTER, CTRL_C, CTRL_D] = ['\n', '\x03', '\x04'];
 
 const SOURCES = new URL('../../src/', import.meta.url);
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /**
  * Runs `src/<file>` on a pseudo-terminal. script(1) lends one: it belongs to util-linux, in Debian to bsdutils, which no

@@ -13,7 +13,7 @@ import { eventually, startProgram, type TestProgram } from '../support/program.t
 
 let shop: TestProgram;
 beforeAll(async () => {
-  shop = await startProgram();
+  shop = await startProgram({ slowTime: true });
 });
 afterAll(() => shop.close());
 

@@ -79,7 +79,7 @@ CREATE TRIGGER paid_payments_stay_paid BEFORE UPDATE OF status ON payments
 CREATE FUNCTION refuse_move_without_answer() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (SELECT answered_at FROM verifications WHERE reference = NEW.reference ORDER BY id DESC LIMIT 1)
-    IS DISTINCT FROM transaction_timestamp() THEN
+    IS DISTINCT FROM now() THEN
     RAISE EXCEPTION 'UPDATE on payments is refused: payment % is held, and only an answer of the service moves it',
       NEW.reference USING ERRCODE = 'integrity_constraint_violation';
   END IF;

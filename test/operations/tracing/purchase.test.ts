@@ -39,6 +39,7 @@ beforeAll(async () => {
   process.env.OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=staging';
   const receiver = await listening();
   const shop = await startProgram({
+    slowTime: true,
     logger,
     areWebhooksUnsigned: true,
     env: {
