@@ -56,6 +56,8 @@ export type Settlement = {
   nextCheckSec: number | null;
   cause: Cause;
   statusWord: string | null;
+  /** Which fields of the record contradict each other, for the journal. */
+  contradiction: string | null;
   answeredAmount: bigint | null;
   answeredCurrency: string | null;
   httpStatus: number;
@@ -72,9 +74,9 @@ const RECORD: Statement = {
     WITH seen AS MATERIALIZED (
       SELECT g.*, nextval('verifications_id_seq') AS verification, p.order_id, p.currency AS expected_currency
       FROM json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
-        suspense_seen int, outcome text, status_word text, amount bigint, currency text, http_status int, body bytea, body_sha256 bytea,
-        cause text, status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
-        stray_class text, stray_amount bigint, stray_currency text)
+        suspense_seen int, outcome text, status_word text, contradiction text, amount bigint, currency text,
+        http_status int, body bytea, body_sha256 bytea, cause text, status text, hints int, next_check_sec float8,
+        release_id text, delivery text, releases boolean, stray_class text, stray_amount bigint, stray_currency text)
       JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
       WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
         AND p.mode = g.mode AND g.mode = $2
@@ -150,6 +152,7 @@ const RECORD: Statement = {
       SELECT s.order_id, CASE WHEN s.releases THEN 'order-paid' WHEN c.reference IS NOT NULL THEN 'verification-contradicts'
         ELSE 'payment-' || s.status END, s.reference, s.cause,
         jsonb_strip_nulls(jsonb_build_object('verification', s.verification, 'evidence', e.hash, 'outcome', s.outcome,
+          'contradiction', s.contradiction,
           'suspense', stray.class, 'money', stray.money, 'earned', earned.id,
           'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END))
       FROM seen s JOIN evidence e ON e.reference = s.reference LEFT JOIN stray ON stray.reference = s.reference
@@ -196,6 +199,7 @@ function rowOf({ settlement: s, plan }: Recorded): Record<string, unknown> {
     suspense_seen: payment.suspenseChanges,
     outcome: decision.outcome,
     status_word: s.statusWord,
+    contradiction: s.contradiction,
     amount: s.answeredAmount,
     currency: s.answeredCurrency,
     http_status: s.httpStatus,

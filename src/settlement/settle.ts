@@ -81,6 +81,7 @@ function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer
     cause,
     ...whatNext(payment, decision),
     statusWord: evidence?.statusWord?.replace(/\p{Cc}/gu, '?').slice(0, 64) ?? null,
+    contradiction: evidence?.contradiction ?? null,
     ...provenMoney(payment, decision, answer),
     httpStatus: answer.httpStatus,
     // Ordinary waiting is the bulk of all answers; its digest is enough.
@@ -127,9 +128,11 @@ function provenMoney(
   };
 }
 
-function logChange(log: Logger, before: Payment, { decision, status, cause }: Settlement): void {
+function logChange(log: Logger, before: Payment, settlement: Settlement): void {
   const { reference, orderId } = before;
-  const fields = { reference, orderId, cause, outcome: decision.outcome, payment: status };
+  const { decision, status, cause, contradiction } = settlement;
+  const why = contradiction === null ? {} : { contradiction };
+  const fields = { reference, orderId, cause, outcome: decision.outcome, payment: status, ...why };
   if (decision.release) log.info(fields, 'order is paid');
   else if (before.status === 'paid' && decision.outcome !== 'paid')
     log.warn(fields, 'verify contradicts a paid order');

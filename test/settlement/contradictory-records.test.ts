@@ -20,7 +20,15 @@ afterAll(async () => {
   await service.close();
 });
 
-type End = { order: string; payment: string; outcome: string; releases: number; suspense: number };
+type End = {
+  order: string;
+  payment: string;
+  outcome: string;
+  releases: number;
+  suspense: number;
+  /** Whether the journal names fields that contradict each other. */
+  isNamed: boolean;
+};
 
 /** Settles one payment whose verify answer is `answer`, and tells where it ended. */
 async function settledBy(answer: object): Promise<End | undefined> {
@@ -38,15 +46,23 @@ async function settledBy(answer: object): Promise<End | undefined> {
     `SELECT o.status AS order, p.status AS payment,
        (SELECT outcome FROM verifications v WHERE v.order_id = o.id ORDER BY v.id DESC LIMIT 1) AS outcome,
        (SELECT count(*)::int FROM releases r WHERE r.order_id = o.id) AS releases,
-       (SELECT count(*)::int FROM suspense_items s WHERE s.order_id = o.id) AS suspense
+       (SELECT count(*)::int FROM suspense_items s WHERE s.order_id = o.id) AS suspense,
+       EXISTS (SELECT FROM journal j WHERE j.order_id = o.id AND j.detail ->> 'contradiction' <> '') AS "isNamed"
      FROM orders o JOIN payments p ON p.order_id = o.id WHERE o.id = $1`,
     [orderId],
   );
   return end;
 }
 
-const PAID = { order: 'paid', payment: 'paid', outcome: 'paid', releases: 1, suspense: 0 };
-const HELD = { order: 'review', payment: 'held', outcome: 'unproven', releases: 0, suspense: 0 };
+const PAID = { order: 'paid', payment: 'paid', outcome: 'paid', releases: 1, suspense: 0, isNamed: false };
+const HELD = {
+  order: 'review',
+  payment: 'held',
+  outcome: 'unproven',
+  releases: 0,
+  suspense: 0,
+  isNamed: true,
+};
 
 test.each(Object.entries(HONEST))('A2: an honest record pays at once: %s', async (_name, change) => {
   expect(await settledBy({ status: true, data: { ...PLAIN_RECORD, ...change } })).toEqual(PAID);

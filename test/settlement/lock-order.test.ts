@@ -56,6 +56,7 @@ const settle: Deed = async (db, { settled }) => {
   const decision = { outcome: 'not_found', payment: 'ambiguous', release: false, suspense: null } as const;
   const answer = {
     statusWord: 'PENDING',
+    contradiction: null,
     answeredAmount: null,
     answeredCurrency: null,
     httpStatus: 200,
