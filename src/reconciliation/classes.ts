@@ -50,6 +50,10 @@ export const CLASSES = {
     'another payment has paid the order, or one reference was charged more than once',
     'the order was paid twice: refund this payment',
   ),
+  paid_after_decision: finding(
+    'the history or verify shows exactly the money for a payment that a person has decided about: it pays nothing by itself',
+    'a person has decided about this money, and now the service shows all of it: refund it, or let the shopper order again',
+  ),
   late_payment: finding(
     'the history shows exactly the money for a payment that had been closed, and verify could not be asked yet',
     'money came for a payment that was closed: run again to settle it, or refund',

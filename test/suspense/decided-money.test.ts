@@ -101,6 +101,22 @@ describe('A1: money that a person has decided about never pays an order by itsel
     expect(await items()).toEqual([{ class: 'paid_after_decision', amount: 2_500n, currency: 'NGN' }]);
   });
 
+  test.each([true, false])('reconciliation raises it (the list shows it: %s)', async (isListed) => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('250'));
+    await decide();
+    if (isListed) desk.service.history.push({ reference, ...paid('25') });
+    else await look(reference, paid('25'));
+    desk.service.verify.set(reference, { reference, ...paid('25') });
+    for (let again = 0; again < 2; again += 1) {
+      const report = await desk.reconcile({ dryRun: false });
+      expect(report).toMatchObject({ verdict: 'findings', findings: { paid_after_decision: 1 } });
+    }
+    expect(await stateOf(reference)).toEqual(held);
+    // The person accounted for ten times as much: there is a case, and no money besides.
+    expect(await items()).toEqual([]);
+  });
+
   test('also when it was decided while the answer was on its way', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('24.99'));

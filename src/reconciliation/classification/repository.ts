@@ -23,6 +23,8 @@ const COMPARED = `
       AS is_money_answered,
     m.is_ours AND NOT m.is_settled AND m.there = 'paid' AND EXISTS (
       SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
+    m.here = 'held' AND EXISTS (
+      SELECT FROM payments decided WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
     m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
     coalesce(m.released_at >= $1, false) AS is_settled_since_start,

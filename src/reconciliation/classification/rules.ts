@@ -12,6 +12,7 @@ const DISPUTED = 'disputed';
  * - `answered`: what verify answered last; for a settled payment, since it was settled (null: nobody has asked since).
  * - `disputed`: the class of an open finding about a settled payment (of several, reversed). `is_confirmed`: verify has shown
  *   exactly the money since that was seen; only that ends the finding, and not another odd word or a run that did not ask.
+ * - `is_decided`: a person has decided about money of the payment, which never pays by itself since.
  * - `told`: what signed webhooks say of the money (paid, reversed), where that is not what is settled; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`: the money asked for.
  * - `is_cut`: the history was not read to its end.
@@ -57,6 +58,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 
   // Paid there, exactly, and not settled here. Such payments are verified; what is left is what verify did not confirm.
   [`there = 'paid' AND is_order_paid`, 'duplicate_payment'],
+  [`(there = 'paid' OR answered = 'paid') AND is_decided`, 'paid_after_decision'],
   [`there = 'paid' AND here IN ('failed', 'expired') AND NOT was_verified_now`, 'late_payment'],
   [`there = 'paid'`, 'sources_disagree'],
 
@@ -95,6 +97,7 @@ export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when}
 export const IS_TO_VERIFY = `is_ours AND (
   class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed', 'paid_contradicted',
     'conflicting_records')
+  OR (class = 'paid_after_decision' AND answered IS DISTINCT FROM 'paid')
   OR is_settled AND disputed IS NOT NULL
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
   OR (class = 'reversed' AND there = 'paid')
