@@ -1,24 +1,13 @@
-import { code as currencyByCode } from 'currency-codes';
+import { minorDigits } from './currencies.ts';
 import { DEFAULT_LOCALE } from './locale.ts';
+
+export { minorDigits } from './currencies.ts';
 
 /**
  * Money is a count of minor units (bigint) and an ISO 4217 currency. It becomes text with a decimal point
  * only at the edges, and no float ever holds it.
  */
 export type Money = { amount: bigint; currency: string };
-
-/** Decimal digits of a currency's minor unit by ISO 4217 (NGN 2, XOF 0, KWD 3), or null for a code that is none. */
-export function minorDigits(currency: string): number | null {
-  const known = knownDigits.get(currency);
-  if (known !== undefined) return known;
-  const digits = currencyByCode(currency)?.digits ?? null;
-  // Texts from outside are kept only where they are currencies: there are no more than two hundred.
-  if (digits !== null) knownDigits.set(currency, digits);
-  return digits;
-}
-
-// The package walks through its whole list for each look.
-const knownDigits = new Map<string, number>();
 
 /** `2500n` NGN as `"25.00"`, `2500n` XOF as `"2500"`. @throws RangeError for a currency that ISO 4217 does not know */
 export function formatMajor({ amount, currency }: Money): string {
