@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.ts';
 import { dialectSchema } from './dialect-schema.ts';
-import { isNestedName, isRecordKey, meaningOf, type Meaning } from './field-meaning.ts';
+import { isAmountsName, isNestedName, isRecordKey, meaningOf, type Meaning } from './field-meaning.ts';
 import { at, isRecord, type Json } from './reading.ts';
 
 /** Where the fields of a record stand: the dialect's pointers, of verify or of history. */
@@ -42,7 +42,7 @@ export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
     return says.tells === 'taken back' ? !says.isWord || !status : !status;
   };
   const read = new Set(REPEATED.flatMap((what) => pointers[what] ?? []));
-  const siblings = [...siblingsIn(record, '', 1), ...besideAmount(record, pointers)];
+  const siblings = siblingsIn(record, '', 1);
   return [
     ...REPEATED.flatMap((what) => repeatedIn(record, what, pointers[what] ?? [])),
     ...currenciesOfAmount(record, pointers),
@@ -85,27 +85,31 @@ function currenciesOfAmount(record: Json, pointers: RecordPointers): Claim[] {
     .map(({ pointer, value }) => ({ pointer, value, says: { tells: 'again', what: 'currency' } }));
 }
 
-function besideAmount(record: Json, pointers: RecordPointers): Claim[] {
-  return holdersOf(pointers)
-    .flatMap((holder) => siblingsIn(at(record, holder), holder, MAX_DEPTH))
-    .filter(({ says }) => says.tells === 'amount' || says.tells === 'currency');
-}
-
-/** What the fields of one object tell, and those of the records of the same payment inside it. */
+/** What the fields of one object tell, and those of the records of the same payment and of the amounts inside it. */
 function siblingsIn(object: Json, place: string, depth: number): Claim[] {
   const members = membersOf(object, place);
-  // Where a city stands, `state` is a part of a country.
   const isAddress = members.some(({ name }) => ADDRESS.test(name));
   return members.flatMap(({ name, pointer, value }): Claim[] => {
-    const says = isAddress && name === 'state' ? null : meaningOf(name);
+    const says = meaningOf(name);
+    if (says?.tells === 'status' && isAddress && name === 'state')
+      return [{ pointer, value, says: { ...says, isPlace: true } }];
     if (says !== null) return [{ pointer, value, says }];
+    if (isAmountsName(name)) return amountsIn(value, pointer);
     if (!isNestedName(name)) return [];
     if (Array.isArray(value)) return [{ pointer, value, says: { tells: 'attempts' } }];
     return depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];
   });
 }
 
-const ADDRESS = /^(city|town|street|zip|(zip|post|postal)_?code|address(_?line)?_?1?|lga|province)$/i;
+/** Where one of these stands, `state` may be a part of a country. */
+const ADDRESS =
+  /^(city|town|street|zip|(zip|post|postal)_?code|address(_?line)?_?1?|lga|province|region|country)$/i;
+
+function amountsIn(object: Json, place: string): Claim[] {
+  return siblingsIn(object, place, MAX_DEPTH).filter(
+    ({ says }) => says.tells === 'amount' || says.tells === 'currency',
+  );
+}
 
 /** In a record of the same payment its plain amount and currency have to agree, too. */
 function inNested(object: Json, place: string, depth: number): Claim[] {

@@ -50,7 +50,7 @@ export function contradicts({ pointer, value, says }: Claim, read: Read, dialect
       return code !== null && code !== read.currency;
     }
     case 'status':
-      return !isWordOfPaid(value, dialect);
+      return says.isPlace ? isWordAgainst(value, dialect) : !isWordOfPaid(value, dialect);
     case 'attempts':
       return isNonePaid(value, dialect);
     case 'paid flag':
@@ -102,16 +102,23 @@ const LIKE_MONEY = /^[+-]?[A-Z]{0,3}\s?[+-]?\d[\d., ]*(e[+-]?\d+)?\s?[A-Z]{0,3}$
  */
 const SAME_AS_PAID = new Set(
   [
-    'complete completed captured approved confirmed finished done settled processed ok true'.split(' '),
+    'complete completed captured approved confirmed finished done settled processed ok true 00 000 200'.split(
+      ' ',
+    ),
     ['fully paid', 'paid in full', 'payment received'],
   ].flat(),
 );
+
+/** Where the field may hold something else than a status, only a word that the dialect knows speaks against paid. */
+function isWordAgainst(value: Json, dialect: Dialect): boolean {
+  return !['paid', 'unknown'].includes(classOf(stringOf(value), dialect));
+}
 
 function isWordOfPaid(value: Json, dialect: Dialect): boolean {
   if (typeof value === 'boolean') return value;
   if (isRecord(value))
     return isWordOfPaid(value.status ?? value.state ?? value.code ?? value.name ?? 0, dialect);
-  const word = stringOf(value);
+  const word = numberText(value);
   return word !== null && (classOf(word, dialect) === 'paid' || SAME_AS_PAID.has(foldWord(word)));
 }
 

@@ -9,7 +9,7 @@ const list = (words: string): readonly string[] => words.split(' ');
 export const PAYMENT = new Set(
   list(
     'payment payments pay pmt transaction transactions tran trans trx trxn txn tx charge capture intent debit ' +
-      'purchase sale order invoice checkout collection',
+      'purchase sale deposit order invoice checkout collection',
   ),
 );
 /** Of these the ones that name a record of the payment inside the payment's record. */
@@ -19,8 +19,16 @@ export const NESTED = new Set(
       'data record result info detail details object',
   ),
 );
-/** Adds nothing: the current status is the status. */
-export const NOW = new Set(list('current final latest overall actual new is the'));
+/** Adds nothing, or only whose view of the payment it is: the current status is the status. */
+export const NOW = new Set(
+  list(
+    'current final latest overall actual new is the money funds processing gateway provider processor acquirer ' +
+      'result record',
+  ),
+);
+/** Objects of amounts: what came in may stand among them. */
+export const AMOUNTS = new Set(list('amount amounts total totals money'));
+export const WITH_AMOUNTS = new Set(list('breakdown detail details info summary data'));
 
 /** Money came in. */
 export const CAME_IN = new Set(
@@ -60,7 +68,7 @@ export const WITH_FLAG = new Set([...list('is has have was been fully in full mo
 export const TAKEN_BACK = new Set(
   list(
     'refunded refund refunds reversed reversal reversals disputed dispute disputes chargeback chargebacks ' +
-      'chargedback clawback voided cancelled canceled unpaid underpaid outstanding shortfall',
+      'chargedback clawback returned recalled revoked voided cancelled canceled unpaid underpaid outstanding shortfall',
   ),
 );
 /** With any other word the name speaks of rules and abilities: `refundPolicy`, `canBeRefunded`, `refundableAmount`. */
@@ -68,7 +76,7 @@ export const WITH_TAKEN_BACK = new Set([
   ...list(
     'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when by ' +
       'partially partial fully full id reference ref reason status state data info detail details list items object ' +
-      'so far minor',
+      'so far minor open opened active initiated requested processed issued made given completed pending successful lost',
   ),
   ...PAYMENT,
 ]);
@@ -99,6 +107,8 @@ const VOCABULARY = new Set(
     PAYMENT,
     NESTED,
     NOW,
+    AMOUNTS,
+    WITH_AMOUNTS,
     CAME_IN,
     AMOUNT,
     WITH_CAME_IN,
