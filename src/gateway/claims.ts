@@ -28,9 +28,9 @@ const ASSUMED = dialectSchema.parse({}).verify;
 const MAX_DEPTH = 3;
 
 /**
- * The claims of a record. They follow from its keys and from where objects and lists stand in it, never from texts or
- * numbers: records of one layout have the same claims. What a dialect file names itself is decided, and its siblings
- * are not asked.
+ * The claims of a record. They follow from its keys and from where objects and lists stand in it, never from
+ * texts or numbers: records of one layout have the same claims. What a dialect file names itself is decided,
+ * and its siblings are not asked.
  */
 export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
   const [amount, currency, status] = (['amount', 'currency', 'status'] as const).map((what) =>
@@ -53,14 +53,17 @@ export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
 const REPEATED: readonly Repeated[] = ['reference', 'status', 'amount', 'currency', 'mode'];
 
 /**
- * Whether a dialect file has named the field. One that repeats the defaults to the letter has not looked at a record:
- * `npm run dialect -- --json` writes such files.
+ * Whether a dialect file has named the field. One that repeats the defaults to the letter has not looked at a
+ * record: `npm run dialect -- --json` writes such files.
  */
 export function isNamed(pointers: RecordPointers, what: 'amount' | 'currency' | 'status'): boolean {
   return pointers[what].join() !== ASSUMED[what].join();
 }
 
-/** All that the pointers for one thing find. One that another leads through is no value: `/amount` of `/amount/value`. */
+/**
+ * All that the pointers for one thing find. One that another leads through is no value: `/amount` of
+ * `/amount/value`.
+ */
 function repeatedIn(record: Json, what: Repeated, pointers: readonly string[]): Claim[] {
   const held = pointers
     .map((pointer): Claim => ({ pointer, value: at(record, pointer), says: { tells: 'again', what } }))
@@ -77,7 +80,10 @@ function holdersOf({ amount }: RecordPointers): string[] {
   return [...new Set(holders)].filter((holder) => holder !== '');
 }
 
-/** A currency that stands inside the amount belongs to that amount, whatever the pointers of the currency find. */
+/**
+ * A currency that stands inside the amount belongs to that amount, whatever the pointers of the currency
+ * find.
+ */
 function currenciesOfAmount(record: Json, pointers: RecordPointers): Claim[] {
   return holdersOf(pointers)
     .flatMap((holder) => membersOf(at(record, holder), holder))
@@ -85,7 +91,10 @@ function currenciesOfAmount(record: Json, pointers: RecordPointers): Claim[] {
     .map(({ pointer, value }) => ({ pointer, value, says: { tells: 'again', what: 'currency' } }));
 }
 
-/** What the fields of one object tell, and those of the records of the same payment and of the amounts inside it. */
+/**
+ * What the fields of one object tell, and those of the records of the same payment and of the amounts inside
+ * it.
+ */
 function siblingsIn(object: Json, place: string, depth: number): Claim[] {
   const members = membersOf(object, place);
   const isAddress = members.some(({ name }) => ADDRESS.test(name));

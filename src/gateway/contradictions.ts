@@ -7,8 +7,9 @@ import { modeOf } from './record-mode.ts';
 import { isNothing, isTakenBack } from './taken-back.ts';
 
 /**
- * Reading tolerantly finds fields; it never believes them. A record that says paid is proof only when everything in it
- * that speaks of this money agrees. The rules, with their false friends in both directions: docs/what-we-believe.md.
+ * Reading tolerantly finds fields; it never believes them. A record that says paid is proof only when
+ * everything in it that speaks of this money agrees. The rules, with their false friends in both directions:
+ * docs/what-we-believe.md.
  */
 
 /** What was read from a record that says paid. */
@@ -80,7 +81,9 @@ function repeats(what: Repeated, pointer: string, value: Json, read: Read, diale
   }
 }
 
-/** @param isCertain whether the field can be nothing but an amount: else a text that is no number says nothing */
+/**
+ * @param isCertain whether the field can be nothing but an amount: else a text that is no number says nothing
+ */
 function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCertain: boolean): boolean {
   const inner = isRecord(value) ? (value.value ?? value.amount ?? value.total) : value;
   if (isRecord(value) && inner === undefined) return !isCertain;
@@ -97,8 +100,8 @@ function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCer
 const LIKE_MONEY = /^[+-]?[A-Z]{0,3}\s?[+-]?\d[\d., ]*(e[+-]?\d+)?\s?[A-Z]{0,3}$/i;
 
 /**
- * Words beside the payment's own that a service may well use for the same. They pay nothing; they only do not speak
- * against a word that does.
+ * Words beside the payment's own that a service may well use for the same. They pay nothing; they only do not
+ * speak against a word that does.
  */
 const SAME_AS_PAID = new Set(
   [
@@ -109,7 +112,10 @@ const SAME_AS_PAID = new Set(
   ].flat(),
 );
 
-/** Where the field may hold something else than a status, only a word that the dialect knows speaks against paid. */
+/**
+ * Where the field may hold something else than a status, only a word that the dialect knows speaks against
+ * paid.
+ */
 function isWordAgainst(value: Json, dialect: Dialect): boolean {
   return !['paid', 'unknown'].includes(classOf(stringOf(value), dialect));
 }
@@ -122,7 +128,9 @@ function isWordOfPaid(value: Json, dialect: Dialect): boolean {
   return word !== null && (classOf(word, dialect) === 'paid' || SAME_AS_PAID.has(foldWord(word)));
 }
 
-/** Attempts that failed before the one that paid are honest; a list of attempts without one that paid is not. */
+/**
+ * Attempts that failed before the one that paid are honest; a list of attempts without one that paid is not.
+ */
 function isNonePaid(value: Json, dialect: Dialect): boolean {
   if (!Array.isArray(value)) return false;
   const words = value.flatMap((one: Json): Json[] =>

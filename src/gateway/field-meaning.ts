@@ -23,7 +23,10 @@ import {
 
 /** What a field beside the ones that the dialect names tells of the same payment, by its name alone. */
 export type Meaning =
-  /** How much came in. Without a word like `amount` it may also be a flag or a time. In its own unit or currency, if it says so. */
+  /**
+   * How much came in. Without a word like `amount` it may also be a flag or a time. In its own unit or
+   * currency, if it says so.
+   */
   | { tells: 'amount'; isCertain: boolean; isMinor: boolean; currency: string | null }
   | { tells: 'currency' }
   /** With `isPlace` it may be a part of a country. */
@@ -95,7 +98,10 @@ function readFlag(words: readonly string[]): Meaning | null {
   return of(MUST_BE_TRUE) ? { tells: 'paid flag' } : null;
 }
 
-/** Whether an object or a list of this name is the payment once more: `transaction`, `latestCharge`, `paymentData`. */
+/**
+ * Whether an object or a list of this name is the payment once more: `transaction`, `latestCharge`,
+ * `paymentData`.
+ */
 export function isNestedName(name: string): boolean {
   const words = wordsOfName(name);
   const isContainerOnly = words.length > 0 && words.every((word) => DETAILS.has(word));

@@ -5,7 +5,9 @@
 
 const list = (words: string): readonly string[] => words.split(' ');
 
-/** What a record calls the payment itself. An order or invoice of a payment service is one that is to be paid. */
+/**
+ * What a record calls the payment itself. An order or invoice of a payment service is one that is to be paid.
+ */
 export const PAYMENT = new Set(
   list(
     'payment payments pay pmt transaction transactions tran trans trx trxn txn tx charge capture intent debit ' +
@@ -38,8 +40,8 @@ export const AMOUNT = new Set(list('amount amt total sum value money funds'));
 /** What may stand beside {@link CAME_IN} in an amount's name where no word says that it is an amount. */
 export const WITH_CAME_IN = new Set([...list('actually actual gross so far in minor major'), ...PAYMENT]);
 /**
- * With one of these a name tells something else than how much came in: a time, a part, what is still to come, what the
- * merchant is paid, or the same money in another currency.
+ * With one of these a name tells something else than how much came in: a time, a part, what is still to come,
+ * what the merchant is paid, or the same money in another currency.
  */
 export const NOT_CAME_IN = new Set(
   list(
@@ -71,7 +73,10 @@ export const TAKEN_BACK = new Set(
       'chargedback clawback returned recalled revoked voided cancelled canceled unpaid underpaid outstanding shortfall',
   ),
 );
-/** With any other word the name speaks of rules and abilities: `refundPolicy`, `canBeRefunded`, `refundableAmount`. */
+/**
+ * With any other word the name speaks of rules and abilities: `refundPolicy`, `canBeRefunded`,
+ * `refundableAmount`.
+ */
 export const WITH_TAKEN_BACK = new Set([
   ...list(
     'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when by ' +

@@ -6,8 +6,9 @@ import { isRecord, type Json } from './reading.ts';
 import { KIND, type RecordLayout, type ValueKind } from './record-layout.ts';
 
 /**
- * Whether a row that says paid shows, in the fields that might speak against it, only what certainly does not: null, the
- * same bytes as the field that it has to agree with, or the same bytes as the sample, which was read with care.
+ * Whether a row that says paid shows, in the fields that might speak against it, only what certainly does
+ * not: null, the same bytes as the field that it has to agree with, or the same bytes as the sample, which
+ * was read with care.
  */
 export type RowChecks = (bytes: Buffer) => boolean;
 

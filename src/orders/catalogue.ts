@@ -5,8 +5,8 @@ import type { OrderLine } from './order.ts';
 import { pricesOf, productsOnSale } from './repository.ts';
 
 /**
- * What the shop sells and what it costs. Prices come from here and from nowhere else. It is the first of the places that
- * a shop replaces: the type stays, and `own-catalogue.ts` says where the answers come from.
+ * What the shop sells and what it costs. Prices come from here and from nowhere else. It is the first of the
+ * places that a shop replaces: the type stays, and `own-catalogue.ts` says where the answers come from.
  */
 export type Catalogue = {
   products(): Promise<Product[]>;
@@ -25,8 +25,8 @@ export type Pricing =
   | { outcome: 'mixed-currencies'; currencies: string[] };
 
 /**
- * A catalogue of which nothing is on sale in a code that nobody can pay in: no checkout could be opened for it, and no page
- * could show its price. Small letters are taken for capitals.
+ * A catalogue of which nothing is on sale in a code that nobody can pay in: no checkout could be opened for
+ * it, and no page could show its price. Small letters are taken for capitals.
  */
 export function onlyPayable(catalogue: Catalogue): Catalogue {
   return {

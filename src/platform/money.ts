@@ -25,8 +25,9 @@ const MAX_MINOR = 2n ** 63n - 1n;
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?$/;
 
 /**
- * Minor units of a decimal text, exactly: `"25.5"` NGN is `2550n`. Null when the text is not a plain decimal or is
- * finer than the currency's minor unit (`"99.995"` NGN): rounding would turn a wrong amount into a right one.
+ * Minor units of a decimal text, exactly: `"25.5"` NGN is `2550n`. Null when the text is not a plain decimal
+ * or is finer than the currency's minor unit (`"99.995"` NGN): rounding would turn a wrong amount into a
+ * right one.
  */
 export function parseMajor(text: string, currency: string): bigint | null {
   const digits = minorDigits(currency);
@@ -44,8 +45,8 @@ const MAX_EXPONENT = 30;
 const SCIENTIFIC = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,3})$/;
 
 /**
- * A JSON number without its exponent, digit by digit: `1.85e1` as `18.5`. Null when that would be longer than any amount,
- * so that `1e400` and `1e-400` cost nothing. What has no exponent is given back as it is.
+ * A JSON number without its exponent, digit by digit: `1.85e1` as `18.5`. Null when that would be longer than
+ * any amount, so that `1e400` and `1e-400` cost nothing. What has no exponent is given back as it is.
  */
 export function plainDecimal(text: string): string | null {
   if (!/e/i.test(text)) return text;
