@@ -10,7 +10,7 @@ import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { createMeters, type Meters } from './operations/metrics/meters.ts';
 import { UNWATCHED, watchWith, type Watch } from './operations/tracing/watch.ts';
-import { createCatalogue, type Catalogue } from './orders/catalogue.ts';
+import { createCatalogue, onlyPayable, type Catalogue } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
 import type { OwnParts } from './own.ts';
 import { systemClock } from './platform/clock.ts';
@@ -112,7 +112,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
-  const catalogue = (own.catalogue ?? createCatalogue)(database);
+  const catalogue = onlyPayable((own.catalogue ?? createCatalogue)(database));
   const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
   const alarm = createAlarm(logger, own.alarm);
   const onUnitError = ({ orderId, reference, currency }: Payment): void => {

@@ -2,10 +2,15 @@ import type { Mutant } from './mutant.ts';
 
 const DECIDE = 'src/settlement/decide.ts';
 const BY_DECIDING = ['test/settlement/decide.test.ts'];
-const EVIDENCE = 'src/gateway/evidence.ts';
+const VALUES = 'src/gateway/field-values.ts';
+const CLAIMS = 'src/gateway/claims.ts';
+const MEANING = 'src/gateway/field-meaning.ts';
+const CONTRADICTIONS = 'src/gateway/contradictions.ts';
 const BY_READING = ['test/gateway/evidence.test.ts', 'test/gateway/verify.test.ts'];
 const BY_DECISION = ['test/suspense/decided-money.test.ts'];
 const DECIDED_IN_THE_DATABASE = 'prisma/migrations/20261122010000_decided_money/migration.sql';
+const BY_CONTRADICTING = ['test/gateway/contradictions.test.ts'];
+const BY_ROW = ['test/gateway/history-row-quick.test.ts'];
 const MONEY = 'src/platform/money.ts';
 
 /** What may pay an order, and what becomes of money that may not. */
@@ -180,7 +185,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an unknown word pays',
-    file: EVIDENCE,
+    file: VALUES,
     find: `(wordsOf(dialect).get(foldWord(word)) ?? 'unknown')`,
     replace: `(wordsOf(dialect).get(foldWord(word)) ?? 'paid')`,
     breaks: 'DISPUTED pays',
@@ -188,7 +193,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'currencies must be in capitals',
-    file: EVIDENCE,
+    file: VALUES,
     find: `stringOf(value)?.toUpperCase() ?? '';`,
     replace: `stringOf(value) ?? '';`,
     breaks: 'a service that writes ngn is never believed',
@@ -233,5 +238,149 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     replace: 'sum + line.unitAmount',
     breaks: 'three for the price of one',
     tests: ['test/checkout/checkout.test.ts', 'test/orders/orders.test.ts'],
+  },
+  {
+    bug: 'a record that contradicts itself pays',
+    file: DECIDE,
+    find: `if (typeof contradiction === 'string') return 'unproven';`,
+    replace: '',
+    breaks: 'refunded: true pays',
+    tests: BY_DECIDING,
+  },
+  {
+    bug: 'the currency inside the amount is not looked at',
+    file: CLAIMS,
+    find: `...currenciesOfAmount(record, pointers),`,
+    replace: '',
+    breaks: '15 naira pay for 15 dollars where the dialect names another currency',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'of two pointers the first wins',
+    file: CLAIMS,
+    find: `return held.length > 1 ? held : [];`,
+    replace: `return held.slice(0, 1);`,
+    breaks: 'USD beside an amount in NGN pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'what stands inside the amount is not looked at',
+    file: CLAIMS,
+    find: `if (isAmountsName(name)) return amountsIn(value, pointer);`,
+    replace: '',
+    breaks: 'the amount {value: 100, received: 1} pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'a nested transaction is not looked at',
+    file: CLAIMS,
+    find: `return depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];`,
+    replace: `return [];`,
+    breaks: 'transaction: {status: pending} pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'repeating the defaults decides',
+    file: CLAIMS,
+    find: `return pointers[what].join() !== ASSUMED[what].join();`,
+    replace: `return pointers[what] !== ASSUMED[what];`,
+    breaks: 'a dialect file written by our own command switches the checks off',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'names run together are not cut',
+    file: 'src/gateway/field-words.ts',
+    find: `return parts.flatMap((part) => cut(part, new Set()) ?? [part]);`,
+    replace: `return parts;`,
+    breaks: 'amountpaid: 1 pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'a time counts as an amount',
+    file: MEANING,
+    find: `if (!came || any(words, NOT_CAME_IN)) return null;`,
+    replace: `if (!came) return null;`,
+    breaks: 'paidAt and net amounts hold every payment',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: "anybody's status is the payment's",
+    file: MEANING,
+    find: `return words.slice(0, -1).every((word) => PAYMENT.has(word) || NOW.has(word))`,
+    replace: `return words.slice(0, -1).every(() => true)`,
+    breaks: 'settlementStatus: pending holds every payment',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'a second word that nobody knows is passed over',
+    file: CONTRADICTIONS,
+    find: `(classOf(word, dialect) === 'paid' || SAME_AS_PAID.has(foldWord(word)))`,
+    replace: `['paid', 'unknown'].includes(classOf(word, dialect))`,
+    breaks: 'paymentStatus PARTIALLY_PAID pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'zero refunded is a refund',
+    file: 'src/gateway/taken-back.ts',
+    find: `return !ZERO.test(text) && !NONE.has(foldWord(text));`,
+    replace: `return !NONE.has(foldWord(text));`,
+    breaks: 'refundedAmount: 0 holds every payment',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'an envelope is a record',
+    file: 'src/gateway/verify.ts',
+    find: `const contradiction = evidence.contradiction ?? envelopeIn(found, evidence, dialect);`,
+    replace: `const { contradiction } = evidence;`,
+    breaks: 'status: success beside message: fetched pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'a row that contradicts itself is paid',
+    file: 'src/gateway/history-row-careful.ts',
+    find: `evidence.contradiction === null ? evidence.status : 'unknown'`,
+    replace: `evidence.status`,
+    breaks: 'a refunded payment is matched',
+    tests: BY_ROW,
+  },
+  {
+    bug: 'the quick reader looks at names once',
+    file: 'src/gateway/history-row-quick.ts',
+    find: `if (checks !== null && status?.is === 'paid' && !checks(bytes)) return null;`,
+    replace: '',
+    breaks: 'a refunded payment behind an honest one is matched',
+    tests: BY_ROW,
+  },
+  {
+    bug: 'the quick reader compares an amount with the sample',
+    file: 'src/gateway/history-row-checks.ts',
+    find: `const isSampleSound = ofMoney === null && !contradicts(claim, NOTHING_READ, dialect);`,
+    replace: `const isSampleSound = true;`,
+    breaks: 'amountReceived 25 beside amount 30 is matched',
+    tests: BY_ROW,
+  },
+  {
+    bug: 'exponents are dropped',
+    file: MONEY,
+    find: `const point = whole.length + places;`,
+    replace: `const point = whole.length;`,
+    breaks: '1.85e1 is 1.85',
+    tests: ['test/platform/money.test.ts'],
+  },
+  {
+    bug: 'gold is money',
+    file: 'src/platform/currencies.ts',
+    find: `|| NO_MONEY.has(currency)) return null;`,
+    replace: `) return null;`,
+    breaks: 'an order over an ounce',
+    tests: ['test/platform/money.test.ts'],
+  },
+  {
+    bug: 'small letters are not folded',
+    file: 'src/orders/input.ts',
+    find: `const currency = payableCurrency(parsed.data.currency) ?? parsed.data.currency;`,
+    replace: `const { currency } = parsed.data;`,
+    breaks: 'POST /orders with ngn ends with 500',
+    tests: ['test/orders/orders.test.ts'],
   },
 ];

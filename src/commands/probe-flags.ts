@@ -45,7 +45,8 @@ export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'hel
       },
     });
     if (values.help) return 'help';
-    const { amount, currency, email, wait, out = null, profile } = values;
+    const { amount, email, wait, out = null, profile } = values;
+    const currency = values.currency.toUpperCase();
     const digits = minorDigits(currency);
     // The default amount has decimals, and some currencies have none.
     const minor = parseMajor(digits === 0 ? amount.replace(/\..*/, '') : amount, currency);

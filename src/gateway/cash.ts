@@ -3,7 +3,8 @@ import { askListing, CashUnreadable, recordsIn, refusePart, type CashRecord } fr
 import type { Client } from './client.ts';
 import type { BalancesListing, Dialect, TransfersListing } from './dialect.ts';
 import { classOf } from './evidence.ts';
-import { at, firstAt, numberText, stringOf, type Json } from './reading.ts';
+import { decimalText } from './field-values.ts';
+import { at, firstAt, stringOf, type Json } from './reading.ts';
 
 export { CashUnreadable } from './cash-listing.ts';
 
@@ -110,7 +111,7 @@ function amountAt(
   currency: string,
   { amountUnit }: Dialect,
 ): bigint {
-  const text = pointers.map((pointer) => numberText(at(record, pointer))).find((one) => one !== null) ?? '';
+  const text = pointers.map((pointer) => decimalText(at(record, pointer))).find((one) => one !== null) ?? '';
   const digits = text.replace(/^-/, '');
   const minor =
     amountUnit === 'major' ? parseMajor(digits, currency) : /^\d{1,18}$/.test(digits) ? BigInt(digits) : null;

@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.ts';
 import { dialectSchema } from './dialect-schema.ts';
-import { isNestedName, isRecordKey, meaningOf, type Meaning } from './field-meaning.ts';
+import { isAmountsName, isNestedName, isRecordKey, meaningOf, type Meaning } from './field-meaning.ts';
 import { at, isRecord, type Json } from './reading.ts';
 
 /** Where the fields of a record stand: the dialect's pointers, of verify or of history. */
@@ -28,9 +28,9 @@ const ASSUMED = dialectSchema.parse({}).verify;
 const MAX_DEPTH = 3;
 
 /**
- * The claims of a record. They follow from its keys and from where objects and lists stand in it, never from texts or
- * numbers: records of one layout have the same claims. What a dialect file names itself is decided, and its siblings
- * are not asked.
+ * The claims of a record. They follow from its keys and from where objects and lists stand in it, never from
+ * texts or numbers: records of one layout have the same claims. What a dialect file names itself is decided,
+ * and its siblings are not asked.
  */
 export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
   const [amount, currency, status] = (['amount', 'currency', 'status'] as const).map((what) =>
@@ -42,7 +42,7 @@ export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
     return says.tells === 'taken back' ? !says.isWord || !status : !status;
   };
   const read = new Set(REPEATED.flatMap((what) => pointers[what] ?? []));
-  const siblings = [...siblingsIn(record, '', 1), ...besideAmount(record, pointers)];
+  const siblings = siblingsIn(record, '', 1);
   return [
     ...REPEATED.flatMap((what) => repeatedIn(record, what, pointers[what] ?? [])),
     ...currenciesOfAmount(record, pointers),
@@ -53,14 +53,17 @@ export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
 const REPEATED: readonly Repeated[] = ['reference', 'status', 'amount', 'currency', 'mode'];
 
 /**
- * Whether a dialect file has named the field. One that repeats the defaults to the letter has not looked at a record:
- * `npm run dialect -- --json` writes such files.
+ * Whether a dialect file has named the field. One that repeats the defaults to the letter has not looked at a
+ * record: `npm run dialect -- --json` writes such files.
  */
 export function isNamed(pointers: RecordPointers, what: 'amount' | 'currency' | 'status'): boolean {
   return pointers[what].join() !== ASSUMED[what].join();
 }
 
-/** All that the pointers for one thing find. One that another leads through is no value: `/amount` of `/amount/value`. */
+/**
+ * All that the pointers for one thing find. One that another leads through is no value: `/amount` of
+ * `/amount/value`.
+ */
 function repeatedIn(record: Json, what: Repeated, pointers: readonly string[]): Claim[] {
   const held = pointers
     .map((pointer): Claim => ({ pointer, value: at(record, pointer), says: { tells: 'again', what } }))
@@ -77,7 +80,10 @@ function holdersOf({ amount }: RecordPointers): string[] {
   return [...new Set(holders)].filter((holder) => holder !== '');
 }
 
-/** A currency that stands inside the amount belongs to that amount, whatever the pointers of the currency find. */
+/**
+ * A currency that stands inside the amount belongs to that amount, whatever the pointers of the currency
+ * find.
+ */
 function currenciesOfAmount(record: Json, pointers: RecordPointers): Claim[] {
   return holdersOf(pointers)
     .flatMap((holder) => membersOf(at(record, holder), holder))
@@ -85,27 +91,34 @@ function currenciesOfAmount(record: Json, pointers: RecordPointers): Claim[] {
     .map(({ pointer, value }) => ({ pointer, value, says: { tells: 'again', what: 'currency' } }));
 }
 
-function besideAmount(record: Json, pointers: RecordPointers): Claim[] {
-  return holdersOf(pointers)
-    .flatMap((holder) => siblingsIn(at(record, holder), holder, MAX_DEPTH))
-    .filter(({ says }) => says.tells === 'amount' || says.tells === 'currency');
-}
-
-/** What the fields of one object tell, and those of the records of the same payment inside it. */
+/**
+ * What the fields of one object tell, and those of the records of the same payment and of the amounts inside
+ * it.
+ */
 function siblingsIn(object: Json, place: string, depth: number): Claim[] {
   const members = membersOf(object, place);
-  // Where a city stands, `state` is a part of a country.
   const isAddress = members.some(({ name }) => ADDRESS.test(name));
   return members.flatMap(({ name, pointer, value }): Claim[] => {
-    const says = isAddress && name === 'state' ? null : meaningOf(name);
+    const says = meaningOf(name);
+    if (says?.tells === 'status' && isAddress && name === 'state')
+      return [{ pointer, value, says: { ...says, isPlace: true } }];
     if (says !== null) return [{ pointer, value, says }];
+    if (isAmountsName(name)) return amountsIn(value, pointer);
     if (!isNestedName(name)) return [];
     if (Array.isArray(value)) return [{ pointer, value, says: { tells: 'attempts' } }];
     return depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];
   });
 }
 
-const ADDRESS = /^(city|town|street|zip|(zip|post|postal)_?code|address(_?line)?_?1?|lga|province)$/i;
+/** Where one of these stands, `state` may be a part of a country. */
+const ADDRESS =
+  /^(city|town|street|zip|(zip|post|postal)_?code|address(_?line)?_?1?|lga|province|region|country)$/i;
+
+function amountsIn(object: Json, place: string): Claim[] {
+  return siblingsIn(object, place, MAX_DEPTH).filter(
+    ({ says }) => says.tells === 'amount' || says.tells === 'currency',
+  );
+}
 
 /** In a record of the same payment its plain amount and currency have to agree, too. */
 function inNested(object: Json, place: string, depth: number): Claim[] {

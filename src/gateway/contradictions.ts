@@ -7,8 +7,9 @@ import { modeOf } from './record-mode.ts';
 import { isNothing, isTakenBack } from './taken-back.ts';
 
 /**
- * Reading tolerantly finds fields; it never believes them. A record that says paid is proof only when everything in it
- * that speaks of this money agrees. The rules, with their false friends in both directions: docs/what-we-believe.md.
+ * Reading tolerantly finds fields; it never believes them. A record that says paid is proof only when
+ * everything in it that speaks of this money agrees. The rules, with their false friends in both directions:
+ * docs/what-we-believe.md.
  */
 
 /** What was read from a record that says paid. */
@@ -50,7 +51,7 @@ export function contradicts({ pointer, value, says }: Claim, read: Read, dialect
       return code !== null && code !== read.currency;
     }
     case 'status':
-      return !isWordOfPaid(value, dialect);
+      return says.isPlace ? isWordAgainst(value, dialect) : !isWordOfPaid(value, dialect);
     case 'attempts':
       return isNonePaid(value, dialect);
     case 'paid flag':
@@ -80,7 +81,9 @@ function repeats(what: Repeated, pointer: string, value: Json, read: Read, diale
   }
 }
 
-/** @param isCertain whether the field can be nothing but an amount: else a text that is no number says nothing */
+/**
+ * @param isCertain whether the field can be nothing but an amount: else a text that is no number says nothing
+ */
 function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCertain: boolean): boolean {
   const inner = isRecord(value) ? (value.value ?? value.amount ?? value.total) : value;
   if (isRecord(value) && inner === undefined) return !isCertain;
@@ -97,25 +100,37 @@ function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCer
 const LIKE_MONEY = /^[+-]?[A-Z]{0,3}\s?[+-]?\d[\d., ]*(e[+-]?\d+)?\s?[A-Z]{0,3}$/i;
 
 /**
- * Words beside the payment's own that a service may well use for the same. They pay nothing; they only do not speak
- * against a word that does.
+ * Words beside the payment's own that a service may well use for the same. They pay nothing; they only do not
+ * speak against a word that does.
  */
 const SAME_AS_PAID = new Set(
   [
-    'complete completed captured approved confirmed finished done settled processed ok true'.split(' '),
+    'complete completed captured approved confirmed finished done settled processed ok true 00 000 200'.split(
+      ' ',
+    ),
     ['fully paid', 'paid in full', 'payment received'],
   ].flat(),
 );
+
+/**
+ * Where the field may hold something else than a status, only a word that the dialect knows speaks against
+ * paid.
+ */
+function isWordAgainst(value: Json, dialect: Dialect): boolean {
+  return !['paid', 'unknown'].includes(classOf(stringOf(value), dialect));
+}
 
 function isWordOfPaid(value: Json, dialect: Dialect): boolean {
   if (typeof value === 'boolean') return value;
   if (isRecord(value))
     return isWordOfPaid(value.status ?? value.state ?? value.code ?? value.name ?? 0, dialect);
-  const word = stringOf(value);
+  const word = numberText(value);
   return word !== null && (classOf(word, dialect) === 'paid' || SAME_AS_PAID.has(foldWord(word)));
 }
 
-/** Attempts that failed before the one that paid are honest; a list of attempts without one that paid is not. */
+/**
+ * Attempts that failed before the one that paid are honest; a list of attempts without one that paid is not.
+ */
 function isNonePaid(value: Json, dialect: Dialect): boolean {
   if (!Array.isArray(value)) return false;
   const words = value.flatMap((one: Json): Json[] =>

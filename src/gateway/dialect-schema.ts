@@ -2,12 +2,17 @@ import { z } from 'zod';
 import { minorDigits } from '../platform/money.ts';
 
 /**
- * What the service's reference leaves open, written down as data. Every default says whether the reference shows
- * it or we assume it, and what happens when the assumption is wrong. A shop overrides single keys in a JSON file.
- * The same as a table, with how to see it and how to change it: docs/what-the-reference-leaves-open.md.
+ * What the service's reference leaves open, written down as data. Every default says whether the reference
+ * shows it or we assume it, and what happens when the assumption is wrong. A shop overrides single keys in a
+ * JSON file. The same as a table, with how to see it and how to change it:
+ * docs/what-the-reference-leaves-open.md.
  */
 
-/** RFC 6901 pointers, tried in order; the first that holds a usable value wins. */
+/**
+ * RFC 6901 pointers, tried in order; the first that holds a usable value is read. In a record that says paid,
+ * others that hold another value contradict it, and a field named in a file outweighs its siblings:
+ * docs/what-we-believe.md.
+ */
 const pointers = z.array(pointerText()).min(1);
 const words = z.array(z.string().min(1));
 const parameter = z.string().min(1);
@@ -117,10 +122,12 @@ const verifySchema = z.strictObject({
   record: pointers.default(['/data/data', '/data', '']),
   // Wrong: absent, hence unproven; another's reference, hence a mismatch. Never paid.
   reference: pointers.default(['/reference']),
-  // Wrong: no word or a foreign one; unknown, never paid, raised.
+  // Wrong: no word or a foreign one; unknown, never paid, raised. Named in a file: other words of status are
+  // passed over.
   status: pointers.default(['/status']),
-  // What came in, not what was asked for. Wrong: underpaid, overpaid or unproven; raised. A field that repeats what was
-  // asked for would hide an underpayment: pay too little once, and look.
+  // What came in, not what was asked for. Named in a file: `amountReceived` and its like are not asked any
+  // more. Wrong: underpaid, overpaid or unproven; raised. A field that repeats what was asked for would hide
+  // an underpayment: pay too little once, and look.
   amount: pointers.default(['/amount/value', '/amount']),
   // Wrong: a mismatch or unproven; raised.
   currency: pointers.default(['/currency', '/amount/currency']),

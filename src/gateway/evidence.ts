@@ -23,8 +23,8 @@ export type Evidence = {
   /** Null: the record does not say, or in a word that we do not know. */
   mode: Mode | null;
   /**
-   * Which fields of a record that says paid speak against it, in words and without their values; null: none. Such a
-   * record proves nothing: see docs/what-we-believe.md.
+   * Which fields of a record that says paid speak against it, in words and without their values; null: none.
+   * Such a record proves nothing: see docs/what-we-believe.md.
    */
   contradiction: string | null;
 };

@@ -1,6 +1,7 @@
 import { minorDigits } from '../platform/money.ts';
 import {
   AMOUNT,
+  AMOUNTS,
   CAME_IN,
   MINOR,
   MUST_BE_FALSE,
@@ -13,6 +14,7 @@ import {
   PAYMENT,
   RECORD_KEYS,
   TAKEN_BACK,
+  WITH_AMOUNTS,
   WITH_CAME_IN,
   WITH_FLAG,
   WITH_TAKEN_BACK,
@@ -21,10 +23,14 @@ import {
 
 /** What a field beside the ones that the dialect names tells of the same payment, by its name alone. */
 export type Meaning =
-  /** How much came in. Without a word like `amount` it may also be a flag or a time. In its own unit or currency, if it says so. */
+  /**
+   * How much came in. Without a word like `amount` it may also be a flag or a time. In its own unit or
+   * currency, if it says so.
+   */
   | { tells: 'amount'; isCertain: boolean; isMinor: boolean; currency: string | null }
   | { tells: 'currency' }
-  | { tells: 'status' }
+  /** With `isPlace` it may be a part of a country. */
+  | { tells: 'status'; isPlace: boolean }
   | { tells: 'paid flag' }
   | { tells: 'trouble flag' }
   /** A refund, reversal, dispute or chargeback; with `isWord` it tells how far that is. */
@@ -55,7 +61,7 @@ function readMeaning(words: readonly string[]): Meaning | null {
     return { tells: 'taken back', isWord: isStatus };
   if (isStatus)
     return words.slice(0, -1).every((word) => PAYMENT.has(word) || NOW.has(word))
-      ? { tells: 'status' }
+      ? { tells: 'status', isPlace: false }
       : null;
   return readCurrency(words) ?? readAmount(words) ?? readFlag(words);
 }
@@ -92,7 +98,10 @@ function readFlag(words: readonly string[]): Meaning | null {
   return of(MUST_BE_TRUE) ? { tells: 'paid flag' } : null;
 }
 
-/** Whether an object or a list of this name is the payment once more: `transaction`, `latestCharge`, `paymentData`. */
+/**
+ * Whether an object or a list of this name is the payment once more: `transaction`, `latestCharge`,
+ * `paymentData`.
+ */
 export function isNestedName(name: string): boolean {
   const words = wordsOfName(name);
   const isContainerOnly = words.length > 0 && words.every((word) => DETAILS.has(word));
@@ -100,6 +109,12 @@ export function isNestedName(name: string): boolean {
 }
 
 const DETAILS = new Set(['info', 'detail', 'details', 'object', 'the', 'is', 'new', 'actual']);
+
+/** Whether an object of this name holds amounts of the payment: `amount`, `amounts`, `amountDetails`. */
+export function isAmountsName(name: string): boolean {
+  const words = wordsOfName(name);
+  return any(words, AMOUNTS) && words.every((word) => AMOUNTS.has(word) || WITH_AMOUNTS.has(word));
+}
 
 /** Whether an object with this key is a record, and not only a part of one. */
 export function isRecordKey(name: string): boolean {

@@ -40,8 +40,8 @@ export function amountOf(value: Json, currency: string, unit: Dialect['amountUni
 }
 
 /**
- * Like {@link numberText}, and a JSON number with an exponent without it: `1.85e1` is how some writers of JSON put 18.50.
- * In a text it stays what it is: no service writes amounts so, and a guess is not evidence.
+ * Like {@link numberText}, and a JSON number with an exponent without it: `1.85e1` is how some writers of
+ * JSON put 18.50. In a text it stays what it is: no service writes amounts so, and a guess is not evidence.
  */
 export function decimalText(value: Json): string | null {
   return isLosslessNumber(value) ? plainDecimal(value.value) : numberText(value);

@@ -5,11 +5,13 @@
 
 const list = (words: string): readonly string[] => words.split(' ');
 
-/** What a record calls the payment itself. An order or invoice of a payment service is one that is to be paid. */
+/**
+ * What a record calls the payment itself. An order or invoice of a payment service is one that is to be paid.
+ */
 export const PAYMENT = new Set(
   list(
     'payment payments pay pmt transaction transactions tran trans trx trxn txn tx charge capture intent debit ' +
-      'purchase sale order invoice checkout collection',
+      'purchase sale deposit order invoice checkout collection',
   ),
 );
 /** Of these the ones that name a record of the payment inside the payment's record. */
@@ -19,8 +21,16 @@ export const NESTED = new Set(
       'data record result info detail details object',
   ),
 );
-/** Adds nothing: the current status is the status. */
-export const NOW = new Set(list('current final latest overall actual new is the'));
+/** Adds nothing, or only whose view of the payment it is: the current status is the status. */
+export const NOW = new Set(
+  list(
+    'current final latest overall actual new is the money funds processing gateway provider processor acquirer ' +
+      'result record',
+  ),
+);
+/** Objects of amounts: what came in may stand among them. */
+export const AMOUNTS = new Set(list('amount amounts total totals money'));
+export const WITH_AMOUNTS = new Set(list('breakdown detail details info summary data'));
 
 /** Money came in. */
 export const CAME_IN = new Set(
@@ -30,8 +40,8 @@ export const AMOUNT = new Set(list('amount amt total sum value money funds'));
 /** What may stand beside {@link CAME_IN} in an amount's name where no word says that it is an amount. */
 export const WITH_CAME_IN = new Set([...list('actually actual gross so far in minor major'), ...PAYMENT]);
 /**
- * With one of these a name tells something else than how much came in: a time, a part, what is still to come, what the
- * merchant is paid, or the same money in another currency.
+ * With one of these a name tells something else than how much came in: a time, a part, what is still to come,
+ * what the merchant is paid, or the same money in another currency.
  */
 export const NOT_CAME_IN = new Set(
   list(
@@ -60,15 +70,18 @@ export const WITH_FLAG = new Set([...list('is has have was been fully in full mo
 export const TAKEN_BACK = new Set(
   list(
     'refunded refund refunds reversed reversal reversals disputed dispute disputes chargeback chargebacks ' +
-      'chargedback clawback voided cancelled canceled unpaid underpaid outstanding shortfall',
+      'chargedback clawback returned recalled revoked voided cancelled canceled unpaid underpaid outstanding shortfall',
   ),
 );
-/** With any other word the name speaks of rules and abilities: `refundPolicy`, `canBeRefunded`, `refundableAmount`. */
+/**
+ * With any other word the name speaks of rules and abilities: `refundPolicy`, `canBeRefunded`,
+ * `refundableAmount`.
+ */
 export const WITH_TAKEN_BACK = new Set([
   ...list(
     'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when by ' +
       'partially partial fully full id reference ref reason status state data info detail details list items object ' +
-      'so far minor',
+      'so far minor open opened active initiated requested processed issued made given completed pending successful lost',
   ),
   ...PAYMENT,
 ]);
@@ -99,6 +112,8 @@ const VOCABULARY = new Set(
     PAYMENT,
     NESTED,
     NOW,
+    AMOUNTS,
+    WITH_AMOUNTS,
     CAME_IN,
     AMOUNT,
     WITH_CAME_IN,

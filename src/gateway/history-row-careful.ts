@@ -43,8 +43,8 @@ export function createCarefulReader(
     const serviceId = tameOrNull(firstAt(record, pointers.serviceId, numberText));
     const money = moneyOf(evidence, verify, fallback);
     const isReadable = reference !== null && evidence.statusWord !== null;
-    // Neither paid nor failed. Not unreadable: its reference, word and amount are there for a person to see, and the
-    // payment it names is raised with them (unknown_status) instead of a row without a place.
+    // Neither paid nor failed. Not unreadable: its reference, word and amount are there for a person to see,
+    // and the payment it names is raised with them (unknown_status) instead of a row without a place.
     const status = evidence.contradiction === null ? evidence.status : 'unknown';
     const isMoneyMissing = evidence.status === 'paid' && money.amount === null && !money.isMoneyAssumed;
     return {

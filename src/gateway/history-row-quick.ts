@@ -20,7 +20,10 @@ export type QuickReader = {
   learn(bytes: Buffer, record: Json): void;
 };
 
-/** A layout, which of its values are the row's, and what has to be seen of the others before a row counts as paid. */
+/**
+ * A layout, which of its values are the row's, and what has to be seen of the others before a row counts as
+ * paid.
+ */
 type Form = { layout: RecordLayout; slots: Record<keyof RowPointers, number>; checks: RowChecks | null };
 
 /** A list mixes a few layouts (a field is left out, a field is an object here and null there). More is no layout. */

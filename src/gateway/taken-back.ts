@@ -12,18 +12,20 @@ export function isNothing(value: Json): boolean {
 /** Words for "there is none", or for one that came to nothing: the money is still here. */
 const NONE = new Set(
   [
-    'no none null nil false n na n/a never won failed rejected declined cancelled canceled'.split(' '),
+    '- no none null nil false n na n/a never won failed rejected declined cancelled canceled'.split(' '),
+    'eligible available refundable allowed possible'.split(' '),
     ['not refunded', 'not reversed', 'not disputed', 'not applicable', 'not requested', 'not initiated'],
     ['no refund', 'no dispute', 'no chargeback', 'unrefunded', 'undisputed', 'unclaimed', 'withdrawn'],
+    ['not available', 'not eligible', 'no refund requested', 'no reversal'],
   ].flat(),
 );
 
 /** Zero however it is written, and the times that stand for "not yet". */
-const ZERO = /^[+-]?[A-Z]{0,3} ?0+([.,]0*)?(e[+-]?\d+)?%?$|^(0000|0001)-|^1970-01-01T00:00:00/i;
+const ZERO = /^[+-]?[A-Z]{0,3} ?0+([.,]0*)?(e[+-]?\d+)? ?[A-Z]{0,3}%?$|^(0000|0001)-|^1970-01-01T00:00:00/i;
 
 /**
- * Whether the value of a field like `refunded`, `reversedAt` or `dispute` says that there is one: true, a positive
- * number, a time, an id, a record. Zero, false, null, an empty list and words for none do not.
+ * Whether the value of a field like `refunded`, `reversedAt` or `dispute` says that there is one: true, a
+ * positive number, a time, an id, a record. Zero, false, null, an empty list and words for none do not.
  */
 export function isTakenBack(value: Json): boolean {
   if (isNothing(value)) return false;

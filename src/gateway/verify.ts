@@ -13,8 +13,8 @@ import type { Client, ClientAnswer } from './client.ts';
 import { ClientError } from './client-error.ts';
 
 /**
- * What the service answered about a payment. `not-found` and `unreadable` say nothing about money: not found is
- * not failed (a record may appear late, or belong to the other mode's key).
+ * What the service answered about a payment. `not-found` and `unreadable` say nothing about money: not found
+ * is not failed (a record may appear late, or belong to the other mode's key).
  */
 export type VerifyAnswer = {
   httpStatus: number;
@@ -97,8 +97,9 @@ function readRecord(body: Buffer, dialect: Dialect, currency: string): Content {
 }
 
 /**
- * In an answer that is the record itself, `status` beside a message, a code or a record of the payment is the call's:
- * "success" means that the question was answered. A dialect file that names the record or the status has decided.
+ * In an answer that is the record itself, `status` beside a message, a code or a record of the payment is the
+ * call's: "success" means that the question was answered. A dialect file that names the record or the status
+ * has decided.
  */
 function envelopeIn(
   { record, pointer }: { record: Record<string, unknown>; pointer: string },

@@ -1,11 +1,12 @@
 import type { Database } from '../platform/database.ts';
+import { payableCurrency } from '../platform/currencies.ts';
 import type { Money } from '../platform/money.ts';
 import type { OrderLine } from './order.ts';
 import { pricesOf, productsOnSale } from './repository.ts';
 
 /**
- * What the shop sells and what it costs. Prices come from here and from nowhere else. It is the first of the places that
- * a shop replaces: the type stays, and `own-catalogue.ts` says where the answers come from.
+ * What the shop sells and what it costs. Prices come from here and from nowhere else. It is the first of the
+ * places that a shop replaces: the type stays, and `own-catalogue.ts` says where the answers come from.
  */
 export type Catalogue = {
   products(): Promise<Product[]>;
@@ -22,6 +23,27 @@ export type Pricing =
   | { outcome: 'priced'; lines: OrderLine[]; currency: string }
   | { outcome: 'unknown-sku'; skus: string[] }
   | { outcome: 'mixed-currencies'; currencies: string[] };
+
+/**
+ * A catalogue of which nothing is on sale in a code that nobody can pay in: no checkout could be opened for
+ * it, and no page could show its price. Small letters are taken for capitals.
+ */
+export function onlyPayable(catalogue: Catalogue): Catalogue {
+  return {
+    products: async () =>
+      (await catalogue.products()).flatMap((product) => {
+        const currency = payableCurrency(product.price.currency);
+        return currency === null ? [] : [{ ...product, price: { ...product.price, currency } }];
+      }),
+    price: async (items) => {
+      const pricing = await catalogue.price(items);
+      if (pricing.outcome !== 'priced') return pricing;
+      const currency = payableCurrency(pricing.currency);
+      if (currency !== null) return { ...pricing, currency };
+      return { outcome: 'unknown-sku', skus: [...new Set(items.map(({ sku }) => sku))] };
+    },
+  };
+}
 
 export function createCatalogue(database: Database): Catalogue {
   return {

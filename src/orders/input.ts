@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { minorDigits, parseMajor } from '../platform/money.ts';
+import { MUST_BE_PAYABLE, payableCurrency } from '../platform/currencies.ts';
+import { parseMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
 import { fieldErrors } from '../platform/validation.ts';
 import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
@@ -17,7 +18,7 @@ const line = z.strictObject({
 export const orderInput = z.strictObject({
   externalId: text.max(128).optional(),
   email: z.email().max(254),
-  currency: z.string().refine((code) => minorDigits(code) !== null, 'must be an ISO 4217 currency code'),
+  currency: z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE),
   lines: z.array(line).min(1).max(500),
 });
 
@@ -27,7 +28,8 @@ export type OrderInput = { externalId: string | null; email: string; currency: s
 export function readOrderInput(body: unknown): OrderInput {
   const parsed = orderInput.safeParse(body);
   if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
-  const { externalId = null, email, currency } = parsed.data;
+  const { externalId = null, email } = parsed.data;
+  const currency = payableCurrency(parsed.data.currency) ?? parsed.data.currency;
   const lines = parsed.data.lines.map(({ description, unitAmount, quantity }, at) => {
     const minor = parseMajor(unitAmount, currency);
     if (minor === null || minor === 0n) {

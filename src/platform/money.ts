@@ -1,24 +1,13 @@
-import { code as currencyByCode } from 'currency-codes';
+import { minorDigits } from './currencies.ts';
 import { DEFAULT_LOCALE } from './locale.ts';
+
+export { minorDigits } from './currencies.ts';
 
 /**
  * Money is a count of minor units (bigint) and an ISO 4217 currency. It becomes text with a decimal point
  * only at the edges, and no float ever holds it.
  */
 export type Money = { amount: bigint; currency: string };
-
-/** Decimal digits of a currency's minor unit by ISO 4217 (NGN 2, XOF 0, KWD 3), or null for a code that is none. */
-export function minorDigits(currency: string): number | null {
-  const known = knownDigits.get(currency);
-  if (known !== undefined) return known;
-  const digits = currencyByCode(currency)?.digits ?? null;
-  // Texts from outside are kept only where they are currencies: there are no more than two hundred.
-  if (digits !== null) knownDigits.set(currency, digits);
-  return digits;
-}
-
-// The package walks through its whole list for each look.
-const knownDigits = new Map<string, number>();
 
 /** `2500n` NGN as `"25.00"`, `2500n` XOF as `"2500"`. @throws RangeError for a currency that ISO 4217 does not know */
 export function formatMajor({ amount, currency }: Money): string {
@@ -36,8 +25,9 @@ const MAX_MINOR = 2n ** 63n - 1n;
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,30}))?$/;
 
 /**
- * Minor units of a decimal text, exactly: `"25.5"` NGN is `2550n`. Null when the text is not a plain decimal or is
- * finer than the currency's minor unit (`"99.995"` NGN): rounding would turn a wrong amount into a right one.
+ * Minor units of a decimal text, exactly: `"25.5"` NGN is `2550n`. Null when the text is not a plain decimal
+ * or is finer than the currency's minor unit (`"99.995"` NGN): rounding would turn a wrong amount into a
+ * right one.
  */
 export function parseMajor(text: string, currency: string): bigint | null {
   const digits = minorDigits(currency);
@@ -55,8 +45,8 @@ const MAX_EXPONENT = 30;
 const SCIENTIFIC = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,3})$/;
 
 /**
- * A JSON number without its exponent, digit by digit: `1.85e1` as `18.5`. Null when that would be longer than any amount,
- * so that `1e400` and `1e-400` cost nothing. What has no exponent is given back as it is.
+ * A JSON number without its exponent, digit by digit: `1.85e1` as `18.5`. Null when that would be longer than
+ * any amount, so that `1e400` and `1e-400` cost nothing. What has no exponent is given back as it is.
  */
 export function plainDecimal(text: string): string | null {
   if (!/e/i.test(text)) return text;

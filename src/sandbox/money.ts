@@ -1,4 +1,4 @@
-import currencyCodes from 'currency-codes';
+import { minorDigits } from '../platform/money.ts';
 
 /** An exact amount: a whole number of the currency's smallest unit (kobo, fils; for XOF the franc itself). */
 export type Money = { minor: bigint; currency: string };
@@ -6,9 +6,7 @@ export type Money = { minor: bigint; currency: string };
 const PLAIN_DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/;
 
 /** How many decimals a currency has by ISO 4217, or null for a code that is not a currency. */
-export function decimalsOf(currency: string): number | null {
-  return /^[A-Z]{3}$/.test(currency) ? (currencyCodes.code(currency)?.digits ?? null) : null;
-}
+export const decimalsOf = minorDigits;
 
 /**
  * Reads a decimal text in major units ("25.00"). Never goes through a floating-point number.

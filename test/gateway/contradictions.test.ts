@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { defaultDialect } from '../support/dialect.ts';
 import { parseDialect } from '../../src/gateway/dialect.ts';
@@ -117,6 +118,21 @@ describe('A2: an answer that is the record itself', () => {
     expect(bare({ message: 'Approved' }, naming({ record: [''] }))).toBeNull();
     expect(bare({ message: 'x', state: 'paid' }, naming({ status: ['/state'] }))).toBeNull();
     expect(bare({ message: 'Approved' }, naming({ record: ['/data', ''] }))).not.toBeNull();
+  });
+});
+
+describe('A2: the page "What we believe" shows what is so', () => {
+  const page = readFileSync(new URL('../../docs/what-we-believe.md', import.meta.url), 'utf8');
+  const [against, honest] = [...page.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(
+    ([, text = '']) => JSON.parse(text) as object[],
+  );
+  test('records that contradict themselves', () => {
+    expect(against?.length).toBeGreaterThan(10);
+    expect(against?.filter((change) => contradictionIn(change) === null)).toEqual([]);
+  });
+  test('and their false friends', () => {
+    expect(honest?.length).toBeGreaterThan(10);
+    expect(honest?.filter((change) => contradictionIn(change) !== null)).toEqual([]);
   });
 });
 

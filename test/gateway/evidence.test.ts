@@ -147,6 +147,22 @@ describe('amounts are read from their source text', () => {
   });
 });
 
+test.each(['XAU', 'XXX', 'XDR', 'XTS', 'xag'])(
+  'C6: a record in %s names no currency, and its amount is none',
+  (code) => {
+    expect(
+      evidenceOf(`{"data":{"status":"SUCCESS","currency":"${code}","amount":25,"reference":"R1"}}`)?.currency,
+    ).toEqual({ is: 'unreadable' });
+  },
+);
+
+test('C6: a record in XCG, a currency of 2025', () => {
+  expect(evidenceOf('{"data":{"status":"SUCCESS","currency":"XCG","amount":18.5}}')).toMatchObject({
+    currency: { is: 'read', value: 'XCG' },
+    amount: { is: 'read', value: 1850n },
+  });
+});
+
 describe('the mode that a record names', () => {
   const modeOf = (field: string, dialect = defaultDialect) =>
     evidenceOf(`{"data":{${FIELDS},${field}}}`, dialect)?.mode;

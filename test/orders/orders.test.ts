@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
+import { onlyPayable } from '../../src/orders/catalogue.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 const TOKEN = 'shop-token-for-tests';
@@ -22,6 +23,46 @@ test('the catalogue is public, with exact prices', async () => {
   expect(body).toHaveLength(9);
   expect(body).toContainEqual(expect.objectContaining({ sku: 'date-box', price: '3.125', currency: 'KWD' }));
   expect(body).toContainEqual(expect.objectContaining({ sku: 'bissap', price: '4500', currency: 'XOF' }));
+});
+
+test('C6: a product priced in what is no money is not on sale, and breaks no page', async () => {
+  const add = (sku: string, currency: string) =>
+    shop.program.database.query(
+      `INSERT INTO products (sku, name, description, image, unit_amount, currency)
+       VALUES ($1, 'Bar', 'Of gold', '/x.svg', 100, $2)`,
+      [sku, currency],
+    );
+  await add('gold-bar', 'XAU');
+  await add('nothing', 'XXX');
+  try {
+    const list = await request(shop.origin).get('/products');
+    expect([list.status, (list.body as unknown[]).length]).toEqual([200, 9]);
+    expect((await request(shop.origin).get('/shop')).status).toBeLessThan(400);
+    const answer = await request(shop.origin)
+      .post('/checkout')
+      .send({ email: 'ada@example.com', items: [{ sku: 'gold-bar', quantity: 1 }] });
+    expect(answer.status).toBe(422);
+  } finally {
+    await shop.program.database.query(`DELETE FROM products WHERE sku IN ('gold-bar', 'nothing')`);
+  }
+});
+
+test('C6: a catalogue of the shop’s own may write small letters, and sells nothing in what is no money', async () => {
+  const sold = (currency: string) =>
+    onlyPayable({
+      products: () =>
+        Promise.resolve([
+          { sku: 'a', name: 'A', description: '', image: '', price: { amount: 1n, currency } },
+        ]),
+      price: () => Promise.resolve({ outcome: 'priced', currency, lines: [] }),
+    });
+  expect(await sold('ngn').products()).toMatchObject([{ price: { currency: 'NGN' } }]);
+  expect(await sold('ngn').price([{ sku: 'a', quantity: 1 }])).toMatchObject({ currency: 'NGN' });
+  expect(await sold('XXX').products()).toEqual([]);
+  expect(await sold('XXX').price([{ sku: 'a', quantity: 1 }])).toEqual({
+    outcome: 'unknown-sku',
+    skus: ['a'],
+  });
 });
 
 describe('an order says what everybody may know, and no more', () => {
@@ -105,6 +146,43 @@ describe('a shop that prices elsewhere', () => {
     const { orderId } = placed.body as { orderId: string };
     const checkout = await shop.checkout({ orderId });
     expect(checkout).toMatchObject({ orderId, amount: '14.500', currency: 'KWD' });
+  });
+
+  test('C6: writes the currency in small letters, and is answered in capitals', async () => {
+    const placed = await place({ ...order, currency: 'kwd' });
+    expect([placed.status, placed.body]).toMatchObject([201, { amount: '14.500', currency: 'KWD' }]);
+    const { orderId } = placed.body as { orderId: string };
+    expect(await shop.checkout({ orderId })).toMatchObject({ amount: '14.500', currency: 'KWD' });
+  });
+
+  test('C6: sells for Caribbean guilders, a currency of 2025', async () => {
+    const lines = [{ description: 'Keshi yena', unitAmount: '37.50', quantity: 1 }];
+    const placed = await place({ ...order, currency: 'XCG', lines });
+    expect([placed.status, placed.body]).toMatchObject([201, { amount: '37.50', currency: 'XCG' }]);
+    const { orderId } = placed.body as { orderId: string };
+    expect(await shop.checkout({ orderId })).toMatchObject({ amount: '37.50', currency: 'XCG' });
+  });
+
+  test.each(
+    (
+      'XXX XTS XAU XAG XPT XPD XDR XSU XUA XBA XBB XBC XBD xau CLF CHE USN MXV BGN ANG ' +
+      'BTC ABC NG NGNN 566 ngñ'
+    ).split(' '),
+  )('C6: nobody can pay in %s', async (currency) => {
+    const placed = await place({ ...order, currency });
+    expect(placed.status).toBe(422);
+    expect(placed.body).toMatchObject({
+      errors: [
+        {
+          path: 'currency',
+          message: expect.stringMatching(/^must be the ISO 4217 code of a currency/) as unknown,
+        },
+      ],
+    });
+  });
+
+  test.each(['', ' NGN', 'N\u0000N', 5, null, ['NGN']])('C6: %j is no currency either', async (currency) => {
+    expect((await place({ ...order, currency })).status).toBe(422);
   });
 
   test('cannot place the same externalId twice', async () => {

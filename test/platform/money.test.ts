@@ -6,6 +6,7 @@ import {
   isPowerOfTenApart,
   minorDigits,
   parseMajor,
+  plainDecimal,
 } from '../../src/platform/money.ts';
 
 describe('an amount keeps its value between minor units and text', () => {
@@ -19,6 +20,36 @@ describe('an amount keeps its value between minor units and text', () => {
     expect(formatMajor({ amount, currency })).toBe(text);
     expect(parseMajor(text, currency)).toBe(amount);
     expect(displayMoney({ amount, currency })).toBe(shown);
+  });
+
+  test.each([
+    'XXX',
+    'XTS',
+    'XAU',
+    'XAG',
+    'XDR',
+    'XPT',
+    'XPD',
+    'XBA',
+    'XSU',
+    'XUA',
+    'ngn',
+    'Ngn',
+    'NGN ',
+    'BTC',
+    '',
+  ])('C6: %j is no currency', (code) => {
+    expect(minorDigits(code)).toBeNull();
+    expect(parseMajor('25.00', code)).toBeNull();
+  });
+
+  test('C6: every currency that this computer knows and people can pay in is known', () => {
+    // Withdrawn ones, drawing rights and units of account that ICU keeps for old books.
+    const old = ['HRK', 'SLL', 'ZWL', 'XDR', 'XSU', 'LTL', 'LVL', 'EEK', 'XAD'];
+    const codes = Intl.supportedValuesOf('currency').filter((code) => !old.includes(code));
+    expect(codes.length).toBeGreaterThan(150);
+    expect(codes.filter((code) => minorDigits(code) === null)).toEqual([]);
+    expect(minorDigits('XCG')).toBe(2);
   });
 
   test('for every amount and currency, there and back', () => {
@@ -72,4 +103,47 @@ test('amounts a power of ten apart are told from amounts that are merely differe
   expect(isPowerOfTenApart(2500n, 2500n)).toBe(false);
   expect(isPowerOfTenApart(2500n, 5000n)).toBe(false);
   expect(isPowerOfTenApart(0n, 2500n)).toBe(false);
+});
+
+describe('G14: a JSON number with an exponent loses it digit by digit, or is none', () => {
+  test.each([
+    ['25.00', '25.00'],
+    ['1.85e1', '18.5'],
+    ['1.85E+1', '18.5'],
+    ['1e3', '1000'],
+    ['5e-3', '0.005'],
+    ['-2.50e1', '-25.0'],
+    ['0.05e2', '5'],
+    ['12.5e-1', '1.25'],
+    ['1e30', `1${'0'.repeat(30)}`],
+    ['0e0', '0'],
+  ])('%s is %s', (text, plain) => {
+    expect(plainDecimal(text)).toBe(plain);
+  });
+  test.each([
+    '1e31',
+    '1e-31',
+    '1e400',
+    '1e-400',
+    '1e99999999999',
+    'e5',
+    '1e',
+    '1e+',
+    '1.e5',
+    `${'1'.repeat(41)}e1`,
+  ])('%s is not written out', (text) => {
+    expect(plainDecimal(text)).toBeNull();
+  });
+  test('no other than the number itself', () => {
+    const number = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 17n }), fc.integer({ min: -15, max: 15 }));
+    fc.assert(
+      fc.property(number, fc.nat(8), ([digits, exponent], point) => {
+        const text = digits.toString().padStart(point + 1, '0');
+        const mantissa = point === 0 ? text : `${text.slice(0, -point)}.${text.slice(-point)}`;
+        const [whole = '', fraction = ''] = (plainDecimal(`${mantissa}e${exponent}`) ?? '').split('.');
+        // Both as whole numbers of 10^-40.
+        expect(BigInt(whole + fraction.padEnd(40, '0'))).toBe(digits * 10n ** BigInt(40 + exponent - point));
+      }),
+    );
+  });
 });
