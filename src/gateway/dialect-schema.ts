@@ -190,6 +190,13 @@ export const dialectSchema = z.strictObject({
       // What tells two transactions of one reference apart. Wrong or absent: records that differ in any byte are two, so
       // one charge that is listed in two forms is raised as two; a place that holds the same in both hides the second.
       id: pointers.default(['/id', '/transactionId', '/transaction_id', '/_id', '/uuid']),
+      // The list is written so many seconds after verify knows of a payment. Null: a quarter of an hour is allowed for. Too
+      // small: honest payments are raised as absent for a while. Too large: an absent one is raised so much later.
+      lagSec: z.int().min(0).nullable().default(null),
+      // The list holds the last so many days and nothing older; 0: all of it. Null: noticed, where all that it lacks is
+      // older than all that it lists. Too large: what fell out of it is raised as absent. Too small: nothing is looked for
+      // beyond it.
+      reachesBackDays: z.int().min(0).nullable().default(null),
       paging: pagingSchema.prefault({}),
     })
     .prefault({}),

@@ -33,7 +33,7 @@ export type Run = {
 
 /** What a run has found out before it is concluded. */
 export type Found = {
-  history: HistoryRead;
+  history: HistoryRead & { reachesBackDays: number | null };
   verified: Verified;
   books: Books;
   inputs: Inputs;
@@ -85,7 +85,7 @@ async function outcomeOf(
   { history, verified, books, inputs, cash, problem }: Found,
 ): Promise<Outcome> {
   const { mode } = gateway;
-  const { records, pages, unreadable } = history;
+  const { records, pages, unreadable, reachesBackDays } = history;
   const items = await findingsOfRun(session, mode, MAX_ITEMS);
   return {
     runId: id,
@@ -93,7 +93,7 @@ async function outcomeOf(
     startedAt: startedAt.toISOString(),
     finishedAt: clock.now().toISOString(),
     asOf: (await transactionTime(session)).toISOString(),
-    history: { records, pages, unreadable },
+    history: { records, pages, unreadable, ...(reachesBackDays !== null && { reachesBackDays }) },
     problem,
     verified: verified.answers.length,
     books,
