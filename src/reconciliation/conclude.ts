@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { holdMoneyFound } from '../suspense/repository.ts';
 import type { CashProof } from './cash/proof.ts';
+import { noteConfirmed } from './classification/repository.ts';
 import { noteDifferences } from './cash/repository.ts';
 import type { Looked } from './contested/repository.ts';
 import { factsOf } from './findings.ts';
@@ -57,6 +58,7 @@ export async function conclude(
   if (!isDry) {
     await raiseFindings(session, mode, run.id);
     await holdMoneyFound(session, mode, run.id);
+    await noteConfirmed(session, mode);
     if (isWhole)
       await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: found.cash.lines !== null });
   }

@@ -31,8 +31,7 @@ const COMPARED = `
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
     coalesce(m.released_at >= $5, false) AS is_within_lag, coalesce(m.created_at < $6, false) AS is_older_than_list,
     -- What verify confirmed within a day is not asked about again because the list lacks it.
-    coalesce(greatest(m.released_at, CASE WHEN v.outcome = 'paid' THEN v.answered_at END) > $1 - interval '1 day', false)
-      AS is_confirmed_lately,
+    known.reference IS NOT NULL AS is_confirmed_lately,
     told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
     coalesce(asked.has_released OR asked.outcome = 'paid', false)
       OR coalesce(m.released_at > dispute.last_seen_at AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed
@@ -43,8 +42,10 @@ const COMPARED = `
   ) o ON true
   LEFT JOIN webhook_words told ON m.is_ours AND told.reference = m.reference
   LEFT JOIN verified_payments asked ON asked.reference = m.reference
+  LEFT JOIN confirmed_payments known ON known.mode = $4 AND known.reference = m.reference
+    AND known.confirmed_at > $1::timestamptz - interval '1 day'
   LEFT JOIN LATERAL (
-    SELECT outcome, answered_at FROM verifications
+    SELECT outcome FROM verifications
     WHERE (m.is_settled OR m.here = 'held' OR m.there = 'paid')
       AND reference = m.reference AND id > coalesce(m.verification_id, 0)
     ORDER BY id DESC LIMIT 1
@@ -128,4 +129,19 @@ export async function paymentsToVerify(
     );
   const waiting = Math.max(Number(rows[0]?.total ?? 0n) - limit, 0);
   return { references: rows.map(({ reference }) => reference), waiting };
+}
+
+/** Remembers for a day what verify confirmed of payments that the list lacks, so that the next runs need not ask again. */
+export async function noteConfirmed(db: Queryable, mode: Mode): Promise<void> {
+  await db.query(
+    `DELETE FROM confirmed_payments WHERE mode = $1 AND confirmed_at < now() - interval '1 day'`,
+    [mode],
+  );
+  await db.query(
+    `INSERT INTO confirmed_payments (mode, reference)
+     SELECT $1, reference FROM verified_payments JOIN classified USING (reference)
+     WHERE outcome = 'paid' AND class IN ('absent_from_history', 'older_than_list')
+     ON CONFLICT (mode, reference) DO UPDATE SET confirmed_at = now()`,
+    [mode],
+  );
 }
