@@ -75,6 +75,9 @@ const balancesSchema = listing.extend({
   total: pointers.optional(),
   // ... or where it is a list of its own beside the one of what is available.
   pendingRecords: pointers.optional(),
+  // What the service has taken of the money that is collected, in all: it left the balance and is no transfer. Wrong or
+  // absent: the fees are a difference.
+  fees: pointers.optional(),
 });
 
 // All of it is assumed: the reference shows neither parameters nor pages.
@@ -210,7 +213,8 @@ export const dialectSchema = z.strictObject({
       signature: signatureSchema.nullable().prefault({}),
     })
     .prefault({}),
-  transfers: listing.nullable().default(null),
+  // `fee`: what a transfer cost besides its amount. Wrong or absent: a difference.
+  transfers: listing.extend({ fee: pointers.optional() }).nullable().default(null),
   balances: balancesSchema.nullable().default(null),
 });
 

@@ -71,8 +71,8 @@ export async function findCoverage(db: Queryable, question: CoverageQuestion): P
 
 /** How many whole days the list reaches back; null: to the first payment, as far as is known. */
 export function daysOf(coverage: Coverage | null, startedAt: Date): number | null {
-  if (coverage?.reachesTo == null) return null;
-  return Math.floor((startedAt.getTime() - coverage.reachesTo.getTime()) / DAY_MS);
+  const reachesTo = coverage?.reachesTo ?? null;
+  return reachesTo === null ? null : Math.floor((startedAt.getTime() - reachesTo.getTime()) / DAY_MS);
 }
 
 function reachBy(startedAt: Date, days: number): Date | null {

@@ -108,11 +108,21 @@ function moneyPart(identity: readonly IdentityLine[]): string[] {
 
 function balancePart(balances: ReconciliationReport['balances']): string[] {
   if (balances === null || balances.length === 0) return [];
-  const columns = ['currency', 'collected', 'transferred', 'available', 'pending', 'difference'] as const;
+  const hasFees = balances.some(({ fees }) => fees !== undefined);
+  const fees = hasFees ? (['fees'] as const) : [];
+  const columns = [
+    'currency',
+    'collected',
+    'transferred',
+    ...fees,
+    'available',
+    'pending',
+    'difference',
+  ] as const;
   return [
     formatTable(
       [...columns],
-      balances.map((line) => columns.map((column) => line[column])),
+      balances.map((line) => columns.map((column) => line[column] ?? '-')),
     ),
   ];
 }

@@ -69,11 +69,11 @@ export type ReconciliationReport = {
   inputs: Inputs;
 };
 
-/** The money of one currency at the service: `collected` = `transferred` + `available` + `pending` + `difference`. */
+/** The money of one currency at the service: `collected` = `transferred` + `fees` + `available` + `pending` + `difference`. */
 export type BalanceLine = Record<
   'currency' | 'collected' | 'transferred' | 'available' | 'pending' | 'balance' | 'difference',
   string
->;
+> & { fees?: string };
 
 /** SHA-256 in hex of our side's counts and sums and of the dialect; of the history a digest that its order does not change. */
 export type Inputs = { history: string; ours: string; dialect: string };
@@ -148,6 +148,7 @@ function balanceLineOf({ currency, ...sums }: CashSums): BalanceLine {
     currency,
     collected: text(collected),
     transferred: text(transferred),
+    ...(sums.fees !== undefined && { fees: text(BigInt(sums.fees)) }),
     available: text(available),
     pending: text(pending),
     balance: text(available + pending),
