@@ -13,6 +13,7 @@ import { createProgress } from './reconciliation/progress.ts';
 import { exitCodeOf, formatReport, ReconciliationRunningError } from './reconciliation/report.ts';
 import { DATA_DIR, runProcess } from './run.ts';
 import { lookBack, type RunQuestion } from './commands/run-history.ts';
+import { windowOf, WindowError } from './commands/run-window.ts';
 import { workList } from './commands/work-list.ts';
 import { LISTS } from './commands/work-lists.ts';
 
@@ -56,7 +57,9 @@ async function main(config: Config): Promise<number> {
     return await runCommand(config, name, readArguments(rest));
   } catch (error) {
     const isUsage =
-      error instanceof UsageError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
+      error instanceof UsageError ||
+      error instanceof WindowError ||
+      String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
     if (!isUsage) throw error;
     process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
     return 64;
@@ -126,8 +129,7 @@ async function reconcileCommand(program: Program, args: Arguments): Promise<numb
   }
   // "reconcile dry-run" must not be a real run.
   if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
-  const since = dateOf('--since', values.since);
-  const until = dateOf('--until', values.until);
+  const { since, until } = windowOf(values.since, values.until);
   const progress = createProgress(process.stderr);
   try {
     const report = await program.reconcile({
@@ -181,14 +183,6 @@ async function explainCommand({ database }: Program, { values, positionals }: Ar
   if (story === null) return (await say('There is no such order and no such payment.')) + 1;
   await say(values.json ? JSON.stringify(story.dossier) : story.text);
   return story.isIntact ? 0 : 1;
-}
-
-function dateOf(option: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime()))
-    throw new UsageError(`${option} must be an ISO date like 2026-01-31T00:00:00Z`);
-  return date;
 }
 
 function say(text: string): Promise<number> {

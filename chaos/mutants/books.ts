@@ -5,6 +5,10 @@ const RULES = 'src/reconciliation/classification/rules.ts';
 const TALLIES = 'src/reconciliation/tallies/repository.ts';
 const MATCH = 'src/reconciliation/matching/repository.ts';
 const CONTESTED = 'src/reconciliation/contested/repository.ts';
+const STAGING = 'src/reconciliation/staging/repository.ts';
+const SEVERAL_ROWS = ['test/reconciliation/several-rows.test.ts'];
+const CONTRADICTED = ['test/reconciliation/contradicted.test.ts'];
+const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
 
 /** What makes orders and transactions agree, or says that they do not. */
 export const BOOK_MUTANTS: readonly Mutant[] = [
@@ -135,5 +139,101 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     replace: '',
     breaks: 'late money counts as money in time',
     tests: ['test/reconciliation/tallies.test.ts'],
+  },
+  {
+    bug: 'what is odd disappears beside a paid row',
+    file: STAGING,
+    find: "bool_or(status IN ('paid', 'reversed')) AND bool_or(status IN ('unknown', 'unreadable'))",
+    replace: "false AND bool_or(status IN ('unknown', 'unreadable'))",
+    breaks: 'a chargeback that is a row of its own is not seen',
+    tests: SEVERAL_ROWS,
+  },
+  {
+    bug: 'what went back disappears beside a paid row',
+    file: STAGING,
+    find: "bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back",
+    replace: "bool_and(status = 'reversed') AS went_back",
+    breaks: 'a refund that is a row of its own is not seen, and the total counts it',
+    tests: SEVERAL_ROWS,
+  },
+  {
+    bug: 'sums are taken for bigints',
+    file: STAGING,
+    find: "WHEN came > ${MAX_AMOUNT} THEN 'unreadable'",
+    replace: "WHEN false THEN 'unreadable'",
+    breaks: 'two rows of one reference hide behind a sum that nobody can read',
+    tests: SEVERAL_ROWS,
+  },
+  {
+    bug: 'rows without an id are one',
+    file: 'src/reconciliation/staging/tuples.ts',
+    find: 'out.putAll(fieldOf(Buffer.from(BYTES + fingerprintOf(bytes, row.from, row.to))))',
+    replace: 'out.putAll(NULL)',
+    breaks: 'two charges on one reference count as one',
+    tests: SEVERAL_ROWS,
+  },
+  {
+    bug: 'only refusals contradict a release',
+    file: CONTESTED,
+    find: "v.outcome <> 'paid' AND v.id > r.verification_id",
+    replace: "v.outcome IN ('reversed', 'failed', 'expired') AND v.id > r.verification_id",
+    breaks: 'verify says chargeback, and the books agree',
+    tests: CONTRADICTED,
+  },
+  {
+    bug: 'an open finding ends when the list looks right',
+    file: RULES,
+    find: "[`is_settled AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],",
+    replace: '',
+    breaks: 'money that went back is closed as mended because verify says another odd word',
+    tests: CONTRADICTED,
+  },
+  {
+    bug: 'what was settled a moment ago is absent',
+    file: RULES,
+    find: "[`is_settled AND is_within_lag AND coalesce(there, 'pending') = 'pending'`, 'open'],",
+    replace: '',
+    breaks: 'a list that is written seconds later than a payment wakes somebody at each run',
+    tests: COVERAGE_TESTS,
+  },
+  {
+    bug: 'a list reaches back for ever',
+    file: RULES,
+    find: "[`is_settled AND there IS NULL AND is_older_than_list`, 'older_than_list'],",
+    replace: '',
+    breaks: 'every order that falls out of the list is a finding',
+    tests: COVERAGE_TESTS,
+  },
+  {
+    bug: 'a list whose end nobody told is whole',
+    file: 'src/reconciliation/coverage.ts',
+    find: "if (order === 'oldest first') return missing.newest > newest;",
+    replace: "if (order === 'oldest first') return false;",
+    breaks: 'payments behind a silent cap are called absent',
+    tests: COVERAGE_TESTS,
+  },
+  {
+    bug: 'a run asks although another check waits for its answer',
+    file: 'src/settlement/checks/repository.ts',
+    find: 'AND o.id = p.order_id AND (${IS_BEING_CHECKED}) IS NOT TRUE',
+    replace: 'AND o.id = p.order_id',
+    breaks: 'an answer asked for earlier is written later, and undoes what the run found',
+    tests: ['test/reconciliation/verify-payments.test.ts'],
+  },
+  {
+    bug: 'fees are money that the service still holds',
+    file: 'src/reconciliation/cash/proof.ts',
+    find: 'available + pending + transferred + fees;',
+    replace: 'available + pending + transferred;',
+    breaks: 'the proof of the balance never holds',
+    tests: ['test/reconciliation/fees.test.ts'],
+  },
+  {
+    bug: 'a time without a zone is local',
+    file: 'src/commands/run-window.ts',
+    find: 'if (time !== undefined && zone === undefined)',
+    replace: 'if (false)',
+    breaks: 'a run is about other hours than its reader thinks',
+    tests: ['test/commands/run-window.test.ts'],
   },
 ];

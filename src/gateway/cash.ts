@@ -11,7 +11,7 @@ export { CashUnreadable } from './cash-listing.ts';
 /** What the service holds and has paid out, per currency, in minor units. */
 export type Cash = Map<string, CashOfCurrency>;
 
-type CashOfCurrency = { available: bigint; pending: bigint; transferred: bigint };
+type CashOfCurrency = { available: bigint; pending: bigint; transferred: bigint; fees: bigint };
 type SumsOf = (currency: string) => CashOfCurrency;
 
 /** Where a record of either listing names its currency. */
@@ -28,7 +28,7 @@ export async function readCash(
 ): Promise<Cash> {
   const cash: Cash = new Map();
   const sumsOf: SumsOf = (currency) => {
-    const sums = cash.get(currency) ?? { available: 0n, pending: 0n, transferred: 0n };
+    const sums = cash.get(currency) ?? { available: 0n, pending: 0n, transferred: 0n, fees: 0n };
     cash.set(currency, sums);
     return sums;
   };
@@ -43,7 +43,7 @@ async function addBalances(
   listing: BalancesListing,
   sumsOf: SumsOf,
 ): Promise<void> {
-  const { path, form, amount, pending, total, pendingRecords, status = [] } = listing;
+  const { path, form, amount, pending, total, pendingRecords, fees, status = [] } = listing;
   const listed = await askListing(client, path);
   const recordsAt = (pointers: readonly string[]): CashRecord[] =>
     recordsIn(listed.document, { path, pointers, form });
@@ -56,6 +56,7 @@ async function addBalances(
     const held = read(amount);
     const isPending = classOf(firstAt(one.record, status, stringOf), dialect) === 'pending';
     sums[isPending ? 'pending' : 'available'] += held;
+    if (fees !== undefined) sums.fees += sizeOf(read(fees));
     if (pending !== undefined) sums.pending += read(pending);
     if (total !== undefined) sums.pending += read(total) - held;
   }
@@ -80,7 +81,9 @@ async function addTransfers(
     const status = classOf(firstAt(one.record, listing.status, stringOf), dialect);
     if (status === 'failed' || status === 'expired' || status === 'reversed') continue;
     const currency = currencyOf(one, listing);
-    sumsOf(currency).transferred += amountAt(one.record, listing.amount, currency, dialect);
+    const sums = sumsOf(currency);
+    sums.transferred += amountAt(one.record, listing.amount, currency, dialect);
+    if (listing.fee !== undefined) sums.fees += sizeOf(amountAt(one.record, listing.fee, currency, dialect));
   }
 }
 
@@ -102,6 +105,11 @@ function currencyOf({ record, key }: CashRecord, { path, currency = [], assumedC
 function knownCode(value: Json): string | null {
   const code = stringOf(value)?.toUpperCase() ?? '';
   return minorDigits(code) === null ? null : code;
+}
+
+/** Services write what they took with and without a minus. */
+function sizeOf(amount: bigint): bigint {
+  return amount < 0n ? -amount : amount;
 }
 
 /** A balance may be below zero: more went back than is left. */

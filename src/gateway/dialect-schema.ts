@@ -80,6 +80,9 @@ const balancesSchema = listing.extend({
   total: pointers.optional(),
   // ... or where it is a list of its own beside the one of what is available.
   pendingRecords: pointers.optional(),
+  // What the service has taken of the money that is collected, in all: it left the balance and is no transfer. Wrong or
+  // absent: the fees are a difference.
+  fees: pointers.optional(),
 });
 
 // All of it is assumed: the reference shows neither parameters nor pages.
@@ -197,6 +200,13 @@ export const dialectSchema = z.strictObject({
       // What tells two transactions of one reference apart. Wrong or absent: records that differ in any byte are two, so
       // one charge that is listed in two forms is raised as two; a place that holds the same in both hides the second.
       id: pointers.default(['/id', '/transactionId', '/transaction_id', '/_id', '/uuid']),
+      // The list is written so many seconds after verify knows of a payment. Null: a quarter of an hour is allowed for. Too
+      // small: honest payments are raised as absent for a while. Too large: an absent one is raised so much later.
+      lagSec: z.int().min(0).nullable().default(null),
+      // The list holds the last so many days and nothing older; 0: all of it. Null: noticed, where all that it lacks is
+      // older than all that it lists. Too large: what fell out of it is raised as absent. Too small: nothing is looked for
+      // beyond it.
+      reachesBackDays: z.int().min(0).nullable().default(null),
       paging: pagingSchema.prefault({}),
     })
     .prefault({}),
@@ -210,7 +220,8 @@ export const dialectSchema = z.strictObject({
       signature: signatureSchema.nullable().prefault({}),
     })
     .prefault({}),
-  transfers: listing.nullable().default(null),
+  // `fee`: what a transfer cost besides its amount. Wrong or absent: a difference.
+  transfers: listing.extend({ fee: pointers.optional() }).nullable().default(null),
   balances: balancesSchema.nullable().default(null),
 });
 

@@ -42,8 +42,11 @@ export type HistoryBookmark = {
   repetition: RepetitionState;
 };
 
-/** `complete`: nothing says that the list has more. Otherwise no payment may be called absent from it. */
-export type HistoryEnd = { complete: true } | { complete: false; reason: string };
+/**
+ * `complete`: nothing says that the list has more; `isAssumed`: and nothing says that it ends there. Otherwise no payment
+ * may be called absent from it.
+ */
+export type HistoryEnd = { complete: true; isAssumed?: true } | { complete: false; reason: string };
 
 /** How a page ended: `cut` says why it is not whole, null when it is. A page that was not read to its end gives no hints. */
 export type PageEnd = { records: number; hints: PagingHints | null; cut: string | null };

@@ -21,8 +21,8 @@ export type PageSeen = {
 
 export type NextPage =
   | { is: 'ask'; path: string }
-  /** The list was read to its end. */
-  | { is: 'whole' }
+  /** The list was read to its end. `isAssumed`: nothing in the answers said that it ends there. */
+  | { is: 'whole'; isAssumed?: true }
   /** The list has more than we got, or we cannot know that it has not. */
   | { is: 'cut'; reason: string };
 
@@ -32,8 +32,10 @@ export type Paging = { firstPath: string; next(seen: PageSeen): NextPage; larges
 const MAX_PAGES = 100_000;
 /** Empty pages in a row, in the middle of a list that promises more. */
 const MAX_EMPTY_PAGES = 3;
-/** Where services cut a list that they do not page. One that ends exactly there may have been cut. */
-const USUAL_CAPS = new Set([10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000]);
+/** Sizes of pages that services use. A total of exactly so many may count the page. */
+const USUAL_SIZES = new Set([10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000]);
+/** The end of a list whose answers say nothing about it: reconciliation looks for payments behind it. */
+const ASSUMED_END: NextPage = { is: 'whole', isAssumed: true };
 
 type Rule = (seen: PageSeen) => NextPage;
 
@@ -87,7 +89,8 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
   let emptyPages = 0;
   return (seen) => {
     const { hints, pages, records, received } = seen;
-    if (seen.hasStartedOver) return afterStartingOver(seen, size);
+    // The service ignores the page number, or begins anew behind its last page.
+    if (seen.hasStartedOver) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
     const next: NextPage = { is: 'ask', path: paths.byNumber(pages, received) };
     if (promisesMore(seen)) {
       emptyPages = records === 0 ? emptyPages + 1 : 0;
@@ -98,14 +101,16 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
       hints.hasMore === false ||
       hints.pageCount !== null ||
       // "total" on a full first page may count the page and not the list.
-      (hints.total !== null && (pages > 1 || !isUsualCap(records, size)));
+      (hints.total !== null && (pages > 1 || !isUsualSize(records, size)));
     // Nothing tells: a page that is not full may have been clamped. One more call costs less than a list cut short.
-    return isToldEnd || records === 0 || seen.addsNothing ? { is: 'whole' } : next;
+    if (isToldEnd) return { is: 'whole' };
+    return records === 0 || seen.addsNothing ? ASSUMED_END : next;
   };
 }
 
 function follow(seen: PageSeen, hint: NextHint, toPath: (to: string) => string | null): NextPage {
-  if (hint === null || hint === 'end') return endOf(seen);
+  if (hint === null) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
+  if (hint === 'end') return endOf(seen);
   const path = toPath(hint.to);
   return path === null
     ? cut('the history links to a page that is not part of the history')
@@ -130,17 +135,8 @@ function endOf(seen: PageSeen): NextPage {
   );
 }
 
-/** The service ignores the page number, or begins anew behind its last page. */
-function afterStartingOver(seen: PageSeen, size: number): NextPage {
-  const { pages, firstPageRecords: count } = seen;
-  if (pages > 2 || !isUsualCap(count, size)) return endOf(seen);
-  return cut(
-    `every page of the history is the first one, and it ends at exactly ${count} records: name the paging in the dialect (history.paging)`,
-  );
-}
-
-function isUsualCap(records: number, size: number): boolean {
-  return records === size || USUAL_CAPS.has(records);
+function isUsualSize(records: number, size: number): boolean {
+  return records === size || USUAL_SIZES.has(records);
 }
 
 function cut(reason: string): NextPage {

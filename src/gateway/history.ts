@@ -64,7 +64,10 @@ export async function* readHistoryInto<Rows>(
   let end: HistoryEnd = { complete: true };
   for (let at = 0; at < windows.length && end.complete; at += 1) {
     const part: Part = { windows: windows.slice(at), pagesBefore: pages, from: at === 0 ? from : null };
-    ({ pages, end } = yield* readWindow(client, dialect, { ...options, ...part }, collector));
+    const window = yield* readWindow(client, dialect, { ...options, ...part }, collector);
+    pages = window.pages;
+    // One window whose end nobody told is enough.
+    if (!(window.end.complete && end.isAssumed === true)) end = window.end;
   }
   yield { rows: collector.handOver(), pages, end, bookmark: null };
 }
@@ -110,7 +113,8 @@ async function* readWindow<Rows>(
     };
     yield { rows: collector.handOver(), pages, end: null, bookmark };
   }
-  return { pages, end: step.is === 'whole' ? { complete: true } : { complete: false, reason: step.reason } };
+  if (step.is !== 'whole') return { pages, end: { complete: false, reason: step.reason } };
+  return { pages, end: step.isAssumed === true ? { complete: true, isAssumed: true } : { complete: true } };
 }
 
 const ALL_OF_IT: AskedWindow = { since: null, until: null };

@@ -25,6 +25,9 @@ export const CLASSES = {
   repaired: quiet(
     'the history showed money that we had missed; verify confirmed it, and this run settled it',
   ),
+  older_than_list: quiet(
+    'released, and older than the list reaches back; verify has not said anything against it since',
+  ),
   history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),
   underpaid: finding(
     'the history shows less money than was asked for',

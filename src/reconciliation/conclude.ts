@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { holdMoneyFound } from '../suspense/repository.ts';
 import type { CashProof } from './cash/proof.ts';
+import { noteConfirmed } from './classification/repository.ts';
 import { noteDifferences } from './cash/repository.ts';
 import type { Looked } from './contested/repository.ts';
 import { factsOf } from './findings.ts';
@@ -33,7 +34,7 @@ export type Run = {
 
 /** What a run has found out before it is concluded. */
 export type Found = {
-  history: HistoryRead;
+  history: HistoryRead & { reachesBackDays: number | null };
   verified: Verified;
   books: Books;
   inputs: Inputs;
@@ -57,6 +58,7 @@ export async function conclude(
   if (!isDry) {
     await raiseFindings(session, mode, run.id);
     await holdMoneyFound(session, mode, run.id);
+    await noteConfirmed(session, mode);
     if (isWhole)
       await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: found.cash.lines !== null });
   }
@@ -85,7 +87,7 @@ async function outcomeOf(
   { history, verified, books, inputs, cash, problem }: Found,
 ): Promise<Outcome> {
   const { mode } = gateway;
-  const { records, pages, unreadable } = history;
+  const { records, pages, unreadable, reachesBackDays } = history;
   const items = await findingsOfRun(session, mode, MAX_ITEMS);
   return {
     runId: id,
@@ -93,7 +95,7 @@ async function outcomeOf(
     startedAt: startedAt.toISOString(),
     finishedAt: clock.now().toISOString(),
     asOf: (await transactionTime(session)).toISOString(),
-    history: { records, pages, unreadable },
+    history: { records, pages, unreadable, ...(reachesBackDays !== null && { reachesBackDays }) },
     problem,
     verified: verified.answers.length,
     books,

@@ -17,6 +17,7 @@ export function formatReport(report: ReconciliationReport): string {
     ...gracedPart(report),
     ...findingsPart(report),
     counts.join('\n'),
+    ...reachPart(history),
     ...moneyPart(report.identity),
     ...balancePart(report.balances),
     ...(report.unclassified > 0
@@ -35,6 +36,15 @@ function verdictLine({ verdict, incompleteReason, findings }: ReconciliationRepo
     case 'incomplete':
       return `INCOMPLETE. Nothing is called absent in this run: ${visible(incompleteReason ?? 'unknown reason')}.`;
   }
+}
+
+/** Told once for all of them: they share one cause, and none of them is a finding. */
+function reachPart({ reachesBackDays, olderPayments = 0 }: ReconciliationReport['history']): string[] {
+  if (reachesBackDays === undefined || olderPayments === 0) return [];
+  return [
+    `The list reaches back ${reachesBackDays} days. ${olderPayments} settled payments are older and are not looked for in it ` +
+      '(history.reachesBackDays in the dialect).',
+  ];
 }
 
 function gracedPart({ graced }: ReconciliationReport): string[] {
@@ -98,11 +108,21 @@ function moneyPart(identity: readonly IdentityLine[]): string[] {
 
 function balancePart(balances: ReconciliationReport['balances']): string[] {
   if (balances === null || balances.length === 0) return [];
-  const columns = ['currency', 'collected', 'transferred', 'available', 'pending', 'difference'] as const;
+  const hasFees = balances.some(({ fees }) => fees !== undefined);
+  const fees = hasFees ? (['fees'] as const) : [];
+  const columns = [
+    'currency',
+    'collected',
+    'transferred',
+    ...fees,
+    'available',
+    'pending',
+    'difference',
+  ] as const;
   return [
     formatTable(
       [...columns],
-      balances.map((line) => columns.map((column) => line[column])),
+      balances.map((line) => columns.map((column) => line[column] ?? '-')),
     ),
   ];
 }

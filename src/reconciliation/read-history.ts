@@ -17,6 +17,8 @@ export type HistoryRead = {
   unreadable: number;
   /** Why the list is not whole; null when it is. What was read is staged all the same: money in it is real. */
   cut: string | null;
+  /** Whether nothing in the answers said that the list ends where it did. */
+  isEndAssumed: boolean;
   isKeyRefused: boolean;
   /** Forgets what was read. When the service broke off it is kept, and the next run goes on from there. */
   clear(): Promise<void>;
@@ -66,7 +68,7 @@ export async function stageHistory(
   };
 }
 
-type End = Pick<HistoryRead, 'pages' | 'cut' | 'isKeyRefused'> & { isBrokenOff: boolean };
+type End = Pick<HistoryRead, 'pages' | 'cut' | 'isEndAssumed' | 'isKeyRefused'> & { isBrokenOff: boolean };
 
 async function readToEnd(
   session: Session,
@@ -78,7 +80,8 @@ async function readToEnd(
   // An amount without a currency can be read only where every payment has the same one.
   const mayLackCurrency = dialect.verify.currencyMayBeAbsent;
   const assumedCurrency = mayLackCurrency ? await onlyCurrency(session, mode) : null;
-  const end: End = { pages: from?.place.pages ?? 0, cut: null, isKeyRefused: false, isBrokenOff: false };
+  const pages = from?.place.pages ?? 0;
+  const end: End = { pages, cut: null, isEndAssumed: false, isKeyRefused: false, isBrokenOff: false };
   // Windows need a beginning: that of our payments.
   const isOpen = since === undefined && dialect.history.paging.windowDays !== null;
   const begin = isOpen ? await firstPaymentTime(session, mode) : since;
@@ -89,6 +92,7 @@ async function readToEnd(
       end.pages = batch.pages;
       onProgress?.({ step: 'history', records: stager.counts().records, pages: batch.pages });
       if (batch.end?.complete === false) end.cut = batch.end.reason;
+      end.isEndAssumed = batch.end?.complete === true && batch.end.isAssumed === true;
     }
   } catch (error) {
     if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;

@@ -9,6 +9,7 @@ import { findAnchors, missingSince, setAnchors } from './anchors/repository.ts';
 import { removeBookmark } from './bookmarks/repository.ts';
 import { lookAtCash, proveCash, type CashLook, type CashProof } from './cash/proof.ts';
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
+import { daysOf, findCoverage, type Coverage } from './coverage.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
 import { gatherWhatContradicts } from './contested.ts';
 import type { Books } from './identity.ts';
@@ -117,6 +118,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const looked = await step('listen to webhooks', () => gatherWhatContradicts(session, parts.gateway));
   // A window shows another part of the list than the run before saw.
   const anchors = isAll ? await findAnchors(session, mode) : null;
+  let coverage = null as Coverage | null;
   const scope: Scope = { mode, startedAt: history.startedAt, since, until };
   onProgress?.({ step: 'compare' });
   // One look at one moment: other doors settle meanwhile, and sums of two moments would not close.
@@ -124,20 +126,26 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
     session.snapshot(async () => {
       await tallySides(session, scope, anchors?.references ?? []);
       const list = await tallyOfList(session);
-      history.cut ??= missingSince(anchors, list);
       await match(session, scope);
-      await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null, mode });
+      coverage ??= await findCoverage(session, {
+        ...{ mode, startedAt: scope.startedAt, rules: parts.gateway.dialect.history, anchors },
+        isEndAssumed: history.isEndAssumed && history.cut === null,
+        shorter: missingSince(anchors, list),
+      });
+      history.cut ??= coverage.cut;
+      await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null, mode, coverage });
       return { sides: await totalsOfSides(session, scope), classes: await totalsOfClasses(session), list };
     });
   const before = await step('compare', () => compare(matchSides));
-  const verified = await step('verify', () => verifyWhatDiffers(parts, run, history));
+  const verified = await step('verify', () => verifyWhatDiffers(parts, run, history, coverage));
   const books =
     verified.answers.length === 0 ? before : await step('compare again', () => compare(matchAgain));
   const inputs = { ...digestsOf(parts.gateway, books), history: books.list.digest };
   const isWhole = history.cut === null && verified.problem === null;
   const cash = await cashOf(parts, history, cashBefore, books);
   const problem = history.cut ?? verified.problem ?? cash.problem;
-  const found: Found = { history, verified, books, inputs, cash, problem };
+  const reachesBackDays = daysOf(coverage, scope.startedAt);
+  const found: Found = { history: { ...history, reachesBackDays }, verified, books, inputs, cash, problem };
   const ended = await step('conclude', () =>
     session.transaction(() => conclude(parts, run, found, { isAll, isWhole, looked })),
   );
@@ -149,14 +157,15 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   return ended;
 }
 
-/** A list that was cut adds up to nothing. */
+/** A list that was cut, or that lacks what is older, adds up to nothing. */
 async function cashOf(
   { gateway }: ReconcileParts,
   { cut }: HistoryRead,
   before: CashLook,
-  { sides }: Books,
+  { sides, classes }: Books,
 ): Promise<CashProof> {
-  if (cut !== null || before.cash === null) return { lines: null, problem: before.problem };
+  const isPart = cut !== null || classes.some((one) => one.class === 'older_than_list');
+  if (isPart || before.cash === null) return { lines: null, problem: before.problem };
   return proveCash(before, await lookAtCash(gateway, true), sides);
 }
 
@@ -164,9 +173,13 @@ async function verifyWhatDiffers(
   parts: ReconcileParts,
   { session, options, logger }: Run,
   history: HistoryRead,
+  coverage: Coverage | null,
 ): Promise<Verified> {
   if (options.dryRun || history.isKeyRefused) return { answers: [], problem: null };
-  const { references, waiting } = await paymentsToVerify(session, MAX_VERIFIED);
+  const { references, waiting } = await paymentsToVerify(session, {
+    limit: MAX_VERIFIED,
+    isSampling: coverage?.isNoticed === true,
+  });
   const verified = await verifyPayments(
     { ...parts, mode: parts.gateway.mode, logger },
     references,

@@ -36,7 +36,15 @@ export type ReconciliationReport = {
   finishedAt: string;
   complete: boolean;
   verdict: Verdict;
-  history: { records: number; references: number; pages: number; unreadable: number };
+  history: {
+    records: number;
+    references: number;
+    pages: number;
+    unreadable: number;
+    /** Only where the list does not reach back to our first payment: the days that it covers, and the settled payments before. */
+    reachesBackDays?: number;
+    olderPayments?: number;
+  };
   /** Payments of ours that were compared. */
   payments: number;
   matched: number;
@@ -61,11 +69,11 @@ export type ReconciliationReport = {
   inputs: Inputs;
 };
 
-/** The money of one currency at the service: `collected` = `transferred` + `available` + `pending` + `difference`. */
+/** The money of one currency at the service: `collected` = `transferred` + `fees` + `available` + `pending` + `difference`. */
 export type BalanceLine = Record<
   'currency' | 'collected' | 'transferred' | 'available' | 'pending' | 'balance' | 'difference',
   string
->;
+> & { fees?: string };
 
 /** SHA-256 in hex of our side's counts and sums and of the dialect; of the history a digest that its order does not change. */
 export type Inputs = { history: string; ours: string; dialect: string };
@@ -82,7 +90,7 @@ export type Outcome = {
   finishedAt: string;
   /** By the database's clock: the moment of the ages. */
   asOf: string;
-  history: { records: number; pages: number; unreadable: number };
+  history: { records: number; pages: number; unreadable: number; reachesBackDays?: number };
   /** Why the run is not complete. */
   problem: string | null;
   verified: number;
@@ -97,7 +105,7 @@ export type Outcome = {
 /** Puts into words what a run has found out: the same outcome gives the same report, to the byte. */
 export function composeReport(outcome: Outcome): ReconciliationReport {
   const { runId, mode, startedAt, finishedAt, problem, verified, books, items, inputs } = outcome;
-  const { records, pages, unreadable } = outcome.history;
+  const { records, pages, unreadable, reachesBackDays } = outcome.history;
   const { lines: identity, closes } = identityOf(books);
   const { matched, unclassified } = remainder(books.sides);
   const rowsOf = (name: ReconciliationClass): number =>
@@ -113,7 +121,10 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     finishedAt,
     complete: problem === null,
     verdict: problem !== null ? 'incomplete' : hasFindings ? 'findings' : 'agreed',
-    history: { records, references: referencesOf(books.sides), pages, unreadable },
+    history: {
+      ...{ records, references: referencesOf(books.sides), pages, unreadable },
+      ...(reachesBackDays !== undefined && { reachesBackDays, olderPayments: rowsOf('older_than_list') }),
+    },
     payments: paymentsOf(books.sides),
     matched: matched + rowsOf('matched') + rowsOf('matched_late'),
     unclassified,
@@ -137,6 +148,7 @@ function balanceLineOf({ currency, ...sums }: CashSums): BalanceLine {
     currency,
     collected: text(collected),
     transferred: text(transferred),
+    ...(sums.fees !== undefined && { fees: text(BigInt(sums.fees)) }),
     available: text(available),
     pending: text(pending),
     balance: text(available + pending),

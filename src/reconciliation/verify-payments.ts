@@ -2,7 +2,9 @@ import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Database } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { loadPayment } from '../settlement/repository.ts';
+import { sleep, systemClock } from '../platform/clock.ts';
+import { letGo, takeForCheck } from '../settlement/checks/repository.ts';
+import type { Payment } from '../settlement/payment.ts';
 import type { VerificationOutcome } from '../settlement/decide.ts';
 import type { Settle } from '../settlement/settle.ts';
 import type { Progress } from './progress.ts';
@@ -23,10 +25,13 @@ export type VerifyParts = {
 
 /** After so many calls in a row that got no answer the service is away, and asking on only harms it. */
 const MAX_FAILURES = 5;
+/** A check holds a payment for half a minute at most. */
+const MAX_WAIT_MS = 35_000;
+const POLL_MS = 200;
 
 /**
  * Asks the service about payments one by one, at most `concurrency` at a time, and lets settlement do what the answers
- * say. History pays nothing: whether money came is decided in there.
+ * say. One whose answer cannot be recorded ends no run. History pays nothing: whether money came is decided in there.
  */
 export async function verifyPayments(
   { database, mode, settle, logger, concurrency }: VerifyParts,
@@ -41,16 +46,24 @@ export async function verifyPayments(
   let isOver = false;
 
   async function ask(reference: string): Promise<void> {
-    const payment = await loadPayment(database, reference, mode);
-    if (payment === null) return;
+    const payment = await take({ database, mode }, reference, signal);
+    if (payment === null) {
+      problem = 'not every payment could be verified: another check of one does not end';
+      return;
+    }
     try {
       const { released, outcome } = await settle(payment, 'reconciliation');
       answers.push({ reference, hasReleased: released, outcome });
       failures = 0;
     } catch (error) {
-      if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
-      logger.warn({ reference, orderId: payment.orderId, reason: error.message }, 'payment not verified');
-      problem = `not every payment could be verified: ${error.message}`;
+      await letGo(database, reference);
+      const isAway = error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused;
+      const reason = (error as Error).message;
+      logger[isAway ? 'warn' : 'error'](
+        { reference, orderId: payment.orderId, ...(isAway ? { reason } : { err: error }) },
+        'payment not verified',
+      );
+      problem = `not every payment could be verified: ${isAway ? reason : 'an answer could not be recorded'}`;
       failures += 1;
       isOver ||= error instanceof GatewayKeyRefused || failures >= MAX_FAILURES;
     }
@@ -70,4 +83,19 @@ export async function verifyPayments(
 
   await Promise.all(Array.from({ length: Math.max(concurrency, 1) }, work));
   return { answers, problem };
+}
+
+/** Waits until no other check holds the payment: the answer that was asked for first is written first. */
+async function take(
+  { database, mode }: Pick<VerifyParts, 'database' | 'mode'>,
+  reference: string,
+  signal: AbortSignal | undefined,
+): Promise<Payment | null> {
+  const beganAt = systemClock.elapsedMs();
+  for (;;) {
+    const payment = await takeForCheck(database, reference, mode);
+    const isOver = systemClock.elapsedMs() - beganAt > MAX_WAIT_MS || signal?.aborted === true;
+    if (payment !== null || isOver) return payment;
+    await sleep(POLL_MS, signal);
+  }
 }

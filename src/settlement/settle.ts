@@ -80,7 +80,7 @@ function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer
     decision,
     cause,
     ...whatNext(payment, decision),
-    statusWord: evidence?.statusWord?.replace(/\p{Cc}/gu, '?').slice(0, 64) ?? null,
+    statusWord: evidence?.statusWord?.slice(0, 64).replace(/[\p{Cc}\p{Cs}]/gu, '?') ?? null,
     contradiction: evidence?.contradiction ?? null,
     ...provenMoney(payment, decision, answer),
     httpStatus: answer.httpStatus,

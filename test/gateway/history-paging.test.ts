@@ -190,18 +190,6 @@ describe('without a word about paging, the list is walked until it adds nothing 
 describe('a list that may have been cut is never called whole', () => {
   const cut: [string, Answer, object?][] = [
     [
-      'every page is page 1, full to the brim',
-      (_query, res) => {
-        sendText(res, `[${rows(0, 100).join(',')}]`);
-      },
-    ],
-    [
-      "every page is page 1, full to the service's own default",
-      (_query, res) => {
-        sendText(res, `[${rows(0, 20).join(',')}]`);
-      },
-    ],
-    [
       'more is promised for ever',
       (_query, res) => {
         sendText(res, `{"data":[${rows(0, 7).join(',')}],"hasNextPage":true}`);
@@ -265,6 +253,17 @@ describe('a list that may have been cut is never called whole', () => {
     expect(end).toMatchObject({ complete: false });
     expect(calls.length).toBeLessThan(15);
   });
+});
+
+test.each([7, 20, 100])('G14: a list of %d rows for every page is whole, and its end is assumed', async (count) => {
+  answer = (_query, res) => {
+    sendText(res, `[${rows(0, count).join(',')}]`);
+  };
+  expect((await read()).end).toEqual({ complete: true, isAssumed: true });
+  answer = (_query, res) => {
+    sendText(res, `{"data":[${rows(0, count).join(',')}],"hasMore":false}`);
+  };
+  expect((await read()).end).toEqual({ complete: true });
 });
 
 describe('a total that stands in a header', () => {

@@ -16,6 +16,8 @@ export type PlantedPayment = {
   age?: string;
   /** Whether it released its order. */
   isSettled?: boolean;
+  /** PostgreSQL's words for how long ago it was released. */
+  settled?: string;
   /** What verify had answered before it was settled. */
   earlier?: string;
 };
@@ -41,7 +43,7 @@ export async function plant(
     );
     if (earlier !== undefined)
       await addVerification(tx, { reference, orderId, mode, amount, currency }, earlier);
-    if (isSettled) await settle(tx, { reference, orderId, mode, amount, currency });
+    if (isSettled) await settle(tx, { reference, orderId, mode, amount, currency }, payment.settled);
   });
   return { reference, orderId };
 }
@@ -59,13 +61,13 @@ async function addVerification(tx: Tx, facts: Facts, outcome: string): Promise<b
   return rows[0]?.id;
 }
 
-async function settle(tx: Tx, facts: Facts): Promise<void> {
+async function settle(tx: Tx, facts: Facts, settled = '30 minutes'): Promise<void> {
   const { reference, orderId, mode, amount, currency } = facts;
   const evidence = await addVerification(tx, facts, 'paid');
   await tx.query(
-    `INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'unneeded')`,
-    [`rel_${reference}`, orderId, reference, mode, amount, currency, evidence],
+    `INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, released_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'unneeded', now() - $8::interval)`,
+    [`rel_${reference}`, orderId, reference, mode, amount, currency, evidence, settled],
   );
   await tx.query(`UPDATE orders SET status = 'paid', release_id = $2, paid_at = now() WHERE id = $1`, [
     orderId,

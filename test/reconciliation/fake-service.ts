@@ -16,6 +16,8 @@ export type FakeService = {
   history: (FakeTransaction | string)[];
   /** What verify answers where that differs from history; null: not found. */
   verify: Map<string, FakeTransaction | string | null>;
+  /** Waited for before verify is answered. */
+  onVerify: ((reference: string) => Promise<unknown>) | null;
   /** Answers history instead of the usual pages. */
   answerHistory: ((query: URLSearchParams, res: ServerResponse, rows: string[]) => void) | null;
   /** Paths asked for, in order. */
@@ -28,6 +30,7 @@ export async function startFakeService(): Promise<FakeService> {
   const service: Omit<FakeService, 'url' | 'close'> = {
     history: [],
     verify: new Map(),
+    onVerify: null,
     answerHistory: null,
     calls: [],
   };
@@ -85,6 +88,13 @@ function answer(
   const reference = pathname.split('/').at(-1) ?? '';
   const listed = service.history.find((row) => typeof row !== 'string' && row.reference === reference);
   const record = service.verify.has(reference) ? service.verify.get(reference) : listed;
+  const waited = service.onVerify?.(reference) ?? Promise.resolve();
+  void waited.then(() => {
+    answerVerify(record, res);
+  });
+}
+
+function answerVerify(record: FakeTransaction | string | null | undefined, res: ServerResponse): void {
   if (record === undefined || record === null) send(res, '{"status":false,"data":{}}', 404);
   else send(res, `{"status":true,"data":${textOf(record)}}`);
 }

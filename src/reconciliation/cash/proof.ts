@@ -9,9 +9,11 @@ export type CashSums = {
   /** What the history says was paid and did not go back. */
   collected: string;
   transferred: string;
+  /** What the service took; only where the dialect names it and there is any. */
+  fees?: string;
   available: string;
   pending: string;
-  /** Collected − transferred − available − pending. */
+  /** Collected − transferred − fees − available − pending. */
   difference: string;
 };
 
@@ -32,12 +34,14 @@ export async function lookAtCash({ client, dialect }: Gateway, isWanted: boolean
       (one) => error instanceof one,
     );
     if (!isKnown) throw error;
-    return { cash: null, problem: `the balances could not be checked: ${(error as Error).message}` };
+    // It may quote the service: nothing that a database or a terminal stumbles over.
+    const reason = (error as Error).message.replace(/[\p{Cc}\p{Cs}]/gu, '?');
+    return { cash: null, problem: `the balances could not be checked: ${reason}` };
   }
 }
 
 /**
- * Proves that what was collected minus what was transferred out is the balance. The service was asked before and after
+ * Proves that what was collected minus what was transferred out or taken as fees is the balance. The service was asked before and after
  * its history was read. When nothing moved in between, all three must agree to the minor unit; when money moved, what was collected
  * must lie between the two looks, and the difference is how far it lies outside.
  */
@@ -57,6 +61,7 @@ export function proveCash(before: CashLook, after: CashLook, sides: readonly Sid
       currency,
       collected: String(sum),
       transferred: String(held.transferred),
+      ...(held.fees !== 0n && { fees: String(held.fees) }),
       available: String(held.available),
       pending: String(held.pending),
       difference: String(outside(sum, looks)),
@@ -65,9 +70,9 @@ export function proveCash(before: CashLook, after: CashLook, sides: readonly Sid
   return { lines, problem };
 }
 
-const NOTHING = { available: 0n, pending: 0n, transferred: 0n };
-const allOf = ({ available, pending, transferred }: typeof NOTHING): bigint =>
-  available + pending + transferred;
+const NOTHING = { available: 0n, pending: 0n, transferred: 0n, fees: 0n };
+const allOf = ({ available, pending, transferred, fees }: typeof NOTHING): bigint =>
+  available + pending + transferred + fees;
 
 /** How far a value lies outside of the range of others; zero inside. */
 function outside(value: bigint, others: readonly bigint[]): bigint {

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { HORIZON_SEC } from '../../settlement/schedule.ts';
+import type { Coverage } from '../coverage.ts';
 import { FINDING_CLASSES, type ReconciliationClass } from '../classes.ts';
 import { MONEY } from '../staging/repository.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
@@ -8,7 +9,8 @@ import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 // The answer of this run's question, also where it was kept only once because it is the one of before.
 const ANSWERED = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
 
-// The facts that the rules speak of. $1 started at, $2 is cut, $4 the mode. What costs a look into another table is looked at only
+// The facts that the rules speak of. $1 started at, $2 is cut, $4 the mode, $5 and $6 as in a
+// coverage. What costs a look into another table is looked at only
 // where a rule may need it.
 const COMPARED = `
   SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
@@ -29,6 +31,9 @@ const COMPARED = `
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
     coalesce(m.released_at >= $1, false) AS is_settled_since_start,
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
+    coalesce(m.released_at >= $5, false) AS is_within_lag, coalesce(m.created_at < $6, false) AS is_older_than_list,
+    -- What verify confirmed within a day is not asked about again because the list lacks it.
+    known.reference IS NOT NULL AS is_confirmed_lately,
     told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
     coalesce(asked.has_released OR asked.outcome = 'paid', false)
       OR coalesce(m.released_at > dispute.last_seen_at AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed
@@ -39,6 +44,8 @@ const COMPARED = `
   ) o ON true
   LEFT JOIN webhook_words told ON m.is_ours AND told.reference = m.reference
   LEFT JOIN verified_payments asked ON asked.reference = m.reference
+  LEFT JOIN confirmed_payments known ON known.mode = $4 AND known.reference = m.reference
+    AND known.confirmed_at > $1::timestamptz - interval '1 day'
   LEFT JOIN LATERAL (
     SELECT outcome FROM verifications
     WHERE (m.is_settled OR m.here = 'held' OR m.there = 'paid')
@@ -63,7 +70,7 @@ const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there
  */
 export async function classify(
   db: Queryable,
-  { startedAt, isCut, mode }: { startedAt: Date; isCut: boolean; mode: Mode },
+  { startedAt, isCut, mode, coverage }: { startedAt: Date; isCut: boolean; mode: Mode; coverage: Coverage },
 ): Promise<void> {
   await db.query('DROP TABLE IF EXISTS classified');
   await db.query(
@@ -72,9 +79,9 @@ export async function classify(
        coalesce(amount, other_mode_amount) AS expected, coalesce(currency, other_mode_currency) AS expected_currency,
        CASE WHEN there IN (${MONEY}) THEN paid_amount END AS actual,
        CASE WHEN there IN (${MONEY}) THEN paid_currency END AS actual_currency,
-       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
+       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify, is_confirmed_lately, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
      FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
-    [startedAt, isCut, FINDING_CLASSES, mode],
+    [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo],
   );
 }
 
@@ -99,16 +106,44 @@ export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
   );
 }
 
-/** Payments to ask about, those that look paid there and open here first; how many there are in all. */
+/** Payments older than the list of which a run asks, to see that the list and not the money is gone. */
+const SAMPLE = 20;
+
+/**
+ * Payments to ask about, those that look paid there and open here first; how many there are in all.
+ * @param isSampling whether some of those that are older than the list are asked about, too
+ */
 export async function paymentsToVerify(
   db: Queryable,
-  limit: number,
+  { limit, isSampling }: { limit: number; isSampling: boolean },
 ): Promise<{ references: string[]; waiting: number }> {
   const rows = await db.query<{ reference: string; total: bigint }>(
     `SELECT reference, count(*) FILTER (WHERE NOT is_settled) OVER () AS total FROM classified WHERE is_to_verify
      ORDER BY is_settled, reference LIMIT $1`,
     [limit],
   );
+  if (isSampling)
+    rows.push(
+      ...(await db.query<{ reference: string; total: bigint }>(
+        `SELECT reference, 0::bigint AS total FROM classified WHERE class = 'older_than_list' AND NOT is_confirmed_lately
+         ORDER BY reference LIMIT ${SAMPLE}`,
+      )),
+    );
   const waiting = Math.max(Number(rows[0]?.total ?? 0n) - limit, 0);
   return { references: rows.map(({ reference }) => reference), waiting };
+}
+
+/** Remembers for a day what verify confirmed of payments that the list lacks, so that the next runs need not ask again. */
+export async function noteConfirmed(db: Queryable, mode: Mode): Promise<void> {
+  await db.query(
+    `DELETE FROM confirmed_payments WHERE mode = $1 AND confirmed_at < now() - interval '1 day'`,
+    [mode],
+  );
+  await db.query(
+    `INSERT INTO confirmed_payments (mode, reference)
+     SELECT $1, reference FROM verified_payments JOIN classified USING (reference)
+     WHERE outcome = 'paid' AND class IN ('absent_from_history', 'older_than_list')
+     ON CONFLICT (mode, reference) DO UPDATE SET confirmed_at = now()`,
+    [mode],
+  );
 }

@@ -15,7 +15,8 @@ const DISPUTED = 'disputed';
  * - `is_decided`: a person has decided about money of the payment, which never pays by itself since.
  * - `told`: what signed webhooks say of the money (paid, reversed), where that is not what is settled; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`: the money asked for.
- * - `is_cut`: the history was not read to its end.
+ * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list the payment yet, or
+ *   any more (see `coverage.ts`).
  *
  * Amount and currency are checks after the match and never part of it. There is no tolerance. Times of the service
  * play no part: services write them in every way there is.
@@ -63,11 +64,13 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`there = 'paid'`, 'sources_disagree'],
 
   // Settled here and not paid there. Not found is not failed: it says no more than a whole list does. A payment settled
-  // while the list was being read may be too young for it.
+  // while the list was being read may be too young for it, and one that was settled shortly before, too: lists lag.
   [`is_settled AND there IS NULL AND answered = 'not_found' AND NOT is_cut`, 'absent_from_history'],
   [`is_settled AND answered <> 'paid'`, 'paid_unconfirmed'],
   [`is_settled AND is_settled_since_start`, 'open'],
+  [`is_settled AND is_within_lag AND coalesce(there, 'pending') = 'pending'`, 'open'],
   [`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],
+  [`is_settled AND there IS NULL AND is_older_than_list`, 'older_than_list'],
   [`is_settled AND there IS NULL`, 'absent_from_history'],
   [`is_settled AND answered = 'paid'`, 'sources_disagree'],
   [`is_settled`, 'paid_unconfirmed'],
@@ -95,10 +98,11 @@ export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when}
  * latest answer explains already are not asked about again.
  */
 export const IS_TO_VERIFY = `is_ours AND (
-  class IN ('late_payment', 'sources_disagree', 'absent_from_history', 'paid_unconfirmed', 'paid_contradicted',
+  class IN ('late_payment', 'sources_disagree', 'paid_unconfirmed', 'paid_contradicted',
     'conflicting_records')
   OR (class = 'paid_after_decision' AND answered IS DISTINCT FROM 'paid')
   OR is_settled AND disputed IS NOT NULL
+  OR class = 'absent_from_history' AND NOT is_confirmed_lately
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
   OR (class = 'reversed' AND there = 'paid')
   OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;

@@ -152,3 +152,30 @@ const BEING_CHECKED: Statement = {
 export async function isBeingChecked(db: Queryable, reference: string): Promise<boolean> {
   return (await db.query(BEING_CHECKED, [reference])).length === 1;
 }
+
+const TAKE: Statement = {
+  name: 'take-payment-for-check',
+  text: `
+    UPDATE payments p SET leased_until = now() + interval '${LEASE_SEC} s'
+    FROM orders o
+    WHERE p.reference = $1 AND p.mode = $2 AND o.id = p.order_id AND (${IS_BEING_CHECKED}) IS NOT TRUE
+    RETURNING ${PAYMENT_COLUMNS}`,
+};
+
+/**
+ * Leases a payment that is to be checked although it is not due: an answer that another check waits for would otherwise be
+ * written after this one's. @returns null while another check holds it, or when the mode has no such payment
+ */
+export async function takeForCheck(db: Queryable, reference: string, mode: Mode): Promise<Payment | null> {
+  return (await db.query<Payment>(TAKE, [reference, mode]))[0] ?? null;
+}
+
+const LET_GO: Statement = {
+  name: 'let-payment-go',
+  text: 'UPDATE payments SET leased_until = NULL WHERE reference = $1',
+};
+
+/** Ends the lease of {@link takeForCheck} where nothing was recorded. What is recorded ends it by itself. */
+export async function letGo(db: Queryable, reference: string): Promise<void> {
+  await db.query(LET_GO, [reference]);
+}

@@ -1,0 +1,114 @@
+import type { Queryable } from '../platform/database.ts';
+import type { Dialect } from '../gateway/dialect.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Anchors } from './anchors/repository.ts';
+import {
+  findMissing,
+  lostAnchors,
+  rangeOfList,
+  type ListRange,
+  type Missing,
+} from './coverage/repository.ts';
+
+/** What the list can be expected to hold. */
+export type Coverage = {
+  /** Payments settled later than this may be too young for the list. */
+  lagFrom: Date;
+  /** Payments written before this are older than the list reaches; null: it reaches back to the first. */
+  reachesTo: Date | null;
+  /** Whether nobody named that, and the run noticed it. */
+  isNoticed: boolean;
+  /** Why nothing may be called absent from it; null when nothing speaks against it. */
+  cut: string | null;
+};
+
+export type CoverageQuestion = {
+  mode: Mode;
+  /** The database's time at which the list was begun. */
+  startedAt: Date;
+  rules: Pick<Dialect['history'], 'lagSec' | 'reachesBackDays'>;
+  /** Whether nothing in the answers said that the list ends where it did. */
+  isEndAssumed: boolean;
+  /** Of the last complete run; null: there was none, or this run is about a window. */
+  anchors: Anchors | null;
+  /** Why the list seems shorter than that run saw it; null when it does not. */
+  shorter: string | null;
+};
+
+/** Lists are written later than payments: by so much where the dialect does not say by how much. */
+const USUAL_LAG_SEC = 15 * 60;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** A list that is younger than this is not one of the last days, but one that was cut. */
+const LEAST_REACH_MS = DAY_MS;
+
+/**
+ * Finds out how far the list reaches, from our settled payments that it lacks: verify has confirmed each of them, so
+ * either the list does not reach them, or they are absent. Those that are all older than everything it lists share one
+ * cause. Call it when `differing` is made. It costs something only where a payment is missing.
+ */
+export async function findCoverage(db: Queryable, question: CoverageQuestion): Promise<Coverage> {
+  const { mode, startedAt, anchors, shorter } = question;
+  const { lagSec, reachesBackDays } = question.rules;
+  const lagFrom = new Date(startedAt.getTime() - (lagSec ?? USUAL_LAG_SEC) * 1_000);
+  const named = reachesBackDays === null ? null : reachBy(startedAt, reachesBackDays);
+  const missing = await findMissing(db, lagFrom);
+  if (missing === null && shorter === null) return { lagFrom, reachesTo: named, isNoticed: false, cut: null };
+  const range = await rangeOfList(db, mode);
+  const lost = shorter === null || anchors === null ? null : await lostAnchors(db, mode, anchors.references);
+  const oldestGone = earlier(missing?.oldest ?? null, lost?.oldest ?? null);
+  const noticed = reachesBackDays === null ? noticeReach(startedAt, range, oldestGone) : null;
+  const reachesTo = named ?? noticed;
+  const isOlder = (date: Date | null): boolean => reachesTo !== null && date !== null && date < reachesTo;
+  // A list that reaches back so far loses its oldest rows every day.
+  const isShortened = shorter !== null && !(reachesTo !== null && (lost === null || isOlder(lost.newest)));
+  const cut = isShortened
+    ? shorter
+    : question.isEndAssumed
+      ? await whyCut(db, question, range, { lagFrom, reachesTo })
+      : null;
+  return { lagFrom, reachesTo, isNoticed: noticed !== null, cut };
+}
+
+/** How many whole days the list reaches back; null: to the first payment, as far as is known. */
+export function daysOf(coverage: Coverage | null, startedAt: Date): number | null {
+  const reachesTo = coverage?.reachesTo ?? null;
+  return reachesTo === null ? null : Math.floor((startedAt.getTime() - reachesTo.getTime()) / DAY_MS);
+}
+
+function reachBy(startedAt: Date, days: number): Date | null {
+  return days === 0 ? null : new Date(startedAt.getTime() - days * DAY_MS);
+}
+
+function noticeReach(startedAt: Date, { oldest }: ListRange, oldestGone: Date | null): Date | null {
+  if (oldest === null || oldestGone === null || oldestGone >= oldest) return null;
+  return startedAt.getTime() - oldest.getTime() >= LEAST_REACH_MS ? oldest : null;
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  return one === null || (other !== null && other < one) ? other : one;
+}
+
+/**
+ * Nothing said that the list ends where it did, and it lacks payments: was it cut there? What a list in order of time
+ * lacks inside of its range was not cut off. A list in no order may lack anything, unless a complete run saw it before.
+ */
+async function whyCut(
+  db: Queryable,
+  { anchors }: CoverageQuestion,
+  range: ListRange,
+  { lagFrom, reachesTo }: Pick<Coverage, 'lagFrom' | 'reachesTo'>,
+): Promise<string | null> {
+  const missing = await findMissing(db, lagFrom, reachesTo);
+  if (missing === null || !isBeyond(missing, range, anchors !== null)) return null;
+  return (
+    `nothing in the answer says that the history ends after its ${range.rows} records, and ${missing.count} settled ` +
+    'payments are not among them: name the paging in the dialect (history.paging)'
+  );
+}
+
+function isBeyond(missing: Missing, { oldest, newest, order }: ListRange, wasSeenWhole: boolean): boolean {
+  if (oldest === null || newest === null) return true;
+  if (order === 'newest first') return missing.oldest < oldest;
+  if (order === 'oldest first') return missing.newest > newest;
+  return !wasSeenWhole;
+}
