@@ -46,7 +46,7 @@ describe('a shopper who comes back while somebody else asks', () => {
     await lease(reference, 60);
     let readings = 0;
     const comeBack = patient(1_500, () => (readings += 1));
-    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+    expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'pending' });
     // One at the beginning, then one before each look: 1.5, 3, 4.5, and 6 s is the end.
     expect(readings).toBe(5);
   });
@@ -63,7 +63,7 @@ describe('a shopper who comes back while somebody else asks', () => {
         if (payment !== null) await shop.program.settle(payment, 'webhook');
       })();
     });
-    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'paid' });
+    expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'paid' });
     await settled;
   });
 
@@ -75,7 +75,7 @@ describe('a shopper who comes back while somebody else asks', () => {
       readings += 1;
       if (readings === 3) void lease(reference, -1);
     });
-    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+    expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'pending' });
   });
 });
 
@@ -85,7 +85,7 @@ test('a service that cannot be asked is told once, with the payment and the reas
   const { database } = shop.program;
   const settle = () => Promise.reject(new GatewayUnavailable('no answer: ECONNRESET', 60));
   const comeBack = createReturnFromCheckout({ database, mode: 'test', settle, clock: systemClock, logger });
-  expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+  expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'pending' });
   expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
     expect.objectContaining({
       msg: 'check postponed',
@@ -106,6 +106,7 @@ test('a service that asked to wait is asked by nobody before that, whoever comes
   await createReturnFromCheckout({ database, mode: 'test', settle, clock: systemClock, logger })(
     reference,
     true,
+    '',
   );
   const comeBackAfter = async (seconds: number): Promise<unknown> => {
     await query(
