@@ -73,5 +73,7 @@ export function nextCheckSec(ageSec: number, random?: Random): number | null {
   // Payments that were opened in one burst, or looked at after one outage, need not all be looked at in one second. While
   // a shopper may be waiting, and for a few minutes after, they are.
   const pauseSec = next - age;
-  return pauseSec < MIN_SPREAD_SEC ? pauseSec : Math.min(jittered(pauseSec, random), pauseSec + MAX_SPREAD_SEC);
+  return pauseSec < MIN_SPREAD_SEC
+    ? pauseSec
+    : Math.min(jittered(pauseSec, random), pauseSec + MAX_SPREAD_SEC);
 }

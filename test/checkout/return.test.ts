@@ -79,6 +79,61 @@ describe('a shopper who comes back while somebody else asks', () => {
   });
 });
 
+describe('B1: the shopper’s wait', () => {
+  test('back too early, then the webhook: it is asked about at once', async () => {
+    const { orderId, reference } = await shop.checkout();
+    const back = (): Promise<Response> =>
+      fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+    await back();
+    expect(await query('SELECT outcome FROM verifications WHERE reference = $1', reference)).toEqual([
+      { outcome: 'pending' },
+    ]);
+    await shop.hand(`transactions/${reference}/pay`, { notify: false });
+    // The same for who comes back twice: no clock runs here.
+    await back();
+    expect(await (await fetch(`${shop.origin}/orders/${orderId}`)).json()).toMatchObject({ status: 'paid' });
+  });
+
+  test('two shoppers of one address have the service asked at once; the clock answers the third', async () => {
+    const orders = [
+      await shop.checkout(),
+      await shop.checkout(),
+      await shop.checkout(),
+      await shop.checkout(),
+    ];
+    const asked: string[] = [];
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const comeBack = createReturnFromCheckout({
+      database: shop.program.database,
+      mode: 'test',
+      settle: async ({ reference }) => {
+        asked.push(reference);
+        await gate;
+        return { outcome: 'pending', payment: 'open', released: false };
+      },
+      clock: systemClock,
+      logger: createLogger('silent'),
+    });
+    const [first, second, third, elsewhere] = orders.map(({ reference }) => reference);
+    const waiting = [first, second].map((reference) => comeBack(reference ?? '', true, '198.51.100.1'));
+    await eventually(() => Promise.resolve(asked.length === 2));
+    await comeBack(third ?? '', true, '198.51.100.1');
+    waiting.push(comeBack(elsewhere ?? '', true, '203.0.113.9'));
+    await eventually(() => Promise.resolve(asked.length === 3));
+    expect(asked).toEqual([first, second, elsewhere]);
+    expect(
+      await query('SELECT hints FROM payments WHERE reference = $1 AND next_check_at <= now()', third),
+    ).toEqual([{ hints: 1 }]);
+    letGo();
+    await Promise.all(waiting);
+    await comeBack(third ?? '', true, '198.51.100.1');
+    expect(asked.at(-1)).toBe(third);
+  });
+});
+
 test('a service that cannot be asked is told once, with the payment and the reason', async () => {
   const { orderId, reference } = await shop.checkout();
   const { logger, lines } = keepLines();

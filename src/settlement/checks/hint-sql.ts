@@ -53,4 +53,3 @@ export function hintedSql(isTaken: string, isSigned: string): string {
         THEN GREATEST(now(), ${pausedUntilSql(isSigned)}, ${HELD_UNTIL})
         WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)`;
 }
-
