@@ -184,13 +184,16 @@ describe('B1: an answer that says the same again', () => {
     await settle();
     await settle();
     expect(await evidence()).toEqual(['underpaid']);
+    await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '2.00' });
+    await settle();
+    expect(await evidence()).toEqual(['underpaid', 'underpaid']);
     await query(
       'UPDATE suspense_items SET closed_at = now(), closed_by = $2, note = $2 WHERE reference = $1',
       reference,
       'Ada',
     );
     await settle();
-    expect(await evidence()).toEqual(['underpaid']);
+    expect(await evidence()).toEqual(['underpaid', 'underpaid']);
   });
 
   test('what closes a payment is kept, whatever was said before', async () => {
