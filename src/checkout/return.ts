@@ -57,7 +57,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
     const mayClaim = (atOnce.get(address) ?? 0) < MAX_AT_ONCE;
     count(address, 1);
     try {
-      const hinted = await hintAndClaim(database, reference, mode, mayClaim);
+      const hinted = await hintAndClaim(database, reference, mode, { mayClaim });
       if (hinted?.isClaimed) {
         await settle(hinted, 'return').catch((error: unknown) => putOff(parts, hinted, error));
       } else if (hinted?.isLeased) {

@@ -114,6 +114,16 @@ describe('B1: hints of one payment', () => {
     expect(await dueInSec()).toBeLessThanOrEqual(1_200 * 1.1);
   });
 
+  test('an operator does not wait for what strangers have used up', async () => {
+    const { database } = shop.program;
+    await query(
+      `UPDATE payments SET hint_checks = 9, last_hinted_at = now() - interval '11 s' WHERE reference = $1`,
+      reference,
+    );
+    expect(await hintAndClaim(database, reference, 'test')).toMatchObject({ isClaimed: false });
+    expect(await hintAndClaim(database, reference, 'test', { isTrusted: true })).toMatchObject({ isClaimed: true });
+  });
+
   test('an outage uses nothing up beyond the three: then one in ten seconds', async () => {
     const { database } = shop.program;
     for (let time = 0; time < 6; time += 1) {

@@ -47,11 +47,13 @@ const HINT_AND_CLAIM: Statement = {
   text: `
     WITH seen AS MATERIALIZED (
       SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS leased,
-        g.may_claim AND ${isFreeSql('false')} AS free
-      FROM json_to_recordset($1) AS g (reference text, mode text, may_claim boolean) JOIN payments p ON p.reference = g.reference
+        g.is_trusted,
+        g.may_claim AND ${isFreeSql('g.is_trusted')} AS free
+      FROM json_to_recordset($1) AS g (reference text, mode text, may_claim boolean,
+        is_trusted boolean) JOIN payments p ON p.reference = g.reference
       WHERE g.mode = $2 AND p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
     )
-    UPDATE payments p SET ${hintedSql('seen.free', 'false')}
+    UPDATE payments p SET ${hintedSql('seen.free', 'seen.is_trusted')}
     FROM seen, orders o
     WHERE p.reference = seen.reference AND o.id = p.order_id
     RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed", seen.leased AS "isLeased"`,
@@ -68,17 +70,19 @@ export type HintedPayment = Payment & {
  * Counts a hint, and takes the payment for a check right now unless somebody is checking it or hints have had it
  * checked too often.
  * @param mayClaim false: the clock answers the hint in any case
+ * @param isTrusted an operator's: it waits no longer than one that is signed
  */
 export function hintAndClaim(
   db: Queryable,
   reference: string,
   mode: Mode,
-  mayClaim = true,
+  { mayClaim = true, isTrusted = false }: { mayClaim?: boolean; isTrusted?: boolean } = {},
 ): Promise<HintedPayment | null> {
-  return hint(db, { reference, mode, may_claim: mayClaim });
+  return hint(db, { reference, mode, may_claim: mayClaim, is_trusted: isTrusted });
 }
 
-const hint = gather<{ reference: string; mode: Mode; may_claim: boolean }, HintedPayment | null>({
+type Hint = { reference: string; mode: Mode; may_claim: boolean; is_trusted: boolean };
+const hint = gather<Hint, HintedPayment | null>({
   // Each is a hint of its own.
   keyOf: ({ reference }) => reference,
   run: (db, items) =>
