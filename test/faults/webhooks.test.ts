@@ -300,7 +300,7 @@ test('W6: about a reference that is not ours: accepted, kept, and no call goes o
   await stage.check();
 });
 
-test('W9: a flood about one payment and about many costs one question, and honest shoppers are served', async () => {
+test('W9: a flood about one payment and about many costs a few questions, and honest shoppers are served', async () => {
   const order = await stage.checkout();
   const flood = async (at: number): Promise<number> =>
     stage.callUs(about(at % 2 === 0 ? order : { reference: newId() }, 'SUCCESS', String(at)));
@@ -316,7 +316,10 @@ test('W9: a flood about one payment and about many costs one question, and hones
   }
   // Taken, or told to come again later.
   expect(answers.filter((status) => ![202, 429, 503].includes(status))).toEqual([]);
-  expect(await stage.endOf(order)).toMatchObject({ order: 'pending', releases: 0, wire: { verify: 1 } });
+  const { wire, ...end } = await stage.endOf(order);
+  expect(end).toMatchObject({ order: 'pending', releases: 0 });
+  // The first answer is news; after three that say it again there is a pause.
+  expect(wire.verify).toBeLessThanOrEqual(4);
   await stage.heal(order);
   await stage.check();
 });

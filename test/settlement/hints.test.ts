@@ -121,7 +121,9 @@ describe('B1: hints of one payment', () => {
       reference,
     );
     expect(await hintAndClaim(database, reference, 'test')).toMatchObject({ isClaimed: false });
-    expect(await hintAndClaim(database, reference, 'test', { isTrusted: true })).toMatchObject({ isClaimed: true });
+    expect(await hintAndClaim(database, reference, 'test', { isTrusted: true })).toMatchObject({
+      isClaimed: true,
+    });
   });
 
   test('an outage uses nothing up beyond the three: then one in ten seconds', async () => {
