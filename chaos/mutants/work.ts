@@ -279,8 +279,8 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'far checks are not spread',
     file: 'src/settlement/schedule.ts',
-    find: 'return pauseSec < MIN_SPREAD_SEC ? pauseSec :',
-    replace: 'return pauseSec > 0 ? pauseSec :',
+    find: 'return pauseSec < MIN_SPREAD_SEC',
+    replace: 'return pauseSec > 0',
     breaks: 'what was opened in one burst is looked at in one burst for eight days',
     tests: BY_HINTS,
   },
