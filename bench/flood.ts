@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
+import { benchHintFlood } from './flood-hints.ts';
+import { startFlood } from './flood-process.ts';
 import type { Row } from './row.ts';
 import { onStage } from './shop/surroundings.ts';
 import { BASKET } from './shop/turn.ts';
 import type { Contestant } from './shop/contestants.ts';
 
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const PER_SECOND = 2_000;
 const HONEST_PER_SECOND = 50;
 /** Neither is measured while its code is compiled: a server that has just started stalls once for some 0.4 s under either. */
@@ -18,35 +15,41 @@ const WARM_UP_SEC = 5;
 /**
  * Forged webhooks, 2,000 a second, beside honest shoppers, 50 checkouts a second: what does the shopper who waits
  * longest notice, and does anybody ask the service about what was forged? Half of them name payments that are open.
- * @param argv `--seconds 30`; `--unsigned`: no secret is set, so that no signature tells them apart
+ * @param argv `--seconds 30`; `--unsigned`: no secret is set, so that no signature tells them apart; `--hints`: another
+ *   flood, of hints that are true, see {@link benchHintFlood}
  */
 export async function benchFlood(argv: string[]): Promise<Row[]> {
   const { values } = parseArgs({
     args: argv,
-    options: { seconds: { type: 'string', default: '30' }, unsigned: { type: 'boolean', default: false } },
+    options: {
+      seconds: { type: 'string', default: '30' },
+      unsigned: { type: 'boolean', default: false },
+      hints: { type: 'boolean', default: false },
+    },
   });
+  if (values.hints) return benchHintFlood();
   const seconds = Number(values.seconds);
-  if (!(seconds > 0)) throw new RangeError('npm run bench -- flood [--seconds 30] [--unsigned]');
+  if (!(seconds > 0)) throw new RangeError('npm run bench -- flood [--seconds 30] [--unsigned | --hints]');
   const rows: Row[] = [];
   await onStage(async (stage) => {
     const one = await stage.startIntegrator(values.unsigned ? { env: { WEBHOOK_SECRETS: '' } } : {});
     await shopHonestly(one, WARM_UP_SEC);
     const quiet = await shopHonestly(one, seconds);
-    const flood = await startFlood(one.origin, quiet.references.slice(-100));
+    const flood = await startFlood(one.origin, 'forged', PER_SECOND, quiet.references.slice(-100));
     await shopHonestly(one, WARM_UP_SEC);
     const flooded = await shopHonestly(one, seconds);
     const sent = await flood.stop();
     // A question that was only put off would be asked by now.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const [asked] = await one.query<{ count: number }>(
-      `SELECT count(*)::int FROM verifications WHERE cause = 'webhook'`,
+      `SELECT count(*)::int FROM payments WHERE last_hinted_at IS NOT NULL`,
     );
     rows.push({
       what: `${sent.perSecond.toFixed(0)} forged webhooks a second for ${seconds} s${values.unsigned ? ', nothing is signed' : ''}: answers`,
       ours: sent.answers,
     });
     rows.push({
-      what: '… questions to the service',
+      what: '… payments that the service was asked about for it',
       ours: String(asked?.count),
       wanted: values.unsigned ? 'one per named payment at most' : '0',
     });
@@ -89,22 +92,4 @@ async function shopHonestly(
   await pool.close();
   times.sort((a, b) => a - b);
   return { p99Ms: times[Math.floor(times.length * 0.99)] ?? 0, references };
-}
-
-/** In a process of its own, so that sending is not what the shoppers wait for; nor is its start: it has begun to send. */
-async function startFlood(origin: string, references: readonly string[]) {
-  const file = fileURLToPath(new URL('flood-sender.ts', import.meta.url));
-  const args = ['--import', TSX, file, origin, String(PER_SECOND), references.join(',')];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await once(child.stdout, 'data');
-  return {
-    stop: async () => {
-      const ended = new Promise((resolve) => child.once('close', resolve));
-      child.stdin.end();
-      await ended;
-      return JSON.parse(said) as { perSecond: number; answers: string };
-    },
-  };
 }

@@ -91,8 +91,8 @@ const DUE = `
 /** Payments that have had no answer since the faults were over, hints that nobody has followed, releases that nobody has. */
 const UNANSWERED = `
   SELECT reference, status FROM payments p WHERE next_check_at IS NOT NULL AND status <> 'created'
-    AND NOT EXISTS (SELECT FROM verifications v
-      WHERE v.reference = p.reference AND v.answered_at > $1 AND v.outcome <> 'unreadable')
+    AND NOT (coalesce(p.last_answer_at > $1, false) AND 'unreadable' <> (SELECT v.outcome FROM verifications v
+      WHERE v.reference = p.reference ORDER BY v.id DESC LIMIT 1))
   UNION ALL SELECT reference, 'hinted' FROM payments WHERE hints > hints_answered AND next_check_at IS NOT NULL
   UNION ALL SELECT id, delivery FROM releases WHERE delivery = 'waiting'`;
 

@@ -2,7 +2,6 @@ import type { Mutant } from './mutant.ts';
 
 const SIGNATURE = 'src/gateway/signature.ts';
 const WEBHOOKS = 'src/webhooks/repository.ts';
-const CHECKS = 'src/settlement/checks/repository.ts';
 const CHECKOUT = 'src/checkout/routes.ts';
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts', 'test/faults/webhooks.test.ts'];
 const BY_CHECKOUT = ['test/checkout/checkout.test.ts', 'test/checkout/idempotency.test.ts'];
@@ -12,7 +11,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'acknowledged before it is stored',
     file: 'src/webhooks/receive.ts',
-    find: 'const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown).catch(',
+    find: 'const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(',
     replace:
       'void storeWebhook(webhook, keepsUnknown).catch(() => undefined); const { isHinted, isClaimed, isStored } = await Promise.resolve({ isHinted: true, isClaimed: false, isStored: true }).catch(',
     breaks: 'a killed process loses what the service will not tell again',
@@ -36,7 +35,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a webhook postpones what was due',
-    file: CHECKS,
+    file: 'src/settlement/checks/hint-sql.ts',
     find: 'next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}',
     replace: 'next_check_at = GREATEST(p.next_check_at, CASE WHEN NOT ${isTaken}',
     breaks: 'hints have no effect',

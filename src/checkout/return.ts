@@ -1,24 +1,28 @@
-import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../gateway/errors.ts';
 import type { OrderStatus } from '../orders/order.ts';
 import { findOrderStatus } from '../orders/repository.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
+import { jittered } from '../platform/jitter.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { tellOf } from '../platform/story.ts';
 import { hintAndClaim, isBeingChecked, postponeCheck } from '../settlement/checks/repository.ts';
 import type { Payment } from '../settlement/payment.ts';
 import { loadPayment } from '../settlement/repository.ts';
+import { NOT_ASKED_PAUSE_SEC } from '../settlement/schedule.ts';
 import type { Settle } from '../settlement/settle.ts';
 
 /**
  * The shopper came back. Nothing in the query is evidence and nothing of it is read: the service is asked, and the
  * shopper then sees what the order really says. When it cannot be asked in time, the order page says so and the clock goes on.
  * @param mayAsk false: the service is not asked now, and nothing is written
+ * @param address where the shopper is
  */
 export type ReturnFromCheckout = (
   reference: string,
   mayAsk: boolean,
+  address: string,
 ) => Promise<{ orderId: string; status: OrderStatus } | null>;
 
 export type ReturnParts = {
@@ -34,27 +38,51 @@ const PATIENCE_MS = 6_000;
 const LOOK_AGAIN_MS = 200;
 /** After a failed question the clock asks again soon: somebody may still be looking at the page. */
 const RETRY_SEC = 5;
+/**
+ * Shoppers of one address for whom the service is asked at once; the clock asks for more of them a moment later. A few
+ * addresses would otherwise fill the queue of calls, and a shopper from elsewhere would find no turn in time.
+ */
+const MAX_AT_ONCE = 2;
 
 export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout {
   const { database, mode, settle, clock } = parts;
-  async function comeBack(reference: string, mayAsk: boolean): ReturnType<ReturnFromCheckout> {
-    const payment = await loadPayment(database, reference, mode);
-    if (payment === null) return null;
-    const { orderId } = payment;
-    if (mayAsk && payment.orderStatus !== 'paid') {
-      const hinted = await hintAndClaim(database, reference, mode);
+  const atOnce = new Map<string, number>();
+  const count = (address: string, by: 1 | -1): void => {
+    const left = (atOnce.get(address) ?? 0) + by;
+    if (left > 0) atOnce.set(address, left);
+    else atOnce.delete(address);
+  };
+
+  async function ask(reference: string, address: string): Promise<void> {
+    const mayClaim = (atOnce.get(address) ?? 0) < MAX_AT_ONCE;
+    count(address, 1);
+    try {
+      const hinted = await hintAndClaim(database, reference, mode, { mayClaim });
       if (hinted?.isClaimed) {
         await settle(hinted, 'return').catch((error: unknown) => putOff(parts, hinted, error));
       } else if (hinted?.isLeased) {
         await somebodyElseSettles(database, reference, clock);
       }
+    } finally {
+      count(address, -1);
     }
+  }
+
+  async function comeBack(
+    reference: string,
+    mayAsk: boolean,
+    address: string,
+  ): ReturnType<ReturnFromCheckout> {
+    const payment = await loadPayment(database, reference, mode);
+    if (payment === null) return null;
+    const { orderId } = payment;
+    if (mayAsk && payment.orderStatus !== 'paid') await ask(reference, address);
     const status = await findOrderStatus(database, orderId);
     return { orderId, status: status ?? payment.orderStatus };
   }
 
-  return (reference, mayAsk) =>
-    comeBack(reference, mayAsk).catch((error: unknown) => {
+  return (reference, mayAsk, address) =>
+    comeBack(reference, mayAsk, address).catch((error: unknown) => {
       throw tellOf(error, { reference });
     });
 }
@@ -73,6 +101,7 @@ async function putOff(
   if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
   const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
   const { message: reason } = error;
-  logger.warn({ reference, orderId, reason, pauseSec: RETRY_SEC, notBeforeSec }, 'check postponed');
-  await postponeCheck(database, reference, RETRY_SEC, notBeforeSec);
+  const pauseSec = error instanceof GatewayNotAsked ? jittered(NOT_ASKED_PAUSE_SEC) : RETRY_SEC;
+  logger.warn({ reference, orderId, reason, pauseSec, notBeforeSec }, 'check postponed');
+  await postponeCheck(database, reference, pauseSec, notBeforeSec);
 }

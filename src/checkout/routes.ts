@@ -76,7 +76,7 @@ async function comeBack(
   address: string,
 ): Promise<Awaited<ReturnType<ReturnFromCheckout>>> {
   const mayAsk = await limits.countReturn(address);
-  return returnFromCheckout(reference, mayAsk);
+  return returnFromCheckout(reference, mayAsk, address);
 }
 
 function inputOf(req: Request, isForm: boolean): CheckoutInput {

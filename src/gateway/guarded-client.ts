@@ -28,12 +28,7 @@ type Pass = { note(outcome: CallOutcome): void; leave(): void };
  * A client whose calls of one kind keep to the budget, to what the service asked for, and stop at the breaker; what may
  * not go out throws {@link GatewayNotAsked}. Nothing here repeats a call.
  */
-export function guardClient(
-  client: Client,
-  guards: Guards,
-  endpoint: Endpoint,
-  urgency: Urgency,
-): Client {
+export function guardClient(client: Client, guards: Guards, endpoint: Endpoint, urgency: Urgency): Client {
   const { budget, breaker, pauses } = guards;
   function refusal(): GatewayNotAsked | null {
     if (breaker.blockedMs() > 0) return notBefore('service-is-failing', breaker.blockedMs());

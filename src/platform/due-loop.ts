@@ -13,7 +13,7 @@ export type DueLoop<Row = unknown> = {
   start(): void;
   /** Something became due: look now. */
   wake(): void;
-  /** Places for rows that somebody else claims for this loop, `limit` at most. None unless it was started. */
+  /** Places for rows that somebody else claims, `limit` at most: as many as the loop has, and its own stay free. None unless it was started. */
   reserve: Reserve<Row>;
   /** Takes no more rows and waits for those in hand. */
   stop(): Promise<void>;
@@ -25,6 +25,8 @@ export type DueLoopOptions<Row> = {
   claim: (limit: number) => Promise<Row[]>;
   /** Works on one row and ends its lease. An error is logged; the lease then runs out and the row comes back. */
   work: (row: Row) => Promise<void>;
+  /** The same for rows that somebody else claimed; {@link work} by default. */
+  workOnLent?: (row: Row) => Promise<void>;
   /** What of a row names it in the log. */
   label?: (row: Row) => Record<string, string>;
   concurrency: number;
@@ -36,24 +38,21 @@ export type DueLoopOptions<Row> = {
 
 export type LoopWatch = <Row>(
   options: Omit<DueLoopOptions<Row>, 'watch'>,
-) => Pick<DueLoopOptions<Row>, 'claim' | 'work'>;
+) => Pick<DueLoopOptions<Row>, 'claim' | 'work' | 'workOnLent'>;
 
 /** Under load a claim waits this long for places to become free: one statement for many rows, not one for each. */
 const GATHER_MS = 20;
 
 export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop<Row> {
   const { concurrency, pollMs } = options;
-  const { claim, work } = options.watch?.(options) ?? options;
+  const { claim, work, workOnLent = work } = options.watch?.(options) ?? options;
   const logger = options.logger.child({ loop: options.name });
   const bell = createBell();
-  const places = createPlaces({
-    count: concurrency,
-    work,
-    onFree: bell.ring,
-    onError: (err, row: Row) => {
-      logger.error({ err, ...options.label?.(row) }, 'work on a due row failed');
-    },
-  });
+  const onError = (err: unknown, row: Row): void => {
+    logger.error({ err, ...options.label?.(row) }, 'work on a due row failed');
+  };
+  const places = createPlaces({ count: concurrency, work, onFree: bell.ring, onError });
+  const lent = createPlaces({ count: concurrency, work: workOnLent, onFree: () => undefined, onError });
   let isStopping = false;
   let running: Promise<void> | undefined;
 
@@ -93,12 +92,12 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop<Row> {
       running ??= run();
     },
     wake: bell.ring,
-    reserve: (limit) => places.reserve(running === undefined || isStopping ? 0 : limit),
+    reserve: (limit) => lent.reserve(running === undefined || isStopping ? 0 : limit),
     stop: async () => {
       isStopping = true;
       bell.ring();
       await running;
-      await places.emptied();
+      await Promise.all([places.emptied(), lent.emptied()]);
     },
   };
 }

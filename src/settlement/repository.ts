@@ -3,9 +3,9 @@ import type { Queryable, Statement } from '../platform/database.ts';
 import { asRows, gather } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import { decidedMoneySql } from '../suspense/repository.ts';
+import { hintPauseSql } from './checks/hint-sql.ts';
 import type { Decision } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
-import { HINT_PAUSE_SEC } from './schedule.ts';
 
 /** A payment `p` and its order `o` as {@link Payment}. */
 export const PAYMENT_COLUMNS = `
@@ -65,6 +65,9 @@ export type Settlement = {
   bodySha256: Buffer;
 };
 
+/** Nobody waits for what is said after that the order is paid. */
+const PAUSE_AFTER_RELEASE_SEC = 10;
+
 // One statement, so one round trip and one commit: evidence, payment, release, order, suspense and journal appear
 // together or not at all. It writes nothing for payments that are no longer, or whose orders are no longer, where their
 // decision saw them. Many settlements that end at once share the statement (see gather).
@@ -72,12 +75,19 @@ const RECORD: Statement = {
   name: 'record-settlement',
   text: `
     WITH seen AS MATERIALIZED (
-      SELECT g.*, nextval('verifications_id_seq') AS verification, p.order_id, p.currency AS expected_currency
+      SELECT g.*, p.order_id, p.currency AS expected_currency, last.id IS NOT NULL AS is_repeated,
+        coalesce(last.id, nextval('verifications_id_seq')) AS verification
       FROM json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
         suspense_seen int, outcome text, status_word text, contradiction text, amount bigint, currency text,
         http_status int, body bytea, body_sha256 bytea, cause text, status text, hints int, next_check_sec float8,
         release_id text, delivery text, releases boolean, stray_class text, stray_amount bigint, stray_currency text)
       JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
+      -- What the last answer said already, and what moves nothing, is no further evidence: that one stands for it.
+      LEFT JOIN LATERAL (
+        SELECT v.id, v.outcome, v.status_word, v.amount, v.currency FROM verifications v
+        WHERE v.reference = g.reference ORDER BY v.id DESC LIMIT 1
+      ) last ON g.status = g.status_seen AND NOT g.releases AND (last.outcome, last.status_word, last.amount, last.currency)
+        IS NOT DISTINCT FROM (g.outcome, g.status_word, g.amount, g.currency)
       WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
         AND p.mode = g.mode AND g.mode = $2
       ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p
@@ -86,12 +96,16 @@ const RECORD: Statement = {
         (id, reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
       OVERRIDING SYSTEM VALUE
       SELECT verification, reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256,
-        cause FROM seen
+        cause FROM seen WHERE NOT is_repeated
       RETURNING reference, evidence_hash(verifications) AS hash
     ), moved AS (
-      UPDATE payments p SET status = s.status, leased_until = NULL, hints_answered = s.hints,
-        next_check_at = CASE WHEN p.hints > s.hints THEN now() + interval '${HINT_PAUSE_SEC} s'
-                             ELSE now() + make_interval(secs => s.next_check_sec) END
+      -- A hint that came during the check is followed by another one. At once, unless hints have taught nothing for a while.
+      UPDATE payments p SET status = s.status, leased_until = NULL, hints_answered = s.hints, last_answer_at = now(),
+        hint_checks = CASE WHEN s.is_repeated THEN p.hint_checks ELSE 0 END,
+        next_check_at = now() + make_interval(secs => CASE WHEN p.hints > s.hints
+          THEN LEAST(CASE WHEN s.releases THEN ${PAUSE_AFTER_RELEASE_SEC}
+            WHEN s.is_repeated THEN ${hintPauseSql('p.hint_checks')} ELSE 0 END, s.next_check_sec)
+          ELSE s.next_check_sec END)
       FROM seen s WHERE p.reference = s.reference
     ), release AS (
       INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, next_check_at)
@@ -151,18 +165,19 @@ const RECORD: Statement = {
       INSERT INTO journal (order_id, event, reference, cause, detail)
       SELECT s.order_id, CASE WHEN s.releases THEN 'order-paid' WHEN c.reference IS NOT NULL THEN 'verification-contradicts'
         ELSE 'payment-' || s.status END, s.reference, s.cause,
-        jsonb_strip_nulls(jsonb_build_object('verification', s.verification, 'evidence', e.hash, 'outcome', s.outcome,
+        jsonb_strip_nulls(jsonb_build_object('verification', s.verification, 'outcome', s.outcome, 'evidence',
+            coalesce(e.hash, (SELECT evidence_hash(v) FROM verifications v WHERE v.id = s.verification)),
           'contradiction', s.contradiction,
           'suspense', stray.class, 'money', stray.money, 'earned', earned.id,
           'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END))
-      FROM seen s JOIN evidence e ON e.reference = s.reference LEFT JOIN stray ON stray.reference = s.reference
+      FROM seen s LEFT JOIN evidence e ON e.reference = s.reference LEFT JOIN stray ON stray.reference = s.reference
         LEFT JOIN stopped ON stopped.reference = s.reference LEFT JOIN contradiction c ON c.reference = s.reference
         LEFT JOIN earned ON earned.reference = s.reference
       WHERE s.releases OR s.status <> s.status_seen OR stray.reference IS NOT NULL OR stopped.reference IS NOT NULL
         OR c.reference IS NOT NULL
       ORDER BY s.order_id, s.reference
     )
-    SELECT reference FROM evidence`,
+    SELECT reference FROM seen`,
 };
 
 /** Writes a settled check. @returns false when payment or order have moved since the decision: load and decide again */

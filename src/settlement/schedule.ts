@@ -1,3 +1,5 @@
+import { jittered, type Random } from '../platform/jitter.ts';
+
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -28,6 +30,10 @@ export const CHECK_AGES_SEC: readonly number[] = [
   8 * DAY,
 ];
 
+/** Checks that are further away are spread, by a tenth and by so many seconds at most. */
+const MIN_SPREAD_SEC = 20 * MINUTE;
+const MAX_SPREAD_SEC = 10 * MINUTE;
+
 /** Services retry webhooks for about three days and settle late authorisations within a week; then we stop looking. */
 export const HORIZON_SEC = 8 * DAY;
 
@@ -41,16 +47,33 @@ export const FIRST_CHECK_AFTER_OPENING_SEC = 5;
 /** The initialize call takes 10 s at most. A payment still "sending" after this has lost its process. */
 export const SENDING_IS_LOST_AFTER_SEC = 60;
 
-/** A flood of hints costs one call: after a check that a hint caused, the next one waits this long. */
-export const HINT_PAUSE_SEC = 10;
+/**
+ * Seconds that a hint waits after the last check that a hint caused, by how many such checks there were since an answer
+ * last said something new. Three are made at once: a shopper who is back too early does not wait for the webhook that
+ * follows. Then the pauses grow: whoever goes on hinting at a payment of which nothing new is learnt has no more calls.
+ */
+export const HINT_PAUSES_SEC: readonly number[] = [0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];
+/** Signed hints come from the service, so their pauses do not grow beyond this step, however many strangers have hinted. */
+export const SIGNED_HINT_STEP = 3;
+
+/** The service was not asked, for reasons of ours or because it wants a short pause: a hint is followed soon after. */
+export const NOT_ASKED_PAUSE_SEC = 2;
 
 /** When the service cannot be asked: a first pause, doubled for every check so far, up to a quarter of an hour. */
-export function pauseAfterFailureSec(checks: number): number {
-  return Math.min(5 * 2 ** Math.min(checks, 8), 15 * MINUTE);
+export function pauseAfterFailureSec(checks: number, random?: Random): number {
+  return jittered(Math.min(5 * 2 ** Math.min(checks, 8), 15 * MINUTE), random);
 }
 
 /** @returns seconds from now until the next look at a payment of that age, or null when the horizon has passed */
-export function nextCheckSec(ageSec: number): number | null {
-  const next = CHECK_AGES_SEC.find((age) => age > ageSec + 1);
-  return next === undefined ? null : next - ageSec;
+export function nextCheckSec(ageSec: number, random?: Random): number | null {
+  // A payment from the future: the clock was set back.
+  const age = Math.max(ageSec, 0);
+  const next = CHECK_AGES_SEC.find((each) => each > age + 1);
+  if (next === undefined) return null;
+  // Payments that were opened in one burst, or looked at after one outage, need not all be looked at in one second. While
+  // a shopper may be waiting, and for a few minutes after, they are.
+  const pauseSec = next - age;
+  return pauseSec < MIN_SPREAD_SEC
+    ? pauseSec
+    : Math.min(jittered(pauseSec, random), pauseSec + MAX_SPREAD_SEC);
 }

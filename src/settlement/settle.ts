@@ -1,3 +1,4 @@
+import type { Urgency } from '../gateway/budget.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NOBODY_WAITS, PERSON_WAITS, type VerifyAnswer } from '../gateway/verify.ts';
 import type { ReleasePlan } from '../fulfilment/release.ts';
@@ -12,8 +13,9 @@ import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './schedule.ts';
  * The one room. Shopper, webhook, clock and reconciliation may each ask for settlement; this function is the only
  * one that may mark an order paid, and it asks the service first. It stores the answer as evidence and, in the
  * same statement, moves payment and order and records the release.
+ * @param urgency of the call; by default as the cause says
  */
-export type Settle = (payment: Payment, cause: Cause) => Promise<Settled>;
+export type Settle = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Settled>;
 
 export type Settled = { outcome: VerificationOutcome; payment: PaymentStatus; released: boolean };
 
@@ -37,16 +39,19 @@ const MAX_TRIES = 5;
  * asked; nothing has changed then
  */
 export function createSettle(parts: SettleParts): Settle {
-  return async (payment, cause) => {
+  return async (payment, cause, urgency = urgencyOf(cause)) => {
     // A process asks with the key of its own mode: test money must never pay a live order.
     if (payment.mode !== parts.gateway.mode)
       throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
     const deadline = cause === 'return' ? PERSON_WAITS : NOBODY_WAITS;
-    // A shopper may be waiting for what a webhook announces; the schedule can wait.
-    const urgency = cause === 'webhook' ? 'hint' : undefined;
     const answer = await parts.gateway.verify(payment.reference, payment.currency, deadline, urgency);
     return agree(parts, payment, answer, cause);
   };
+}
+
+/** A shopper may be waiting for what a webhook announces; the schedule can wait. */
+function urgencyOf(cause: Cause): Urgency | undefined {
+  return cause === 'webhook' ? 'hint' : undefined;
 }
 
 /** Makes payment and order agree with the answer. Decides anew when somebody else moved them meanwhile. */

@@ -11,13 +11,24 @@ export type Limit = {
 
 /** More than a busy service calls from one machine of its own, and less than makes PostgreSQL sweat. */
 const FROM_ADDRESS_PER_SEC = 200;
+/**
+ * Of those, so many have the service asked as they come in; the clock follows the others a moment later, those of
+ * payments about which hints have taught us least last. The queue of calls thus holds a few hints of each address, and
+ * one from elsewhere does not wait behind a flood.
+ */
+const ASKED_AT_ONCE_PER_SEC = 4;
 /** Those that name no payment of ours show a person what is wrong with the dialect. A sample does. */
 const UNKNOWN_PER_MIN = 60;
 
 /** What nobody signed may come from anybody, so it gets a share of the disk and of our time, and no more. */
-export function createUnsignedLimits(clock: Clock): { ofAddress: Limit; unknown: Limit } {
+export function createUnsignedLimits(clock: Clock): {
+  ofAddress: Limit;
+  atOnce: Limit;
+  unknown: Limit;
+} {
   return {
     ofAddress: createLimit(FROM_ADDRESS_PER_SEC, 1_000, clock),
+    atOnce: createLimit(ASKED_AT_ONCE_PER_SEC, 1_000, clock),
     unknown: createLimit(UNKNOWN_PER_MIN, 60_000, clock),
   };
 }

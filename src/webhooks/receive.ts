@@ -93,7 +93,8 @@ export function createReceiveWebhook({
       authenticity: scheme === null ? 'unsigned' : 'signed',
       ...reading,
     };
-    const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown).catch(
+    const isUrgent = scheme !== null || limits.atOnce.take(address);
+    const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(
       (error: unknown) => {
         throw tellOf(error, { reference: reading.reference ?? undefined });
       },

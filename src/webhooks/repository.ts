@@ -2,7 +2,8 @@ import type { Queryable, Statement } from '../platform/database.ts';
 import { asRows, createGatherer } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Reserve } from '../platform/due-loop-places.ts';
-import { hintedSql, IS_FREE, type DuePayment } from '../settlement/checks/repository.ts';
+import { hintedSql, isFreeSql } from '../settlement/checks/hint-sql.ts';
+import type { DuePayment } from '../settlement/checks/repository.ts';
 import { LOCK_ORDER, PAYMENT_COLUMNS } from '../settlement/repository.ts';
 
 export type ReceivedWebhook = {
@@ -17,24 +18,26 @@ export type ReceivedWebhook = {
 
 /** A service tells of a payment a few times. Whoever tells more, unsigned, only fills the disk; the hint counts anyway. */
 const MAX_UNSIGNED_OF_PAYMENT = 20;
+const MAX_UNSIGNED_BYTES_OF_PAYMENT = 64 * 1_024;
 
 // One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a check is in flight;
-// many hints for one payment move the same row and cause one check per pause. Where this process has a place free, the
-// payment is claimed for it at once, as CLAIM would a moment later. Webhooks that come at once share the statement (see
+// many hints for one payment move the same row and cause a few checks, then one per pause. Where this process has a place
+// free, and its sender has not had many followed at once, the payment is claimed for it, as the clock would a moment later. Webhooks that come at once share the statement (see
 // gather).
 const STORE: Statement = {
   name: 'store-webhook',
   text: `
     WITH given AS MATERIALIZED (
       SELECT * FROM json_to_recordset($1) AS g (position int, mode text, body bytea, body_sha256 bytea, content_type text,
-        authenticity text, reference text, keeps_unknown boolean)
+        authenticity text, reference text, keeps_unknown boolean, is_urgent boolean)
       WHERE g.mode = $2
     ), known AS MATERIALIZED (
-      SELECT p.reference, g.position < $3 AND ${IS_FREE} AS is_claimed
+      SELECT p.reference, g.authenticity = 'signed' AS is_signed,
+        g.position < $3 AND g.is_urgent AND ${isFreeSql("(g.authenticity = 'signed')")} AS is_claimed
       FROM given g JOIN payments p ON p.reference = g.reference
       WHERE p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
     ), hinted AS (
-      UPDATE payments p SET ${hintedSql('known.is_claimed')}
+      UPDATE payments p SET ${hintedSql('known.is_claimed', 'known.is_signed')}
       FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id
       RETURNING known.is_claimed, p.checks, ${PAYMENT_COLUMNS}
     ), stored AS (
@@ -43,7 +46,8 @@ const STORE: Statement = {
         CASE WHEN h.reference IS NULL THEN 'ignored' ELSE 'hinted' END
       FROM given g LEFT JOIN hinted h ON h.reference = g.reference
       WHERE g.authenticity = 'signed' OR CASE WHEN h.reference IS NULL THEN g.keeps_unknown
-        ELSE (SELECT count(*) FROM webhooks w WHERE w.reference = g.reference) < ${MAX_UNSIGNED_OF_PAYMENT}
+        ELSE (SELECT count(*) < ${MAX_UNSIGNED_OF_PAYMENT} AND coalesce(sum(octet_length(w.body)), 0) < ${MAX_UNSIGNED_BYTES_OF_PAYMENT}
+            FROM webhooks w WHERE w.reference = g.reference)
           OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = g.body_sha256) END
       ORDER BY g.body_sha256
       ON CONFLICT (body_sha256) DO UPDATE
@@ -60,10 +64,15 @@ export type StoredWebhook = { isHinted: boolean; isClaimed: boolean; isStored: b
 /**
  * Keeps a webhook; an unsigned one only while there is room for it.
  * @param keepsUnknown whether an unsigned one that names no payment of ours is kept
+ * @param isUrgent whether its payment may be claimed for this process; otherwise it is due
  */
-export type StoreWebhook = (webhook: ReceivedWebhook, keepsUnknown: boolean) => Promise<StoredWebhook>;
+export type StoreWebhook = (
+  webhook: ReceivedWebhook,
+  keepsUnknown: boolean,
+  isUrgent?: boolean,
+) => Promise<StoredWebhook>;
 
-type ToStore = { webhook: ReceivedWebhook; keepsUnknown: boolean };
+type ToStore = { webhook: ReceivedWebhook; keepsUnknown: boolean; isUrgent: boolean };
 type Row = StoredWebhook & DuePayment & { position: number };
 
 /** @param reserve places for checks in this process */
@@ -73,7 +82,7 @@ export function createWebhookStore(db: Queryable, reserve: Reserve<DuePayment>):
     keyOf: ({ webhook }) => webhook.reference ?? webhook.bodySha256.toString('hex'),
     run: (_db, items) => storeAll(db, items, reserve),
   });
-  return (webhook, keepsUnknown) => store({ webhook, keepsUnknown });
+  return (webhook, keepsUnknown, isUrgent = true) => store({ webhook, keepsUnknown, isUrgent });
 }
 
 async function storeAll(
@@ -97,7 +106,7 @@ async function storeAll(
 
 const NOT_STORED: StoredWebhook = { isHinted: false, isClaimed: false, isStored: false };
 
-function rowOf({ webhook: w, keepsUnknown }: ToStore, position: number): Record<string, unknown> {
+function rowOf({ webhook: w, keepsUnknown, isUrgent }: ToStore, position: number): Record<string, unknown> {
   return {
     position,
     mode: w.mode,
@@ -107,5 +116,6 @@ function rowOf({ webhook: w, keepsUnknown }: ToStore, position: number): Record<
     authenticity: w.authenticity,
     reference: w.reference,
     keeps_unknown: keepsUnknown,
+    is_urgent: isUrgent,
   };
 }

@@ -46,7 +46,7 @@ describe('a shopper who comes back while somebody else asks', () => {
     await lease(reference, 60);
     let readings = 0;
     const comeBack = patient(1_500, () => (readings += 1));
-    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+    expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'pending' });
     // One at the beginning, then one before each look: 1.5, 3, 4.5, and 6 s is the end.
     expect(readings).toBe(5);
   });
@@ -63,7 +63,7 @@ describe('a shopper who comes back while somebody else asks', () => {
         if (payment !== null) await shop.program.settle(payment, 'webhook');
       })();
     });
-    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'paid' });
+    expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'paid' });
     await settled;
   });
 
@@ -75,7 +75,62 @@ describe('a shopper who comes back while somebody else asks', () => {
       readings += 1;
       if (readings === 3) void lease(reference, -1);
     });
-    expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+    expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'pending' });
+  });
+});
+
+describe('B1: the shopper’s wait', () => {
+  test('back too early, then the webhook: it is asked about at once', async () => {
+    const { orderId, reference } = await shop.checkout();
+    const back = (): Promise<Response> =>
+      fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+    await back();
+    expect(await query('SELECT outcome FROM verifications WHERE reference = $1', reference)).toEqual([
+      { outcome: 'pending' },
+    ]);
+    await shop.hand(`transactions/${reference}/pay`, { notify: false });
+    // The same for who comes back twice: no clock runs here.
+    await back();
+    expect(await (await fetch(`${shop.origin}/orders/${orderId}`)).json()).toMatchObject({ status: 'paid' });
+  });
+
+  test('two shoppers of one address have the service asked at once; the clock answers the third', async () => {
+    const orders = [
+      await shop.checkout(),
+      await shop.checkout(),
+      await shop.checkout(),
+      await shop.checkout(),
+    ];
+    const asked: string[] = [];
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const comeBack = createReturnFromCheckout({
+      database: shop.program.database,
+      mode: 'test',
+      settle: async ({ reference }) => {
+        asked.push(reference);
+        await gate;
+        return { outcome: 'pending', payment: 'open', released: false };
+      },
+      clock: systemClock,
+      logger: createLogger('silent'),
+    });
+    const [first, second, third, elsewhere] = orders.map(({ reference }) => reference);
+    const waiting = [first, second].map((reference) => comeBack(reference ?? '', true, '198.51.100.1'));
+    await eventually(() => Promise.resolve(asked.length === 2));
+    await comeBack(third ?? '', true, '198.51.100.1');
+    waiting.push(comeBack(elsewhere ?? '', true, '203.0.113.9'));
+    await eventually(() => Promise.resolve(asked.length === 3));
+    expect(asked).toEqual([first, second, elsewhere]);
+    expect(
+      await query('SELECT hints FROM payments WHERE reference = $1 AND next_check_at <= now()', third),
+    ).toEqual([{ hints: 1 }]);
+    letGo();
+    await Promise.all(waiting);
+    await comeBack(third ?? '', true, '198.51.100.1');
+    expect(asked.at(-1)).toBe(third);
   });
 });
 
@@ -85,7 +140,7 @@ test('a service that cannot be asked is told once, with the payment and the reas
   const { database } = shop.program;
   const settle = () => Promise.reject(new GatewayUnavailable('no answer: ECONNRESET', 60));
   const comeBack = createReturnFromCheckout({ database, mode: 'test', settle, clock: systemClock, logger });
-  expect(await comeBack(reference, true)).toEqual({ orderId, status: 'pending' });
+  expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'pending' });
   expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
     expect.objectContaining({
       msg: 'check postponed',
@@ -106,6 +161,7 @@ test('a service that asked to wait is asked by nobody before that, whoever comes
   await createReturnFromCheckout({ database, mode: 'test', settle, clock: systemClock, logger })(
     reference,
     true,
+    '',
   );
   const comeBackAfter = async (seconds: number): Promise<unknown> => {
     await query(

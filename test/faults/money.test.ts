@@ -48,7 +48,7 @@ const SCENARIOS: readonly Scenario[] = [
     end: {
       order: 'paid',
       payments: ['paid'],
-      proofs: ['not_found', 'not_found', 'not_found', 'paid'],
+      proofs: ['not_found', 'paid'],
       releases: 1,
     },
   },

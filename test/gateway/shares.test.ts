@@ -24,7 +24,12 @@ function stream(budget: Budget, urgency: Urgency, perSecond: number, callMs: num
       }
     });
   }, 1_000 / perSecond);
-  return { waits, stop: () => { clearInterval(timer); } };
+  return {
+    waits,
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
 }
 const budgetOf = (callsPerSecond: number, concurrency = 32): Budget =>
   createBudget({ callsPerSecond, concurrency, clock: systemClock });

@@ -181,10 +181,12 @@ test('settling one payment while another of its order is opened: nobody waits fo
 }, 180_000);
 
 describe('hints', () => {
-  test('a flood of returns costs the service one question', async () => {
+  test('a flood of returns costs the service a few questions', async () => {
     const order = await shop.checkout();
-    await Promise.all(Array.from({ length: 5 }, () => comeBack(order.reference)));
-    expect(await verifyCalls(order.reference)).toBe(1);
+    for (let round = 0; round < 3; round += 1)
+      await Promise.all(Array.from({ length: 5 }, () => comeBack(order.reference)));
+    // The first answer is news; of three that say it again there is one pause of ten seconds.
+    expect(await verifyCalls(order.reference)).toBeLessThanOrEqual(4);
   });
 
   test('one that arrives while a check is in flight is answered by another check', async () => {
@@ -197,8 +199,8 @@ describe('hints', () => {
       'SELECT extract(epoch FROM next_check_at - now())::float8 AS waits FROM payments WHERE reference = $1',
       order.reference,
     );
-    expect(row?.waits).toBeGreaterThan(5);
-    expect(row?.waits).toBeLessThanOrEqual(10);
+    // A shopper may be waiting for it.
+    expect(row?.waits).toBeLessThanOrEqual(0);
   });
 });
 
@@ -290,7 +292,7 @@ describe('time', () => {
   test("a dead worker's payment comes back when its lease ends", async () => {
     const order = await shop.checkout();
     await query(
-      `UPDATE payments SET next_check_at = now(), leased_until = now() + interval '1 h' WHERE reference = $1`,
+      `UPDATE payments SET next_check_at = now(), leased_until = now() + interval '30 s' WHERE reference = $1`,
       order.reference,
     );
     await shop.program.duePayments.pass();

@@ -123,6 +123,50 @@ describe('unsigned webhooks', () => {
   });
 });
 
+test('B1: four a second of one address are asked about as they come in, and one from elsewhere is', async () => {
+  const claimed: (string | null)[] = [];
+  const receive = createReceiveWebhook({
+    db: shop.program.database,
+    mode: 'test',
+    dialect: shop.program.gateway.dialect,
+    secrets: [],
+    clock: { ...systemClock, elapsedMs: () => nowMs },
+    reserve: (limit) => ({ places: limit, take: () => undefined }),
+    onClaimed: (reference) => claimed.push(reference),
+    onDue: () => undefined,
+    logger: shop.program.logger,
+  });
+  nowMs += 60_000;
+  const references: string[] = [];
+  for (let time = 0; time < 8; time += 1) references.push((await shop.checkout()).reference);
+  const send = (reference: string | undefined, address: string) =>
+    receive({ ...about(reference ?? ''), address });
+  for (const reference of references.slice(0, 6)) await send(reference, '198.51.100.1');
+  await send(references[6], '203.0.113.9');
+  expect(claimed).toEqual([...references.slice(0, 4), references[6]]);
+  expect(
+    await query(
+      'SELECT reference FROM payments WHERE reference = ANY($1) AND hints > 0 AND next_check_at <= now()',
+      [references[4], references[5]],
+    ),
+  ).toHaveLength(2);
+  nowMs += 1_000;
+  await send(references[7], '198.51.100.1');
+  expect(claimed.at(-1)).toBe(references[7]);
+});
+
+test('B1: of large ones about one payment, 64 kB and the one that passes it are kept', async () => {
+  const receive = receiver();
+  const { reference } = await shop.checkout();
+  for (let time = 0; time < 6; time += 1) {
+    const body = Buffer.from(
+      JSON.stringify({ data: { reference }, id: newId(), padding: 'x'.repeat(30_000) }),
+    );
+    await receive({ ...about(reference), body });
+  }
+  expect(await rows()).toBe(3);
+});
+
 test('signed ones are kept, all of them', async () => {
   const receive = receiver([new Secret(SECRET)]);
   const { reference } = await shop.checkout();

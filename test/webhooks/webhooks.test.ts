@@ -263,7 +263,7 @@ describe('many at once', () => {
     expect(rows.map(({ due }) => due)).toEqual([true, true, true]);
   });
 
-  test('a payment that somebody checks, or that a hint had checked a moment ago, is not claimed again', async () => {
+  test('a payment that somebody checks, or that hints had checked three times a moment ago, is not claimed again', async () => {
     const { reference } = await shop.checkout();
     const store = createWebhookStore(shop.program.database, (limit) => ({
       places: limit,
@@ -271,14 +271,43 @@ describe('many at once', () => {
     }));
     const claims = async (): Promise<boolean> => (await store(received(reference), false)).isClaimed;
     expect([await claims(), await claims()]).toEqual([true, false]);
-    await query('UPDATE payments SET leased_until = NULL WHERE reference = $1', reference);
-    expect(await claims()).toBe(false);
+    const letGo = () => query('UPDATE payments SET leased_until = NULL WHERE reference = $1', reference);
+    for (const isClaimed of [true, true, false]) {
+      await letGo();
+      expect(await claims()).toBe(isClaimed);
+    }
     await query(
       `UPDATE payments SET last_hinted_at = now() - interval '11 s' WHERE reference = $1`,
       reference,
     );
     expect(await claims()).toBe(true);
   });
+});
+
+describe('B1: pauses that strangers have made long', () => {
+  test.each([
+    ['signed', 11, true],
+    ['signed', 8, false],
+    ['unsigned', 11, false],
+  ] as const)(
+    'a %s one, %i seconds after the last check that taught nothing: %s',
+    async (authenticity, sec, isClaimed) => {
+      const { reference } = await shop.checkout();
+      await query(
+        `UPDATE payments SET hint_checks = 9, last_hinted_at = now() - make_interval(secs => $2) WHERE reference = $1`,
+        reference,
+        sec,
+      );
+      const store = createWebhookStore(shop.program.database, (limit) => ({
+        places: limit,
+        take: () => undefined,
+      }));
+      expect(await store({ ...received(reference), authenticity }, false)).toMatchObject({
+        isHinted: true,
+        isClaimed,
+      });
+    },
+  );
 });
 
 function received(reference: string): ReceivedWebhook {

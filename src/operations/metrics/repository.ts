@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
+import { SIGNED_HINT_STEP } from '../../settlement/schedule.ts';
 
 export type LastHour = { currency: string; placed: number; settled: number };
 
@@ -42,13 +43,17 @@ export function dueRows(db: Queryable, mode: Mode): Promise<DueRows[]> {
 /** Of so many payments the oldest unanswered webhook is looked for; when there are more, something else is burning. */
 const MAX_UNANSWERED = 1_000;
 
-/** Seconds since the oldest webhook came that no answer of the service has followed; 0: every one is answered. */
+/**
+ * Seconds since the oldest webhook came that no answer of the service has followed; 0: every one is answered. Those that
+ * wait because hints at their payment have taught nothing for a while are no reason to wake anybody.
+ */
 export async function oldestUnansweredHint(db: Queryable, mode: Mode): Promise<number> {
   const [row] = await db.query<{ sec: number }>(
     `SELECT coalesce(max(extract(epoch FROM now() - came)), 0)::float8 AS sec FROM (
-       SELECT (SELECT min(w.received_at) FROM webhooks w WHERE w.reference = p.reference AND w.received_at > coalesce(
-           (SELECT v.answered_at FROM verifications v WHERE v.reference = p.reference ORDER BY v.id DESC LIMIT 1), '-infinity')) AS came
-       FROM payments p WHERE p.next_check_at IS NOT NULL AND p.mode = $1 AND p.hints > p.hints_answered LIMIT ${MAX_UNANSWERED}
+       SELECT (SELECT min(w.received_at) FROM webhooks w
+         WHERE w.reference = p.reference AND w.received_at > coalesce(p.last_answer_at, '-infinity')) AS came
+       FROM payments p WHERE p.next_check_at IS NOT NULL AND p.mode = $1 AND p.hints > p.hints_answered
+         AND p.hint_checks <= ${SIGNED_HINT_STEP} LIMIT ${MAX_UNANSWERED}
      ) unanswered`,
     [mode],
   );

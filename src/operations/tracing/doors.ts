@@ -18,8 +18,8 @@ export function traceCheckout(start: StartCheckout, tracing: Tracing): StartChec
 }
 
 export function traceReturn(comeBack: ReturnFromCheckout, tracing: Tracing): ReturnFromCheckout {
-  return async (reference, mayAsk) => {
-    const order = await comeBack(reference, mayAsk);
+  return async (reference, mayAsk, address) => {
+    const order = await comeBack(reference, mayAsk, address);
     // A reference that nobody knows may be anything that a stranger wrote.
     if (order !== null)
       tracing.note({ [REFERENCE]: reference, [ORDER_ID]: order.orderId, [OUTCOME]: order.status });

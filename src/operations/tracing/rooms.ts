@@ -8,12 +8,12 @@ import type { Hints } from './doors.ts';
 
 /** The one room, whoever opened its door. The webhook that made us look is linked: it was a request of its own. */
 export function traceSettle(settle: Settle, hints: Hints, tracing: Tracing): Settle {
-  return (payment, cause) => {
+  return (payment, cause, urgency) => {
     const { reference, orderId } = payment;
     const attributes = { [REFERENCE]: reference, [ORDER_ID]: orderId, [CAUSE]: cause, ...attemptOf(payment) };
     return tracing.span({ name: 'settle', attributes, links: hints.take(reference) }, async (span) => {
       try {
-        const settled = await settle(payment, cause);
+        const settled = await settle(payment, cause, urgency);
         span.note({
           [OUTCOME]: settled.outcome,
           'integrator.payment': settled.payment,

@@ -8,8 +8,23 @@ import type { Attributes, Place, Tracing } from './tracing.ts';
  * claim: thirty payments that were claimed together have nothing else in common.
  */
 export function traceLoops(tracing: Tracing): LoopWatch {
-  return ({ name, claim, work, label }) => {
+  return ({ name, claim, work, workOnLent = work, label }) => {
     const claimedIn = new Map<unknown, Place>();
+    const traced =
+      (act: typeof work): typeof work =>
+      (row) => {
+        const pass = claimedIn.get(row);
+        claimedIn.delete(row);
+        return tracing.span(
+          {
+            name: `due ${name}`,
+            parent: null,
+            attributes: attributesOf(label?.(row) ?? {}),
+            links: pass === undefined ? [] : [pass],
+          },
+          () => act(row),
+        );
+      };
     return {
       claim: async (limit) => {
         const startedAt = systemClock.now();
@@ -25,19 +40,8 @@ export function traceLoops(tracing: Tracing): LoopWatch {
         }
         return rows;
       },
-      work: (row) => {
-        const pass = claimedIn.get(row);
-        claimedIn.delete(row);
-        return tracing.span(
-          {
-            name: `due ${name}`,
-            parent: null,
-            attributes: attributesOf(label?.(row) ?? {}),
-            links: pass === undefined ? [] : [pass],
-          },
-          () => work(row),
-        );
-      },
+      work: traced(work),
+      workOnLent: traced(workOnLent),
     };
   };
 }

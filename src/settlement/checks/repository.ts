@@ -3,58 +3,42 @@ import { asRows, gather } from '../../platform/gather.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Payment } from '../payment.ts';
 import { byReference, LOCK_ORDER, PAYMENT_COLUMNS } from '../repository.ts';
-import { HINT_PAUSE_SEC } from '../schedule.ts';
-
-/** Seconds that a claimed payment belongs to its claimer. Longer than a check can take, or two would check at once. */
-export const LEASE_SEC = 30;
+import { SIGNED_HINT_STEP } from '../schedule.ts';
+import { HELD_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint-sql.ts';
 
 export type DuePayment = Payment & { checks: number; isHinted: boolean };
 
 // The claim is one statement: no transaction is open while the service is asked. SKIP LOCKED lets many workers
 // claim at once without waiting for each other; the lease lets a killed worker's rows come back.
-const CLAIM: Statement = {
-  name: 'claim-due-payments',
+const claim = (which: 'scheduled' | 'hinted'): Statement => ({
+  name: `claim-${which}-payments`,
   text: `
     WITH due AS MATERIALIZED (
-      SELECT reference FROM payments
-      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1
-      ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
+      SELECT reference FROM payments p
+      WHERE next_check_at <= now() AND ${HELD_UNTIL} IS NULL AND mode = $1
+        AND p.hints ${which === 'hinted' ? '>' : '<='} p.hints_answered
+      ORDER BY ${which === 'hinted' ? 'p.hint_checks, ' : ''}next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
     )
     UPDATE payments p
-    SET leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1,
-      last_hinted_at = CASE WHEN p.hints > p.hints_answered THEN now() ELSE p.last_hinted_at END
+    SET leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1${
+      which === 'hinted' ? ', hint_checks = p.hint_checks + 1, last_hinted_at = now()' : ''
+    }
     FROM due, orders o
     WHERE p.reference = due.reference AND o.id = p.order_id
-    RETURNING ${PAYMENT_COLUMNS}, p.checks, p.hints > p.hints_answered AS "isHinted"`,
-};
+    RETURNING ${PAYMENT_COLUMNS}, p.checks, ${which === 'hinted'} AS "isHinted"`,
+});
+const CLAIM_SCHEDULED = claim('scheduled');
+// Those about which hints have taught us least go last: a payment's first hint does not wait behind a flood.
+const CLAIM_HINTED = claim('hinted');
 
-/** Leases up to `limit` payments whose time has come. */
-export function claimDuePayments(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
-  return db.query(CLAIM, [mode, limit]);
+/** Leases up to `limit` payments whose time has come by the schedule. */
+export function claimScheduled(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
+  return db.query(CLAIM_SCHEDULED, [mode, limit]);
 }
 
-/** A payment `p` that a hint may have checked now: nobody holds it, and no hint has had it checked within the last seconds. */
-export const IS_FREE = `coalesce(p.leased_until, '-infinity') <= now()
-  AND coalesce(p.last_hinted_at, '-infinity') <= now() - interval '${HINT_PAUSE_SEC} s'`;
-
-// Who holds a payment and is not asking was asked by the service to wait (see postponeCheck): it is not due before that.
-const IS_BEING_CHECKED = 'p.leased_until > now() AND p.next_check_at < p.leased_until';
-
-/**
- * What a hint writes into a payment `p`. It counts even when the payment is not taken for a check: then it is due as soon
- * as the pause is over, and whoever holds it has let go. Taken, it is due before the lease ends, so that the clock finds it
- * if this process dies before the check is recorded. When it is due sooner than that anyway, its place in the queue stays
- * as it is: moving it would cost an entry in every index of the table.
- * @param isTaken the column that says so
- */
-export function hintedSql(isTaken: string): string {
-  const lease = `now() + interval '${LEASE_SEC} s'`;
-  return `hints = p.hints + 1, checks = p.checks + ${isTaken}::int,
-      leased_until = CASE WHEN ${isTaken} THEN ${lease} ELSE p.leased_until END,
-      last_hinted_at = CASE WHEN ${isTaken} THEN now() ELSE p.last_hinted_at END,
-      next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}
-        THEN GREATEST(now(), p.last_hinted_at + interval '${HINT_PAUSE_SEC} s', p.leased_until)
-        WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)`;
+/** Leases up to `limit` payments that are due with a hint that no check has answered. */
+export function claimHinted(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
+  return db.query(CLAIM_HINTED, [mode, limit]);
 }
 
 // Those who come back at once share the statement (see gather).
@@ -62,11 +46,14 @@ const HINT_AND_CLAIM: Statement = {
   name: 'hint-and-claim-payment',
   text: `
     WITH seen AS MATERIALIZED (
-      SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS leased, ${IS_FREE} AS free
-      FROM json_to_recordset($1) AS g (reference text, mode text) JOIN payments p ON p.reference = g.reference
+      SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS leased,
+        g.is_trusted,
+        g.may_claim AND ${isFreeSql('g.is_trusted')} AS free
+      FROM json_to_recordset($1) AS g (reference text, mode text, may_claim boolean,
+        is_trusted boolean) JOIN payments p ON p.reference = g.reference
       WHERE g.mode = $2 AND p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
     )
-    UPDATE payments p SET ${hintedSql('seen.free')}
+    UPDATE payments p SET ${hintedSql('seen.free', 'seen.is_trusted')}
     FROM seen, orders o
     WHERE p.reference = seen.reference AND o.id = p.order_id
     RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed", seen.leased AS "isLeased"`,
@@ -80,14 +67,22 @@ export type HintedPayment = Payment & {
 };
 
 /**
- * Counts a hint, and takes the payment for a check right now unless somebody is checking it or a hint has had it
- * checked within the last seconds.
+ * Counts a hint, and takes the payment for a check right now unless somebody is checking it or hints have had it
+ * checked too often.
+ * @param mayClaim false: the clock answers the hint in any case
+ * @param isTrusted an operator's: it waits no longer than one that is signed
  */
-export function hintAndClaim(db: Queryable, reference: string, mode: Mode): Promise<HintedPayment | null> {
-  return hint(db, { reference, mode });
+export function hintAndClaim(
+  db: Queryable,
+  reference: string,
+  mode: Mode,
+  { mayClaim = true, isTrusted = false }: { mayClaim?: boolean; isTrusted?: boolean } = {},
+): Promise<HintedPayment | null> {
+  return hint(db, { reference, mode, may_claim: mayClaim, is_trusted: isTrusted });
 }
 
-const hint = gather<{ reference: string; mode: Mode }, HintedPayment | null>({
+type Hint = { reference: string; mode: Mode; may_claim: boolean; is_trusted: boolean };
+const hint = gather<Hint, HintedPayment | null>({
   // Each is a hint of its own.
   keyOf: ({ reference }) => reference,
   run: (db, items) =>
@@ -126,12 +121,14 @@ export async function doubtSending(db: Queryable, reference: string): Promise<vo
 const POSTPONE: Statement = {
   name: 'postpone-check',
   text: `
-    UPDATE payments SET next_check_at = now() + make_interval(secs => $2), leased_until = now() + make_interval(secs => $3)
+    UPDATE payments SET next_check_at = now() + make_interval(secs => $2), leased_until = now() + make_interval(secs => $3),
+      hint_checks = least(hint_checks, ${SIGNED_HINT_STEP})
     WHERE reference = $1`,
 };
 
 /**
- * Ends a lease after the service could not be asked; the payment comes back after the pause.
+ * Ends a lease after the service could not be asked; the payment comes back after the pause. Nothing was learnt, and
+ * that was not the hints' fault: their pauses do not grow by it.
  * @param notBeforeSec what the service itself asked for (Retry-After): until then no hint has it checked either
  */
 export async function postponeCheck(

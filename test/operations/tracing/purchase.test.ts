@@ -142,7 +142,7 @@ test('what is settled because of it is a story of its own, linked to the webhook
   const { traceId, spanId } = one('take webhook');
   expect(settle.links).toEqual([{ traceId, spanId }]);
   const row = collector.spans.find((span) => span.spanId === settle.parentId);
-  expect(row).toMatchObject({ name: 'due payments', parentId: '' });
+  expect(row).toMatchObject({ name: 'due hinted payments', parentId: '' });
   const passes = collector.named('claim payments').map((pass) => pass.spanId);
   expect(passes).toContain(row?.links[0]?.spanId);
   const [verify] = childrenOf(settle);

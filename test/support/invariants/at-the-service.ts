@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '../../../src/sandbox/control/entry.ts';
 import {
   CHECK_AGES_SEC,
-  HINT_PAUSE_SEC,
+  HINT_PAUSES_SEC,
   HORIZON_SEC,
   LAST_ANSWER_BY_SEC,
 } from '../../../src/settlement/schedule.ts';
@@ -129,6 +129,7 @@ function wire({ calls, runs }: BothBooks, { reference, there, here }: Pair): str
   return lines;
 }
 
+const SHORTEST_PAUSE_SEC = Math.min(...HINT_PAUSES_SEC.filter((pauseSec) => pauseSec > 0));
 /** An answer of the clock takes 10 s, its record little more. */
 const FRESH_MS = 15_000;
 
@@ -138,7 +139,9 @@ function askedInTime({ calls, runs, passes }: BothBooks, { reference, here }: Pa
   const lines: string[] = [];
   const { verify = 0 } = calls.references[reference] ?? {};
   const scheduled = CHECK_AGES_SEC.filter((age) => age <= here.ageSec + 1).length;
-  const hinted = Math.min(here.hints, 1 + Math.floor(here.ageSec / HINT_PAUSE_SEC));
+  // Each answer that said something new gives three checks without a pause; every other one waits ten seconds at least.
+  const atOnce = HINT_PAUSES_SEC.filter((pauseSec) => pauseSec === 0).length * (1 + here.news);
+  const hinted = Math.min(here.hints, atOnce + Math.floor(here.ageSec / SHORTEST_PAUSE_SEC));
   if (verify > scheduled + hinted + runs + passes)
     lines.push(`I16: payment ${reference} was verified ${verify} times, above its schedule and its hints`);
   const closedMs = here.closedAt?.getTime();

@@ -26,6 +26,8 @@ export type PaymentRow = Money & {
   ageSec: number;
   checks: number;
   hints: number;
+  /** Answers that were kept: each that said something new. */
+  news: number;
   /** When an answer closed it as failed or expired; null while none did, or nobody had to ask. */
   closedAt: Date | null;
   checkoutUrl: string | null;
@@ -45,6 +47,7 @@ type Row = Omit<PaymentRow, 'suspense'> & {
 export async function readPayments(db: Queryable, rightTime: (told: Date) => Date): Promise<PaymentRow[]> {
   const rows = await db.query<Row>(
     `SELECT p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus", p.checks, p.hints,
+       (SELECT count(*)::int FROM verifications e WHERE e.reference = p.reference) AS news,
        (SELECT max(j.at) FROM journal j JOIN verifications e USING (reference)
          WHERE j.reference = p.reference AND j.event IN ('payment-failed', 'payment-expired')) AS "closedAt",
        p.checkout_url AS "checkoutUrl", extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", v.answered_at AS "provenAt",

@@ -1,0 +1,9 @@
+/** A number from 0 to below 1. */
+export type Random = () => number;
+
+const MAX_SHARE = 0.1;
+
+/** Up to a tenth longer, so that those who begin to wait at the same moment do not all come back at the same moment. */
+export function jittered(pause: number, random: Random = Math.random): number {
+  return pause * (1 + MAX_SHARE * random());
+}
