@@ -69,6 +69,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
     res.set('referrer-policy', 'same-origin');
     next();
   });
+  router.use('/admin', guard.refuseViewers);
   router.use(loginRoutes({ database, guard }));
   router.use(todayRoutes(pages));
   router.use(orderListRoutes(pages));
