@@ -35,13 +35,14 @@ async function statuses(
 describe('F8: one address reads five times as often as it may start checkouts', () => {
   let last = 0;
   test.each(['order', 'unknown order', 'products', 'shop', 'order page'])('%s', async (what) => {
-    const path = {
+    const paths: Record<string, string> = {
       order: `/orders/${orderId}`,
       'unknown order': `/orders/${'x'.repeat(24)}`,
       products: '/products',
       shop: '/shop',
       'order page': `/shop/orders/${orderId}`,
-    }[what] as string;
+    };
+    const path = paths[what] ?? '';
     const from = `198.51.100.${(last += 1)}`;
     const good = what === 'unknown order' ? 404 : 200;
     expect(await statuses(52, path, from)).toEqual({ [good]: 50, 429: 2 });
