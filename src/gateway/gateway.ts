@@ -101,24 +101,16 @@ export function createGateway({
       misconfigured: addresses.misconfigured(),
     }),
     initialize: async (request) => {
-      const result = await initialize(clientFor('initialize', 'checkout'), dialect, rule, request).catch(
-        notSent,
-      );
-      if (result.outcome === 'opened' || result.outcome === 'refused') {
-        keyWatch.note(result.outcome === 'refused' && result.reason === KEY_REFUSED);
-      }
+      const service = clientFor('initialize', 'checkout');
+      const result = await initialize(service, dialect, rule, request).catch(notSent);
+      if (saysSomethingOfTheKey(result)) keyWatch.note(isRefusalOfTheKey(result));
       addresses.note(request.reference, result);
       return result;
     },
     verify: async (reference, expectedCurrency, deadline, urgency = urgencyOf(deadline)) => {
       try {
-        const answer = await verify(
-          clientFor('verify', urgency),
-          dialect,
-          reference,
-          expectedCurrency,
-          deadline,
-        );
+        const service = clientFor('verify', urgency);
+        const answer = await verify(service, dialect, reference, expectedCurrency, deadline);
         keyWatch.note(false);
         return answer;
       } catch (error) {
@@ -143,6 +135,14 @@ function standingOf({ breaker, pauses }: Guards, isKeyRefused: boolean): Omit<St
       history: pauses.remainingMs('history'),
     },
   };
+}
+
+function saysSomethingOfTheKey({ outcome }: InitializeResult): boolean {
+  return outcome === 'opened' || outcome === 'refused';
+}
+
+function isRefusalOfTheKey(result: InitializeResult): boolean {
+  return result.outcome === 'refused' && result.reason === KEY_REFUSED;
 }
 
 /** Remembers why the last checkout address was refused, if a person can mend that. */
