@@ -11,12 +11,21 @@ import type { Order } from './orders/order.ts';
 import { findOrder } from './orders/repository.ts';
 import { orderRoutes } from './orders/routes.ts';
 import type { ExpressMessages } from './platform/express-messages.ts';
+import { createGuessLimit, limitGuesses } from './platform/guess-limit.ts';
 import { ID_PATTERN } from './platform/ids.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
+import { limitReads } from './platform/request-limit.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
 import { shopRoutes } from './shop/routes.ts';
 import { decisionsAbout } from './suspense/repository.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
+
+/** Shoppers press reload, a storefront asks every few seconds, and many shoppers may share an address. */
+const READS_PER_CHECKOUT = 5;
+/** Each lasts up to ten minutes. One process has 2,000 of them. */
+const MAX_STREAMS_OF_ADDRESS = 100;
+/** Short: a program that still had yesterday's token gets in with today's within a minute. */
+const GUESS_WINDOW_SEC = 60;
 
 /**
  * All routes on one application. Building it opens no port, so that tests can hold as many as they like.
@@ -25,12 +34,14 @@ import { webhookRoutes } from './webhooks/routes.ts';
 export function buildApp(program: Program, messages?: ExpressMessages): Express {
   const { config, database, gateway, catalogue, logger } = program;
   const storefrontOrigins = config.STOREFRONT_ORIGINS;
-  const guard = createAdminGuard(config.ADMIN_TOKEN ?? null, config.production);
+  const { ADMIN_TOKEN, OPERATORS, CHECKOUTS_PER_MINUTE } = config;
+  const guard = createAdminGuard(ADMIN_TOKEN ?? null, config.production, OPERATORS);
+  const guesses = createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC);
   const app = express();
   messages?.adopt(app);
   app.disable('x-powered-by');
-  // Only a proxy on this machine is believed about the client's address; anybody else could dodge the limits with a header.
-  app.set('trust proxy', 'loopback');
+  // Only these are believed about the client's address; anybody else could dodge the limits with a header.
+  app.set('trust proxy', config.TRUSTED_PROXIES);
   // One parameter, one value: the extended parser makes objects and lists out of what a stranger writes.
   app.set('query parser', 'simple');
   // Should the last error handler itself fail, Express answers; outside of "production" with a stack trace.
@@ -44,7 +55,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
     checkoutRoutes({
       startCheckout: program.startCheckout,
       returnFromCheckout: program.returnFromCheckout,
-      limits: createCheckoutLimits(database, config.CHECKOUTS_PER_MINUTE),
+      limits: createCheckoutLimits(database, CHECKOUTS_PER_MINUTE),
       ownOrigin: program.publicOrigin,
       storefrontOrigins,
       storefrontReturnUrl: config.STOREFRONT_RETURN_URL ?? null,
@@ -57,13 +68,23 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
       mode: gateway.mode,
       storefrontOrigins,
       shopApiToken: config.SHOP_API_TOKEN ?? null,
+      guesses,
+      limitReads: limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE),
+      maxStreams: CHECKOUTS_PER_MINUTE === 0 ? Infinity : MAX_STREAMS_OF_ADDRESS,
       logger,
     }),
   );
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
+  if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(metricsRoutes({ database, gateway, guard, meters: program.meters }));
   const { settle, redeliver } = program;
   app.use(adminRoutes({ database, gateway, guard, settle, redeliver, logger }));
+  const limitPages = limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE);
+  app.use('/shop', (req, res, next) => {
+    // A page has a dozen of them, and they are in memory.
+    if (req.path.startsWith('/assets/')) next();
+    else void limitPages(req, res, next);
+  });
   app.use('/shop', shopOf(program));
   if (config.demoShop) {
     app.get('/', (_req, res) => {

@@ -19,6 +19,7 @@ export type CheckoutLimits = {
 };
 
 const WINDOW_SEC = 60;
+const DAY_SEC = 86_400;
 const EMAIL_SHARE = 10;
 /** Shoppers press reload, and many of them may share an address. */
 const RETURNS_PER_CHECKOUT = 5;
@@ -29,7 +30,7 @@ export function createCheckoutLimits(database: Database, perMinute: number): Che
     const noLimit = (): Promise<void> => Promise.resolve();
     return { countAddress: noLimit, countEmail: noLimit, countReturn: () => Promise.resolve(true) };
   }
-  const limiter = (keyPrefix: string, points: number): RateLimiterPostgres =>
+  const limiter = (keyPrefix: string, points: number, duration = WINDOW_SEC): RateLimiterPostgres =>
     new RateLimiterPostgres({
       storeClient: database.plainPool,
       storeType: 'pool',
@@ -37,12 +38,14 @@ export function createCheckoutLimits(database: Database, perMinute: number): Che
       tableCreated: true,
       keyPrefix,
       points,
-      duration: WINDOW_SEC,
+      duration,
       // Who is over the limit costs no more queries.
       inMemoryBlockOnConsumed: points + 1,
     });
   const byAddress = limiter('checkout-address', perMinute);
   const byEmail = limiter('checkout-email', Math.max(1, Math.floor(perMinute / EMAIL_SHARE)));
+  // Each checkout may make the service write to that person. As many a day as an address may start in a minute.
+  const byEmailDaily = limiter('checkout-email-day', perMinute, DAY_SEC);
   // As many returns as an address may start checkouts are counted in this process and cost nothing; PostgreSQL is asked
   // only about addresses that come back more often than they can buy. The processes share the limit from there on.
   const fewReturns = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SEC });
@@ -51,8 +54,13 @@ export function createCheckoutLimits(database: Database, perMinute: number): Che
     countReturn: async (address) =>
       (await isWithin(fewReturns, address)) || (await isWithin(manyReturns, address)),
     countAddress: (address) => count(byAddress, address),
-    // A digest: the table of counters is no place for addresses, and its key has a fixed width.
-    countEmail: (email) => count(byEmail, createHash('sha256').update(email.toLowerCase()).digest('hex')),
+    countEmail: async (email) => {
+      // A digest: the table of counters is no place for addresses, and its key has a fixed width.
+      const key = createHash('sha256').update(email.toLowerCase()).digest('hex');
+      await count(byEmail, key);
+      // What the minute refused does not use up the day.
+      await count(byEmailDaily, key);
+    },
   };
 }
 

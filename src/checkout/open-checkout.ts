@@ -99,6 +99,11 @@ async function finish(
     case 'ambiguous':
       log.warn({ outcome: result.outcome, reason: result.reason }, 'checkout not opened');
       onDue();
-      return { outcome: 'unavailable', orderId, retryAfterSec: result.retryAfterSec };
+      return {
+        outcome: 'unavailable',
+        orderId,
+        retryAfterSec: result.retryAfterSec,
+        ...(result.outcome === 'ambiguous' && { misconfigured: result.misconfigured }),
+      };
   }
 }

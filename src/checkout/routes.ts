@@ -135,7 +135,9 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
     case 'unavailable':
       throw new Problem('payment-service-unavailable', {
         detail:
-          'The order is kept. Send the same Idempotency-Key again, or start a checkout with its orderId.',
+          result.misconfigured === undefined
+            ? 'The order is kept. Send the same Idempotency-Key again, or start a checkout with its orderId.'
+            : `The order is kept, but ${result.misconfigured}.`,
         retryAfterSec: result.retryAfterSec ?? RETRY_AFTER_SEC,
         extra: { orderId: result.orderId },
       });

@@ -38,7 +38,13 @@ export type CheckoutResult =
   /** The service said no; the order is kept and can be paid by a new checkout. */
   | { outcome: 'refused'; orderId: string }
   /** Nobody knows whether the service took it; the order is kept, and what it was asked for stays watched. */
-  | { outcome: 'unavailable'; orderId: string; retryAfterSec: number | null };
+  | {
+      outcome: 'unavailable';
+      orderId: string;
+      retryAfterSec: number | null;
+      /** What the configuration lacks: no repetition helps before it is mended. */
+      misconfigured?: string | undefined;
+    };
 
 export type CheckoutParts = {
   store: CheckoutStore;

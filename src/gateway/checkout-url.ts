@@ -20,3 +20,15 @@ export function acceptCheckoutUrl(text: string, { mode, hosts }: CheckoutUrlRule
   const isPublic = url.protocol === 'https:' && (url.port === '' || hosts.includes(url.host));
   return listed && (isPublic || onThisMachine) ? url.href : null;
 }
+
+const MAX_HOST = 253;
+
+/**
+ * Why {@link acceptCheckoutUrl} refuses an address whose host nobody listed, for a person to mend; null: that is not
+ * why. A host is no secret, and is as printable as `URL` makes it.
+ */
+export function unlistedHostIn(text: string, { mode, hosts }: CheckoutUrlRule): string | null {
+  const hostname = URL.canParse(text) ? new URL(text).hostname.slice(0, MAX_HOST) : '';
+  if (hostname === '' || (hosts.length === 0 ? mode === 'test' : hosts.includes(hostname))) return null;
+  return `the service's checkout address has the host ${hostname}, which is not in CHECKOUT_HOSTS`;
+}

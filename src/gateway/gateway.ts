@@ -47,6 +47,8 @@ export type Gateway = {
 
 export type Standing = {
   isKeyRefused: boolean;
+  /** What the configuration lacked when the last checkout was to be opened; null: nothing. */
+  misconfigured: string | null;
   /** Milliseconds until a failing service is asked again; 0: it is not failing. */
   failingForMs: number;
   /** Milliseconds for which the service asked to be left alone, by kind of call; 0: it did not. */
@@ -86,6 +88,7 @@ export function createGateway({
   };
   const clientFor = (endpoint: Endpoint, urgency: Urgency): Client =>
     guardClient(client, guards, endpoint, urgency);
+  const addresses = createAddressWatch(logger);
   const rule: CheckoutUrlRule = { mode: key.mode, hosts: checkoutHosts };
   // Whoever asks for readiness waits no longer than a shopper.
   const keyWatch = createKeyWatch({ client: clientFor('history', 'checkout'), logger, clock });
@@ -98,14 +101,15 @@ export function createGateway({
     client: clientFor('history', 'history'),
     isKeyRefused: keyWatch.isRefused,
     isFailing: () => guards.breaker.blockedMs() > 0,
-    standing: () => standingOf(guards, keyWatch.isRefused()),
+    standing: () => ({
+      ...standingOf(guards, keyWatch.isRefused()),
+      misconfigured: addresses.misconfigured(),
+    }),
     initialize: async (request) => {
-      const result = await initialize(clientFor('initialize', 'checkout'), dialect, rule, request).catch(
-        notSent,
-      );
-      if (result.outcome === 'opened' || result.outcome === 'refused') {
-        keyWatch.note(result.outcome === 'refused' && result.reason === KEY_REFUSED);
-      }
+      const service = clientFor('initialize', 'checkout');
+      const result = await initialize(service, dialect, rule, request).catch(notSent);
+      if (saysSomethingOfTheKey(result)) keyWatch.note(isRefusalOfTheKey(result));
+      addresses.note(request.reference, result);
       return result;
     },
     verify: async (reference, expectedCurrency, deadline, urgency = urgencyOf(deadline)) => {
@@ -126,7 +130,7 @@ export function createGateway({
   };
 }
 
-function standingOf({ breaker, pauses }: Guards, isKeyRefused: boolean): Standing {
+function standingOf({ breaker, pauses }: Guards, isKeyRefused: boolean): Omit<Standing, 'misconfigured'> {
   return {
     isKeyRefused,
     failingForMs: breaker.blockedMs(),
@@ -134,6 +138,28 @@ function standingOf({ breaker, pauses }: Guards, isKeyRefused: boolean): Standin
       initialize: pauses.remainingMs('initialize'),
       verify: pauses.remainingMs('verify'),
       history: pauses.remainingMs('history'),
+    },
+  };
+}
+
+function saysSomethingOfTheKey({ outcome }: InitializeResult): boolean {
+  return outcome === 'opened' || outcome === 'refused';
+}
+
+function isRefusalOfTheKey(result: InitializeResult): boolean {
+  return result.outcome === 'refused' && result.reason === KEY_REFUSED;
+}
+
+/** Remembers why the last checkout address was refused, if a person can mend that. */
+function createAddressWatch(logger: Logger) {
+  let misconfigured: string | null = null;
+  return {
+    misconfigured: () => misconfigured,
+    note: (reference: string, result: InitializeResult): void => {
+      if (result.outcome === 'opened') misconfigured = null;
+      if (result.outcome !== 'ambiguous' || result.misconfigured === undefined) return;
+      ({ misconfigured } = result);
+      logger.error({ reference, reason: misconfigured }, 'checkout address refused');
     },
   };
 }

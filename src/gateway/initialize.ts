@@ -1,5 +1,5 @@
 import { formatMajor, type Money } from '../platform/money.ts';
-import { acceptCheckoutUrl, type CheckoutUrlRule } from './checkout-url.ts';
+import { acceptCheckoutUrl, unlistedHostIn, type CheckoutUrlRule } from './checkout-url.ts';
 import { isFailedEnvelope } from './call-flag.ts';
 import { mayBeJson } from './content-type.ts';
 import type { Dialect } from './dialect.ts';
@@ -40,6 +40,8 @@ export type InitializeResult =
       retryAfterSec: number | null;
       /** The service wants to be left alone for a while: 429, or a Retry-After. */
       asksToWait: boolean;
+      /** What the configuration lacks, as a sentence: every checkout ends like this one until it is mended. */
+      misconfigured?: string;
     };
 
 /** The reason when it is our key that the service does not accept: the order is not to blame, and stays pending. */
@@ -112,9 +114,9 @@ function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule)
   if (url === null) return ambiguous('no-checkout-address-in-the-answer');
   // An address that held our key is broken without it, and must not be whole.
   const checkoutUrl = url.includes(REDACTED) ? null : acceptCheckoutUrl(url, rule);
-  return checkoutUrl === null
-    ? ambiguous('checkout-address-not-allowed')
-    : { outcome: 'opened', checkoutUrl };
+  if (checkoutUrl !== null) return { outcome: 'opened', checkoutUrl };
+  const misconfigured = url.includes(REDACTED) ? null : unlistedHostIn(url, rule);
+  return { ...ambiguous('checkout-address-not-allowed'), ...(misconfigured !== null && { misconfigured }) };
 }
 
 function parsed({ headers, body }: ClientAnswer): { value: unknown } | null {

@@ -39,7 +39,10 @@ export function healthRoutes({ database, gateway }: Omit<OperationsParts, 'guard
     if (gateway.isKeyRefused()) {
       throw new Problem('payment-service-unavailable', { detail: 'The service refuses the key.' });
     }
-    res.set('cache-control', 'no-store').json({ status: 'ready', mode: gateway.mode });
+    // Not red: orders, returns and webhooks are served, and without traffic nobody would learn that it is mended.
+    const { misconfigured } = gateway.standing();
+    const warning = misconfigured === null ? {} : { warning: misconfigured };
+    res.set('cache-control', 'no-store').json({ status: 'ready', mode: gateway.mode, ...warning });
   });
   return router;
 }
@@ -69,6 +72,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
     res.set('referrer-policy', 'same-origin');
     next();
   });
+  router.use('/admin', guard.refuseViewers);
   router.use(loginRoutes({ database, guard }));
   router.use(todayRoutes(pages));
   router.use(orderListRoutes(pages));

@@ -14,9 +14,10 @@ import { findOrder, findOrderStatuses } from './repository.ts';
 export type OrderStreams = {
   /**
    * Sends the order now and whenever its status changes, until the reader leaves or ten minutes are over.
+   * @param address of the client, as limits count it
    * @throws {Problem} 429 when too many read already: readers then ask now and again, as they can anyway
    */
-  open(order: Order, req: Request, res: Response): void;
+  open(order: Order, address: string, req: Request, res: Response): void;
 };
 
 const LOOK_EVERY_MS = 1_000;
@@ -30,9 +31,16 @@ const MAX_LOOKS = 600;
 const COMMENT_EVERY_LOOKS = 15;
 const TRY_AGAIN_SEC = 30;
 
-type Reader = { orderId: string; res: Response; sent: OrderStatus; looks: number };
+type Reader = { orderId: string; address: string; res: Response; sent: OrderStatus; looks: number };
 
-export function createOrderStreams({ db, logger }: { db: Queryable; logger: Logger }): OrderStreams {
+type Parts = {
+  db: Queryable;
+  /** Readers from one client address: nobody but a whole office needs many, and nobody may take all there are. */
+  maxOfAddress: number;
+  logger: Logger;
+};
+
+export function createOrderStreams({ db, maxOfAddress, logger }: Parts): OrderStreams {
   const readers = new Set<Reader>();
   let isLooking = false;
 
@@ -70,11 +78,12 @@ export function createOrderStreams({ db, logger }: { db: Queryable; logger: Logg
   }
 
   return {
-    open: (order, req, res) => {
+    open: (order, address, req, res) => {
       const ofThisOne = [...readers].filter(({ orderId }) => orderId === order.id).length;
-      if (readers.size >= MAX_READERS || ofThisOne >= MAX_READERS_OF_ONE)
+      const ofAddress = [...readers].filter((reader) => reader.address === address).length;
+      if (readers.size >= MAX_READERS || ofThisOne >= MAX_READERS_OF_ONE || ofAddress >= maxOfAddress)
         throw new Problem('too-many-requests', { retryAfterSec: TRY_AGAIN_SEC });
-      const reader: Reader = { orderId: order.id, res, sent: order.status, looks: 1 };
+      const reader: Reader = { orderId: order.id, address, res, sent: order.status, looks: 1 };
       readers.add(reader);
       req.once('close', () => readers.delete(reader));
       res.set({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream');

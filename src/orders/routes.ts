@@ -1,8 +1,10 @@
 import cors from 'cors';
-import express, { Router } from 'express';
+import express, { Router, type RequestHandler } from 'express';
 import { bearerToken, isSecret } from '../platform/bearer.ts';
+import { clientNetwork } from '../platform/client-network.ts';
 import type { Database } from '../platform/database.ts';
 import { ID_PATTERN, newId } from '../platform/ids.ts';
+import { limitGuesses, type GuessLimit } from '../platform/guess-limit.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { Problem } from '../platform/problem.ts';
@@ -21,15 +23,25 @@ export type OrderRoutesParts = {
   storefrontOrigins: readonly string[];
   /** Null: `POST /orders` is off. */
   shopApiToken: Secret | null;
+  guesses: GuessLimit;
+  /** Limits what one client address reads. */
+  limitReads: RequestHandler;
+  /** Streams of events for one client address at once. */
+  maxStreams: number;
   logger: Logger;
 };
 
 /** What storefronts read: the catalogue and their own orders. And how a shop that prices elsewhere places one. */
 export function orderRoutes(parts: OrderRoutesParts): Router {
   const { database, catalogue } = parts;
-  const streams = createOrderStreams({ db: database, logger: parts.logger });
+  const streams = createOrderStreams({ db: database, maxOfAddress: parts.maxStreams, logger: parts.logger });
   const router = Router();
-  router.use(['/orders', '/products'], cors({ origin: [...parts.storefrontOrigins], maxAge: 600 }));
+  router.use(
+    ['/orders', '/products'],
+    cors({ origin: [...parts.storefrontOrigins], maxAge: 600, exposedHeaders: ['retry-after'] }),
+  );
+  // Behind the CORS headers: a storefront has to be able to read the refusal.
+  router.use(['/orders', '/products'], parts.limitReads);
 
   router.get('/products', async (_req, res) => {
     const products = await catalogue.products();
@@ -42,12 +54,14 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
   });
 
   router.get('/orders/:orderId/events', async (req, res) => {
-    streams.open(await known(parts, req.params.orderId), req, res);
+    const order = await known(parts, req.params.orderId);
+    streams.open(order, clientNetwork(req.ip), req, res);
   });
 
   const { shopApiToken } = parts;
   if (shopApiToken !== null) {
-    router.post('/orders', express.json({ limit: '256kb', inflate: false }), async (req, res) => {
+    const guard = limitGuesses(parts.guesses, (token) => isSecret(token, shopApiToken));
+    router.post('/orders', guard, express.json({ limit: '256kb', inflate: false }), async (req, res) => {
       const token = bearerToken(req.get('authorization'));
       if (token === null || !isSecret(token, shopApiToken)) throw new Problem('unauthorized');
       if (req.body === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON.' });

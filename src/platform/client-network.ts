@@ -2,15 +2,21 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 const GROUPS = 8;
 const GROUPS_OF_ONE_CLIENT = 4;
+/** As some proxies write them: `[2001:db8::1]:443` and `203.0.113.9:443`. */
+const WITH_PORT = /^(?:\[(.*)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/;
 
 /**
  * Whom a limit counts: an IPv4 address, or the /64 network of an IPv6 one, because whoever has one address of such a
- * network has all of them (RFC 6177). An IPv4 address written as IPv6 is the IPv4 one.
+ * network has all of them (RFC 6177). An IPv4 address written as IPv6 is the IPv4 one. All that is no address counts as
+ * one client.
  */
 export function clientNetwork(address: string | undefined): string {
-  const [plain = ''] = (address ?? '').toLowerCase().split('%');
+  const text = (address ?? '').toLowerCase();
+  const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
+  const [plain = ''] = (bracketed ?? dotted ?? text).split('%');
   const mapped = plain.replace(/^(?:0*:)*ffff:(?=\d+\.)/, '');
-  if (isIPv4(mapped) || !isIPv6(plain)) return mapped;
+  if (isIPv4(mapped)) return mapped;
+  if (!isIPv6(plain)) return '';
   const [start = [], end] = plain.split('::').map((part) => part.split(':').filter((group) => group !== ''));
   // What "::" stands for; without one nothing is left out.
   const zeros = end === undefined ? 0 : GROUPS - start.length - end.length;

@@ -17,7 +17,7 @@ export const PROBLEMS = {
     status: 401,
     title: 'A valid credential is needed',
     cause: 'The Authorization header is missing, or its token is not the configured one.',
-    cure: 'Send `Authorization: Bearer` with SHOP_API_TOKEN for orders, with ADMIN_TOKEN for metrics.',
+    cure: 'Send `Authorization: Bearer` with SHOP_API_TOKEN for orders, with ADMIN_TOKEN or an operator’s token for metrics.',
   },
   'bad-signature': {
     status: 401,
@@ -32,6 +32,12 @@ export const PROBLEMS = {
     cause:
       'A page of another site sent the request, and its origin is neither PUBLIC_URL nor one of STOREFRONT_ORIGINS.',
     cure: 'Add the origin of your storefront to STOREFRONT_ORIGINS, exactly as browsers send it.',
+  },
+  'viewer-may-not-act': {
+    status: 403,
+    title: 'Your role is to look, not to act',
+    cause: 'The token belongs to an operator whom OPERATORS calls a viewer.',
+    cure: 'Ask an operator to do it, or have the role changed in OPERATORS.',
   },
   'not-found': {
     status: 404,
@@ -105,7 +111,8 @@ export const PROBLEMS = {
   'too-many-requests': {
     status: 429,
     title: 'Too many requests, try again later',
-    cause: 'This address or e-mail has asked more often than CHECKOUTS_PER_MINUTE and its like allow.',
+    cause:
+      'This address or e-mail has asked more often than CHECKOUTS_PER_MINUTE and its like allow, or the address has shown ten wrong tokens.',
     cure: 'Wait for Retry-After. Behind a reverse proxy, see that it passes the address of the client on.',
   },
   'too-many-open-payments': {

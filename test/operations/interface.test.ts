@@ -112,6 +112,18 @@ async function flood(): Promise<Response> {
   }
 }
 
+/** Asks until it is refused, at most a thousand times. */
+async function floodWith(ask: () => Promise<Response>): Promise<Response> {
+  for (let asked = 0; ; asked += 1) {
+    const answer = await ask();
+    if (answer.status === 429 || asked === 1_000) return answer;
+    await answer.body?.cancel();
+  }
+}
+
+const guess = (method: string, path: string) => (): Promise<Response> =>
+  fetch(limited.origin + path, { method, headers: bearer('a-guess') });
+
 async function floodOfWebhooks(): Promise<Response> {
   const open = await startProgram({ areWebhooksUnsigned: true });
   for (let sent = 0; ; sent += 1) {
@@ -214,7 +226,11 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       return answer;
     },
   },
-  readOrder: { 'not-found': () => get(`/orders/${NOBODY}`) },
+  listProducts: { 'too-many-requests': () => floodWith(() => fetch(`${limited.origin}/products`)) },
+  readOrder: {
+    'not-found': () => get(`/orders/${NOBODY}`),
+    'too-many-requests': () => floodWith(() => fetch(`${limited.origin}/orders/${NOBODY}`)),
+  },
   watchOrder: { 'not-found': () => get(`/orders/${NOBODY}/events`), 'too-many-requests': tooManyReaders },
   returnFromCheckout: { 'not-found': () => comeBack(NOBODY) },
   receiveWebhook: {
@@ -236,6 +252,7 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       return place({ ...anOrder, externalId: 'B-1' });
     },
     'invalid-input': () => place({ ...anOrder, discount: '1.00' }),
+    'too-many-requests': () => floodWith(guess('POST', '/orders')),
   },
   isReady: {
     'payment-service-unavailable': async () => {
@@ -250,6 +267,7 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
   readMetrics: {
     unauthorized: () => get('/metrics'),
     'not-found': fromAnotherMachine,
+    'too-many-requests': () => floodWith(guess('GET', '/metrics')),
   },
 };
 

@@ -154,12 +154,14 @@ function StoppedCurrencies({ stops }: Pick<Today, 'stops'>): VNode {
   );
 }
 
-function Service({ standing: { isKeyRefused, failingForMs, pausedForMs } }: Pick<Today, 'standing'>): VNode {
+function Service({ standing }: Pick<Today, 'standing'>): VNode {
+  const { isKeyRefused, misconfigured, failingForMs, pausedForMs } = standing;
   const paused = Object.entries(pausedForMs).filter(([, ms]) => ms > 0);
-  const isWell = !isKeyRefused && failingForMs === 0;
+  const isWell = !isKeyRefused && misconfigured === null && failingForMs === 0;
   return (
     <Card id="service" title="Payment service" isRaised={!isWell}>
       {isKeyRefused && <p class="alarm">It refuses the secret key: check GATEWAY_SECRET_KEY.</p>}
+      {misconfigured !== null && <p class="alarm">No checkout was opened: {misconfigured}.</p>}
       {failingForMs > 0 && (
         <p class="alarm">It is failing, and is asked again in {Math.ceil(failingForMs / 1_000)} s.</p>
       )}

@@ -13,7 +13,7 @@ export function LoginPage({ fault }: { fault: string | null }): VNode {
           </p>
         )}
         <form method="post" action="/admin/login" class="stack">
-          <label for="token">Admin token</label>
+          <label for="token">Your token</label>
           <input id="token" name="token" type="password" required autocomplete="current-password" />
           <button>Log in</button>
         </form>

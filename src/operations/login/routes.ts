@@ -1,15 +1,18 @@
 import express, { Router } from 'express';
 import { clientNetwork } from '../../platform/client-network.ts';
 import type { Database } from '../../platform/database.ts';
+import { createGuessLimit } from '../../platform/guess-limit.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { isFromHere, type AdminGuard } from '../admin-guard.ts';
-import { createLoginLimit } from './limit.ts';
 import { LoginPage, StaleFormPage } from './login-page.tsx';
+
+/** Nobody types a token eleven times, and a person can wait. */
+const WINDOW_SEC = 15 * 60;
 
 /** In and out. */
 export function loginRoutes({ database, guard }: { database: Database; guard: AdminGuard }): Router {
   const router = Router();
-  const limit = createLoginLimit(database);
+  const limit = createGuessLimit(database, 'admin-login', WINDOW_SEC);
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '4kb' });
   router.get('/admin/login', (_req, res) => {
     sendPage(res, LoginPage({ fault: null }));
@@ -28,7 +31,7 @@ export function loginRoutes({ database, guard }: { database: Database; guard: Ad
     }
     const cookie = guard.login(new URLSearchParams(String(req.body)).get('token') ?? '');
     if (cookie === null) {
-      sendPage(res, LoginPage({ fault: 'That is not the admin token.' }), 401);
+      sendPage(res, LoginPage({ fault: 'That is not the token of an operator.' }), 401);
       return;
     }
     await limit.forget(address);

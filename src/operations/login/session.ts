@@ -17,13 +17,17 @@ export type Sessions = {
 export const SESSION_SEC = 12 * 3_600;
 
 /**
- * Signed, not stored. The key comes from the admin token, so that every node takes the login of another one, a restart
- * logs nobody out, and a new token logs out everybody. It is stretched: a stolen cookie must not give the token away.
+ * Of one operator. Signed, not stored. The key comes from the operator's token, so that every node takes the login of
+ * another one, a restart logs nobody out, and a new token logs that operator out everywhere. It is stretched: a stolen
+ * cookie must not give the token away.
  */
 export function createSessions(token: Secret | null, clock: Clock): Sessions {
-  const key =
-    token === null ? randomBytes(32) : scryptSync(token.reveal(), 'payment-integrator/admin-session', 32);
-  const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+  // Stretching takes some 50 ms, so nobody waits for it before a first login.
+  let key: Buffer | undefined;
+  const keyOnce = (): Buffer =>
+    (key ??=
+      token === null ? randomBytes(32) : scryptSync(token.reveal(), 'payment-integrator/admin-session', 32));
+  const sign = (text: string): string => createHmac('sha256', keyOnce()).update(text).digest('base64url');
   // Of this process: elsewhere a closed session ends with its cookie, which the browser has been told to forget.
   const closed = new Map<string, number>();
   const nowSec = (): number => Math.floor(clock.now().getTime() / 1_000);
@@ -35,7 +39,7 @@ export function createSessions(token: Secret | null, clock: Clock): Sessions {
     },
     idOf: (cookie) => {
       const [, id = '', until = '', signature = ''] = /^([\w-]+\.(\d{1,12}))\.([\w-]+)$/.exec(cookie) ?? [];
-      if (!isSecret(signature, new Secret(sign(`session ${id}`)))) return null;
+      if (signature === '' || !isSecret(signature, new Secret(sign(`session ${id}`)))) return null;
       return Number(until) > nowSec() && !closed.has(id) ? id : null;
     },
     close: (id) => {

@@ -56,7 +56,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'The catalogue',
     description: 'What can be bought, with exact prices. Prices come from the server alone.',
     success: { status: 200, schema: 'Product', isList: true },
-    problems: ALWAYS,
+    problems: ['too-many-requests', ...ALWAYS],
   },
   {
     id: 'startCheckout',
@@ -103,7 +103,7 @@ export const OPERATIONS: readonly Operation[] = [
       'pending: not paid yet, or being confirmed. paid: proven by the service. failed: may be tried again. expired: nobody paid in time. review: a person looks at it, the shopper must not pay again.',
     parameters: [orderId],
     success: { status: 200, schema: 'Order' },
-    problems: ['not-found', ...ALWAYS],
+    problems: ['not-found', 'too-many-requests', ...ALWAYS],
   },
   {
     id: 'watchOrder',
@@ -150,7 +150,14 @@ export const OPERATIONS: readonly Operation[] = [
     description: 'For your backend alone. Pay it by POST /checkout with its orderId.',
     body: { schema: 'OrderInput', contentTypes: JSON_BODY },
     success: { status: 201, schema: 'Order' },
-    problems: [...BODY_PROBLEMS, 'unauthorized', 'external-id-taken', 'invalid-input', ...ALWAYS],
+    problems: [
+      ...BODY_PROBLEMS,
+      'unauthorized',
+      'external-id-taken',
+      'invalid-input',
+      'too-many-requests',
+      ...ALWAYS,
+    ],
     token: 'shopApiToken',
   },
   {
@@ -179,9 +186,10 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/metrics',
     tag: 'Operations',
     summary: 'For Prometheus',
-    description: 'Without ADMIN_TOKEN: from this machine only, and never in production.',
+    description:
+      'Opened by ADMIN_TOKEN, or by the token of any operator. Without either: from this machine only, and never in production.',
     success: { status: 200, contentType: 'text/plain' },
-    problems: ['unauthorized', 'not-found', ...ALWAYS],
+    problems: ['unauthorized', 'not-found', 'too-many-requests', ...ALWAYS],
     token: 'adminToken',
   },
 ];

@@ -44,6 +44,7 @@ export function AdminPage({ frame: { visitor, mode, told }, title, here, childre
           </ul>
         </nav>
         <p class={`badge ${mode}`}>{mode} mode</p>
+        {visitor.isNamed && <p>{visitor.name}</p>}
         {visitor.hasSession && (
           <form method="post" action="/admin/logout">
             <FormToken visitor={visitor} />
@@ -73,10 +74,14 @@ export function FormToken({ visitor }: { visitor: Visitor }): VNode {
 export function WhoAndWhy({ visitor, id }: { visitor: Visitor; id: string }): VNode {
   return (
     <>
-      <p class="field">
-        <label for={`${id}-by`}>Your name</label>
-        <input id={`${id}-by`} name="by" required maxLength={80} value={visitor.name} autocomplete="name" />
-      </p>
+      {visitor.isNamed ? (
+        <p class="field">Signed by {visitor.name}</p>
+      ) : (
+        <p class="field">
+          <label for={`${id}-by`}>Your name</label>
+          <input id={`${id}-by`} name="by" required maxLength={80} value={visitor.name} autocomplete="name" />
+        </p>
+      )}
       <p class="field wide">
         <label for={`${id}-note`}>Why, in a sentence</label>
         <input id={`${id}-note`} name="note" required maxLength={500} autocomplete="off" />
