@@ -62,8 +62,8 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   );
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   app.use(metricsRoutes({ database, gateway, guard, meters: program.meters }));
-  const { settle, redeliver } = program;
-  app.use(adminRoutes({ database, gateway, guard, settle, redeliver, logger }));
+  const { settle, redeliver, hasReceiver } = program;
+  app.use(adminRoutes({ database, gateway, guard, settle, redeliver, hasReceiver, logger }));
   app.use('/shop', shopOf(program));
   if (config.demoShop) {
     app.get('/', (_req, res) => {
