@@ -254,4 +254,12 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     breaks: 'who wants it a second time is told that it is paid',
     tests: ['test/checkout/form-twice.test.ts'],
   },
+  {
+    bug: 'a process that stops cuts its requests after five seconds',
+    file: 'src/start-server.ts',
+    find: 'const ANSWERED_WITHIN_MS = 9_000;',
+    replace: 'const ANSWERED_WITHIN_MS = 5_000;',
+    breaks: 'at each deployment shoppers lose a checkout, and leave a payment in doubt',
+    tests: ['test/processes/stopping.test.ts'],
+  },
 ];
