@@ -262,4 +262,28 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     breaks: 'at each deployment shoppers lose a checkout, and leave a payment in doubt',
     tests: ['test/processes/stopping.test.ts'],
   },
+  {
+    bug: 'each click of a storefront is an intent of its own',
+    file: 'src/storefront/checkout-client.js',
+    find: 'if (running) return running;',
+    replace: '',
+    breaks: 'a double click makes two orders before the first answer is there',
+    tests: ['test/storefront/checkout-client.test.ts'],
+  },
+  {
+    bug: 'an intent is forgotten when the page is loaded again',
+    file: 'src/storefront/checkout-client.js',
+    find: "localStorage.getItem(INTENTS) ?? '{}'",
+    replace: 'onThisPage',
+    breaks: 'a reload makes a second order, and both can be paid',
+    tests: ['test/storefront/checkout-client.test.ts'],
+  },
+  {
+    bug: 'an intent outlives its paid order',
+    file: 'src/storefront/checkout-client.js',
+    find: "const FINISHED = new Set(['paid', 'cancelled']);",
+    replace: 'const FINISHED = new Set();',
+    breaks: 'who wants the same thing again is told that it is paid',
+    tests: ['test/storefront/checkout-client.test.ts'],
+  },
 ];
