@@ -286,4 +286,12 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     breaks: 'who wants the same thing again is told that it is paid',
     tests: ['test/storefront/checkout-client.test.ts'],
   },
+  {
+    bug: 'orders of any size are taken',
+    file: 'src/orders/input.ts',
+    find: 'const MAX_LINES_BYTES = 64 * 1_024;',
+    replace: 'const MAX_LINES_BYTES = 256 * 1_024;',
+    breaks: 'a paid order cannot be delivered, because its receiver refuses the size',
+    tests: ['test/orders/order-size.test.ts'],
+  },
 ];
