@@ -77,8 +77,8 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(metricsRoutes({ database, gateway, guard, meters: program.meters }));
-  const { settle, redeliver } = program;
-  app.use(adminRoutes({ database, gateway, guard, settle, redeliver, logger }));
+  const { settle, redeliver, hasReceiver } = program;
+  app.use(adminRoutes({ database, gateway, guard, settle, redeliver, hasReceiver, logger }));
   const limitPages = limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE);
   app.use('/shop', (req, res, next) => {
     // A page has a dozen of them, and they are in memory.

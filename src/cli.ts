@@ -26,6 +26,7 @@ npm run findings  -- list [--json] | export [--csv | --json] [--all]
 npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
                      resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
 npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
+                     send-unsent --by "name" [--note "why"]
 npm run currencies -- list | release <currency> --note "why" --by "name"
 npm run db:migrate
 `;

@@ -5,7 +5,12 @@ import { createStartCheckout, type StartCheckout } from './checkout/start-checko
 import type { Surroundings } from './embedded.ts';
 import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
-import { createRedeliver, type Redeliver } from './fulfilment/redeliver.ts';
+import {
+  createRedeliver,
+  createSendUnsent,
+  type Redeliver,
+  type SendUnsent,
+} from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { createMeters, type Meters } from './operations/metrics/meters.ts';
@@ -43,6 +48,9 @@ export type Program = {
   reconcile: Reconcile;
   alarm: Alarm;
   redeliver: Redeliver;
+  sendUnsent: SendUnsent;
+  /** Whether anybody is told of releases: FULFILMENT_URL, or the shop's own receiver. */
+  hasReceiver: boolean;
   /** What this process counts of itself. */
   meters: Meters;
   /** Null: nobody asked for traces. */
@@ -151,6 +159,8 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     ),
     alarm,
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
+    sendUnsent: createSendUnsent({ database, mode, receiver, onDue }),
+    hasReceiver: receiver !== null,
     dueReleases: createDueReleases({ database, mode, receiver, logger, watch: watch.loops }),
     wakeUp,
   };

@@ -4,7 +4,7 @@ import { compose, type Program } from './compose.ts';
 import type { Config } from './config.ts';
 import { prepareSurroundings, type Surroundings } from './embedded.ts';
 import type { OwnParts } from './own.ts';
-import { sleep } from './platform/clock.ts';
+import { sleep, systemClock } from './platform/clock.ts';
 import { createExpressMessages } from './platform/express-messages.ts';
 import { listen } from './platform/http-server.ts';
 import { problemText } from './platform/problem.ts';
@@ -38,6 +38,12 @@ export type ServerOptions = {
  * heard it twice by then. Connections that wait to be accepted when a listener closes are reset, whatever they carry.
  */
 const NOTICE_MS = 3_000;
+
+/**
+ * How long after the signal requests in flight are waited for, the notice included. A checkout takes as long as the
+ * service takes to open it, and cut off it leaves a payment in doubt. A second later the process ends (STOP_WITHIN_MS).
+ */
+const ANSWERED_WITHIN_MS = 9_000;
 
 /** Starts the server and whatever the configuration leaves to it. @throws errors that {@link runProcess} explains */
 export async function startServer(options: ServerOptions): Promise<StartedServer> {
@@ -81,6 +87,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   const worker = config.WORKER === 'inline' ? startWorker(program) : null;
   const serve = handler;
   const leave = async (): Promise<void> => {
+    const sinceMs = systemClock.elapsedMs();
     const stopping = refuseAs('stopping');
     handler = (req, res) => {
       (pathOf(req) === '/readyz' ? stopping : serve)(req, res);
@@ -88,7 +95,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
     http.announceEnd();
     // A person at a terminal has no balancer to wait for.
     if (config.production) await sleep(NOTICE_MS);
-    await http.close();
+    await http.close(ANSWERED_WITHIN_MS - (systemClock.elapsedMs() - sinceMs));
   };
   return {
     origin,

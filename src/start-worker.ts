@@ -1,6 +1,8 @@
 import type { Config } from './config.ts';
 import type { Program } from './compose.ts';
 import { forgetOldKeys } from './checkout/idempotency/repository.ts';
+import { unsentReleases } from './fulfilment/repository.ts';
+import { tellOfUnsent } from './fulfilment/unsent.ts';
 import { sumSettledHours } from './operations/charts/repository.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
@@ -30,6 +32,7 @@ export function startWorker(program: Program): Worker {
   duePayments.start();
   dueReleases.start();
   schedule.start();
+  void warnOfUnsent(program);
   const stopping = new AbortController();
   const sumHours = (): Promise<void> =>
     sumSettledHours(database, gateway.mode, stopping.signal).catch((error: unknown) => {
@@ -50,4 +53,15 @@ export function startWorker(program: Program): Worker {
       await Promise.all([duePayments.stop(), dueReleases.stop(), summing]);
     },
   };
+}
+
+/** A receiver that was configured later gets nothing of what was recorded before, until a person asks for it. */
+async function warnOfUnsent({ database, gateway, hasReceiver, logger }: Program): Promise<void> {
+  if (!hasReceiver) return;
+  try {
+    const told = tellOfUnsent(await unsentReleases(database, gateway.mode), hasReceiver);
+    if (told !== null) logger.warn(told);
+  } catch (error) {
+    logger.warn({ err: error }, 'counting releases that were never sent failed');
+  }
 }

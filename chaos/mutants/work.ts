@@ -216,8 +216,8 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the receiver is believed whatever it answers',
     file: 'src/fulfilment/http-receiver.ts',
-    find: 'if (answer.statusCode < 200 || answer.statusCode > 299)',
-    replace: 'if (false)',
+    find: 'if (status >= 200 && status <= 299) return;',
+    replace: 'if (status > 0) return;',
     breaks: 'a 500 is a receipt',
     tests: ['test/fulfilment/fulfilment.test.ts'],
   },
@@ -356,5 +356,21 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     replace: 'return pauseSec > 0',
     breaks: 'what was opened in one burst is looked at in one burst for eight days',
     tests: BY_HINTS,
+  },
+  {
+    bug: 'what was never sent is called delivered',
+    file: 'src/fulfilment/unsent.ts',
+    find: 'if (count === 0 || oldest === null) return null;',
+    replace: 'if (count === 0 || oldest === null || !hasReceiver || hasReceiver) return null;',
+    breaks: 'orders that were paid before there was a receiver are never shipped, and nobody knows',
+    tests: ['test/fulfilment/unsent.test.ts'],
+  },
+  {
+    bug: 'only the first batch of unsent releases is sent',
+    file: 'src/fulfilment/redeliver.ts',
+    find: 'if (count < atOnce) return total;',
+    replace: 'if (count <= atOnce) return total;',
+    breaks: 'the rest is never shipped',
+    tests: ['test/fulfilment/unsent.test.ts'],
   },
 ];

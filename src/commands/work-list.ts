@@ -17,7 +17,7 @@ export type WorkListArguments = {
 export type Entry = { line: string; json: object };
 
 /** What a person asks for: options trimmed, empty ones counted as not given. */
-export type Request = { id: string; by: string } & Partial<
+export type Request = { /** Empty where none is needed. */ id: string; by: string } & Partial<
   Record<'note' | 'owner' | 'decision' | 'refund', string>
 >;
 
@@ -25,6 +25,8 @@ export type Deed = {
   /** How it is typed, after `npm run <list> --`. */
   usage: string;
   needs: readonly ('note' | 'owner')[];
+  /** About the whole list, and not about one of its items. */
+  isOfAll?: boolean;
   /** @returns what to tell the person and whether it was done. @throws {WorkListError} for what cannot be done */
   perform(program: Program, request: Request): Promise<{ isDone: boolean; told: string }>;
 };
@@ -35,6 +37,8 @@ export type WorkList = {
   /** What an id looks like. */
   id: RegExp;
   list(program: Program): Promise<Entry[]>;
+  /** What is not on the list and must be known to read it; null: nothing. */
+  notice?(program: Program): Promise<string | null>;
   deeds: Record<string, Deed>;
 };
 
@@ -48,7 +52,10 @@ export async function workList(
   { positionals, values }: WorkListArguments,
 ): Promise<number> {
   const [verb = 'list', id, ...more] = positionals;
-  if (verb === 'list') return print(list, await list.list(program), values.json);
+  if (verb === 'list') {
+    const notice = (await list.notice?.(program)) ?? null;
+    return print(list, await list.list(program), notice, values.json);
+  }
   try {
     const deed = Object.hasOwn(list.deeds, verb) ? list.deeds[verb] : undefined;
     const request = deed && more.length === 0 ? requestOf(deed, list.id, id, values) : null;
@@ -63,17 +70,24 @@ export async function workList(
   }
 }
 
-function print({ empty }: WorkList, entries: readonly Entry[], asJson: boolean): number {
+function print(
+  { empty }: WorkList,
+  entries: readonly Entry[],
+  notice: string | null,
+  asJson: boolean,
+): number {
   // References that are not ours come from outside: a terminal must not obey them.
   const lines = entries.map(({ line }) => line.replace(/\p{C}/gu, '?').trimEnd());
-  const text = lines.length === 0 ? empty : lines.join('\n');
+  const told = [...lines, ...(notice === null ? [] : [notice])];
+  const text = told.length === 0 ? empty : told.join('\n');
   process.stdout.write(`${asJson ? JSON.stringify(entries.map(({ json }) => json)) : text}\n`);
+  if (asJson && notice !== null) process.stderr.write(`${notice}\n`);
   return 0;
 }
 
 /** @returns null when something is missing. @throws {WorkListError} when the name is not a person's */
 function requestOf(
-  { needs }: Deed,
+  { needs, isOfAll = false }: Deed,
   pattern: RegExp,
   id: string | undefined,
   values: WorkListArguments['values'],
@@ -83,11 +97,11 @@ function requestOf(
     return text ? [[option, text] as const] : [];
   });
   const { by, ...rest } = Object.fromEntries(given) as Partial<Request>;
-  if (id === undefined || !pattern.test(id) || by === undefined) return null;
+  if (by === undefined || (isOfAll ? id !== undefined : id === undefined || !pattern.test(id))) return null;
   if (needs.some((option) => rest[option] === undefined)) return null;
   // Its entries could not be told from ours.
   if (NOT_A_PERSON.includes(by)) throw new WorkListError(`"${by}" is not a person: give your name with --by`);
-  return { id, by, ...rest };
+  return { id: id ?? '', by, ...rest };
 }
 
 function usageOf({ name, deeds }: WorkList, deed: Deed | undefined): string {

@@ -1,4 +1,5 @@
-import { undeliveredReleases } from '../fulfilment/repository.ts';
+import { undeliveredReleases, unsentReleases } from '../fulfilment/repository.ts';
+import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { listFindings, resolveFinding } from '../reconciliation/findings.ts';
 import { addNote, assignFinding } from '../reconciliation/work-list/repository.ts';
@@ -14,6 +15,7 @@ import { WorkListError, type WorkList } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
 const RELEASE_OR_ORDER_ID = /^(rel_)?[A-Za-z0-9]{24}$/;
+const NOBODY_RECEIVES = 'nobody receives releases: set FULFILMENT_URL and FULFILMENT_SECRET first';
 const DONE_OR_GONE = (isDone: boolean, told: string) => ({
   isDone,
   told: isDone ? told : 'There is no such open item.',
@@ -119,16 +121,25 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         ].join(' '),
         json: { amount: formatMajor({ amount, currency }), currency, ...release },
       })),
+    notice: async ({ database, gateway, hasReceiver }) =>
+      tellOfUnsent(await unsentReleases(database, gateway.mode), hasReceiver),
     deeds: {
+      'send-unsent': {
+        usage: 'send-unsent --by "your name" [--note "why"]',
+        needs: [],
+        isOfAll: true,
+        perform: async ({ sendUnsent }, { by, note }) => {
+          const count = await sendUnsent({ by, note: note ?? null });
+          if (count === 'nobody-receives') throw new WorkListError(NOBODY_RECEIVES);
+          return { isDone: true, told: `Due now: ${count}.` };
+        },
+      },
       redeliver: {
         usage: 'redeliver <release or order id> --by "your name" [--note "why"]',
         needs: [],
         perform: async ({ redeliver }, { id, by, note }) => {
           const result = await redeliver({ idOrOrderId: id, by, note: note ?? null });
-          if (result === 'nobody-receives')
-            throw new WorkListError(
-              'nobody receives releases: set FULFILMENT_URL and FULFILMENT_SECRET first',
-            );
+          if (result === 'nobody-receives') throw new WorkListError(NOBODY_RECEIVES);
           const isDone = result === 'due';
           return { isDone, told: isDone ? 'Due now.' : 'There is no such release.' };
         },

@@ -1,7 +1,7 @@
 import type { Database } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Receiver } from './release.ts';
-import { makeDeliveryDue } from './repository.ts';
+import { makeDeliveryDue, makeUnsentDue } from './repository.ts';
 
 /**
  * Has a release delivered again, under the id it has had from the start: one that was given up, one that still waits,
@@ -28,5 +28,32 @@ export function createRedeliver({ database, mode, receiver, onDue }: RedeliverPa
     if (!(await makeDeliveryDue(database, mode, idOrOrderId, by, note))) return 'unknown';
     onDue();
     return 'due';
+  };
+}
+
+/** So many releases share a statement: rows are locked for a moment only, however many there are. */
+const UNSENT_AT_ONCE = 500;
+
+/**
+ * Has everything delivered that was recorded while there was no receiver.
+ * @returns how many releases are due now, or that there is still no receiver
+ */
+export type SendUnsent = (
+  request: Omit<RedeliveryRequest, 'idOrOrderId'>,
+) => Promise<number | 'nobody-receives'>;
+
+/** @param atOnce rows of one statement */
+export function createSendUnsent(
+  { database, mode, receiver, onDue }: RedeliverParts,
+  atOnce = UNSENT_AT_ONCE,
+): SendUnsent {
+  return async ({ by, note }) => {
+    if (receiver === null) return 'nobody-receives';
+    for (let total = 0; ;) {
+      const count = await makeUnsentDue(database, mode, by, note, atOnce);
+      total += count;
+      if (count > 0) onDue();
+      if (count < atOnce) return total;
+    }
   };
 }

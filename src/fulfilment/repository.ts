@@ -176,3 +176,41 @@ export async function makeDeliveryDue(
   );
   return rows.length === 1;
 }
+
+/** Releases that were recorded while nobody received them: how many, and since when. */
+export type Unsent = { count: number; oldest: Date | null };
+
+export async function unsentReleases(db: Queryable, mode: Mode): Promise<Unsent> {
+  const [row] = await db.query<Unsent>(
+    `SELECT count(*)::int AS count, min(released_at) AS oldest FROM releases WHERE mode = $1 AND delivery = 'unneeded'`,
+    [mode],
+  );
+  return row ?? { count: 0, oldest: null };
+}
+
+/** Makes up to `limit` unsent releases due, oldest first, each under the id it has. @returns how many */
+export async function makeUnsentDue(
+  db: Queryable,
+  mode: Mode,
+  by: string,
+  note: string | null,
+  limit: number,
+): Promise<number> {
+  const rows = await db.query(
+    `WITH oldest AS (
+       SELECT id FROM releases WHERE mode = $1 AND delivery = 'unneeded' ORDER BY released_at, id LIMIT $4 FOR UPDATE
+     ), asked AS (
+       UPDATE releases r SET delivery = 'waiting', next_check_at = now(), asked_again_at = now()
+       FROM oldest WHERE r.id = oldest.id
+       RETURNING r.id, r.order_id, r.reference
+     ), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, 'release-redelivery', reference, 'operator:' || $2, jsonb_strip_nulls(jsonb_build_object(
+         'release', id, 'was', 'unneeded', 'attempts', 0, 'note', $3::text))
+       FROM asked ORDER BY order_id
+     )
+     SELECT id FROM asked`,
+    [mode, by, note, limit],
+  );
+  return rows.length;
+}

@@ -14,4 +14,6 @@ export type AdminParts = {
   form: RequestHandler;
   askService: AskService;
   redeliver: Redeliver;
+  /** Whether anybody is told of releases. */
+  hasReceiver: boolean;
 };

@@ -20,7 +20,7 @@ import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
 export type OperationsParts = { database: Database; gateway: Gateway; guard: AdminGuard };
 export type AdminRouteParts = OperationsParts &
-  Pick<AdminParts, 'redeliver'> &
+  Pick<AdminParts, 'redeliver' | 'hasReceiver'> &
   Pick<AskParts, 'settle' | 'logger'>;
 
 const STYLESHEET = fileURLToPath(new URL('admin.css', import.meta.url));
@@ -59,10 +59,10 @@ export function metricsRoutes({ guard, ...parts }: OperationsParts & { meters: M
 
 /** For people: what is the state of the money, and what happened to this order? */
 export function adminRoutes(parts: AdminRouteParts): Router {
-  const { database, gateway, guard, redeliver } = parts;
+  const { database, gateway, guard, redeliver, hasReceiver } = parts;
   const askService = createAskService({ ...parts, mode: gateway.mode });
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
-  const pages: AdminParts = { database, gateway, guard, form, askService, redeliver };
+  const pages: AdminParts = { database, gateway, guard, form, askService, redeliver, hasReceiver };
   const router = Router();
   router.get('/admin/admin.css', (_req, res) => {
     res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);

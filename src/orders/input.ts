@@ -8,6 +8,12 @@ import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
 // PostgreSQL takes no NUL in a text, and nobody wants the other control characters in one.
 const text = z.string().regex(/^\P{Cc}+$/u, 'must be text without control characters');
 
+/**
+ * The lines as JSON. The receiver of the release gets them once the order is paid, and receivers commonly take 100 kB:
+ * what is too large for them is refused before the money, not after it.
+ */
+const MAX_LINES_BYTES = 64 * 1_024;
+
 const line = z.strictObject({
   description: text.max(200),
   unitAmount: z.string().regex(/^\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"'),
@@ -30,6 +36,8 @@ export function readOrderInput(body: unknown): OrderInput {
   if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
   const { externalId = null, email } = parsed.data;
   const currency = payableCurrency(parsed.data.currency) ?? parsed.data.currency;
+  if (Buffer.byteLength(JSON.stringify(parsed.data.lines)) > MAX_LINES_BYTES)
+    throw invalid('lines', 'are too long together: at most 64 KiB as JSON');
   const lines = parsed.data.lines.map(({ description, unitAmount, quantity }, at) => {
     const minor = parseMajor(unitAmount, currency);
     if (minor === null || minor === 0n) {

@@ -72,7 +72,7 @@ export const OPERATIONS: readonly Operation[] = [
         in: 'header',
         required: false,
         description:
-          'A name of your own for this request, kept for 72 hours: however often it is sent, there is one order and one answer.',
+          'A name of your own for this request, kept for 72 hours: however often it is sent, there is one order.',
       },
     ],
     body: { schema: 'CheckoutInput', contentTypes: [...JSON_BODY, 'application/x-www-form-urlencoded'] },

@@ -8,6 +8,8 @@ import type { ReleaseRow } from './repository.ts';
 type Props = {
   frame: Frame;
   undelivered: readonly Undelivered[];
+  /** What was never sent to anybody; null: nothing. */
+  notice: string | null;
   latest: readonly ReleaseRow[];
   next: string | null;
 };
@@ -15,16 +17,14 @@ type Props = {
 const MAX_SHOWN = 200;
 
 /** What its receiver does not have yet, and what was released lately. */
-export function ReleasesPage({ frame, undelivered, latest, next }: Props): VNode {
+export function ReleasesPage({ frame, undelivered, notice, latest, next }: Props): VNode {
   return (
     <AdminPage frame={frame} title="Releases" here="/admin/releases">
       <section aria-labelledby="undelivered">
         <h2 id="undelivered">Not delivered yet: {undelivered.length}</h2>
-        {undelivered.length === 0 ? (
-          <p class="none">Every release has been delivered.</p>
-        ) : (
-          <UndeliveredForm frame={frame} undelivered={undelivered} />
-        )}
+        {notice !== null && <p class="none">{notice}</p>}
+        {undelivered.length === 0 && notice === null && <p class="none">Every release has been delivered.</p>}
+        {undelivered.length > 0 && <UndeliveredForm frame={frame} undelivered={undelivered} />}
       </section>
       <section aria-labelledby="latest">
         <h2 id="latest">Latest</h2>

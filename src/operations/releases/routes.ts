@@ -1,5 +1,6 @@
 import { Router } from 'express';
-import { undeliveredReleases } from '../../fulfilment/repository.ts';
+import { undeliveredReleases, unsentReleases } from '../../fulfilment/repository.ts';
+import { tellOfUnsent } from '../../fulfilment/unsent.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { ID_PATTERN } from '../../platform/ids.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -12,18 +13,21 @@ import { ReleasesPage } from './releases-page.tsx';
 const RELEASE_ID = /^rel_[A-Za-z0-9]{24}$/;
 
 /** Who has not been told yet that an order is paid? */
-export function releaseRoutes({ database, gateway, guard, form, redeliver }: AdminParts): Router {
+export function releaseRoutes(parts: AdminParts): Router {
+  const { database, gateway, guard, form, redeliver, hasReceiver } = parts;
   const router = Router();
   const { mode } = gateway;
 
   router.get('/admin/releases', guard.requireLogin, async (req, res) => {
     const before = fitting(req.query.before, RELEASE_ID);
-    const [undelivered, latest] = await Promise.all([
+    const [undelivered, unsent, latest] = await Promise.all([
       undeliveredReleases(database, mode),
+      unsentReleases(database, mode),
       latestReleases(database, mode, before),
     ]);
     const next = latest.length > PAGE_ROWS ? (latest[PAGE_ROWS - 1]?.id ?? null) : null;
-    const page = { undelivered, latest: latest.slice(0, PAGE_ROWS), next };
+    const notice = tellOfUnsent(unsent, hasReceiver);
+    const page = { undelivered, notice, latest: latest.slice(0, PAGE_ROWS), next };
     sendPage(res, ReleasesPage({ frame: frameOf(guard, mode, req), ...page }));
   });
 
