@@ -138,7 +138,7 @@ const RECORD: Statement = {
         ELSE 'payment-' || s.status END, s.reference, s.cause,
         jsonb_strip_nulls(jsonb_build_object('verification', s.verification, 'evidence', e.hash, 'outcome', s.outcome,
           'suspense', stray.class, 'money', stray.money, 'earned', earned.id,
-          'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END))
+          'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END, 'delivery', CASE WHEN s.releases THEN s.delivery END))
       FROM seen s JOIN evidence e ON e.reference = s.reference LEFT JOIN stray ON stray.reference = s.reference
         LEFT JOIN stopped ON stopped.reference = s.reference LEFT JOIN contradiction c ON c.reference = s.reference
         LEFT JOIN earned ON earned.reference = s.reference
