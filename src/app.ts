@@ -23,7 +23,7 @@ import { webhookRoutes } from './webhooks/routes.ts';
  * @param messages what the listener makes of each exchange, if it makes them for Express
  */
 export function buildApp(program: Program, messages?: ExpressMessages): Express {
-  const { config, database, gateway, catalogue, logger } = program;
+  const { config, database, gateway, catalogue, logger, workerWatch } = program;
   const storefrontOrigins = config.STOREFRONT_ORIGINS;
   const guard = createAdminGuard(config.ADMIN_TOKEN ?? null, config.production);
   const app = express();
@@ -38,7 +38,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(securityHeaders(config.production));
   if (program.tracing !== null) app.use(traceRequests(program.tracing, TRACED));
 
-  app.use(healthRoutes({ database, gateway }));
+  app.use(healthRoutes({ database, gateway, workerWatch }));
   app.use(webhookRoutes(program.receiveWebhook));
   app.use(
     checkoutRoutes({
@@ -61,9 +61,9 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
     }),
   );
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
-  app.use(metricsRoutes({ database, gateway, guard, meters: program.meters }));
+  app.use(metricsRoutes({ database, gateway, guard, workerWatch, meters: program.meters }));
   const { settle, redeliver } = program;
-  app.use(adminRoutes({ database, gateway, guard, settle, redeliver, logger }));
+  app.use(adminRoutes({ database, gateway, guard, workerWatch, settle, redeliver, logger }));
   app.use('/shop', shopOf(program));
   if (config.demoShop) {
     app.get('/', (_req, res) => {

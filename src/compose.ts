@@ -8,6 +8,7 @@ import { createHttpReceiver } from './fulfilment/http-receiver.ts';
 import { createRedeliver, type Redeliver } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { createWorkerWatch, type WorkerWatch } from './operations/heartbeat/watch.ts';
 import { createMeters, type Meters } from './operations/metrics/meters.ts';
 import { UNWATCHED, watchWith, type Watch } from './operations/tracing/watch.ts';
 import { createCatalogue, type Catalogue } from './orders/catalogue.ts';
@@ -41,6 +42,7 @@ export type Program = {
   receiveWebhook: ReceiveWebhook;
   reconcile: Reconcile;
   alarm: Alarm;
+  workerWatch: WorkerWatch;
   redeliver: Redeliver;
   /** What this process counts of itself. */
   meters: Meters;
@@ -144,6 +146,13 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       }),
     ),
     alarm,
+    workerWatch: createWorkerWatch({
+      db: database,
+      mode,
+      isExpected: config.WORKER === 'off',
+      clock,
+      logger,
+    }),
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
     dueReleases: createDueReleases({ database, mode, receiver, logger, watch: watch.loops }),
     wakeUp,

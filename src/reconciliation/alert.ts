@@ -9,6 +9,7 @@ import type { ReconciliationClass } from './classes.ts';
  * - `findings-raised`: a run has raised new findings; told once, when they are raised.
  * - `reconciliation-incomplete`: a run ended without a verdict on everything.
  * - `reconciliation-failed`: a run broke off.
+ * - `journal-broken`: a row was changed by other means than this program, and contradicts its order's journal.
  * - `reconciliation-skipped`: runs are skipped because another one is at work, and none has ended for long.
  */
 export type Alert =
@@ -19,7 +20,7 @@ export type Alert =
       runId: string;
       reason: string;
     }
-  | { event: 'reconciliation-skipped'; mode: Mode; reason: string };
+  | { event: 'reconciliation-skipped' | 'journal-broken'; mode: Mode; reason: string };
 
 export type RaisedFindings = {
   counts: Partial<Record<ReconciliationClass, number>>;
@@ -60,5 +61,6 @@ const WORDS: Record<Alert['event'], string> = {
   'findings-raised': 'orders and transactions disagree',
   'reconciliation-incomplete': 'reconciliation was not completed',
   'reconciliation-failed': 'reconciliation failed',
+  'journal-broken': 'rows were changed behind the program',
   'reconciliation-skipped': 'reconciliation is skipped again and again',
 };
