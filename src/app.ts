@@ -32,7 +32,7 @@ const GUESS_WINDOW_SEC = 60;
  * @param messages what the listener makes of each exchange, if it makes them for Express
  */
 export function buildApp(program: Program, messages?: ExpressMessages): Express {
-  const { config, database, gateway, catalogue, logger } = program;
+  const { config, database, gateway, catalogue, logger, workerWatch } = program;
   const storefrontOrigins = config.STOREFRONT_ORIGINS;
   const { ADMIN_TOKEN, OPERATORS, CHECKOUTS_PER_MINUTE } = config;
   const guard = createAdminGuard(ADMIN_TOKEN ?? null, config.production, OPERATORS);
@@ -49,7 +49,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(securityHeaders(config.production));
   if (program.tracing !== null) app.use(traceRequests(program.tracing, TRACED));
 
-  app.use(healthRoutes({ database, gateway }));
+  app.use(healthRoutes({ database, gateway, workerWatch }));
   app.use(webhookRoutes(program.receiveWebhook));
   app.use(
     checkoutRoutes({
@@ -76,9 +76,9 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   );
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
-  app.use(metricsRoutes({ database, gateway, guard, meters: program.meters }));
+  app.use(metricsRoutes({ database, gateway, guard, workerWatch, meters: program.meters }));
   const { settle, redeliver, hasReceiver } = program;
-  app.use(adminRoutes({ database, gateway, guard, settle, redeliver, hasReceiver, logger }));
+  app.use(adminRoutes({ database, gateway, guard, workerWatch, settle, redeliver, hasReceiver, logger }));
   const limitPages = limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE);
   app.use('/shop', (req, res, next) => {
     // A page has a dozen of them, and they are in memory.

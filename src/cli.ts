@@ -12,6 +12,7 @@ import { streamFindings } from './reconciliation/findings.ts';
 import { createProgress } from './reconciliation/progress.ts';
 import { exitCodeOf, formatReport, ReconciliationRunningError } from './reconciliation/report.ts';
 import { DATA_DIR, runProcess } from './run.ts';
+import { explainAll } from './commands/explain-all.ts';
 import { lookBack, type RunQuestion } from './commands/run-history.ts';
 import { windowOf, WindowError } from './commands/run-window.ts';
 import { workList } from './commands/work-list.ts';
@@ -19,7 +20,7 @@ import { LISTS } from './commands/work-lists.ts';
 
 const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
                      --runs [--json] | --show <run> [--json] | --replay <run> | --diff <run> <run> [--json]
-npm run explain   -- [--json] <order id, reference or external id>
+npm run explain   -- [--json] <order id, reference or external id> | --all [--json]
 npm run findings  -- list [--json] | export [--csv | --json] [--all]
                      assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
                      resolve <id> --note "why" --by "name"
@@ -178,6 +179,10 @@ async function exportCommand(
 
 async function explainCommand({ database }: Program, { values, positionals }: Arguments): Promise<number> {
   const [name, ...more] = positionals;
+  if (values.all) {
+    if (name !== undefined) throw new UsageError('explain takes an order or --all, not both');
+    return explainAll(database, values.json);
+  }
   if (name === undefined || more.length > 0)
     throw new UsageError('which order? give its id, the reference of a payment, or its external id');
   const story = await explain(database, name);

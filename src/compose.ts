@@ -13,6 +13,7 @@ import {
 } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { createWorkerWatch, type WorkerWatch } from './operations/heartbeat/watch.ts';
 import { createMeters, type Meters } from './operations/metrics/meters.ts';
 import { UNWATCHED, watchWith, type Watch } from './operations/tracing/watch.ts';
 import { createCatalogue, onlyPayable, type Catalogue } from './orders/catalogue.ts';
@@ -47,6 +48,7 @@ export type Program = {
   receiveWebhook: ReceiveWebhook;
   reconcile: Reconcile;
   alarm: Alarm;
+  workerWatch: WorkerWatch;
   redeliver: Redeliver;
   sendUnsent: SendUnsent;
   /** Whether anybody is told of releases: FULFILMENT_URL, or the shop's own receiver. */
@@ -158,6 +160,13 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       }),
     ),
     alarm,
+    workerWatch: createWorkerWatch({
+      db: database,
+      mode,
+      isExpected: config.WORKER === 'off',
+      clock,
+      logger,
+    }),
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
     sendUnsent: createSendUnsent({ database, mode, receiver, onDue }),
     hasReceiver: receiver !== null,

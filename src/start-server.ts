@@ -68,14 +68,13 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   let program: Program | undefined;
   try {
     surroundings = await prepareSurroundings({ config, dataDir, purpose, mayAttach: false, logger });
-    const { own } = options;
     program = await compose({
       config,
       surroundings,
       publicOrigin: () => origin,
       logger,
       tracing,
-      ...(own && { own }),
+      ...(options.own && { own: options.own }),
     });
   } catch (error) {
     await surroundings?.close();
@@ -85,6 +84,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   handler = buildApp(program, messages) as RequestListener;
   surroundings.receiveWebhooksAt(`http://${loopbackOf(config.HOST)}:${http.port}/webhooks/payments`);
   const worker = config.WORKER === 'inline' ? startWorker(program) : null;
+  const unwatch = program.workerWatch.start();
   const serve = handler;
   const leave = async (): Promise<void> => {
     const sinceMs = systemClock.elapsedMs();
@@ -103,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
     surroundings,
     greeting: greeting(config, origin, surroundings),
     stop: async () => {
+      unwatch();
       // The worker claims nothing from here on, so the others take what our last requests make due.
       await Promise.all([leave(), worker?.stop()]);
       await program.close();

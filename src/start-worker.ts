@@ -4,6 +4,9 @@ import { forgetOldKeys } from './checkout/idempotency/repository.ts';
 import { unsentReleases } from './fulfilment/repository.ts';
 import { tellOfUnsent } from './fulfilment/unsent.ts';
 import { sumSettledHours } from './operations/charts/repository.ts';
+import { beat } from './operations/heartbeat/repository.ts';
+import { BEAT_MS } from './operations/heartbeat/watch.ts';
+import { checkIntegrityWeekly } from './operations/integrity-job.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
 import { createReconcileSchedule } from './reconciliation/schedule.ts';
@@ -38,19 +41,35 @@ export function startWorker(program: Program): Worker {
     sumSettledHours(database, gateway.mode, stopping.signal).catch((error: unknown) => {
       logger.warn({ err: error }, 'settled hours are not summed yet');
     });
+  const checkOnce = async (): Promise<void> => {
+    const parts = { database, mode: gateway.mode, alarm: program.alarm, logger, signal: stopping.signal };
+    await checkIntegrityWeekly(parts).catch((error: unknown) => {
+      if (!stopping.signal.aborted) logger.warn({ err: error }, 'integrity check failed');
+    });
+  };
+  const sayAlive = (): void => {
+    beat(database, gateway.mode).catch((error: unknown) => {
+      logger.warn({ err: error }, 'worker heartbeat failed');
+    });
+  };
+  sayAlive();
+  const beating = setInterval(sayAlive, BEAT_MS);
   let summing = sumHours();
+  let checking = checkOnce();
   const housekeeping = setInterval(() => {
     forgetOldKeys(database).catch((error: unknown) => {
       logger.warn({ err: error }, 'old idempotency keys are still there');
     });
     summing = summing.then(sumHours);
+    checking = checking.then(checkOnce);
   }, HOUSEKEEPING_MS);
   return {
     stop: async () => {
       clearInterval(housekeeping);
+      clearInterval(beating);
       stopping.abort();
       await schedule.stop();
-      await Promise.all([duePayments.stop(), dueReleases.stop(), summing]);
+      await Promise.all([duePayments.stop(), dueReleases.stop(), summing, checking]);
     },
   };
 }

@@ -41,7 +41,7 @@ const PLACE: Statement = {
       INSERT INTO orders (id, mode, email, amount, currency)
       SELECT id, mode, email, amount, currency FROM given
       WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
-      RETURNING id
+      RETURNING id, email_salt
     ), lines AS (
       INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
       SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity
@@ -52,8 +52,10 @@ const PLACE: Statement = {
       SELECT given.reference, placed.id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
       FROM placed JOIN given ON given.id = placed.id
     ), entry AS (
-      INSERT INTO journal (order_id, event, reference, cause)
-      SELECT placed.id, 'order-placed', given.reference, 'shopper' FROM placed JOIN given ON given.id = placed.id
+      INSERT INTO journal (order_id, event, reference, cause, detail)
+      SELECT placed.id, 'order-placed', given.reference, 'shopper', jsonb_build_object(
+        'order', order_hash(placed.id, NULL, mode, amount, currency, given.lines::jsonb), 'email', text_hash(placed.email_salt || email))
+      FROM placed JOIN given ON given.id = placed.id
     )
     SELECT given.id, is_stopped AS "isStopped", placed.id IS NOT NULL AS "isPlaced"
     FROM given LEFT JOIN placed ON placed.id = given.id`,

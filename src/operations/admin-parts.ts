@@ -4,6 +4,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database.ts';
 import type { AdminGuard } from './admin-guard.ts';
 import type { AskService } from './deeds/ask-service.ts';
+import type { WorkerWatch } from './heartbeat/watch.ts';
 
 /** What the pages of operations are made of. */
 export type AdminParts = {
@@ -16,4 +17,5 @@ export type AdminParts = {
   redeliver: Redeliver;
   /** Whether anybody is told of releases. */
   hasReceiver: boolean;
+  workerWatch: WorkerWatch;
 };

@@ -2,7 +2,7 @@ import { findOrder } from '../orders/repository.ts';
 import type { Order } from '../orders/order.ts';
 import type { Database } from '../platform/database.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
-import { contradictionsOf, headOf, type ChainHead } from './proof/repository.ts';
+import { headOf, proofOf, type ChainHead } from './proof/repository.ts';
 import { orderIdOf, paymentsOf, storyOf, type PaymentStanding, type StoryEvent } from './story/repository.ts';
 
 /** One order's whole story as data. Amounts inside of `story` are in minor units, as the rows have them. */
@@ -20,6 +20,8 @@ export type Dossier = {
   journal: ChainHead;
   /** One sentence per row that was changed behind the program's back; empty when all is whole. */
   contradictions: string[];
+  /** An older version placed the order: the journal keeps no digests of its row, its lines and its addresses. */
+  isOlder: boolean;
 };
 
 export type Explanation = { text: string; dossier: Dossier; isIntact: boolean };
@@ -36,12 +38,14 @@ export async function explain(database: Database, name: string): Promise<Explana
     const id = await orderIdOf(tx, name);
     const order = id === null ? null : await findOrder(tx, id);
     if (order === null) return null;
+    const { contradictions, older } = await proofOf(tx, [order.id]);
     return {
       order,
       payments: await paymentsOf(tx, order.id),
       story: await storyOf(tx, order.id),
       journal: await headOf(tx, order.id),
-      contradictions: await contradictionsOf(tx, order.id),
+      contradictions: contradictions.map(({ what }) => what),
+      isOlder: older.length > 0,
     };
   });
   if (seen === null) return null;
@@ -62,7 +66,7 @@ function headingOf({ id, externalId, status, total, mode, lines }: Order) {
   };
 }
 
-function textOf(order: Order, { payments, story, journal, contradictions }: Dossier): string {
+function textOf(order: Order, { payments, story, journal, contradictions, isOlder }: Dossier): string {
   const external = order.externalId === null ? '' : `  external id ${order.externalId}`;
   const lines = [
     `order ${order.id}  ${order.status}  ${displayMoney(order.total)}  ${order.mode} mode${external}`,
@@ -75,10 +79,14 @@ function textOf(order: Order, { payments, story, journal, contradictions }: Doss
     ),
     '',
     ...verdictOf(journal, contradictions),
+    ...(isOlder ? [OLDER] : []),
   ];
   // Words of the service and of the shop are among them: a terminal must not obey them.
   return lines.map((line) => line.replace(/\p{C}/gu, '?')).join('\n');
 }
+
+const OLDER =
+  "the order's own row, its lines and its addresses are older than the check: the journal has no digests of them";
 
 function paymentLine({ reference, status, reason, checks, hints, nextCheckAt }: PaymentStanding): string {
   const why = reason === null ? '' : ` (${reason})`;

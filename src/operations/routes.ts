@@ -12,13 +12,19 @@ import { workListRoutes } from './lists/routes.ts';
 import { loginRoutes } from './login/routes.ts';
 import type { Meters } from './metrics/meters.ts';
 import { createMetrics } from './metrics/metrics.ts';
+import type { WorkerWatch } from './heartbeat/watch.ts';
 import { orderListRoutes } from './orders/routes.ts';
 import { releaseRoutes } from './releases/routes.ts';
 import { isDatabaseAnswering } from './repository.ts';
 import { runRoutes } from './runs/routes.ts';
 import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
-export type OperationsParts = { database: Database; gateway: Gateway; guard: AdminGuard };
+export type OperationsParts = {
+  database: Database;
+  gateway: Gateway;
+  guard: AdminGuard;
+  workerWatch: WorkerWatch;
+};
 export type AdminRouteParts = OperationsParts &
   Pick<AdminParts, 'redeliver' | 'hasReceiver'> &
   Pick<AskParts, 'settle' | 'logger'>;
@@ -26,7 +32,7 @@ export type AdminRouteParts = OperationsParts &
 const STYLESHEET = fileURLToPath(new URL('admin.css', import.meta.url));
 
 /** For load balancers: `/healthz` says that the process lives, `/readyz` that it can serve. Open to everybody. */
-export function healthRoutes({ database, gateway }: Omit<OperationsParts, 'guard'>): Router {
+export function healthRoutes({ database, gateway, workerWatch }: Omit<OperationsParts, 'guard'>): Router {
   const router = Router();
   router.get('/healthz', (_req, res) => {
     res.set('cache-control', 'no-store').json({ status: 'alive' });
@@ -42,7 +48,11 @@ export function healthRoutes({ database, gateway }: Omit<OperationsParts, 'guard
     // Not red: orders, returns and webhooks are served, and without traffic nobody would learn that it is mended.
     const { misconfigured } = gateway.standing();
     const warning = misconfigured === null ? {} : { warning: misconfigured };
-    res.set('cache-control', 'no-store').json({ status: 'ready', mode: gateway.mode, ...warning });
+    // Checkouts can be opened without a worker, so traffic may come; who deploys must see that nothing else goes on.
+    const worker = workerWatch.isExpected && {
+      worker: (await workerWatch.isMissing()) ? 'missing' : 'running',
+    };
+    res.set('cache-control', 'no-store').json({ status: 'ready', mode: gateway.mode, ...warning, ...worker });
   });
   return router;
 }
@@ -59,10 +69,19 @@ export function metricsRoutes({ guard, ...parts }: OperationsParts & { meters: M
 
 /** For people: what is the state of the money, and what happened to this order? */
 export function adminRoutes(parts: AdminRouteParts): Router {
-  const { database, gateway, guard, redeliver, hasReceiver } = parts;
+  const { database, gateway, guard, redeliver, hasReceiver, workerWatch } = parts;
   const askService = createAskService({ ...parts, mode: gateway.mode });
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
-  const pages: AdminParts = { database, gateway, guard, form, askService, redeliver, hasReceiver };
+  const pages: AdminParts = {
+    database,
+    gateway,
+    guard,
+    form,
+    askService,
+    redeliver,
+    hasReceiver,
+    workerWatch,
+  };
   const router = Router();
   router.get('/admin/admin.css', (_req, res) => {
     res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);

@@ -119,14 +119,17 @@ export async function insertOrder(db: Queryable, order: NewOrder): Promise<boole
   const rows = await db.query(
     `WITH placed AS (
        INSERT INTO orders (id, external_id, mode, email, amount, currency) VALUES ($1, $2, $3, $4, $5, $6)
-       ON CONFLICT (mode, external_id) DO NOTHING RETURNING id
+       ON CONFLICT (mode, external_id) DO NOTHING RETURNING *
+     ), given AS (
+       SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
+         WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)
      ), lines AS (
        INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
-       SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity FROM placed,
-         unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
-           WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)
+       SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity FROM placed, given l
      ), entry AS (
-       INSERT INTO journal (order_id, event, cause) SELECT id, 'order-placed', 'shop' FROM placed
+       INSERT INTO journal (order_id, event, cause, detail) SELECT id, 'order-placed', 'shop', jsonb_build_object(
+         'order', order_hash(id, external_id, mode, amount, currency, (SELECT jsonb_agg(to_jsonb(l)) FROM given l)),
+         'email', text_hash(email_salt || email)) FROM placed
      )
      SELECT id FROM placed`,
     [

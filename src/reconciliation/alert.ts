@@ -10,6 +10,7 @@ import type { ReconciliationClass } from './classes.ts';
  * - `reconciliation-incomplete`: a run ended without a verdict on everything.
  * - `reconciliation-failed`: a run broke off.
  * - `unit-error`: a payment shows a power of ten of what was asked; the next one of another order stops the currency.
+ * - `journal-broken`: a row was changed by other means than this program, and contradicts its order's journal.
  * - `reconciliation-skipped`: runs are skipped because another one is at work, and none has ended for long.
  */
 export type Alert =
@@ -20,7 +21,7 @@ export type Alert =
       runId: string;
       reason: string;
     }
-  | { event: 'reconciliation-skipped'; mode: Mode; reason: string }
+  | { event: 'reconciliation-skipped' | 'journal-broken'; mode: Mode; reason: string }
   | { event: 'unit-error'; mode: Mode; orderId: string; reference: string; currency: string };
 
 export type RaisedFindings = {
@@ -62,6 +63,7 @@ const WORDS: Record<Alert['event'], string> = {
   'findings-raised': 'orders and transactions disagree',
   'reconciliation-incomplete': 'reconciliation was not completed',
   'reconciliation-failed': 'reconciliation failed',
+  'journal-broken': 'rows were changed behind the program',
   'reconciliation-skipped': 'reconciliation is skipped again and again',
   'unit-error': 'a payment came in another unit than was asked for',
 };

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Mode } from '../platform/mode.ts';
 import type { Settle } from '../settlement/settle.ts';
 import type { Alarm } from './alert.ts';
 import { findAnchors, missingSince, setAnchors } from './anchors/repository.ts';
@@ -11,6 +12,7 @@ import { lookAtCash, proveCash, type CashLook, type CashProof } from './cash/pro
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
 import { daysOf, findCoverage, type Coverage } from './coverage.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
+import { journalFindings } from './findings/journal.ts';
 import { gatherWhatContradicts } from './contested.ts';
 import type { Books } from './identity.ts';
 import { matchAgain, matchSides, totalsOfSides } from './matching/repository.ts';
@@ -84,6 +86,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     try {
       if (!options.dryRun) await openRun(database, run.id, gateway.mode, options);
       ended = await runOnce(parts, run);
+      if (!run.isDry) await writeIntoJournals(run, gateway.mode);
     } catch (error) {
       if (!options.dryRun) {
         const reason = (error as Error).message;
@@ -100,6 +103,13 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     if (!options.dryRun) await tellOfRun(alarm, ended.report, ended.raised);
     return ended.report;
   };
+}
+
+// The next run does it, should this fail.
+async function writeIntoJournals({ session, id, logger }: Run, mode: Mode): Promise<void> {
+  await journalFindings(session, mode, id).catch((error: unknown) => {
+    logger.warn({ err: error }, 'findings could not be written into the journals of their orders');
+  });
 }
 
 type Run = ConcludedRun & { options: ReconcileOptions };

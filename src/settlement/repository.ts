@@ -169,7 +169,8 @@ const RECORD: Statement = {
             coalesce(e.hash, (SELECT evidence_hash(v) FROM verifications v WHERE v.id = s.verification)),
           'contradiction', s.contradiction,
           'suspense', stray.class, 'money', stray.money, 'earned', earned.id,
-          'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END))
+          'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END,
+          'delivery', CASE WHEN s.releases THEN s.delivery END))
       FROM seen s LEFT JOIN evidence e ON e.reference = s.reference LEFT JOIN stray ON stray.reference = s.reference
         LEFT JOIN stopped ON stopped.reference = s.reference LEFT JOIN contradiction c ON c.reference = s.reference
         LEFT JOIN earned ON earned.reference = s.reference

@@ -113,6 +113,75 @@ describe('the whole story of an order', () => {
   });
 });
 
+describe('F5: what may change is no alarm', () => {
+  const wholeIs = async (orderId: string): Promise<void> => {
+    const seen = await explain(shop.program.database, orderId);
+    expect(seen?.dossier).toMatchObject({ contradictions: [], isOlder: false });
+  };
+
+  test('an address that was erased, from an order that is over', async () => {
+    const email = `${Math.random()}@erase.example`.slice(2);
+    const order = await shop.checkout({ email, items: [{ sku: 'ankara-tote', quantity: 1 }] });
+    await shop.hand(`transactions/${order.reference}/fail`, { notify: false });
+    await comeBack(order.reference);
+    await sql('SELECT erase_email($1, $2, $3)', email, 'Ngozi', 'asked to be forgotten');
+    await wholeIs(order.orderId);
+    expect(await sql('SELECT email, email_salt FROM orders WHERE id = $1', order.orderId)).toEqual([
+      { email: 'erased', email_salt: null },
+    ]);
+  });
+
+  test('money that rises while it is in suspense, and pays the order in the end', async () => {
+    const order = await shop.checkout();
+    for (const amount of ['1.00', '2.00', '8500.00']) {
+      await shop.hand(`transactions/${order.reference}/pay`, { amount, notify: false });
+      await sql(
+        'UPDATE payments SET last_hinted_at = NULL, leased_until = NULL WHERE reference = $1',
+        order.reference,
+      );
+      await comeBack(order.reference);
+      await wholeIs(order.orderId);
+    }
+  });
+
+  test('a delivery that is asked for again', async () => {
+    const { second } = await longStory();
+    await shop.program.redeliver({ idOrOrderId: second.orderId, by: 'Ngozi', note: null });
+    await wholeIs(second.orderId);
+    await shop.program.dueReleases.pass();
+    await wholeIs(second.orderId);
+  });
+
+  test('an order that an older version placed is older than the check, and not broken', async () => {
+    const order = await shop.checkout();
+    await shop.program.database.transaction(async (tx) => {
+      await tx.query('SET LOCAL session_replication_role = replica');
+      await tx.query('DELETE FROM journal WHERE order_id = $1', [order.orderId]);
+      await tx.query('SET LOCAL session_replication_role = DEFAULT');
+      await tx.query(
+        `INSERT INTO journal (order_id, event, reference, cause) VALUES ($1, 'order-placed', $2, 'shopper'), ($1, 'payment-open', $2, 'shopper')`,
+        [order.orderId, order.reference],
+      );
+    });
+    const seen = await explain(shop.program.database, order.orderId);
+    expect(seen?.dossier).toMatchObject({ contradictions: [], isOlder: true });
+    expect(seen?.text).toContain('older than the check');
+  });
+});
+
+test("F5: a finding's money that was changed is named", async () => {
+  const { first } = await longStory();
+  await shop.program.reconcile({ dryRun: false });
+  await sql('UPDATE findings SET actual = actual + 1 WHERE order_id = $1', first.orderId);
+  const seen = await explain(shop.program.database, first.orderId);
+  expect(seen?.dossier.contradictions).toEqual([
+    expect.stringMatching(/^finding \d+ says other money than when it was raised$/),
+  ]);
+  // A run that still sees it writes down what it sees.
+  await shop.program.reconcile({ dryRun: false });
+  expect((await explain(shop.program.database, first.orderId))?.dossier.contradictions).toEqual([]);
+});
+
 describe('a row that was changed behind the program is named', () => {
   let order: CheckoutAnswer;
   let late: CheckoutAnswer;
@@ -225,6 +294,61 @@ describe('a row that was changed behind the program is named', () => {
        INSERT INTO findings (mode, class, reference, order_id, first_run_id, last_run_id, closed_at, closed_by)
        VALUES ('test', 'reversed', $PAID, $ORDER, 'run_' || $ORDER, 'run_' || $ORDER, now(), 'eve')`,
       [/^finding \d+ was closed, and the journal does not say so$/],
+    ],
+    [
+      "F5: an order's e-mail address",
+      `UPDATE orders SET email = 'eve@example.com' WHERE id = $ORDER`,
+      [/^the order's e-mail address was changed$/],
+    ],
+    [
+      "F5: an order's e-mail address, erased without a word",
+      `UPDATE orders SET email = 'erased', email_salt = NULL WHERE id = $ORDER`,
+      [/^the order's e-mail address was erased, and the journal does not say so$/],
+    ],
+    [
+      "F5: an order's external id",
+      `UPDATE orders SET external_id = 'EVE-1' WHERE id = $ORDER`,
+      [/^the order, or one of its lines, is not the one that was placed$/],
+    ],
+    [
+      'F5: what was bought',
+      `UPDATE order_lines SET description = 'gold', sku = NULL WHERE order_id = $ORDER`,
+      [/^the order, or one of its lines, is not the one that was placed$/],
+    ],
+    [
+      'F5: when it was paid',
+      `UPDATE orders SET paid_at = paid_at - interval '1 day' WHERE id = $ORDER`,
+      [/^the order was paid by another release, or at another time$/],
+    ],
+    [
+      'F5: money in suspense',
+      `UPDATE suspense_items SET amount = amount - 1 WHERE reference = $LATE`,
+      [/^suspense item \d+ is of 849999 NGN \(\w+\), and the journal says 850000 NGN/],
+    ],
+    [
+      'F5: what was decided about money in suspense',
+      `UPDATE suspense_items SET refund_note = 'RF-78' WHERE reference = $LATE`,
+      [/^suspense item \d+ was closed, and the journal does not say so$/],
+    ],
+    [
+      'F5: a checkout address',
+      `UPDATE payments SET checkout_url = 'https://eve.example/' WHERE reference = $LATE`,
+      [/^payment \w+ has another checkout address than it was opened with$/],
+    ],
+    [
+      'F5: a checkout address taken away',
+      `UPDATE payments SET checkout_url = NULL WHERE reference = $LATE`,
+      [/^payment \w+ has another checkout address than it was opened with$/],
+    ],
+    [
+      'F5: a delivery put back',
+      `UPDATE releases SET delivery = 'waiting', next_check_at = NULL WHERE order_id = $ORDER`,
+      [/^release .* is waiting, and the journal does not say so$/],
+    ],
+    [
+      'F5: a delivery that is said to be unneeded',
+      `UPDATE releases SET delivery = 'unneeded' WHERE order_id = $ORDER`,
+      [/^release .* is unneeded, and the journal does not say so$/],
     ],
   ])('%s', async (_name, statement, named) => {
     const contradictions = await tamper(statement);

@@ -38,9 +38,10 @@ const RECORD: Statement = {
       FROM given g WHERE k.mode = g.mode AND k.key = g.key
     )
     INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT held.id, 'payment-' || held.status, held.reference, 'shopper',
-      jsonb_strip_nulls(jsonb_build_object('reason', held.reason))
-    FROM held JOIN recorded ON recorded.reference = held.reference WHERE recorded.moved ORDER BY held.id, held.reference`,
+    SELECT held.id, CASE WHEN recorded.moved THEN 'payment-' || held.status ELSE 'checkout-address' END, held.reference,
+      'shopper', jsonb_strip_nulls(jsonb_build_object('reason', held.reason, 'checkout', text_hash(held.url)))
+    FROM held JOIN recorded ON recorded.reference = held.reference WHERE recorded.moved OR held.url IS NOT NULL
+    ORDER BY held.id, held.reference`,
 };
 
 /** An order that was never sent is offered again by the next click, for this long. */

@@ -3,6 +3,7 @@ import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
 import { heldDays, settledDays } from '../charts/repository.ts';
 import { stoppedCurrencies } from '../../settlement/stops/repository.ts';
+import { lastIntegrityCheck } from '../integrity-job.ts';
 import { frameOf } from '../deeds/answer.ts';
 import { moneyLines } from './money-table.tsx';
 import {
@@ -17,7 +18,7 @@ import {
 import { TodayPage } from './today-page.tsx';
 
 /** What is the state of the money, and what waits for a person? */
-export function todayRoutes({ database, gateway, guard }: AdminParts): Router {
+export function todayRoutes({ database, gateway, guard, workerWatch }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
   router.get('/admin', guard.requireLogin, async (req, res) => {
@@ -37,6 +38,8 @@ export function todayRoutes({ database, gateway, guard }: AdminParts): Router {
       money: moneyLines({ settled, held, open, suspense }),
       isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
       standing: gateway.standing(),
+      isWorkerMissing: await workerWatch.isMissing(),
+      integrity: await lastIntegrityCheck(database),
     };
     sendPage(res, TodayPage({ ...today, findings, suspense, run, silence, undelivered, stops }));
   });

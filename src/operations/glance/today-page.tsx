@@ -1,9 +1,11 @@
 import type { StoppedCurrency } from '../../settlement/stops/repository.ts';
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { Standing } from '../../gateway/gateway.ts';
 import { AdminPage, type Frame } from '../pages/frame.tsx';
 import { Moment, span, Status, words } from '../pages/parts.tsx';
 import { VERDICTS } from '../runs/run-pages.tsx';
+import { Card } from './card.tsx';
+import { Journals, NoWorker, type LastCheck } from './upkeep.tsx';
 import { MoneyTable, type MoneyLine } from './money-table.tsx';
 import { isSilenceOdd } from './raise.ts';
 import type { LastRun, OpenWork, Undelivered, WebhookSilence } from './repository.ts';
@@ -19,12 +21,15 @@ export type Today = {
   undelivered: readonly Undelivered[];
   stops: readonly StoppedCurrency[];
   standing: Standing;
+  isWorkerMissing: boolean;
+  integrity: LastCheck | null;
 };
 
 /** Today at a glance: does the money agree, and what waits for a person? */
 export function TodayPage(today: Today): VNode {
   return (
     <AdminPage frame={today.frame} title="Today" here="/admin">
+      {today.isWorkerMissing && <NoWorker />}
       <Verdict run={today.run} />
       <section aria-labelledby="money">
         <h2 id="money">Money</h2>
@@ -37,6 +42,7 @@ export function TodayPage(today: Today): VNode {
         <Service standing={today.standing} />
         <Silence silence={today.silence} />
         <StoppedCurrencies stops={today.stops} />
+        <Journals integrity={today.integrity} />
       </div>
     </AdminPage>
   );
@@ -58,23 +64,6 @@ function Verdict({ run }: { run: LastRun | null }): VNode {
           </span>
         </p>
       )}
-    </section>
-  );
-}
-
-type CardProps = {
-  id: string;
-  title: string;
-  href?: string;
-  isRaised?: boolean;
-  children: ComponentChildren;
-};
-
-function Card({ id, title, href, isRaised = false, children }: CardProps): VNode {
-  return (
-    <section aria-labelledby={id} class={isRaised ? 'raised' : ''}>
-      <h2 id={id}>{href === undefined ? title : <a href={href}>{title}</a>}</h2>
-      {children}
     </section>
   );
 }

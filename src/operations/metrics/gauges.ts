@@ -25,6 +25,16 @@ const GAUGES = {
   integrator_stopped_currencies: ['1 while new checkouts of the currency are stopped', 'currency'],
   integrator_last_reconciliation_age_seconds: ['Since a reconciliation ended; absent when none has'],
   integrator_last_reconciliation_verdict: ['1 for the verdict of the last reconciliation', 'verdict'],
+  integrator_journal_contradictions: [
+    'Rows that the last integrity check found changed by other means: npm run explain -- --all',
+  ],
+  integrator_last_integrity_check_age_seconds: [
+    'Since all orders were last checked; absent when they never were',
+  ],
+  integrator_worker_missing: ['1 while this server runs with WORKER=off and no worker says that it lives'],
+  integrator_worker_heartbeat_age_seconds: [
+    'Since a worker last said that it lives; absent when none ever did',
+  ],
   integrator_gateway_key_refused: ['1 while the payment service refuses the secret key'],
   integrator_service_failing: ['1 while this process does not ask the service because it fails'],
   integrator_service_paused_seconds: [

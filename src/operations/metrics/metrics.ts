@@ -12,16 +12,24 @@ import {
 import { stoppedCurrencies } from '../../settlement/stops/repository.ts';
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
+import { lastIntegrityCheck } from '../integrity-job.ts';
+import { sinceHeartbeat } from '../heartbeat/repository.ts';
+import type { WorkerWatch } from '../heartbeat/watch.ts';
 import { dueRows, lastHour, oldestSuspense, oldestUnansweredHint, sinceSettled } from './repository.ts';
 
 export type Metrics = { contentType: string; text(): Promise<string> };
-export type MetricsParts = { database: Queryable; gateway: Gateway; meters: Meters };
+export type MetricsParts = {
+  database: Queryable;
+  gateway: Gateway;
+  meters: Meters;
+  workerWatch: WorkerWatch;
+};
 
 /**
  * What is true of the shop is read from the database at the time of asking, so that every node tells the same and a
  * restart forgets nothing; what is true of this process is counted in it.
  */
-export function createMetrics({ database, gateway, meters }: MetricsParts): Metrics {
+export function createMetrics({ database, gateway, meters, workerWatch }: MetricsParts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const { clear, set } = createGauges(registry);
@@ -32,7 +40,9 @@ export function createMetrics({ database, gateway, meters }: MetricsParts): Metr
       clear();
       tellMoney(seen, set);
       tellWork(seen, set);
+      tellUpkeep(seen, set);
       tellService(gateway, set);
+      set('integrator_worker_missing', (await workerWatch.isMissing()) ? 1 : 0);
       return `${await registry.metrics()}\n${await meters.text()}`;
     },
   };
@@ -47,6 +57,7 @@ async function look(db: Queryable, { mode }: Gateway) {
     dueRows(db, mode),
     webhookSilence(db, mode),
   ]);
+  const [integrity, heartbeatSec] = await Promise.all([lastIntegrityCheck(db), sinceHeartbeat(db, mode)]);
   const [undelivered, findings, suspense, suspenseSec, run, stopped] = await Promise.all([
     undeliveredCounts(db, mode),
     openFindingCounts(db, mode),
@@ -55,7 +66,7 @@ async function look(db: Queryable, { mode }: Gateway) {
     lastRun(db, mode),
     stoppedCurrencies(db, mode),
   ]);
-  const work = { undelivered, findings, suspense, suspenseSec, run, stopped };
+  const work = { undelivered, findings, suspense, suspenseSec, run, stopped, integrity, heartbeatSec };
   return { hour, settledSec, open, hintSec, due, silence, ...work };
 }
 
@@ -110,6 +121,14 @@ function tellWork({ undelivered, findings, suspense, suspenseSec, run, stopped }
   if (run !== null) set('integrator_last_reconciliation_age_seconds', run.agoSec);
   for (const verdict of ['agreed', 'findings', 'incomplete'])
     set('integrator_last_reconciliation_verdict', run?.verdict === verdict ? 1 : 0, { verdict });
+}
+
+function tellUpkeep({ integrity, heartbeatSec }: Seen, set: SetGauge): void {
+  if (integrity !== null) {
+    set('integrator_journal_contradictions', Number(integrity.contradictions));
+    set('integrator_last_integrity_check_age_seconds', integrity.agoSec);
+  }
+  if (heartbeatSec !== null) set('integrator_worker_heartbeat_age_seconds', heartbeatSec);
 }
 
 function tellService(gateway: Gateway, set: SetGauge): void {

@@ -176,7 +176,8 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/readyz',
     tag: 'Operations',
     summary: 'Can it serve?',
-    description: 'The database answers, and the service does not refuse the key.',
+    description:
+      'The database answers, and the service does not refuse the key. With WORKER=off the body says whether a worker is `running` or `missing`.',
     success: { status: 200, contentType: 'application/json' },
     problems: ['payment-service-unavailable', ...ALWAYS],
   },

@@ -1,0 +1,39 @@
+import { checkIntegrity } from '../operations/integrity.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Database } from '../platform/database.ts';
+
+const TELL_EVERY_MS = 3_000;
+
+/**
+ * Prints each row that was changed by other means, and at the end what was looked at; with `json` one object a line.
+ * @returns the exit code: 0 whole, 1 with what was found
+ */
+export async function explainAll(database: Database, json: boolean): Promise<number> {
+  let toldMs = systemClock.elapsedMs();
+  const seen = await checkIntegrity(database, {
+    onFound: (one) => print(json ? JSON.stringify(one) : `order ${one.orderId}: ${one.what}`),
+    onProgress: (orders) => {
+      if (systemClock.elapsedMs() - toldMs < TELL_EVERY_MS) return;
+      toldMs = systemClock.elapsedMs();
+      process.stderr.write(`${orders} orders checked\n`);
+    },
+  });
+  const older =
+    seen.older === 0 ? '' : ` ${seen.older} orders are older than the check of their own rows and addresses.`;
+  const verdict =
+    seen.contradictions === 0
+      ? 'Every journal is whole, and no row contradicts one.'
+      : `${seen.contradictions} rows were changed by other means.`;
+  await print(json ? JSON.stringify(seen) : `${seen.orders} orders checked. ${verdict}${older}`);
+  return seen.contradictions === 0 ? 0 : 1;
+}
+
+function print(line: string): Promise<void> {
+  // Words of the shop may be among them: a terminal must not obey them.
+  const text = `${line.replace(/\p{C}/gu, '?')}\n`;
+  return new Promise((resolve) =>
+    process.stdout.write(text, () => {
+      resolve();
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createWorkerWatch } from '../../src/operations/heartbeat/watch.ts';
+import { beat } from '../../src/operations/heartbeat/repository.ts';
+import { checkIntegrity } from '../../src/operations/integrity.ts';
+import { checkIntegrityWeekly } from '../../src/operations/integrity-job.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { Alert } from '../../src/reconciliation/alert.ts';
+import { keepLines } from '../support/lines.ts';
+import { startProgram, type TestProgram } from '../support/program.ts';
+
+let shop: TestProgram;
+beforeAll(async () => {
+  shop = await startProgram({ env: { WORKER: 'off' } });
+});
+afterAll(() => shop.close());
+const sql = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  shop.program.database.query<Row>(text, values);
+
+test('F5: all orders are checked, and a row that was changed is named, once a week and by one process', async () => {
+  const orders = [];
+  for (let at = 0; at < 3; at += 1) orders.push(await shop.checkout());
+  const { database } = shop.program;
+  expect(await checkIntegrity(database, { onFound: () => undefined })).toEqual({
+    orders: 3,
+    older: 0,
+    contradictions: 0,
+  });
+  const changed = orders[1]?.orderId ?? '';
+  await sql(`UPDATE orders SET email = 'eve@example.com' WHERE id = $1`, changed);
+  const found: unknown[] = [];
+  await checkIntegrity(database, { onFound: (one) => found.push(one) });
+  expect(found).toEqual([{ orderId: changed, what: "the order's e-mail address was changed" }]);
+
+  const alerts: Alert[] = [];
+  const { logger, lines } = keepLines();
+  const parts = {
+    database,
+    mode: 'test' as const,
+    logger,
+    signal: new AbortController().signal,
+    alarm: (alert: Alert) => Promise.resolve(void alerts.push(alert)),
+  };
+  const both = await Promise.all([checkIntegrityWeekly(parts), checkIntegrityWeekly(parts)]);
+  expect(both.filter((one) => one !== null)).toEqual([{ orders: 3, older: 0, contradictions: 1 }]);
+  expect(await checkIntegrityWeekly(parts)).toBeNull();
+  expect(alerts).toMatchObject([{ event: 'journal-broken', reason: expect.stringContaining(changed) }]);
+  expect(lines.join('')).toContain('integrity of all orders checked');
+  await sql(`UPDATE integrity_checks SET finished_at = now() - interval '8 days'`);
+  expect(await checkIntegrityWeekly(parts)).not.toBeNull();
+  const page = await (await fetch(`${shop.origin}/metrics`)).text();
+  expect(page).toMatch(/integrator_journal_contradictions 1\n/);
+});
+
+test('G14: a server without a worker says so, and stops saying so when one lives', async () => {
+  const { database } = shop.program;
+  const { logger, lines } = keepLines();
+  let nowMs = 0;
+  const clock = { ...systemClock, elapsedMs: () => nowMs };
+  const watch = createWorkerWatch({ db: database, mode: 'test', isExpected: true, clock, logger });
+  await watch.look();
+  expect(lines).toEqual([]);
+  nowMs = 61_000;
+  await watch.look();
+  await watch.look();
+  expect(lines.filter((line) => line.includes('no worker is running'))).toHaveLength(1);
+  await beat(database, 'test');
+  await watch.look();
+  expect(lines.filter((line) => line.includes('a worker is running again'))).toHaveLength(1);
+
+  const ready = async (): Promise<unknown> => (await fetch(`${shop.origin}/readyz`)).json();
+  expect(await ready()).toEqual({ status: 'ready', mode: 'test', worker: 'running' });
+  await sql(`UPDATE worker_heartbeats SET beaten_at = now() - interval '2 minutes'`);
+  expect(await ready()).toEqual({ status: 'ready', mode: 'test', worker: 'missing' });
+  expect(await (await fetch(`${shop.origin}/admin`)).text()).toContain('No worker is running');
+  expect(await (await fetch(`${shop.origin}/metrics`)).text()).toMatch(/integrator_worker_missing 1\n/);
+});
+
+test('G14: an address is not erased while a payment is held or a finding is open', async () => {
+  const order = await shop.checkout({
+    email: 'held@example.com',
+    items: [{ sku: 'ankara-tote', quantity: 1 }],
+  });
+  const erase = (): Promise<unknown> => sql(`SELECT erase_email('held@example.com', 'Ngozi', 'asked')`);
+  await sql(`UPDATE payments SET status = 'held' WHERE reference = $1`, order.reference);
+  await expect(erase()).rejects.toThrow('is still open');
+  await sql(`UPDATE payments SET status = 'failed' WHERE reference = $1`, order.reference);
+  await sql(`INSERT INTO reconciliation_runs (id, mode) VALUES ('run_g14', 'test')`);
+  await sql(
+    `INSERT INTO findings (mode, class, reference, order_id, first_run_id, last_run_id)
+     VALUES ('test', 'absent_from_history', $1, $2, 'run_g14', 'run_g14')`,
+    order.reference,
+    order.orderId,
+  );
+  await expect(erase()).rejects.toThrow('is still open');
+  await sql(`UPDATE findings SET closed_at = now(), closed_by = 'reconciliation'`);
+  await erase();
+  expect(await sql('SELECT email FROM orders WHERE id = $1', order.orderId)).toEqual([{ email: 'erased' }]);
+});
