@@ -17,7 +17,7 @@ import {
   MigrationError,
 } from '../../../src/platform/postgres/migrations.ts';
 
-const SLOW = 60_000;
+const SLOW = 300_000;
 const logger = createLogger('silent');
 const dataDir = fs.mkdtempSync(join(tmpdir(), 'migrations-'));
 let server: EmbeddedPostgres;
