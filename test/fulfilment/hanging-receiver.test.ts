@@ -75,7 +75,8 @@ describe('a receiver that hangs on some orders', () => {
     const stuck = await waiting(20, 1);
     const others = await waiting(20);
     const { receiver, inHand, letGo } = hangingOn(stuck);
-    const loop = loopOn(receiver);
+    // None of them ends by its deadline meanwhile.
+    const loop = loopOn(receiver, 600_000);
     loop.start();
     await eventually(() => isDelivered(others));
     await eventually(() => Promise.resolve(inHand.length >= 4));

@@ -4,7 +4,7 @@ import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { answerText, startWireService } from '../support/wire.ts';
 
 const ask = (client: Client, totalMs: number): Promise<ClientAnswer> =>
-  client.call({ method: 'GET', path: '/', headersMs: 5_000, totalMs, maxBytes: 1_024 });
+  client.call({ method: 'GET', path: '/', headersMs: 60_000, totalMs, maxBytes: 1_024 });
 
 test('a call whose time was up while it waited for a connection is not sent any more', async () => {
   let answerFirst: () => void = () => undefined;
@@ -18,7 +18,8 @@ test('a call whose time was up while it waited for a connection is not sent any 
     },
   });
   const client = createClient(service.url, new SecretKey('sk_test_x'), 1);
-  const first = ask(client, 5_000);
+  const first = ask(client, 60_000);
+  while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   await expect(ask(client, 50)).rejects.toMatchObject({
     message: 'no answer from the service: TimeoutError',
     sent: true,
@@ -26,7 +27,7 @@ test('a call whose time was up while it waited for a connection is not sent any 
   answerFirst();
   expect((await first).status).toBe(200);
   // On the one connection: what had waited before it would have gone out before it.
-  expect((await ask(client, 5_000)).status).toBe(200);
+  expect((await ask(client, 60_000)).status).toBe(200);
   expect(service.requests).toHaveLength(2);
   await client.close();
   await service.close();
@@ -40,7 +41,7 @@ test('interim answers are passed over', async () => {
     },
   });
   const client = createClient(service.url, new SecretKey('sk_test_x'), 1);
-  const { status, headers, body } = await ask(client, 5_000);
+  const { status, headers, body } = await ask(client, 60_000);
   expect([status, headers.link, body.toString()]).toEqual([200, undefined, '{"data":1}']);
   await client.close();
   await service.close();

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createDueLoop } from '../../src/platform/due-loop.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { createGate } from '../support/gate.ts';
 
 const logger = createLogger('silent');
 
@@ -23,12 +24,15 @@ test('never more rows are in hand than allowed, and a slow one keeps nobody wait
   let inHand = 0;
   let most = 0;
   const finished: number[] = [];
+  const othersAreDone = createGate();
   const work = async (row: number): Promise<void> => {
     inHand += 1;
     most = Math.max(most, inHand);
-    await new Promise((resolve) => setTimeout(resolve, row === 0 ? 300 : 1));
+    if (row === 0) await othersAreDone.opened;
+    else await new Promise((resolve) => setTimeout(resolve, 1));
     inHand -= 1;
     finished.push(row);
+    if (finished.length === 19) othersAreDone.open();
   };
   const rows = Array.from({ length: 20 }, (_value, at) => at);
   const loop = createDueLoop({ name: 'test', claim: queue(rows), work, concurrency: 4, pollMs: 10, logger });

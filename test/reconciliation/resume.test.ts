@@ -124,9 +124,10 @@ test('K15: a run killed in the middle of a page: the next one reads that page ag
     return true;
   });
   expect(await runToEnd()).toEqual(undisturbed);
-  // A bookmark is set every 5,000 rows; the kill may come before the second one is written.
+  // A bookmark is set every 5,000 rows, and every two seconds; the kill may come before the second one is written.
   const [first = 0] = asked;
-  expect([6, 11]).toContain(first);
+  expect(first).toBeGreaterThanOrEqual(6);
+  expect(first).toBeLessThanOrEqual(11);
   expect(asked).toEqual(Array.from({ length: PAGES - first + 1 }, (_, at) => at + first));
 });
 
@@ -134,7 +135,8 @@ test('K16: a run killed with pages done and their bookmark not set: the next one
   await killAt((page) => page === 9);
   expect(await runToEnd()).toEqual(undisturbed);
   expect(asked[0]).toBeGreaterThan(1);
-  expect(asked[0]).toBeLessThan(9);
+  // On a machine that took two seconds for the page before, its bookmark is set already.
+  expect(asked[0]).toBeLessThanOrEqual(9);
   expect(asked.at(-1)).toBe(PAGES);
 });
 
@@ -158,7 +160,7 @@ test.each(['payments', 'findings', 'reconciliation_runs'])(
     };
     const run = await start();
     const waits = `SELECT FROM pg_locks WHERE NOT granted AND relation = '${table}'::regclass`;
-    await eventually(async () => (await books.database.query(waits)).length > 0, 45_000);
+    await eventually(async () => (await books.database.query(waits)).length > 0);
     await run.stop('SIGKILL');
     // Only now does PostgreSQL find out that nobody is there any more.
     await holder.query('ROLLBACK');

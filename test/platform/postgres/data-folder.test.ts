@@ -12,7 +12,7 @@ import {
 } from '../../../src/platform/postgres/data-folder.ts';
 import { systemIdentity } from '../../../src/platform/postgres/process-identity.ts';
 
-const SLOW = 60_000;
+const SLOW = 300_000;
 /** Root may write everywhere, so it tries as somebody else; an ordinary user tries as itself. */
 const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
@@ -151,25 +151,36 @@ test(
       // Every other folder was left by a killed process: the takeover is where locks go wrong.
       if (round % 2 === 0) writeOwner(dir, { pid: process.pid, startTime: '1' });
     }
-    const begin = Date.now() + 4_000;
     const contenders = Array.from({ length: 5 }, () =>
       elsewhere(`
         const rounds = ${JSON.stringify(rounds)};
+        console.log('ready');
+        const begin = await new Promise((resolve) => process.stdin.once('data', (text) => resolve(Number(text))));
         for (const [round, dir] of rounds.entries()) {
-          const instant = ${begin} + round * 30;
+          const instant = begin + round * 30;
           if (Date.now() < instant - 5) await new Promise((resolve) => setTimeout(resolve, instant - 5 - Date.now()));
           while (Date.now() < instant);
           await claimDataFolder(dir, { purpose: 'race' }).then(() => console.log(dir), (error) => {
             if (error.name !== 'DataFolderBusyError') throw error;
           });
         }
+        console.log('tried');
         process.stdin.resume();`),
     );
+    const said: string[] = [];
+    for (const { stdout } of contenders)
+      if (stdout) createInterface(stdout).on('line', (line) => said.push(line));
+    const haveSaid = async (word: string): Promise<void> => {
+      while (said.filter((line) => line === word).length < contenders.length)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    await haveSaid('ready');
+    const begin = Date.now() + 500;
+    for (const contender of contenders) contender.stdin?.write(String(begin));
     // Winners stay until all have tried: a folder whose owner has ended is free again.
-    const said = contenders.map(lines);
-    await new Promise((resolve) => setTimeout(resolve, begin - Date.now() + rounds.length * 30 + 2_000));
+    await haveSaid('tried');
     for (const contender of contenders) contender.stdin?.end();
-    const winners = (await Promise.all(said)).flat().sort();
+    const winners = said.filter((line) => line.startsWith(base)).sort();
     expect(winners).toEqual([...rounds].sort());
   },
   SLOW,
@@ -182,7 +193,7 @@ test(
     const worker = `
       const dir = ${JSON.stringify(dir)};
       let held = 0;
-      for (const end = Date.now() + 3_000; Date.now() < end; ) {
+      for (const end = Date.now() + 3_000; Date.now() < end || held < 20; ) {
         const lock = await claimDataFolder(dir, { purpose: 'churn' }).catch(() => undefined);
         if (!lock) continue;
         held++;

@@ -93,7 +93,7 @@ function smallDisk(size: string): { dir: string; fill(): void; free(): void; fre
     const second = await start();
     expect(await query(second.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
     await second.stop();
-  }, 60_000);
+  }, 300_000);
 });
 
 async function query(url: string, sql: string): Promise<unknown[]> {

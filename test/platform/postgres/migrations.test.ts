@@ -19,7 +19,7 @@ import {
 
 import { eventually } from '../../support/program.ts';
 
-const SLOW = 60_000;
+const SLOW = 300_000;
 const logger = createLogger('silent');
 const dataDir = fs.mkdtempSync(join(tmpdir(), 'migrations-'));
 let server: EmbeddedPostgres;
