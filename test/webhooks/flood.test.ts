@@ -134,6 +134,7 @@ test('B1: four a second of one address are asked about as they come in, and one 
     reserve: (limit) => ({ places: limit, take: () => undefined }),
     onClaimed: (reference) => claimed.push(reference),
     onDue: () => undefined,
+    withoutKey: (body) => body,
     logger: shop.program.logger,
   });
   nowMs += 60_000;

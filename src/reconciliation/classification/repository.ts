@@ -29,7 +29,7 @@ const COMPARED = `
       SELECT FROM payments decided WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
     m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
-    coalesce(m.released_at >= $1, false) AS is_settled_since_start,
+    coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_settled_since_start,
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
     coalesce(m.released_at >= $5, false) AS is_within_lag, coalesce(m.created_at < $6, false) AS is_older_than_list,
     -- What verify confirmed within a day is not asked about again because the list lacks it.
