@@ -224,7 +224,7 @@ describe('collected minus transferred out is the balance', () => {
 
 describe('money that moves while the list is read', () => {
   const held = (available: bigint, transferred = 0n): CashLook => ({
-    cash: new Map([['NGN', { available, pending: 0n, transferred }]]),
+    cash: new Map([['NGN', { available, pending: 0n, transferred, fees: 0n }]]),
     problem: null,
   });
   const side = { side: 'history', currency: 'NGN', rows: 1n, named: 1n, differing: 0n } as const;
