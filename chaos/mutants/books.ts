@@ -87,8 +87,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the first answer behind those looked at is passed over',
     file: CONTESTED,
-    find: '${TAKEN_BACK} AND v.id > $2',
-    replace: '${TAKEN_BACK} AND v.id > $2 + 1',
+    find: 'v.id > r.verification_id AND v.id > $2',
+    replace: 'v.id > r.verification_id AND v.id > $2 + 1',
     breaks: 'money that went back stays released, and no run ever says so',
     tests: ['test/reconciliation/sources.test.ts'],
   },

@@ -215,6 +215,12 @@ describe('C4: no row ends a run', () => {
     }
   });
 
+  test('a sum beyond a bigint is unreadable', async () => {
+    await settled({ id: 1, ...HUGE }, { id: 2, ...HUGE });
+    await settled({ id: 3 });
+    expectRaised(await run(), 'unreadable');
+  });
+
   test('a run that failed after reading reads the list again', async () => {
     await desk.put({ isSettled: true }, {});
     await desk.database.query('ALTER TABLE findings RENAME TO findings_x');
