@@ -1,7 +1,6 @@
 import type { Program } from './compose.ts';
 import { forgetOldKeys } from './checkout/idempotency/repository.ts';
 import { unsentReleases } from './fulfilment/repository.ts';
-import { tellOfUnsent } from './fulfilment/unsent.ts';
 import { sumSettledHours } from './operations/charts/repository.ts';
 import { systemClock } from './platform/clock.ts';
 import { createReconcileSchedule } from './reconciliation/schedule.ts';
@@ -52,8 +51,8 @@ export function startWorker(program: Program): Worker {
 async function warnOfUnsent({ database, gateway, hasReceiver, logger }: Program): Promise<void> {
   if (!hasReceiver) return;
   try {
-    const told = tellOfUnsent(await unsentReleases(database, gateway.mode), hasReceiver);
-    if (told !== null) logger.warn(told);
+    const { count, oldest } = await unsentReleases(database, gateway.mode);
+    if (count > 0) logger.warn({ count, oldest }, 'releases never sent: npm run releases -- send-unsent');
   } catch (error) {
     logger.warn({ err: error }, 'counting releases that were never sent failed');
   }
