@@ -2,7 +2,6 @@ import type { Config } from './config.ts';
 import type { Program } from './compose.ts';
 import { forgetOldKeys } from './checkout/idempotency/repository.ts';
 import { unsentReleases } from './fulfilment/repository.ts';
-import { tellOfUnsent } from './fulfilment/unsent.ts';
 import { sumSettledHours } from './operations/charts/repository.ts';
 import { beat } from './operations/heartbeat/repository.ts';
 import { BEAT_MS } from './operations/heartbeat/watch.ts';
@@ -78,8 +77,8 @@ export function startWorker(program: Program): Worker {
 async function warnOfUnsent({ database, gateway, hasReceiver, logger }: Program): Promise<void> {
   if (!hasReceiver) return;
   try {
-    const told = tellOfUnsent(await unsentReleases(database, gateway.mode), hasReceiver);
-    if (told !== null) logger.warn(told);
+    const { count, oldest } = await unsentReleases(database, gateway.mode);
+    if (count > 0) logger.warn({ count, oldest }, 'releases never sent: npm run releases -- send-unsent');
   } catch (error) {
     logger.warn({ err: error }, 'counting releases that were never sent failed');
   }
