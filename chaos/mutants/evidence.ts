@@ -383,4 +383,28 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     breaks: 'POST /orders with ngn ends with 500',
     tests: ['test/orders/orders.test.ts'],
   },
+  {
+    bug: 'an order and its lines are not compared with what was placed',
+    file: 'src/operations/proof/contradictions.ts',
+    find: "OR j.detail ->> 'order' <> order_hash(",
+    replace: "OR '' <> order_hash(",
+    breaks: 'every order is said to be changed, and nobody looks any more',
+    tests: ['test/operations/explain.test.ts'],
+  },
+  {
+    bug: 'checkout addresses have no digest',
+    file: 'src/checkout/attempts/repository.ts',
+    find: "'checkout', text_hash(held.url)",
+    replace: "'checkout', NULL",
+    breaks: 'shoppers are sent to an address that somebody wrote into a row',
+    tests: ['test/operations/explain.test.ts'],
+  },
+  {
+    bug: 'only the first orders are checked',
+    file: 'src/operations/integrity.ts',
+    find: 'await take(contradictions);',
+    replace: 'if (all.orders > 0) await take(contradictions);',
+    breaks: 'an edit is found by nobody',
+    tests: ['test/operations/integrity.test.ts'],
+  },
 ];

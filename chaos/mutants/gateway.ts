@@ -87,7 +87,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'an echo of the key is kept',
     file: CLIENT,
-    find: 'body: withoutKey(received), received',
+    find: 'body: scrubber.clean(received), received',
     replace: 'body: received, received',
     breaks: 'the key is in the evidence',
     tests: ['test/gateway/key-echo.test.ts'],
@@ -196,5 +196,29 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     replace: '',
     breaks: 'a service with a lower limit than our budget refuses checkouts because of hints',
     tests: ['test/gateway/guarded-client.test.ts'],
+  },
+  {
+    bug: 'a stream is read as it comes',
+    file: 'src/gateway/client.ts',
+    find: 'body: scrubber.cleanStream(counted(body, request.maxBytes))',
+    replace: 'body: counted(body, request.maxBytes)',
+    breaks: 'a history row whose reference is the key puts it into rows that nobody can delete',
+    tests: ['test/invariants/echo.test.ts'],
+  },
+  {
+    bug: 'nothing of a chunk is held back',
+    file: 'src/gateway/key-echo.ts',
+    find: 'const cut = cutOf(text.length - longest, found);',
+    replace: 'const cut = text.length;',
+    breaks: 'a key that lies across two chunks is stored',
+    tests: ['test/gateway/key-echo.test.ts'],
+  },
+  {
+    bug: 'a webhook is kept as it came',
+    file: 'src/webhooks/receive.ts',
+    find: 'const kept = withoutKey(body);',
+    replace: 'const kept = body;',
+    breaks: 'whoever reads the list of webhooks reads the key',
+    tests: ['test/invariants/echo.test.ts'],
   },
 ];

@@ -192,8 +192,11 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'an exporter that throws is waited for',
     file: 'src/platform/tracing/delivery.ts',
-    find: "end({ code: FAILED.code, error: error instanceof Error ? error : new Error('thrown, and no error') });",
-    replace: 'throw error;',
+    find: `          end({
+            code: FAILED.code,`,
+    replace: `          throw error;
+          end({
+            code: FAILED.code,`,
     breaks: 'a server takes ten seconds to stop',
     tests: ['test/platform/tracing/tracing.test.ts'],
   },
