@@ -122,6 +122,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
+  const isWorkerApart = config.WORKER === 'off';
   const catalogue = onlyPayable((own.catalogue ?? createCatalogue)(database));
   const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
   const alarm = createAlarm(logger, own.alarm);
@@ -160,13 +161,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       }),
     ),
     alarm,
-    workerWatch: createWorkerWatch({
-      db: database,
-      mode,
-      isExpected: config.WORKER === 'off',
-      clock,
-      logger,
-    }),
+    workerWatch: createWorkerWatch({ db: database, mode, isExpected: isWorkerApart, clock, logger }),
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
     sendUnsent: createSendUnsent({ database, mode, receiver, onDue }),
     hasReceiver: receiver !== null,

@@ -54,14 +54,10 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   // The port first: when it is taken nothing else needs to be started, or stopped again.
   let handler = refuseAs('starting');
   const messages = createExpressMessages();
-  const http = await listen(
-    (req, res) => {
-      handler(req, res);
-    },
-    config.HOST,
-    config.PORT,
-    messages,
-  );
+  const handle: RequestListener = (req, res) => {
+    handler(req, res);
+  };
+  const http = await listen(handle, config.HOST, config.PORT, messages);
   const origin = config.PUBLIC_URL?.origin ?? `http://localhost:${http.port}`;
 
   let surroundings: Surroundings | undefined;

@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const CHECKS = 'src/settlement/checks/repository.ts';
 const HINTS = 'src/settlement/checks/hint-sql.ts';
-const RECORD = 'src/settlement/repository.ts';
+const RECORD = 'src/settlement/record-sql.ts';
 const BY_SETTLING = ['test/settlement/settlement.test.ts', 'test/faults/waiting.test.ts'];
 const BY_HINTS = ['test/settlement/hints.test.ts'];
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts'];
@@ -323,8 +323,8 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'what closes a payment is not kept when it was said before',
     file: RECORD,
-    find: 'last ON g.status = g.status_seen AND NOT g.releases AND',
-    replace: 'last ON NOT g.releases AND',
+    find: 'AND g.status = g.status_seen AND NOT g.releases ORDER BY',
+    replace: 'AND NOT g.releases ORDER BY',
     breaks: 'a payment expires and no fresh answer proves it',
     tests: BY_HINTS,
   },

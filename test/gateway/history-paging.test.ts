@@ -255,16 +255,19 @@ describe('a list that may have been cut is never called whole', () => {
   });
 });
 
-test.each([7, 20, 100])('G14: a list of %d rows for every page is whole, and its end is assumed', async (count) => {
-  answer = (_query, res) => {
-    sendText(res, `[${rows(0, count).join(',')}]`);
-  };
-  expect((await read()).end).toEqual({ complete: true, isAssumed: true });
-  answer = (_query, res) => {
-    sendText(res, `{"data":[${rows(0, count).join(',')}],"hasMore":false}`);
-  };
-  expect((await read()).end).toEqual({ complete: true });
-});
+test.each([7, 20, 100])(
+  'G14: a list of %d rows for every page is whole, and its end is assumed',
+  async (count) => {
+    answer = (_query, res) => {
+      sendText(res, `[${rows(0, count).join(',')}]`);
+    };
+    expect((await read()).end).toEqual({ complete: true, isAssumed: true });
+    answer = (_query, res) => {
+      sendText(res, `{"data":[${rows(0, count).join(',')}],"hasMore":false}`);
+    };
+    expect((await read()).end).toEqual({ complete: true });
+  },
+);
 
 describe('a total that stands in a header', () => {
   const withTotal =

@@ -3,7 +3,7 @@ import type { Queryable, Statement } from '../../platform/database.ts';
 import { asRows, gather } from '../../platform/gather.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { PaymentStatus } from '../../settlement/payment.ts';
-import { LOCK_ORDER } from '../../settlement/repository.ts';
+import { LOCK_ORDER } from '../../settlement/lock-order.ts';
 import { isStoppedSql } from '../../settlement/stops/repository.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../../settlement/schedule.ts';
 import type { IdempotencyKey } from '../idempotency/key.ts';

@@ -2,7 +2,8 @@ import type { Queryable, Statement } from '../../platform/database.ts';
 import { asRows, gather } from '../../platform/gather.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Payment } from '../payment.ts';
-import { byReference, LOCK_ORDER, PAYMENT_COLUMNS } from '../repository.ts';
+import { LOCK_ORDER } from '../lock-order.ts';
+import { byReference, PAYMENT_COLUMNS } from '../repository.ts';
 import { SIGNED_HINT_STEP } from '../schedule.ts';
 import { HELD_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint-sql.ts';
 
