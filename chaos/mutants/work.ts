@@ -127,7 +127,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'rows are locked in the order of references',
-    file: RECORD,
+    file: 'src/settlement/lock-order.ts',
     find: `LOCK_ORDER = 'p.order_id, p.reference'`,
     replace: `LOCK_ORDER = 'p.reference'`,
     breaks: 'settlements and checkouts wait for each other, until PostgreSQL ends one of them',
