@@ -52,10 +52,9 @@ async function paidOrder(): Promise<Order> {
   return order;
 }
 
-/** The shopper comes back twice while the fault lasts: the second time costs no call. */
-async function comeBackTwice(order: Order, fault: Fault): Promise<void> {
+/** The shopper comes back while the fault lasts. */
+async function comeBack(order: Order, fault: Fault): Promise<void> {
   stage.line.disturb('verify', fault, order.reference);
-  expect(await stage.comeBack(order)).toBe(303);
   expect(await stage.comeBack(order)).toBe(303);
 }
 
@@ -91,7 +90,7 @@ const NO_ANSWER: readonly Row[] = [
 describe('no answer: the order stays pending, nothing is written down, and the clock asks again', () => {
   test.each(NO_ANSWER)('$id: $name', async ({ fault }) => {
     const order = await paidOrder();
-    await comeBackTwice(order, fault);
+    await comeBack(order, fault);
     expect(await stage.endOf(order)).toEqual({
       order: 'pending',
       payments: ['open'],
@@ -142,7 +141,7 @@ const NOTHING_SAID: readonly (Row & { proof?: string })[] = [
 describe('an answer that says nothing: the order stays pending, the answer is kept, and the clock asks again', () => {
   test.each(NOTHING_SAID)('$id: $name', async ({ fault, proof = 'unreadable' }) => {
     const order = await paidOrder();
-    await comeBackTwice(order, fault);
+    await comeBack(order, fault);
     expect(await stage.endOf(order)).toEqual({
       order: 'pending',
       payments: ['open'],
@@ -236,8 +235,6 @@ const ODD: readonly (Row & { proof: string; suspense?: string })[] = [
     proof: 'reference_mismatch',
   },
   ...[
-    '8.5e3',
-    '85e2',
     '1e400',
     '-0',
     '-8500',
@@ -286,7 +283,7 @@ const held = ({ proof, suspense }: { proof: string; suspense?: string }) => ({
 describe('odd evidence: the order is held for a person, and paid when the evidence is whole', () => {
   test.each(ODD)('$id: $name', async ({ fault, ...row }) => {
     const order = await paidOrder();
-    await comeBackTwice(order, fault);
+    await comeBack(order, fault);
     expect(await stage.endOf(order)).toEqual(held(row));
     expect((await stage.buy({ orderId: order.orderId })).status).toBe(409);
     await healsToPaid(order);
@@ -309,7 +306,7 @@ describe('odd evidence while nobody has paid: not paid, and pending again when t
 
   test.each(withoutMoney)('$id: $name', async ({ fault, proof }) => {
     const order = await stage.checkout();
-    await comeBackTwice(order, pretended(fault));
+    await comeBack(order, pretended(fault));
     expect(await stage.endOf(order)).toEqual(held({ proof }));
     await stage.heal(order);
     expect(await stage.endOf(order)).toMatchObject({ order: 'pending', payments: ['open'], releases: 0 });
@@ -331,7 +328,7 @@ describe('other spellings of the same evidence: paid at once', () => {
     },
     { id: 'S14', name: 'two envelopes', fault: withRecord((record) => ({ data: record })) },
     { id: 'S16', name: 'the currency in small letters', fault: withRecord({ currency: 'ngn' }) },
-    ...['8500', '8500.0', '8500.000000', '"8500.00"'].map((amount) => ({
+    ...['8500', '8500.0', '8500.000000', '8.5e3', '85e2', '"8500.00"'].map((amount) => ({
       id: 'S19',
       name: `the amount ${amount}`,
       fault: withAmount(amount),
@@ -361,7 +358,7 @@ describe('other spellings of the same evidence: paid at once', () => {
 
   test.each(PAYS)('$id: $name', async ({ fault }) => {
     const order = await paidOrder();
-    await comeBackTwice(order, fault);
+    await comeBack(order, fault);
     expect(await stage.endOf(order)).toMatchObject({
       order: 'paid',
       proofs: ['paid'],
@@ -414,7 +411,8 @@ test('S5: a service that fails every other time is asked with growing pauses, on
     // Too early by a second: nobody asks.
     await stage.later(order, pause - 1);
     expect((await stage.endOf(order)).wire.verify).toBe(at);
-    await stage.later(order, 1);
+    // And a tenth, by which pauses are spread.
+    await stage.later(order, 1 + pause / 10);
     expect((await stage.endOf(order)).wire.verify).toBe(at + 1);
   }
   expect(await stage.endOf(order)).toMatchObject({ order: 'paid', proofs: ['paid'], releases: 1 });

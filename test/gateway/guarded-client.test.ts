@@ -273,7 +273,7 @@ test('a history that is not read to its end gives its place back', async () => {
 });
 
 test('a service that fails is left alone: nothing is sent, and callers learn when to ask again', async () => {
-  const { later } = await startInStillTime({ callsPerSecond: 20 });
+  const { later } = await startInStillTime({ callsPerSecond: 60 });
   service.answer = raw('', 503);
   await times(20, () => verify('V'));
   // Nobody waits for a turn only to be refused: while time stands still, no turn comes.

@@ -153,12 +153,13 @@ describe('money that only the history shows', () => {
     expect(await briefly()).toEqual([
       { class: 'duplicate_payment', amount: 2_500n, currency: 'NGN', reference },
     ]);
-    expect(await journalOf(orderId)).toEqual([
+    expect(await journalOf(orderId)).toMatchObject([
       {
         event: 'money-held',
         cause: 'reconciliation',
         detail: { suspense: 'duplicate_payment', money: '2500 NGN' },
       },
+      { event: 'finding-raised', detail: { class: 'duplicate_payment' } },
     ]);
   });
 });
