@@ -35,7 +35,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a webhook postpones what was due',
-    file: 'src/settlement/checks/hint-sql.ts',
+    file: 'src/settlement/checks/hint.sql.ts',
     find: 'next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}',
     replace: 'next_check_at = GREATEST(p.next_check_at, CASE WHEN NOT ${isTaken}',
     breaks: 'hints have no effect',

@@ -33,7 +33,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a decision that comes while an answer is on its way is overlooked',
-    file: 'src/settlement/record-sql.ts',
+    file: 'src/settlement/record.sql.ts',
     find: 'AND p.suspense_changes = g.suspense_seen',
     replace: '',
     breaks: 'settling fails for the whole group, and a stale answer frees money in suspense',
@@ -57,7 +57,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a contradiction is told once for ever',
-    file: 'src/settlement/record-sql.ts',
+    file: 'src/settlement/record.sql.ts',
     find: `s.outcome <> 'paid' AND s.outcome IS DISTINCT FROM (`,
     replace: `s.outcome NOT IN ('paid', 'unknown_status') AND s.outcome IS DISTINCT FROM (`,
     breaks: 'a chargeback of a paid order is not told',
@@ -65,7 +65,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'one shopper stops a currency',
-    file: 'src/settlement/record-sql.ts',
+    file: 'src/settlement/record.sql.ts',
     find: `AND t.order_id <> s.order_id`,
     replace: '',
     breaks: 'a slip of one shopper closes the shop for all of them',
@@ -385,7 +385,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an order and its lines are not compared with what was placed',
-    file: 'src/operations/proof/contradictions.ts',
+    file: 'src/operations/proof/contradictions.sql.ts',
     find: "OR j.detail ->> 'order' <> order_hash(",
     replace: "OR '' <> order_hash(",
     breaks: 'every order is said to be changed, and nobody looks any more',

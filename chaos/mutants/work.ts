@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
 const CHECKS = 'src/settlement/checks/repository.ts';
-const HINTS = 'src/settlement/checks/hint-sql.ts';
-const RECORD = 'src/settlement/record-sql.ts';
+const HINTS = 'src/settlement/checks/hint.sql.ts';
+const RECORD = 'src/settlement/record.sql.ts';
 const BY_SETTLING = ['test/settlement/settlement.test.ts', 'test/faults/waiting.test.ts'];
 const BY_HINTS = ['test/settlement/hints.test.ts'];
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts'];

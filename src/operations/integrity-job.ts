@@ -1,9 +1,9 @@
-import type { Database, Queryable } from '../platform/database.ts';
+import type { Database } from '../platform/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Alarm } from '../reconciliation/alert.ts';
 import { checkIntegrity, type Integrity } from './integrity.ts';
-import type { Contradiction } from './proof/repository.ts';
+import { closeCheck, isCheckDue, openCheck, type Contradiction } from './proof/repository.ts';
 
 /** Any number that nobody else locks. */
 const LOCK_KEY = 1_836_281_965;
@@ -28,7 +28,7 @@ export async function checkIntegrityWeekly(parts: IntegrityJobParts): Promise<In
   client.on('error', () => undefined);
   try {
     const locked = await client.query<{ ok: boolean }>('SELECT pg_try_advisory_lock($1) AS ok', [LOCK_KEY]);
-    if (locked.rows[0]?.ok !== true || !(await isDue(parts.database))) return null;
+    if (locked.rows[0]?.ok !== true || !(await isCheckDue(parts.database))) return null;
     return await check(parts);
   } finally {
     // Ends the session, and with it the lock.
@@ -37,18 +37,13 @@ export async function checkIntegrityWeekly(parts: IntegrityJobParts): Promise<In
 }
 
 async function check({ database, mode, alarm, logger, signal }: IntegrityJobParts): Promise<Integrity> {
-  const [row] = await database.query<{ id: bigint }>(
-    'INSERT INTO integrity_checks DEFAULT VALUES RETURNING id',
-  );
+  const id = await openCheck(database);
   const first: Contradiction[] = [];
   const onFound = (one: Contradiction): void => {
     if (first.length < MAX_NAMED) first.push(one);
   };
   const seen = await checkIntegrity(database, { onFound, signal });
-  await database.query(
-    `UPDATE integrity_checks SET finished_at = now(), orders = $2, contradictions = $3, first = $4 WHERE id = $1`,
-    [row?.id, seen.orders, seen.contradictions, JSON.stringify(first)],
-  );
+  await closeCheck(database, id, seen, first);
   logger.info(seen, 'integrity of all orders checked');
   if (seen.contradictions > 0) {
     const reason = `${seen.contradictions} rows were changed by other means, first of all: ${first
@@ -58,22 +53,4 @@ async function check({ database, mode, alarm, logger, signal }: IntegrityJobPart
     await alarm({ event: 'journal-broken', mode, reason });
   }
   return seen;
-}
-
-async function isDue(db: Queryable): Promise<boolean> {
-  const rows = await db.query(
-    `SELECT FROM integrity_checks WHERE finished_at > now() - interval '7 days' LIMIT 1`,
-  );
-  return rows.length === 0;
-}
-
-/** The last whole check; null: there was none. */
-export async function lastIntegrityCheck(
-  db: Queryable,
-): Promise<{ agoSec: number; orders: bigint; contradictions: bigint } | null> {
-  const [row] = await db.query<{ agoSec: number; orders: bigint; contradictions: bigint }>(
-    `SELECT extract(epoch FROM now() - finished_at)::float8 AS "agoSec", orders, contradictions FROM integrity_checks
-     WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
-  );
-  return row ?? null;
 }

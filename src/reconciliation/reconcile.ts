@@ -12,7 +12,7 @@ import { lookAtCash, proveCash, type CashLook, type CashProof } from './cash/pro
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
 import { daysOf, findCoverage, type Coverage } from './coverage.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
-import { journalFindings } from './findings/journal.ts';
+import { journalFindings } from './findings/journal.sql.ts';
 import { gatherWhatContradicts } from './contested.ts';
 import type { Books } from './identity.ts';
 import { matchAgain, matchSides, totalsOfSides } from './matching/repository.ts';

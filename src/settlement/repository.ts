@@ -4,7 +4,7 @@ import { asRows, gather } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Decision } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
-import { RECORD } from './record-sql.ts';
+import { RECORD } from './record.sql.ts';
 
 /** A payment `p` and its order `o` as {@link Payment}. */
 export const PAYMENT_COLUMNS = `

@@ -2,7 +2,7 @@ import type { Queryable, Statement } from '../platform/database.ts';
 import { asRows, createGatherer } from '../platform/gather.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Reserve } from '../platform/due-loop-places.ts';
-import { hintedSql, isFreeSql } from '../settlement/checks/hint-sql.ts';
+import { hintedSql, isFreeSql } from '../settlement/checks/hint.sql.ts';
 import type { DuePayment } from '../settlement/checks/repository.ts';
 import { LOCK_ORDER } from '../settlement/lock-order.ts';
 import { PAYMENT_COLUMNS } from '../settlement/repository.ts';

@@ -44,7 +44,7 @@ const SINGLE_OWNERS: readonly Ownership[] = [
     what: 'SQL or Prisma',
     pattern:
       /`\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|COPY)\s|'(SELECT|INSERT INTO|UPDATE|DELETE FROM) |\.prisma\b/,
-    owners: /\/repository\.ts$|^platform\/(database\.ts|postgres\/)/,
+    owners: /\/repository\.ts$|\.sql\.ts$|^platform\/(database\.ts|postgres\/)/,
   },
   {
     what: 'outgoing HTTP to the service',

@@ -10,7 +10,6 @@ export type TestDatabase = { database: Database; url: string; close(): Promise<v
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await cloneDatabase();
   const database = openDatabase(new Secret(url), createLogger('silent'));
-  waitForConnections(database);
   return {
     database,
     url,
@@ -19,14 +18,6 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await drop();
     },
   };
-}
-
-/**
- * Whoever gets no connection within two seconds is told to come back: right for a shopper, and a matter of luck for a
- * test that does fifty things at once where the machine is busy with something else. Here everybody waits for a turn.
- */
-export function waitForConnections({ pool }: Pick<Database, 'pool'>): void {
-  pool.options.connectionTimeoutMillis = 120_000;
 }
 
 /** Clones the run's template. Nothing is connected to the copy yet. */

@@ -12,7 +12,7 @@ import { openTracing } from '../../src/platform/tracing/tracing.ts';
 import type { ProfileName } from '../../src/sandbox/profiles/all.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startWorker } from '../../src/start-worker.ts';
-import { cloneDatabase, waitForConnections } from './database.ts';
+import { cloneDatabase } from './database.ts';
 import { slowDown } from './slow-time.ts';
 import { recordExchanges } from './traffic/exchanges.ts';
 import { recordOutgoing, type Traffic } from './traffic/traffic.ts';
@@ -110,7 +110,6 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     tracing,
     ...(options.own && { own: options.own }),
   });
-  waitForConnections(program.database);
   const { handler, exchanges } = recordExchanges(buildApp(program) as RequestListener);
   const http = await listen(handler, '127.0.0.1', 0);
   origin = `http://127.0.0.1:${http.port}`;

@@ -5,7 +5,7 @@ import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { loadPayment } from '../../src/settlement/repository.ts';
-import { waitForConnections } from './database.ts';
+import './patient-pools.ts';
 
 const [database = '', service = '', key = '', reference = '', times = '1'] = process.argv.slice(2);
 
@@ -27,7 +27,6 @@ const program = await compose({
   publicOrigin: () => 'http://127.0.0.1',
   logger: createLogger('silent'),
 });
-waitForConnections(program.database);
 const payment = await loadPayment(program.database, reference, 'test');
 if (payment === null) throw new Error('no such payment');
 const told = new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/database.ts';
-import { CONTRADICTIONS, OLDER } from './contradictions.ts';
+import { CONTRADICTIONS, OLDER } from './contradictions.sql.ts';
 
 /** The end of an order's chain. Kept somewhere else, it proves later that nothing before it was rewritten. */
 export type ChainHead = { entries: number; hash: string | null };
@@ -44,4 +44,41 @@ export async function goneOrders(db: Queryable, limit: number): Promise<Contradi
     [limit],
   );
   return rows.map(({ id }) => ({ orderId: id, what: 'the order is gone, and its journal is not' }));
+}
+
+export async function openCheck(db: Queryable): Promise<bigint | undefined> {
+  const [row] = await db.query<{ id: bigint }>('INSERT INTO integrity_checks DEFAULT VALUES RETURNING id');
+  return row?.id;
+}
+
+/** @param first some of what was found */
+export async function closeCheck(
+  db: Queryable,
+  id: bigint | undefined,
+  seen: { orders: number; contradictions: number },
+  first: readonly Contradiction[],
+): Promise<void> {
+  await db.query(
+    `UPDATE integrity_checks SET finished_at = now(), orders = $2, contradictions = $3, first = $4 WHERE id = $1`,
+    [id, seen.orders, seen.contradictions, JSON.stringify(first)],
+  );
+}
+
+/** Whether no check has ended within a week. */
+export async function isCheckDue(db: Queryable): Promise<boolean> {
+  const rows = await db.query(
+    `SELECT FROM integrity_checks WHERE finished_at > now() - interval '7 days' LIMIT 1`,
+  );
+  return rows.length === 0;
+}
+
+/** The last whole check; null: there was none. */
+export async function lastIntegrityCheck(
+  db: Queryable,
+): Promise<{ agoSec: number; orders: bigint; contradictions: bigint } | null> {
+  const [row] = await db.query<{ agoSec: number; orders: bigint; contradictions: bigint }>(
+    `SELECT extract(epoch FROM now() - finished_at)::float8 AS "agoSec", orders, contradictions FROM integrity_checks
+     WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
+  );
+  return row ?? null;
 }

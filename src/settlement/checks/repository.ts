@@ -5,7 +5,7 @@ import type { Payment } from '../payment.ts';
 import { LOCK_ORDER } from '../lock-order.ts';
 import { byReference, PAYMENT_COLUMNS } from '../repository.ts';
 import { SIGNED_HINT_STEP } from '../schedule.ts';
-import { HELD_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint-sql.ts';
+import { HELD_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint.sql.ts';
 
 export type DuePayment = Payment & { checks: number; isHinted: boolean };
 

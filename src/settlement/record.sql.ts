@@ -1,6 +1,6 @@
 import type { Statement } from '../platform/database.ts';
 import { decidedMoneySql } from '../suspense/repository.ts';
-import { hintPauseSql } from './checks/hint-sql.ts';
+import { hintPauseSql } from './checks/hint.sql.ts';
 import { LOCK_ORDER } from './lock-order.ts';
 
 /** Nobody waits for what is said after that the order is paid. */
