@@ -3,10 +3,8 @@ import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Alarm } from '../reconciliation/alert.ts';
 import { checkIntegrity, type Integrity } from './integrity.ts';
-import { closeCheck, isCheckDue, openCheck, type Contradiction } from './proof/repository.ts';
+import { closeCheck, isCheckDue, lockCheck, openCheck, type Contradiction } from './proof/repository.ts';
 
-/** Any number that nobody else locks. */
-const LOCK_KEY = 1_836_281_965;
 /** The rest is printed by `npm run explain -- --all`. */
 const MAX_NAMED = 20;
 
@@ -27,8 +25,7 @@ export async function checkIntegrityWeekly(parts: IntegrityJobParts): Promise<In
   const client = await parts.database.sessions.connect();
   client.on('error', () => undefined);
   try {
-    const locked = await client.query<{ ok: boolean }>('SELECT pg_try_advisory_lock($1) AS ok', [LOCK_KEY]);
-    if (locked.rows[0]?.ok !== true || !(await isCheckDue(parts.database))) return null;
+    if (!(await lockCheck(client)) || !(await isCheckDue(parts.database))) return null;
     return await check(parts);
   } finally {
     // Ends the session, and with it the lock.

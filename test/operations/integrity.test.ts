@@ -83,7 +83,14 @@ test('G14: an address is not erased while a payment is held or a finding is open
   const erase = (): Promise<unknown> => sql(`SELECT erase_email('held@example.com', 'Ngozi', 'asked')`);
   await sql(`UPDATE payments SET status = 'held' WHERE reference = $1`, order.reference);
   await expect(erase()).rejects.toThrow('is still open');
-  await sql(`UPDATE payments SET status = 'failed' WHERE reference = $1`, order.reference);
+  // Only an answer moves a held payment.
+  await sql(
+    `WITH answer AS (
+       INSERT INTO verifications (reference, order_id, mode, outcome, http_status, body_sha256, cause)
+       SELECT reference, order_id, mode, 'failed', 200, sha256(''), 'schedule' FROM payments WHERE reference = $1)
+     UPDATE payments SET status = 'failed' WHERE reference = $1`,
+    order.reference,
+  );
   await sql(`INSERT INTO reconciliation_runs (id, mode) VALUES ('run_g14', 'test')`);
   await sql(
     `INSERT INTO findings (mode, class, reference, order_id, first_run_id, last_run_id)

@@ -1,3 +1,4 @@
+import type { ClientBase } from 'pg';
 import type { Queryable } from '../../platform/database.ts';
 import { CONTRADICTIONS, OLDER } from './contradictions.sql.ts';
 
@@ -44,6 +45,15 @@ export async function goneOrders(db: Queryable, limit: number): Promise<Contradi
     [limit],
   );
   return rows.map(({ id }) => ({ orderId: id, what: 'the order is gone, and its journal is not' }));
+}
+
+/** Any number that nobody else locks. */
+const LOCK_KEY = 1_836_281_965;
+
+/** Locks the check for the session of `client`. @returns false when another process is at it */
+export async function lockCheck(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ ok: boolean }>('SELECT pg_try_advisory_lock($1) AS ok', [LOCK_KEY]);
+  return rows[0]?.ok === true;
 }
 
 export async function openCheck(db: Queryable): Promise<bigint | undefined> {
