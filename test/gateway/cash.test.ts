@@ -48,7 +48,7 @@ async function read(answer: string, balances: object, more: object = {}): Promis
   return readCash(client, dialect, { balances: dialect.balances, transfers: dialect.transfers });
 }
 
-const held = (available: bigint, pending = 0n): object => ({ available, pending, transferred: 0n });
+const held = (available: bigint, pending = 0n): object => ({ available, pending, transferred: 0n, fees: 0n });
 const byCurrency = { form: 'by-currency', amount: ['/available', ''] };
 const list = { amount: ['/amount'], currency: ['/currency'] };
 const one = { form: 'one', amount: ['/available'], assumedCurrency: 'NGN' };

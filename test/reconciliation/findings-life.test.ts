@@ -53,6 +53,7 @@ describe('a finding', () => {
       [orderId],
     );
     expect(told).toEqual([
+      { event: 'finding-raised', cause: 'reconciliation' },
       { event: 'finding-assigned', cause: 'operator:Ngozi' },
       { event: 'finding-resolved', cause: 'operator:Tunde' },
     ]);

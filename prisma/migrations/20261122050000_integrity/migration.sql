@@ -32,8 +32,8 @@ CREATE OR REPLACE TRIGGER paid_orders_are_frozen BEFORE UPDATE ON orders
   EXECUTE FUNCTION refuse_change('the order is paid');
 
 -- Erases an address from every order that has it. Says how many. While money of that person is on its way or waits for a
--- decision nobody could be written to, so that has to end first: payments that are open, held, or under review, money in
--- suspense, and findings about the order. A held payment beside the one that paid has ended when its money was decided about.
+-- decision nobody could be written to, so that has to end first: payments that are open or held, money in suspense, and
+-- findings about the order. A held payment has ended when a person has decided about its money.
 CREATE OR REPLACE FUNCTION erase_email(address text, erased_by text, why text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   open_order text;
@@ -43,10 +43,8 @@ BEGIN
     RAISE EXCEPTION 'an address is erased by somebody, with a reason';
   END IF;
   SELECT o.id INTO open_order FROM orders o WHERE lower(o.email) = lower(address) AND (
-    o.status = 'review'
-    OR EXISTS (SELECT FROM payments p WHERE p.order_id = o.id AND (
-      p.status IN ('created', 'sending', 'open', 'ambiguous') OR p.status = 'held' AND (o.status <> 'paid'
-        OR NOT EXISTS (SELECT FROM suspense_items s WHERE s.reference = p.reference AND s.closed_at IS NOT NULL))))
+    EXISTS (SELECT FROM payments p WHERE p.order_id = o.id AND (
+      p.status IN ('created', 'sending', 'open', 'ambiguous') OR p.status = 'held' AND p.decided_at IS NULL))
     OR EXISTS (SELECT FROM suspense_items s WHERE s.order_id = o.id AND s.closed_at IS NULL)
     OR EXISTS (SELECT FROM findings f WHERE f.order_id = o.id AND f.closed_at IS NULL)) LIMIT 1;
   IF open_order IS NOT NULL THEN
