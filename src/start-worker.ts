@@ -3,7 +3,7 @@ import { forgetOldKeys } from './checkout/idempotency/repository.ts';
 import { sumSettledHours } from './operations/charts/repository.ts';
 import { beat } from './operations/heartbeat/repository.ts';
 import { BEAT_MS } from './operations/heartbeat/watch.ts';
-import { checkIntegrityWeekly } from './operations/integrity-job.ts';
+import { checkIntegrityWeekly } from './operations/integrity/job.ts';
 import { systemClock } from './platform/clock.ts';
 import { createReconcileSchedule } from './reconciliation/schedule.ts';
 

@@ -178,7 +178,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an order and its lines are not compared with what was placed',
-    file: 'src/operations/proof/contradictions.ts',
+    file: 'src/operations/proof/contradictions/repository.ts',
     find: "OR j.detail ->> 'order' <> order_hash(",
     replace: "OR '' <> order_hash(",
     breaks: 'every order is said to be changed, and nobody looks any more',
@@ -194,7 +194,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'only the first orders are checked',
-    file: 'src/operations/integrity.ts',
+    file: 'src/operations/integrity/check.ts',
     find: 'await take(contradictions);',
     replace: 'if (all.orders > 0) await take(contradictions);',
     breaks: 'an edit is found by nobody',

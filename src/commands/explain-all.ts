@@ -1,4 +1,4 @@
-import { checkIntegrity } from '../operations/integrity.ts';
+import { checkIntegrity } from '../operations/integrity/check.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Database } from '../platform/database.ts';
 

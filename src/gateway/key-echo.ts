@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import type { Secret } from '../platform/secret.ts';
 import { createKeySearch, type KeySearch, type Stretch } from './key-search.ts';
 
@@ -6,7 +5,7 @@ import { createKeySearch, type KeySearch, type Stretch } from './key-search.ts';
 export const REDACTED = '[redacted]';
 const MARK = Buffer.from(REDACTED);
 
-type Headers = Dispatcher.ResponseData['headers'];
+type Headers = Record<string, string | string[] | undefined>;
 
 /**
  * Takes our own key out of what comes in, before anybody stores, shows or logs it: the whole or a piece of it, in any

@@ -10,7 +10,7 @@ import { findAnchors, missingSince, setAnchors } from './anchors/repository.ts';
 import { lookAtCash, proveCash, type CashLook, type CashProof } from './cash/proof.ts';
 import { classify, paymentsToVerify, totalsOfClasses } from './classification/repository.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
-import { journalFindings } from './findings/journal.ts';
+import { journalFindings } from './findings/journal/repository.ts';
 import { gatherWhatContradicts } from './contested.ts';
 import type { Books } from './identity.ts';
 import { matchAgain, matchSides, totalsOfSides } from './matching/repository.ts';

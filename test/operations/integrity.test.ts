@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createWorkerWatch } from '../../src/operations/heartbeat/watch.ts';
 import { beat } from '../../src/operations/heartbeat/repository.ts';
-import { checkIntegrity } from '../../src/operations/integrity.ts';
-import { checkIntegrityWeekly } from '../../src/operations/integrity-job.ts';
+import { checkIntegrity } from '../../src/operations/integrity/check.ts';
+import { checkIntegrityWeekly } from '../../src/operations/integrity/job.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { Alert } from '../../src/reconciliation/alert.ts';
 import { keepLines } from '../support/lines.ts';

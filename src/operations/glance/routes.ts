@@ -3,7 +3,7 @@ import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
 import { heldDays, settledDays } from '../charts/repository.ts';
 import { stoppedCurrencies } from '../../settlement/stops/repository.ts';
-import { lastIntegrityCheck } from '../integrity-job.ts';
+import { lastIntegrityCheck } from '../integrity/repository.ts';
 import { frameOf } from '../deeds/answer.ts';
 import { moneyLines } from './money-table.tsx';
 import {

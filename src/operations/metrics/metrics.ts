@@ -12,7 +12,7 @@ import {
 import { stoppedCurrencies } from '../../settlement/stops/repository.ts';
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
-import { lastIntegrityCheck } from '../integrity-job.ts';
+import { lastIntegrityCheck } from '../integrity/repository.ts';
 import { sinceHeartbeat } from '../heartbeat/repository.ts';
 import type { WorkerWatch } from '../heartbeat/watch.ts';
 import { dueRows, lastHour, oldestSuspense, oldestUnansweredHint, sinceSettled } from './repository.ts';

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/database.ts';
-import { CONTRADICTIONS, OLDER } from './contradictions.ts';
+import { CONTRADICTIONS, OLDER } from './contradictions/repository.ts';
 
 /** The end of an order's chain. Kept somewhere else, it proves later that nothing before it was rewritten. */
 export type ChainHead = { entries: number; hash: string | null };

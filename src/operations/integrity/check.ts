@@ -1,5 +1,5 @@
-import type { Database } from '../platform/database.ts';
-import { goneOrders, orderIdsAfter, proofOf, type Contradiction } from './proof/repository.ts';
+import type { Database } from '../../platform/database.ts';
+import { goneOrders, orderIdsAfter, proofOf, type Contradiction } from '../proof/repository.ts';
 
 /** What a look at all orders came to. `older`: orders that an older version placed, without digests of their rows. */
 export type Integrity = { orders: number; older: number; contradictions: number };

@@ -1,4 +1,4 @@
-import { REDACTED } from '../../gateway/key-echo.ts';
+import { REDACTED } from '../../../gateway/key-echo.ts';
 
 /**
  * Each gives one row per contradiction of the orders $1: `id` of the order and `what`. The chain shows an entry that was

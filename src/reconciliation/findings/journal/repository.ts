@@ -1,5 +1,5 @@
-import type { Queryable } from '../../platform/database.ts';
-import type { Mode } from '../../platform/mode.ts';
+import type { Queryable } from '../../../platform/database.ts';
+import type { Mode } from '../../../platform/mode.ts';
 
 /** Each entry locks its order until the transaction ends, and a transaction has room for some thousand locks. */
 const ENTRIES_AT_ONCE = 200;
