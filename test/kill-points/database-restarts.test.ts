@@ -50,7 +50,7 @@ const FAULTS: Record<string, () => Promise<void>> = {
   'one process of PostgreSQL is killed': async () => {
     const [backend] = await world.query<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-         AND query LIKE '%INSERT INTO verifications%' LIMIT 1`,
+         AND query LIKE '%order_status_seen%' LIMIT 1`,
     );
     if (backend === undefined) throw new Error('no process of PostgreSQL settles anything');
     const other = new pg.Client({ connectionString: postgres.url });

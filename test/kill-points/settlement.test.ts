@@ -41,7 +41,7 @@ const DOORS = {
     asksAgain: () => Promise.resolve(),
   },
   clock: {
-    claim: 'claim-due-payments',
+    claim: 'claim-scheduled-payments',
     asks: async ({ reference }, word) => {
       await world.hand(reference, word, { notify: false });
       await world.letTimePass(2 * 3_600);

@@ -49,7 +49,7 @@ describe('the shop page', () => {
 
   test('never sends a price', async () => {
     const names = new Set(formsOf(await shopPage()).flatMap(({ fields }) => fields.map(([name]) => name)));
-    expect([...names].sort()).toEqual(['currency', 'email', 'quantity', 'sku']);
+    expect([...names].sort()).toEqual(['currency', 'email', 'intent', 'quantity', 'sku']);
   });
 
   test('labels every field that a person fills in', async () => {
