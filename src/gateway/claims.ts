@@ -76,6 +76,7 @@ function wantedBy(pointers: RecordPointers): (claim: Claim) => boolean {
   return ({ says }) => {
     if (says.tells === 'amount') return !amount;
     if (says.tells === 'currency') return !currency;
+    if (says.tells === 'kind') return true;
     return says.tells === 'taken back' ? !says.isWord || !status : !status;
   };
 }

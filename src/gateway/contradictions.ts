@@ -9,7 +9,8 @@ import {
 } from './claims.ts';
 import { foldWord, type Dialect } from './dialect.ts';
 import { amountOf, classOf, currencyOf } from './field-values.ts';
-import { TAKEN_BACK, wordsOfName } from './field-words.ts';
+import { meaningOf } from './field-meaning.ts';
+import { TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-words.ts';
 import { isRecord, numberText, stringOf, type Json } from './reading.ts';
 import { modeOf } from './record-mode.ts';
 import { isNothing, isTakenBack } from './taken-back.ts';
@@ -81,6 +82,8 @@ export function contradicts({ pointer, value, says }: Claim, read: Read, dialect
       return value === false || NO.has(foldWord(numberText(value) ?? ''));
     case 'trouble flag':
       return value === true || YES.has(foldWord(numberText(value) ?? ''));
+    case 'kind':
+      return tellsTakenBack(stringOf(value) ?? '');
     case 'taken back':
       return isTakenBack(value);
   }
@@ -147,9 +150,11 @@ function isWordAgainst(value: Json, dialect: Dialect): boolean {
   return !['paid', 'unknown'].includes(classOf(text, dialect)) || tellsTakenBack(text ?? '');
 }
 
-/** `partially_refunded`, `CHARGEBACK`: such a word and nothing else. */
+const HOW_MUCH = new Set(['partially', 'partial', 'fully', 'full']);
+
+/** `partially_refunded`, `CHARGEBACK`, `payment reversal`: such a word and nothing else. */
 function tellsTakenBack(text: string): boolean {
-  const words = wordsOfName(text).filter((word) => !['partially', 'partial', 'fully', 'full'].includes(word));
+  const words = wordsOfName(text).filter((word) => !WITH_FLAG.has(word) && !HOW_MUCH.has(word));
   return words.length > 0 && words.every((word) => TAKEN_BACK.has(word));
 }
 
@@ -182,7 +187,7 @@ function isNonePaid(value: Json, read: Read, dialect: Dialect): boolean {
 
 function isRefund(attempt: Record<string, Json>): boolean {
   return Object.entries(attempt).some(
-    ([name, value]) => /(type|kind)$/i.test(name) && tellsTakenBack(stringOf(value) ?? ''),
+    ([name, value]) => meaningOf(name)?.tells === 'kind' && tellsTakenBack(stringOf(value) ?? ''),
   );
 }
 
@@ -194,6 +199,7 @@ function inWords({ pointer, says }: Claim): string {
     case 'amount':
     case 'currency':
       return `${field} disagrees with the ${says.tells}`;
+    case 'kind':
     case 'taken back':
       return `${field} says that money went back or did not come`;
     case 'status':

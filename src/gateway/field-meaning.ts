@@ -34,6 +34,8 @@ export type Meaning =
   | { tells: 'status'; isPlace: boolean }
   | { tells: 'paid flag' }
   | { tells: 'trouble flag' }
+  /** What kind of a record it is: a payment's, or a refund's. */
+  | { tells: 'kind' }
   /** A refund, reversal, dispute or chargeback; with `isWord` it tells how far that is. */
   | { tells: 'taken back'; isWord: boolean };
 
@@ -68,6 +70,8 @@ function readMeaning(words: readonly string[]): Meaning | null {
       ? { tells: 'status', isPlace }
       : null;
   }
+  if (last === 'type' || last === 'kind')
+    return words.slice(0, -1).every((word) => PAYMENT.has(word) || NOW.has(word)) ? { tells: 'kind' } : null;
   return readCurrency(words) ?? readAmount(words) ?? readFlag(words);
 }
 

@@ -193,6 +193,7 @@ export const HONEST: Record<string, object> = {
     environment: 'production-eu',
     livemode: false,
   },
+  'what kind it is': { type: 'debit', payment_type: 'card', transactionType: 'Sale', kind: 4 },
   'whoever carried it': {
     gateway: { name: 'x', status: 'active' },
     provider: { id: 1, status: 'enabled', state: 'Lagos' },
@@ -315,6 +316,9 @@ export const CONTRADICTORY: Record<string, object> = {
       { type: 'REFUND', status: 'success' },
     ],
   },
+  'a record of a refund': { type: 'refund' },
+  'a record of a reversal': { transactionType: 'PAYMENT_REVERSAL' },
+  'a record of a chargeback in two words': { kind: 'Charge Back' },
   'the details of the status': { status_detail: 'partially_refunded' },
   'a status below the status': { subStatus: 'refunded' },
   'the status in words': { paymentStatusDescription: 'Reversed' },
