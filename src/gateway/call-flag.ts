@@ -2,6 +2,7 @@ import { isNestedRecord } from './claims.ts';
 import { foldWord } from './dialect.ts';
 import { isCallKey } from './field-meaning.ts';
 import { at, isRecord, numberText, type Json } from './reading.ts';
+import { isNothing } from './taken-back.ts';
 
 /**
  * What an answer says about the call that it answers, next to or around a payment's record. HTTP 200 does not mean
@@ -54,7 +55,8 @@ function isFailure(value: Json): boolean {
 
 function namesError(value: Json): boolean {
   if (typeof value === 'string') return !NO_ERROR_WORDS.has(foldWord(value));
-  return value === true || (isRecord(value) && Object.keys(value).length > 0);
+  // With every field null it is the place for one.
+  return value === true || (isRecord(value) && Object.values(value).some((one) => !isNothing(one)));
 }
 
 function own(record: Record<string, Json>, key: string): Json {

@@ -1,6 +1,13 @@
 import type { Dialect } from './dialect.ts';
 import { dialectSchema } from './dialect-schema.ts';
-import { isAmountsName, isNestedName, isRecordKey, meaningOf, type Meaning } from './field-meaning.ts';
+import {
+  isAmountsName,
+  isCarrierName,
+  isNestedName,
+  isRecordKey,
+  meaningOf,
+  type Meaning,
+} from './field-meaning.ts';
 import { at, isRecord, type Json } from './reading.ts';
 
 /** Where the fields of a record stand: the dialect's pointers, of verify or of history. */
@@ -33,14 +40,7 @@ const MAX_DEPTH = 3;
  * and its siblings are not asked.
  */
 export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
-  const [amount, currency, status] = (['amount', 'currency', 'status'] as const).map((what) =>
-    isNamed(pointers, what),
-  );
-  const isWanted = ({ says }: Claim): boolean => {
-    if (says.tells === 'amount') return !amount;
-    if (says.tells === 'currency') return !currency;
-    return says.tells === 'taken back' ? !says.isWord || !status : !status;
-  };
+  const isWanted = wantedBy(pointers);
   const read = new Set(REPEATED.flatMap((what) => pointers[what] ?? []));
   const siblings = siblingsIn(record, '', 1);
   return [
@@ -48,6 +48,42 @@ export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
     ...currenciesOfAmount(record, pointers),
     ...siblings.filter((claim) => !read.has(claim.pointer) && isWanted(claim)),
   ];
+}
+
+/**
+ * What stands around the record speaks of the same payment. What is said of the call is told apart before: see
+ * `isFailedCall`.
+ * @param place of the record in the answer
+ */
+export function claimsAround(document: Json, place: string, pointers: RecordPointers): Claim[] {
+  const keys = place.split('/').slice(1);
+  const around = keys.flatMap((key, depth) => {
+    const above = keys.slice(0, depth).map((each) => `/${each}`);
+    const envelope = at(document, above.join(''));
+    if (!isRecord(envelope)) return [];
+    const beside = Object.entries(envelope).filter(([name]) => name !== key);
+    return siblingsIn(Object.fromEntries(beside), '', 1);
+  });
+  return around
+    .filter((claim) => claim.says.tells !== 'paid flag' && wantedBy(pointers)(claim))
+    .map((claim) => (/^\/stat(us|e)$/i.test(claim.pointer) ? asPlace(claim) : claim));
+}
+
+function wantedBy(pointers: RecordPointers): (claim: Claim) => boolean {
+  const [amount, currency, status] = (['amount', 'currency', 'status'] as const).map((what) =>
+    isNamed(pointers, what),
+  );
+  return ({ says }) => {
+    if (says.tells === 'amount') return !amount;
+    if (says.tells === 'currency') return !currency;
+    if (says.tells === 'kind') return true;
+    return says.tells === 'taken back' ? !says.isWord || !status : !status;
+  };
+}
+
+/** Only a word that the dialect knows speaks against the payment there. */
+function asPlace(claim: Claim): Claim {
+  return claim.says.tells === 'status' ? { ...claim, says: { ...claim.says, isPlace: true } } : claim;
 }
 
 const REPEATED: readonly Repeated[] = ['reference', 'status', 'amount', 'currency', 'mode'];
@@ -100,19 +136,27 @@ function siblingsIn(object: Json, place: string, depth: number): Claim[] {
   const isAddress = members.some(({ name }) => ADDRESS.test(name));
   return members.flatMap(({ name, pointer, value }): Claim[] => {
     const says = meaningOf(name);
-    if (says?.tells === 'status' && isAddress && name === 'state')
-      return [{ pointer, value, says: { ...says, isPlace: true } }];
-    if (says !== null) return [{ pointer, value, says }];
+    if (says !== null)
+      return [{ pointer, value, says }].map(isAddress && name === 'state' ? asPlace : (one) => one);
     if (isAmountsName(name)) return amountsIn(value, pointer);
     if (!isNestedName(name)) return [];
-    if (Array.isArray(value)) return [{ pointer, value, says: { tells: 'attempts' } }];
-    return depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];
+    if (Array.isArray(value)) {
+      const only = value.length === 1 ? siblingsIn(value[0], `${pointer}/0`, MAX_DEPTH) : [];
+      return [{ pointer, value, says: { tells: 'attempts' } }, ...only];
+    }
+    const inside = depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];
+    return isCarrierName(name) ? inside.map(asPlace) : inside;
   });
 }
 
 /** Where one of these stands, `state` may be a part of a country. */
 const ADDRESS =
   /^(city|town|street|zip|(zip|post|postal)_?code|address(_?line)?_?1?|lga|province|region|country)$/i;
+
+/** What the fields of one of several attempts tell of it. */
+export function claimsOfAttempt(attempt: Json): Claim[] {
+  return siblingsIn(attempt, '', MAX_DEPTH);
+}
 
 function amountsIn(object: Json, place: string): Claim[] {
   return siblingsIn(object, place, MAX_DEPTH).filter(

@@ -1,7 +1,16 @@
 import type { Mode } from '../platform/mode.ts';
-import { claimsOf, type Claim, type RecordPointers, type Repeated } from './claims.ts';
+import {
+  claimsAround,
+  claimsOf,
+  claimsOfAttempt,
+  type Claim,
+  type RecordPointers,
+  type Repeated,
+} from './claims.ts';
 import { foldWord, type Dialect } from './dialect.ts';
 import { amountOf, classOf, currencyOf } from './field-values.ts';
+import { meaningOf } from './field-meaning.ts';
+import { TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-words.ts';
 import { isRecord, numberText, stringOf, type Json } from './reading.ts';
 import { modeOf } from './record-mode.ts';
 import { isNothing, isTakenBack } from './taken-back.ts';
@@ -28,7 +37,22 @@ export function findContradiction(
   dialect: Dialect,
   read: Read,
 ): string | null {
-  const against = claimsOf(record, pointers).filter((claim) => contradicts(claim, read, dialect));
+  return sentenceOf(claimsOf(record, pointers), read, dialect);
+}
+
+/** As {@link findContradiction}, of what stands around the record at `place` of the answer. */
+export function findContradictionAround(
+  document: Json,
+  place: string,
+  pointers: RecordPointers,
+  dialect: Dialect,
+  read: Read,
+): string | null {
+  return sentenceOf(claimsAround(document, place, pointers), read, dialect);
+}
+
+function sentenceOf(claims: readonly Claim[], read: Read, dialect: Dialect): string | null {
+  const against = claims.filter((claim) => contradicts(claim, read, dialect));
   return against.length === 0 ? null : against.slice(0, MAX_NAMED).map(inWords).join('; ');
 }
 
@@ -53,15 +77,20 @@ export function contradicts({ pointer, value, says }: Claim, read: Read, dialect
     case 'status':
       return says.isPlace ? isWordAgainst(value, dialect) : !isWordOfPaid(value, dialect);
     case 'attempts':
-      return isNonePaid(value, dialect);
+      return isNonePaid(value, read, dialect);
     case 'paid flag':
-      return value === false || foldWord(stringOf(value) ?? '') === 'false';
+      return value === false || NO.has(foldWord(numberText(value) ?? ''));
     case 'trouble flag':
-      return value === true || foldWord(stringOf(value) ?? '') === 'true';
+      return value === true || YES.has(foldWord(numberText(value) ?? ''));
+    case 'kind':
+      return tellsTakenBack(stringOf(value) ?? '');
     case 'taken back':
       return isTakenBack(value);
   }
 }
+
+const NO = new Set(['false', 'no', 'n', '0']);
+const YES = new Set(['true', 'yes', 'y', '1']);
 
 function repeats(what: Repeated, pointer: string, value: Json, read: Read, dialect: Dialect): boolean {
   switch (what) {
@@ -92,7 +121,7 @@ function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCer
     : undefined;
   if (!isNothing(currency) && currencyOf(currency) !== read.currency) return false;
   const text = numberText(inner);
-  if (!isCertain && (text === null || !LIKE_MONEY.test(text))) return foldWord(text ?? '') !== 'false';
+  if (!isCertain && (text === null || !LIKE_MONEY.test(text))) return !NO.has(foldWord(text ?? ''));
   return read.amount !== null && amountOf(inner, read.currency, unit) === read.amount;
 }
 
@@ -117,7 +146,16 @@ const SAME_AS_PAID = new Set(
  * paid.
  */
 function isWordAgainst(value: Json, dialect: Dialect): boolean {
-  return !['paid', 'unknown'].includes(classOf(stringOf(value), dialect));
+  const text = stringOf(value);
+  return !['paid', 'unknown'].includes(classOf(text, dialect)) || tellsTakenBack(text ?? '');
+}
+
+const HOW_MUCH = new Set(['partially', 'partial', 'fully', 'full']);
+
+/** `partially_refunded`, `CHARGEBACK`, `payment reversal`: such a word and nothing else. */
+function tellsTakenBack(text: string): boolean {
+  const words = wordsOfName(text).filter((word) => !WITH_FLAG.has(word) && !HOW_MUCH.has(word));
+  return words.length > 0 && words.every((word) => TAKEN_BACK.has(word));
 }
 
 function isWordOfPaid(value: Json, dialect: Dialect): boolean {
@@ -129,14 +167,28 @@ function isWordOfPaid(value: Json, dialect: Dialect): boolean {
 }
 
 /**
- * Attempts that failed before the one that paid are honest; a list of attempts without one that paid is not.
+ * Attempts that failed before the one that paid are honest. A list without one that paid and whose money stayed is not,
+ * nor is one with a refund among them.
  */
-function isNonePaid(value: Json, dialect: Dialect): boolean {
+function isNonePaid(value: Json, read: Read, dialect: Dialect): boolean {
   if (!Array.isArray(value)) return false;
-  const words = value.flatMap((one: Json): Json[] =>
-    isRecord(one) ? [one.status ?? one.state].filter((word) => !isNothing(word)) : [],
+  const attempts = value.flatMap((one: Json) => {
+    const word = isRecord(one) ? (one.status ?? one.state) : undefined;
+    return isRecord(one) && !isNothing(word) ? [{ one, isPaid: isWordOfPaid(word, dialect) }] : [];
+  });
+  if (attempts.some(({ one, isPaid }) => isPaid && isRefund(one))) return true;
+  const stays = ({ one, isPaid }: (typeof attempts)[number]): boolean =>
+    isPaid &&
+    !claimsOfAttempt(one).some(
+      (claim) => claim.says.tells === 'taken back' && contradicts(claim, read, dialect),
+    );
+  return attempts.length > 0 && !attempts.some(stays);
+}
+
+function isRefund(attempt: Record<string, Json>): boolean {
+  return Object.entries(attempt).some(
+    ([name, value]) => meaningOf(name)?.tells === 'kind' && tellsTakenBack(stringOf(value) ?? ''),
   );
-  return words.length > 0 && !words.some((word) => isWordOfPaid(word, dialect));
 }
 
 function inWords({ pointer, says }: Claim): string {
@@ -147,6 +199,7 @@ function inWords({ pointer, says }: Claim): string {
     case 'amount':
     case 'currency':
       return `${field} disagrees with the ${says.tells}`;
+    case 'kind':
     case 'taken back':
       return `${field} says that money went back or did not come`;
     case 'status':

@@ -1,5 +1,6 @@
 import { minorDigits } from '../platform/money.ts';
 import {
+  ABOUT_STATUS,
   AMOUNT,
   AMOUNTS,
   CAME_IN,
@@ -29,10 +30,12 @@ export type Meaning =
    */
   | { tells: 'amount'; isCertain: boolean; isMinor: boolean; currency: string | null }
   | { tells: 'currency' }
-  /** With `isPlace` it may be a part of a country. */
+  /** With `isPlace` it may hold something else, such as a part of a country or a sentence. */
   | { tells: 'status'; isPlace: boolean }
   | { tells: 'paid flag' }
   | { tells: 'trouble flag' }
+  /** What kind of a record it is: a payment's, or a refund's. */
+  | { tells: 'kind' }
   /** A refund, reversal, dispute or chargeback; with `isWord` it tells how far that is. */
   | { tells: 'taken back'; isWord: boolean };
 
@@ -59,12 +62,20 @@ function readMeaning(words: readonly string[]): Meaning | null {
   const isStatus = last === 'status' || last === 'state';
   if (any(words, TAKEN_BACK) && words.every((word) => TAKEN_BACK.has(word) || WITH_TAKEN_BACK.has(word)))
     return { tells: 'taken back', isWord: isStatus };
-  if (isStatus)
-    return words.slice(0, -1).every((word) => PAYMENT.has(word) || NOW.has(word))
-      ? { tells: 'status', isPlace: false }
+  const isAbout = ABOUT_STATUS.has(last) && ['status', 'state'].includes(words.at(-2) ?? '');
+  if (isStatus || isAbout) {
+    const whose = words.slice(0, isStatus ? -1 : -2);
+    const isPlace = isAbout || whose.includes('sub');
+    return whose.every((word) => word === 'sub' || OF_STATUS.some((set) => set.has(word)))
+      ? { tells: 'status', isPlace }
       : null;
+  }
+  if (last === 'type' || last === 'kind')
+    return words.slice(0, -1).every((word) => PAYMENT.has(word) || NOW.has(word)) ? { tells: 'kind' } : null;
   return readCurrency(words) ?? readAmount(words) ?? readFlag(words);
 }
+
+const OF_STATUS = [PAYMENT, NOW, AMOUNT, CAME_IN];
 
 function readCurrency(words: readonly string[]): Meaning | null {
   const end = words.findIndex((word) => word === 'currency' || word === 'ccy');
@@ -106,6 +117,11 @@ export function isNestedName(name: string): boolean {
   const words = wordsOfName(name);
   const isContainerOnly = words.length > 0 && words.every((word) => DETAILS.has(word));
   return words.length > 0 && !isContainerOnly && words.every((word) => NESTED.has(word) || NOW.has(word));
+}
+
+/** Whether such an object may as well describe who carried the payment: `gateway`, `provider`. */
+export function isCarrierName(name: string): boolean {
+  return !any(wordsOfName(name), NESTED);
 }
 
 const DETAILS = new Set(['info', 'detail', 'details', 'object', 'the', 'is', 'new', 'actual']);

@@ -24,7 +24,7 @@ export const NESTED = new Set(
 /** Adds nothing, or only whose view of the payment it is: the current status is the status. */
 export const NOW = new Set(
   list(
-    'current final latest overall actual new is the money funds processing gateway provider processor acquirer ' +
+    'current final latest overall actual new is the money fund funds processing gateway provider processor acquirer ' +
       'result record',
   ),
 );
@@ -70,7 +70,7 @@ export const WITH_FLAG = new Set([...list('is has have was been fully in full mo
 export const TAKEN_BACK = new Set(
   list(
     'refunded refund refunds reversed reversal reversals disputed dispute disputes chargeback chargebacks ' +
-      'chargedback clawback returned recalled revoked voided cancelled canceled unpaid underpaid outstanding shortfall',
+      'chargedback clawback returned recalled revoked voided cancelled canceled unpaid underpaid underpayment outstanding shortfall',
   ),
 );
 /**
@@ -81,7 +81,8 @@ export const WITH_TAKEN_BACK = new Set([
   ...list(
     'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when by ' +
       'partially partial fully full id reference ref reason status state data info detail details list items object ' +
-      'so far minor open opened active initiated requested processed issued made given completed pending successful lost',
+      'so far minor open opened active initiated requested processed issued made given completed pending successful lost ' +
+      'in under progress already latest last ids history records money fund funds raised filed created',
   ),
   ...PAYMENT,
 ]);
@@ -92,6 +93,9 @@ export const OF_CURRENCY = new Set([
   ...CAME_IN,
   ...list('payment transaction tran trans trx trxn txn tx charge'),
 ]);
+
+/** Behind a status: the same in other words, or why. */
+export const ABOUT_STATUS = new Set(list('detail details description text name message reason'));
 
 /** What an answer says of the call in its own body. */
 export const OF_CALL = new Set([
@@ -126,7 +130,7 @@ const VOCABULARY = new Set(
     WITH_TAKEN_BACK,
   ].flatMap((words) => [...words]),
 );
-for (const word of list('message code http ccy customer card account risk kyc')) VOCABULARY.add(word);
+for (const word of list('sub message code http ccy customer card account risk kyc')) VOCABULARY.add(word);
 
 /** Longer names are nobody's fields; they are not looked at. */
 const MAX_NAME = 64;

@@ -17,6 +17,8 @@ type Check = {
   /** The slot whose value it has to repeat; null: it speaks for itself. */
   repeats: number | null;
   mayBeNull: boolean;
+  /** It tells the kind of the record, and there are many kinds. */
+  isKind: boolean;
   /** True says no more than that money came. */
   mayBeTrue: boolean;
   /** What the sample says without contradicting itself. */
@@ -66,6 +68,7 @@ function checksOf(
     slot,
     repeats: ofMoney !== null && isWhole && isPlain ? slots[ofMoney] : null,
     mayBeNull: isWhole,
+    isKind: says.tells === 'kind',
     mayBeTrue: isWhole && says.tells === 'amount',
     known: isSampleSound
       ? {
@@ -76,6 +79,9 @@ function checksOf(
   }));
 }
 
+/** What the word for a kind of record has in it where it may be a refund's; read with care then. */
+const MAY_TELL =
+  /refund|rever|disput|back|return|recall|revok|void|cancel|unpaid|underpa|outstand|shortfall/i;
 const [N, T] = [0x6e, 0x74]; // as in null and true
 
 function holds(check: Check, layout: RecordLayout, bytes: Buffer): boolean {
@@ -85,6 +91,7 @@ function holds(check: Check, layout: RecordLayout, bytes: Buffer): boolean {
   const to = layout.to(slot);
   if (kind === KIND.WORD && check.mayBeNull && bytes[from] === N) return true;
   if (kind === KIND.WORD && check.mayBeTrue && bytes[from] === T) return true;
+  if (check.isKind) return kind !== KIND.OTHER_TEXT && !MAY_TELL.test(bytes.toString('latin1', from, to));
   if (known?.kind === kind && isSame(known.bytes, 0, known.bytes.length, bytes, from, to)) return true;
   if (repeats === null || (kind !== KIND.NUMBER && kind !== KIND.PLAIN_TEXT)) return false;
   return isSame(bytes, layout.from(repeats), layout.to(repeats), bytes, from, to);

@@ -13,7 +13,7 @@ export function isNothing(value: Json): boolean {
 const NONE = new Set(
   [
     '- no none null nil false n na n/a never won failed rejected declined cancelled canceled'.split(' '),
-    'eligible available refundable allowed possible'.split(' '),
+    'eligible available refundable allowed possible enabled disabled'.split(' '),
     ['not refunded', 'not reversed', 'not disputed', 'not applicable', 'not requested', 'not initiated'],
     ['no refund', 'no dispute', 'no chargeback', 'unrefunded', 'undisputed', 'unclaimed', 'withdrawn'],
     ['not available', 'not eligible', 'no refund requested', 'no reversal'],
@@ -36,9 +36,12 @@ export function isTakenBack(value: Json): boolean {
   return !ZERO.test(text) && !NONE.has(foldWord(text));
 }
 
+/** Where refunds are found, and whether there may be any. */
+const OF_RULES = /^(href|url|uri|links?|_links|available|enabled|eligible|allowed|possible|days|policy)$/i;
+
 /** `{"object": "list", "data": [], "total": 0}` holds none: lists say it first, then sums, then the word. */
 function isRecordTakenBack(record: Record<string, Json>): boolean {
-  const members = Object.entries(record);
+  const members = Object.entries(record).filter(([name]) => !OF_RULES.test(name));
   const lists = members.map(([, value]) => value).filter((value) => Array.isArray(value));
   if (lists.length > 0) return lists.some((list) => list.length > 0);
   const sums = members

@@ -4,10 +4,10 @@ import { mayBeJson } from './content-type.ts';
 import type { Dialect } from './dialect.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
 import { isNamed } from './claims.ts';
-import { printable } from './contradictions.ts';
+import { findContradictionAround, printable } from './contradictions.ts';
 import { findRecord, readEvidence, type Evidence } from './evidence.ts';
 import { verifyPath } from './messages.ts';
-import { readJson } from './reading.ts';
+import { readJson, type Json } from './reading.ts';
 import { readRetryHint } from './retry-after.ts';
 import type { Client, ClientAnswer } from './client.ts';
 import { ClientError } from './client-error.ts';
@@ -92,8 +92,27 @@ function readRecord(body: Buffer, dialect: Dialect, currency: string): Content {
   if (found === null) return { kind: 'unreadable', why: 'no-record' };
   if (isFailedCall(document, found.pointer)) return { kind: 'unreadable', why: 'call-failed' };
   const evidence = readEvidence(found.record, dialect.verify, dialect, currency);
-  const contradiction = evidence.contradiction ?? envelopeIn(found, evidence, dialect);
+  const contradiction =
+    evidence.contradiction ??
+    envelopeIn(found, evidence, dialect) ??
+    contradictionAround(document, found.pointer, evidence, dialect, currency);
   return { kind: 'record', evidence: { ...evidence, contradiction } };
+}
+
+function contradictionAround(
+  document: Json,
+  place: string,
+  { status, amount, currency, mode }: Evidence,
+  dialect: Dialect,
+  expectedCurrency: string,
+): string | null {
+  if (status !== 'paid') return null;
+  return findContradictionAround(document, place, dialect.verify, dialect, {
+    amount: amount.is === 'read' ? amount.value : null,
+    currency: currency.is === 'read' ? currency.value : expectedCurrency,
+    reference: null,
+    mode,
+  });
 }
 
 /**

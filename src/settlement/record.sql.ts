@@ -97,7 +97,8 @@ export const RECORD: Statement = {
     ), earned AS (
       UPDATE suspense_items i SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
         note = 'the service now shows exactly what was asked for, and it paid the order'
-      FROM release r WHERE i.reference = r.reference AND i.order_id = r.order_id AND i.closed_at IS NULL
+      -- Also an item from before the reference was ours, which knows no order.
+      FROM release r WHERE i.mode = $2 AND i.reference = r.reference AND i.closed_at IS NULL
       RETURNING i.id, i.reference
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)

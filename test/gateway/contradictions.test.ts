@@ -85,6 +85,41 @@ describe('A2: what the dialect file names itself is decided', () => {
   });
 });
 
+describe('A2: what stands around the record', () => {
+  const around = (change: object): string | null =>
+    evidenceOf({ status: 'success', ...change, data: PLAIN_RECORD }).contradiction;
+  test.each([
+    { status: 'reversed' },
+    { status: 'PENDING' },
+    { status: 'expired' },
+    { refunded: true },
+    { refunds: [{ amount: 8500 }] },
+    { transaction: { status: 'pending' } },
+    { paymentStatus: 'refunded' },
+    { amountPaid: 200 },
+    { currency: 'USD' },
+  ])('%j speaks of the payment, too', (change) => {
+    expect(around(change)).not.toBeNull();
+  });
+  test('also between two envelopes', () => {
+    const data = { ...PLAIN_RECORD, status: 'pending', data: PLAIN_RECORD };
+    expect(evidenceOf({ status: true, data }).contradiction).not.toBeNull();
+  });
+  test.each([
+    {},
+    { status: true },
+    { status: 200 },
+    { status: '00', state: null },
+    { status: 'ok', message: 'x', code: '00' },
+    { success: 0, statusText: 'OK', refunds: [], refunded: false },
+    { meta: { status: 'pending' }, customer: { status: 'pending' }, paymentStatus: 'PAID' },
+    { error: { type: null, code: null, message: null } },
+    { error: {}, errors: [] },
+  ])('%j is the call’s', (change) => {
+    expect(around(change)).toBeNull();
+  });
+});
+
 describe('A2: an answer that is the record itself', () => {
   const bare = (change: object, dialect = defaultDialect): string | null =>
     evidenceOf({ ...PLAIN_RECORD, ...change }, dialect).contradiction;

@@ -193,6 +193,35 @@ export const HONEST: Record<string, object> = {
     environment: 'production-eu',
     livemode: false,
   },
+  'what kind it is': { type: 'debit', payment_type: 'card', transactionType: 'Sale', kind: 4 },
+  'whoever carried it': {
+    gateway: { name: 'x', status: 'active' },
+    provider: { id: 1, status: 'enabled', state: 'Lagos' },
+    processor: { status: 'online' },
+  },
+  'refunds that are possible': {
+    refund: { available: true, days: 30 },
+    refunds: { href: 'https://api.example/refunds' },
+    chargebacks: { url: '/v1/chargebacks', data: [] },
+  },
+  'flags as numbers and words': { isPaid: 1, completed: 'Y', is_failed: 0, isPending: 'no', failed: 0 },
+  'the status in other words': {
+    status_detail: 'accredited',
+    statusText: 'OK',
+    paymentStatusDescription: 'Completed',
+    status_message: 'Approved or completed successfully',
+    subStatus: null,
+  },
+  'attempts of which one was given back': {
+    payments: [
+      { status: 'success', refunded: true },
+      { status: 'success', refunded: false, amount_received: 8500 },
+    ],
+    transactions: [
+      { type: 'refund', status: 'failed' },
+      { type: 'sale', status: 'approved' },
+    ],
+  },
   'installments and counts': { paidInstallments: 1, timesPaid: 1, receivedCount: 3, collectedPoints: 120 },
 };
 
@@ -263,4 +292,36 @@ export const CONTRADICTORY: Record<string, object> = {
   returned: { returnedAt: '2026-11-20' },
   'a dispute that is open': { dispute_open: 1 },
   'two modes': { mode: 'test', livemode: true },
+  'a flag that is nought': { is_paid: 0 },
+  'a flag that says no': { isPaid: 'no' },
+  'a participle that says no': { paid: 'N' },
+  'a flag of trouble that is one': { is_pending: 1 },
+  'a flag of trouble that says yes': { isFailed: 'Yes' },
+  'in dispute': { inDispute: true },
+  'under dispute': { under_dispute: 1 },
+  'funds that were reversed': { fundsReversed: true },
+  'money that was returned': { money_returned: '85.00' },
+  'a refund in progress': { refund_in_progress: true },
+  'ids of refunds': { refundIds: ['re_1'] },
+  'the latest refund': { latestRefund: { id: 're_1', amount: 8500 } },
+  'a history of refunds': { refund_history: [{ amount: 5 }] },
+  'less than all': { underpayment: 5 },
+  'a charge that succeeded and was refunded': {
+    charges: { data: [{ status: 'failed' }, { status: 'succeeded', refunded: true, amount_refunded: 8500 }] },
+  },
+  'an attempt that paid less': { payments: [{ status: 'success', amountReceived: 200 }] },
+  'a refund among the transactions': {
+    transactions: [
+      { type: 'charge', status: 'success' },
+      { type: 'REFUND', status: 'success' },
+    ],
+  },
+  'a record of a refund': { type: 'refund' },
+  'a record of a reversal': { transactionType: 'PAYMENT_REVERSAL' },
+  'a record of a chargeback in two words': { kind: 'Charge Back' },
+  'the details of the status': { status_detail: 'partially_refunded' },
+  'a status below the status': { subStatus: 'refunded' },
+  'the status in words': { paymentStatusDescription: 'Reversed' },
+  'the status of the funds': { fundStatus: 'pending' },
+  'whether it was paid': { paidStatus: 'unpaid' },
 };

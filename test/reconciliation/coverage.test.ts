@@ -121,6 +121,16 @@ describe('C3: a list that reaches back only so far', () => {
     expect(await run()).toMatchObject({ findings: { reversed: 1 } });
   });
 
+  test('is asked about other old payments on other days', async () => {
+    for (let days = 0; days < 5; days += 1) await settled(`${days} days 3 hours`, true);
+    for (let old = 0; old < 60; old += 1) await settled('20 days', false);
+    for (let day = 0; day < 3; day += 1) {
+      await run();
+      await desk.database.query(`UPDATE confirmed_payments SET confirmed_at = now() - interval '2 days'`);
+    }
+    expect(new Set(verifies()).size).toBeGreaterThan(20);
+  });
+
   test('proves nothing about the balance', async () => {
     await aPaymentADay();
     expect((await run()).balances).toBeNull();

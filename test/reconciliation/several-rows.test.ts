@@ -250,6 +250,26 @@ describe('what else a history may show', () => {
     expect(report.items.find((item) => item.reference === reference)).toMatchObject({ actual: '50.00' });
   });
 
+  test.each(['refund', 'REVERSAL', 'chargeback'])(
+    'a row of its own says by its type that the money went back: %s',
+    async (type) => {
+      await settled({ id: 't1', type: 'charge' }, { id: 't2', type });
+      await settled({ id: 't3', type: 'charge' });
+      await settled({ id: 't4', type: 'card' });
+      const report = await run();
+      expectRaised(report, 'conflicting_records');
+      expect(await desk.database.query('SELECT FROM suspense_items')).toEqual([]);
+    },
+  );
+
+  test('two charges whose rows name no amount are two of what was asked for', async () => {
+    const reference = await settled({ id: 't1', amount: undefined }, { id: 't2', amount: undefined });
+    const report = await desk.speaking({ verify: { amountMayBeAbsent: true } })({ dryRun: false });
+    expectRaised(report, 'duplicate_payment');
+    expect(report.items[0]).toMatchObject({ reference, actual: '50.00' });
+    expect(await desk.database.query('SELECT amount FROM suspense_items')).toEqual([{ amount: 2_500n }]);
+  });
+
   test('paid rows of one reference in two currencies', async () => {
     await settled({ id: 't1' }, { id: 't2', currency: 'USD' });
     const report = await run();

@@ -199,6 +199,45 @@ describe('A1: money that a person has decided about never pays an order by itsel
   });
 });
 
+describe('A1: money that had come under a reference before it was ours', () => {
+  /** The history lists it, reconciliation puts it into suspense, and later a payment of ours has the reference. */
+  async function orphan(decision: Decision | null): Promise<string> {
+    const reference = newId();
+    desk.service.history.push({ reference });
+    await desk.reconcile({ dryRun: false });
+    expect(await items()).toEqual([{ class: 'unknown_reference', amount: 2_500n, currency: 'NGN' }]);
+    if (decision !== null) await decide(decision);
+    await desk.put({ reference }, null);
+    return reference;
+  }
+
+  test.each<Decision>(['refund', 'keep'])('and was decided (%s) never pays', async (decision) => {
+    const reference = await orphan(decision);
+    await look(reference, paid('25'));
+    expect(await stateOf(reference)).toEqual(held);
+  });
+
+  test('and pays the order is no longer in suspense', async () => {
+    const reference = await orphan(null);
+    await look(reference, paid('25'));
+    expect(await stateOf(reference)).toEqual({ payment: 'paid', order: 'paid', releases: 1 });
+    expect(await items()).toEqual([]);
+  });
+
+  test('and is decided once the reference is ours: it never pays either', async () => {
+    const reference = await orphan(null);
+    await decide();
+    await look(reference, paid('25'));
+    expect(await stateOf(reference)).toEqual(held);
+  });
+
+  test('keeps its order in review while it waits', async () => {
+    const reference = await orphan(null);
+    await look(reference, { status: 'PENDING' });
+    expect(await stateOf(reference)).toEqual(held);
+  });
+});
+
 describe('A5: an item speaks only of money that no closed item has accounted for', () => {
   test('a third charge under the reference that paid, after the second was given back', async () => {
     const { reference } = await desk.put({ isSettled: true }, { id: 'a' });

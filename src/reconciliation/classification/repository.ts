@@ -106,7 +106,7 @@ export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
   );
 }
 
-/** Payments older than the list of which a run asks, to see that the list and not the money is gone. */
+/** Payments older than the list of which a run asks, to see that the list and not the money is gone: any, each time. */
 const SAMPLE = 20;
 
 /**
@@ -126,7 +126,7 @@ export async function paymentsToVerify(
     rows.push(
       ...(await db.query<{ reference: string; total: bigint }>(
         `SELECT reference, 0::bigint AS total FROM classified WHERE class = 'older_than_list' AND NOT is_confirmed_lately
-         ORDER BY reference LIMIT ${SAMPLE}`,
+         ORDER BY random() LIMIT ${SAMPLE}`,
       )),
     );
   const waiting = Math.max(Number(rows[0]?.total ?? 0n) - limit, 0);

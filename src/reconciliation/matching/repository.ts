@@ -22,11 +22,14 @@ const TO_LOOK_AT = `SELECT reference FROM contested
   SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
     (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)`;
 
+// What was asked for, once for each charge. Larger sums than a column holds are no reason for a run to end.
+const ASSUMED_AMOUNT = 'least(p.amount::numeric * h.charges, 9223372036854775807)::bigint';
+
 /** What a row of `differing` tells. The parameters say which rows of each side are taken. */
 const matched = (history: string, payments: string, releases: string): string => `
   SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
     h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
-    CASE WHEN h.is_money_assumed THEN coalesce(h.amount, p.amount) ELSE h.amount END AS paid_amount,
+    CASE WHEN h.is_money_assumed THEN coalesce(h.amount, ${ASSUMED_AMOUNT}) ELSE h.amount END AS paid_amount,
     CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
     p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency, p.created_at,
     r.id IS NOT NULL AS is_settled, r.amount AS settled_amount, r.released_at, r.verification_id,
