@@ -236,4 +236,28 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     breaks: 'a run is about other hours than its reader thinks',
     tests: ['test/commands/run-window.test.ts'],
   },
+  {
+    bug: 'the fee of a row that was read twice is taken off twice',
+    file: 'src/reconciliation/staging/repository.ts',
+    find: 'GROUP BY reference, service_id, currency',
+    replace: 'GROUP BY seq, currency',
+    breaks: 'a page that moved while it was read makes the cash proof fail, or hides money that is missing',
+    tests: ['test/reconciliation/fees.test.ts'],
+  },
+  {
+    bug: 'fees of payments that failed are taken off what was collected',
+    file: 'src/reconciliation/staging/repository.ts',
+    find: "WHERE seq >= 0 AND status = 'paid' AND fee IS NOT NULL",
+    replace: 'WHERE seq >= 0 AND fee IS NOT NULL AND currency IS NOT NULL',
+    breaks: 'the cash proof hides money that is missing',
+    tests: ['test/reconciliation/fees.test.ts'],
+  },
+  {
+    bug: 'rows are read by the quick reader though their fees are named',
+    file: 'src/gateway/history-row-reader.ts',
+    find: 'const isPlainEnough = dialect.history.fee === undefined;',
+    replace: 'const isPlainEnough = true;',
+    breaks: 'a long list fails to be staged, or its fees are a difference',
+    tests: ['test/reconciliation/fees.test.ts'],
+  },
 ];

@@ -413,4 +413,12 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     breaks: 'a paid order cannot be delivered, because its receiver refuses the size',
     tests: ['test/orders/order-size.test.ts'],
   },
+  {
+    bug: 'a webhook that comes again keeps the mode of its first delivery',
+    file: WEBHOOKS,
+    find: 'outcome = EXCLUDED.outcome, mode = EXCLUDED.mode',
+    replace: 'outcome = EXCLUDED.outcome',
+    breaks: 'a live webhook stands in the list as a test one',
+    tests: ['test/webhooks/modes.test.ts'],
+  },
 ];

@@ -197,6 +197,9 @@ export const dialectSchema = z.strictObject({
       status: pointers.optional(),
       amount: pointers.optional(),
       currency: pointers.optional(),
+      // What the service took off the amount of the record that it keeps for itself; summed over paid records, it is part of
+      // the cash proof. Named, every record is parsed. Wrong or absent: the fees are a difference.
+      fee: pointers.optional(),
       // What tells two transactions of one reference apart. Wrong or absent: records that differ in any byte are two, so
       // one charge that is listed in two forms is raised as two; a place that holds the same in both hides the second.
       id: pointers.default(['/id', '/transactionId', '/transaction_id', '/_id', '/uuid']),

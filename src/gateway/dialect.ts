@@ -53,7 +53,7 @@ export function foldWord(word: string): string {
 /** What is wrong only together. */
 function contradictionsIn({
   statuses,
-  history: { paging },
+  history: { paging, fee },
   webhook: { signature },
   balances,
 }: Dialect): string[] {
@@ -77,6 +77,10 @@ function contradictionsIn({
       [balances?.pending, balances?.total, balances?.pendingRecords].filter((one) => one !== undefined)
         .length > 1,
       '/balances: pending, total and pendingRecords say the same in three ways: name one of them',
+    ],
+    [
+      fee !== undefined && balances?.fees !== undefined,
+      '/history/fee: names the same money as /balances/fees, which would be taken off twice: name one of them',
     ],
   ];
   return [

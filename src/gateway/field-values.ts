@@ -39,6 +39,11 @@ export function amountOf(value: Json, currency: string, unit: Dialect['amountUni
   return /^\d{1,18}$/.test(text) ? BigInt(text) : null; // 18 digits always fit a bigint column
 }
 
+/** The same for what the service took. Services write that with and without a minus. */
+export function feeOf(value: Json, currency: string, unit: Dialect['amountUnit']): bigint | null {
+  return amountOf(decimalText(value)?.replace(/^-/, '') ?? null, currency, unit);
+}
+
 /**
  * Like {@link numberText}, and a JSON number with an exponent without it: `1.85e1` is how some writers of
  * JSON put 18.50. In a text it stays what it is: no service writes amounts so, and a guess is not evidence.

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Dialect } from './dialect.ts';
 import { readEvidence, type Evidence, type RecordPointers } from './evidence.ts';
 import { fingerprintOf, MAX_TEXT, type HistoryRow, type ReadRow } from './history-row.ts';
+import { feeOf } from './field-values.ts';
 import { firstAt, isRecord, numberText, readJson, type Json } from './reading.ts';
 
 /** Where the fields of a row stand in a record. */
@@ -31,7 +32,7 @@ export function createCarefulReader(
   onParsed: (bytes: Buffer, record: Json) => void = () => undefined,
 ): ReadRow {
   const pointers = rowPointers(dialect);
-  const { verify } = dialect;
+  const { verify, history, amountUnit } = dialect;
   const fallback = verify.currencyMayBeAbsent ? (assumedCurrency ?? '') : '';
   return (chunk, start, end) => {
     const bytes = chunk.subarray(start, end);
@@ -53,6 +54,7 @@ export function createCarefulReader(
       status: isReadable && !isMoneyMissing ? status : 'unreadable',
       statusWord: tameOrNull(evidence.statusWord),
       ...money,
+      fee: firstAt(record, history.fee ?? [], (value) => feeOf(value, money.currency ?? '', amountUnit)),
       digest:
         reference === null ? digestOf(bytes) : serviceId === null ? fingerprintOf(chunk, start, end) : null,
     };
@@ -89,7 +91,7 @@ function moneyOf(
 
 function unreadable(bytes: Buffer): HistoryRow {
   const nothing = { reference: null, serviceId: null, statusWord: null, amount: null, currency: null };
-  return { ...nothing, status: 'unreadable', isMoneyAssumed: false, digest: digestOf(bytes) };
+  return { ...nothing, status: 'unreadable', isMoneyAssumed: false, fee: null, digest: digestOf(bytes) };
 }
 
 function digestOf(bytes: Buffer | string): string {

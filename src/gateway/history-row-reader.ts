@@ -13,7 +13,8 @@ export type RowReader = {
 
 /**
  * Reads records as the dialect says: those that are written like one before without parsing them, all others with care.
- * The two never differ (`history-row-quick.test.ts`).
+ * The two never differ (`history-row-quick.test.ts`). The quick one knows no fees: where the dialect names them, every record
+ * is parsed.
  * @param assumedCurrency what an amount without a currency is in, where the dialect allows that; null: unknown
  * @param collector is given every row
  * @param names is told who stands on a page
@@ -25,11 +26,12 @@ export function createRowReader(
   names?: Pick<Repetition, 'isNoting' | 'note'>,
 ): RowReader {
   const quick = createQuickReader(dialect);
+  const isPlainEnough = dialect.history.fee === undefined;
   const readWithCare = createCarefulReader(dialect, assumedCurrency, quick.learn);
   return {
     pass: quick.pass,
     read: (bytes, start, end) => {
-      const plain = quick.read(bytes, start, end);
+      const plain = isPlainEnough ? quick.read(bytes, start, end) : null;
       if (plain !== null) {
         if (names?.isNoting() === true) names.note(nameOfPlain(plain));
         collector.addPlain(plain);

@@ -15,6 +15,8 @@ export type HistoryRow = {
   currency: string | null;
   /** Whether the dialect lets the expected money stand for what the record does not say. */
   isMoneyAssumed: boolean;
+  /** What the service took off the amount, in minor units of `currency`. Null: not named, unreadable, or never looked for. */
+  fee: bigint | null;
   /** Stands for the reference, or else for the id, of a record without one: the same record has the same digest tomorrow. */
   digest: string | null;
 };
@@ -86,6 +88,7 @@ function rowOf(row: PlainRow): HistoryRow {
     amount: BigInt(amount),
     currency,
     isMoneyAssumed: false,
+    fee: null,
     digest: serviceIdTo === 0 ? fingerprintOf(bytes, row.from, row.to) : null,
   };
 }

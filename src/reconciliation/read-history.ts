@@ -6,7 +6,14 @@ import { HORIZON_SEC } from '../settlement/schedule.ts';
 import { findBookmark, removeBookmark, saveBookmark, type Bookmark } from './bookmarks/repository.ts';
 import type { Progress } from './progress.ts';
 import { databaseTime, firstPaymentTime, onlyCurrency, type Session } from './repository.ts';
-import { dropRows, foldHistory, openStaging, type Staging } from './staging/repository.ts';
+import {
+  dropRows,
+  foldHistory,
+  openStaging,
+  totalsOfFees,
+  type FeeTotal,
+  type Staging,
+} from './staging/repository.ts';
 import { createStager, type Stager } from './staging/stager.ts';
 
 export type HistoryRead = {
@@ -20,6 +27,8 @@ export type HistoryRead = {
   /** Whether nothing in the answers said that the list ends where it did. */
   isEndAssumed: boolean;
   isKeyRefused: boolean;
+  /** What the records say that the service took; empty where the dialect does not name it. */
+  fees: FeeTotal[];
   /** Forgets what was read. When the service broke off it is kept, and the next run goes on from there. */
   clear(): Promise<void>;
 };
@@ -39,7 +48,8 @@ export async function stageHistory(
   asked: HistoryQuestion,
 ): Promise<HistoryRead> {
   const { mode } = gateway;
-  const staging = await openStaging(session, mode, asked.dryRun);
+  const hasFees = gateway.dialect.history.fee !== undefined;
+  const staging = await openStaging(session, mode, { isDry: asked.dryRun, hasFees });
   const question = digestOf(gateway, asked);
   const from = asked.dryRun ? null : await findBookmark(session, mode, question);
   // The bookmark goes before the rows: were we killed between the two, it would promise rows that are gone.
@@ -63,6 +73,7 @@ export async function stageHistory(
     records,
     unreadable,
     ...end,
+    fees: await totalsOfFees(session, staging),
     cut: isUseless ? 'no record of the history could be read: check the pointers in the dialect' : end.cut,
     clear: () => (asked.dryRun || end.isBrokenOff ? Promise.resolve() : forget(session, gateway, staging)),
   };

@@ -170,13 +170,13 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
 /** A list that was cut, or that lacks what is older, adds up to nothing. */
 async function cashOf(
   { gateway }: ReconcileParts,
-  { cut }: HistoryRead,
+  { cut, fees }: HistoryRead,
   before: CashLook,
   { sides, classes }: Books,
 ): Promise<CashProof> {
   const isPart = cut !== null || classes.some((one) => one.class === 'older_than_list');
   if (isPart || before.cash === null) return { lines: null, problem: before.problem };
-  return proveCash(before, await lookAtCash(gateway, true), sides);
+  return proveCash(before, await lookAtCash(gateway, true), { sides, fees });
 }
 
 async function verifyWhatDiffers(

@@ -42,8 +42,8 @@ const STORE: Statement = {
       FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id
       RETURNING known.is_claimed, p.checks, ${PAYMENT_COLUMNS}
     ), stored AS (
-      INSERT INTO webhooks (body, body_sha256, content_type, authenticity, reference, outcome)
-      SELECT g.body, g.body_sha256, g.content_type, g.authenticity, g.reference,
+      INSERT INTO webhooks (mode, body, body_sha256, content_type, authenticity, reference, outcome)
+      SELECT g.mode, g.body, g.body_sha256, g.content_type, g.authenticity, g.reference,
         CASE WHEN h.reference IS NULL THEN 'ignored' ELSE 'hinted' END
       FROM given g LEFT JOIN hinted h ON h.reference = g.reference
       WHERE g.authenticity = 'signed' OR CASE WHEN h.reference IS NULL THEN g.keeps_unknown
@@ -52,7 +52,7 @@ const STORE: Statement = {
           OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = g.body_sha256) END
       ORDER BY g.body_sha256
       ON CONFLICT (body_sha256) DO UPDATE
-        SET deliveries = webhooks.deliveries + 1, last_received_at = now(), outcome = EXCLUDED.outcome
+        SET deliveries = webhooks.deliveries + 1, last_received_at = now(), outcome = EXCLUDED.outcome, mode = EXCLUDED.mode
       RETURNING body_sha256
     )
     SELECT h.*, g.position, h.reference IS NOT NULL AS "isHinted", s.body_sha256 IS NOT NULL AS "isStored",

@@ -376,6 +376,7 @@ describe('a record written like the one before is read without parsing, and neve
       amount: 700n,
       currency: 'NGN',
       isMoneyAssumed: false,
+      fee: null,
       digest: null,
     });
   });

@@ -229,7 +229,7 @@ describe('money that moves while the list is read', () => {
   });
   const side = { side: 'history', currency: 'NGN', rows: 1n, named: 1n, differing: 0n } as const;
   const differenceOf = (before: CashLook, sum: string, after: CashLook): string | undefined =>
-    proveCash(before, after, [{ ...side, sum }]).lines?.[0]?.difference;
+    proveCash(before, after, { sides: [{ ...side, sum }], fees: [] }).lines?.[0]?.difference;
 
   test.each([
     ['nothing moved', held(100n), '100', held(100n), '0'],

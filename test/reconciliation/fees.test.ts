@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { formatReport, type ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { parseDialect } from '../../src/gateway/dialect.ts';
 import { openDesk, type Desk } from './desk.ts';
+import { send } from './fake-service.ts';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -87,4 +89,111 @@ test('C4: sums beyond a bigint, and a currency that is no text, end no run', asy
   desk.service.verify.set('balances', '{"\\ud800\\u0000": {"available": 1}}');
   const report = await run({ transfers, balances: { ...balances, form: 'by-currency' } });
   expect(report).toMatchObject({ verdict: 'incomplete' });
+});
+
+const HISTORY_FEE = { history: { fee: ['/fee', '/charges/service'] } };
+const ownBalances = { ...balances, fees: undefined };
+/** A row of the list with anything beside the usual fields. */
+const rowOf = (reference: string, more: string, status = 'SUCCESS', money = '"amount":25,"currency":"NGN"') =>
+  `{"reference":"${reference}","status":"${status}",${money}${more}}`;
+const holds = (...balance: readonly [available: string, currency: string][]): void => {
+  desk.service.verify.set('transfers', '[]');
+  const listed = balance.map(
+    ([available, currency]) => `{"available":${available},"currency":"${currency}"}`,
+  );
+  desk.service.verify.set('balances', `[${listed.join()}]`);
+};
+const linesOf = ({ balances: lines }: ReconciliationReport) =>
+  lines?.map(({ currency, collected, fees, difference }) => [currency, collected, fees, difference]);
+
+test('C7: fees that each record of the history names are part of the proof, once for a repeated row', async () => {
+  const paid = await Promise.all([1, 2, 3, 4, 5].map(() => desk.put({ isSettled: true }, null)));
+  const [one = '', two = '', three = '', four = '', five = ''] = paid.map(({ reference }) => reference);
+  desk.service.history.push(
+    rowOf(one, ',"id":"1","fee":0.5'),
+    // Moved between two pages while they were read: by its id, and by its bytes.
+    rowOf(one, ',"id":"1","fee":0.5'),
+    rowOf(two, ',"fee":"-0.50"'),
+    rowOf(two, ',"fee":"-0.50"'),
+    rowOf(three, ',"fee":null,"charges":{"service":5e-1}'),
+    // No fee, and one that the service had not worked out yet when the row was read first.
+    rowOf(four, ''),
+    rowOf(five, ',"id":"5"'),
+    rowOf(five, ',"id":"5","fee":0.25'),
+    // Took no money, so nothing was taken off it.
+    rowOf(three, ',"fee":9', 'FAILED'),
+    rowOf('gone', ',"fee":9', 'PENDING'),
+    rowOf('odd', ',"fee":9', 'SOMETHING'),
+    // Two charges of one payment each have their fee.
+    rowOf('twice', ',"id":"6","fee":1'),
+    rowOf('twice', ',"id":"7","fee":1'),
+    rowOf('dinar', ',"fee":0.005', 'SUCCESS', '"amount":1.5,"currency":"KWD"'),
+  );
+  holds(['171.25', 'NGN'], ['1.495', 'KWD']);
+  const dialect = { transfers, balances: ownBalances, ...HISTORY_FEE };
+  for (const report of [await run(dialect), await run(dialect)])
+    expect(linesOf(report)).toEqual([
+      ['KWD', '1.500', '0.005', '0.000'],
+      ['NGN', '175.00', '3.75', '0.00'],
+    ]);
+  expect(linesOf(await run({ ...dialect, history: { fee: ['/nothing'] } }))).toEqual([
+    ['KWD', '1.500', undefined, '0.005'],
+    ['NGN', '175.00', undefined, '3.75'],
+  ]);
+  expect(linesOf(await desk.speaking(dialect)({ dryRun: true }))?.at(-1)).toEqual([
+    'NGN',
+    '175.00',
+    '3.75',
+    '0.00',
+  ]);
+});
+
+test('C7: a fee that cannot be read, or is other than what was taken, is a difference', async () => {
+  for (const fee of ['"0,50"', '0.505', '{"value":0.5}', '[0.5]', '"NaN"', '99999999999999999999', '0.40']) {
+    desk.service.history = [rowOf('r', `,"fee":${fee}`)];
+    holds(['24.50', 'NGN']);
+    const report = await run({ transfers, balances: ownBalances, ...HISTORY_FEE });
+    expect(report.graced).toMatchObject({ cash_difference: 1 });
+    expect(report).toMatchObject({ complete: true, history: { unreadable: 0 } });
+  }
+});
+
+test('C7: fees are read in the unit of the amounts', async () => {
+  desk.service.history = [rowOf('r', ',"fee":50', 'SUCCESS', '"amount":2500,"currency":"NGN"')];
+  holds(['2450', 'NGN']);
+  expect(
+    linesOf(await run({ amountUnit: 'minor', transfers, balances: ownBalances, ...HISTORY_FEE })),
+  ).toEqual([['NGN', '25.00', '0.50', '0.00']]);
+});
+
+test('C7: a reading that goes on after a break counts each fee once', async () => {
+  const filler = Array.from({ length: 5_000 }, (_, at) => rowOf(`f${at}`, ',"fee":9', 'FAILED'));
+  const pages = [
+    [...filler, rowOf('a', ',"fee":1')],
+    [rowOf('a', ',"fee":1'), rowOf('b', ',"fee":2')],
+  ];
+  let isAway = true;
+  const asked: number[] = [];
+  desk.service.answerHistory = (query, res) => {
+    const page = Number(query.get('page'));
+    asked.push(page);
+    if (page === 2 && isAway) res.writeHead(503, { 'retry-after': '3600' }).end();
+    else send(res, `{"data":[${pages[page - 1]?.join() ?? ''}],"hasNextPage":${page < 2}}`);
+  };
+  holds(['47', 'NGN']);
+  const dialect = {
+    ...{ transfers, balances: ownBalances },
+    history: { ...HISTORY_FEE.history, paging: { style: 'page', size: 10_000 } },
+  };
+  const reconcile = desk.speaking(dialect);
+  expect(await reconcile({ dryRun: false })).toMatchObject({ verdict: 'incomplete', balances: null });
+  isAway = false;
+  expect(linesOf(await desk.speaking(dialect)({ dryRun: false }))).toEqual([
+    ['NGN', '50.00', '3.00', '0.00'],
+  ]);
+  expect(asked).toEqual([1, 2, 2]);
+});
+
+test('C7: fees named in two ways are refused: they would be taken off twice', () => {
+  expect(() => parseDialect(JSON.stringify({ balances, ...HISTORY_FEE }))).toThrow(/history\/fee/);
 });

@@ -55,6 +55,7 @@ test('what is sent stays as it is while the next tuples are written, however lon
     amount: 1n,
     currency: 'NGN',
     isMoneyAssumed: false,
+    fee: null,
     digest: null,
   });
   writer.add(row('first'));

@@ -1,5 +1,8 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import type { Mode } from '../../src/platform/mode.ts';
+import { createWebhookStore } from '../../src/webhooks/repository.ts';
+import { logIn, TOKEN } from '../operations/visitor.ts';
 import { plant } from '../reconciliation/books.ts';
 import { startProgram } from '../support/program.ts';
 
@@ -17,6 +20,41 @@ test('a webhook under a test key moves no live payment, whatever reference it na
     expect(await database.query('SELECT hints, checks, status FROM payments')).toEqual([
       { hints: 0, checks: 0, status: 'open' },
     ]);
+  } finally {
+    await shop.close();
+  }
+});
+
+test('F7: a stored webhook carries the mode of its latest delivery, and operators see it', async () => {
+  const shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN } });
+  try {
+    const { database } = shop.program;
+    const keep = createWebhookStore(database, () => ({ places: 0, take: () => undefined }));
+    const receive = (mode: Mode, text: string, authenticity: 'signed' | 'unsigned') => {
+      const body = Buffer.from(text);
+      const bodySha256 = createHash('sha256').update(body).digest();
+      return keep({ mode, body, bodySha256, contentType: '', authenticity, reference: null }, true);
+    };
+    const modes = (): Promise<unknown[]> =>
+      database.query(`SELECT convert_from(body, 'UTF8') AS body, mode FROM webhooks ORDER BY body`);
+    // Stored by the version before this one.
+    await database.query(
+      `INSERT INTO webhooks (body, body_sha256, authenticity, outcome)
+       SELECT b, sha256(b), 'signed', 'ignored' FROM (VALUES ('0'::bytea), ('1')) given (b)`,
+    );
+    await Promise.all([receive('test', '4', 'unsigned'), receive('test', '5', 'signed')]);
+    await Promise.all(['1', '2', '5'].map((body) => receive('live', body, 'signed')));
+    await receive('live', '3', 'unsigned');
+    expect(await modes()).toEqual(
+      [null, 'live', 'live', 'live', 'test', 'live'].map((mode, body) => ({ body: String(body), mode })),
+    );
+    const person = await logIn(shop);
+    const list = await person.text('/admin/webhooks');
+    const shown = Array.from(list.matchAll(/<td>(test|live|unknown)<\/td>/g), ([, mode]) => mode).sort();
+    expect(shown).toEqual(['live', 'live', 'live', 'live', 'test', 'unknown']);
+    const [live] = await database.query<{ id: bigint }>(`SELECT id FROM webhooks WHERE body = '3'`);
+    expect(await person.text(`/admin/webhooks/${String(live?.id)}`)).toContain('<dt>Mode</dt><dd>live</dd>');
+    await expect(database.query(`UPDATE webhooks SET mode = 'production'`)).rejects.toThrow(/mode/);
   } finally {
     await shop.close();
   }

@@ -9,13 +9,15 @@ export type WebhookRow = {
   authenticity: 'signed' | 'unsigned';
   outcome: 'hinted' | 'ignored';
   reference: string | null;
+  /** Of its latest delivery; null when a version before the column stored it. */
+  mode: Mode | null;
   bytes: number;
 };
 
 export const PAGE_ROWS = 50;
 
 const COLUMNS = `id, received_at AS "receivedAt", last_received_at AS "lastReceivedAt", deliveries, authenticity, outcome,
-  reference, octet_length(body) AS bytes`;
+  reference, mode, octet_length(body) AS bytes`;
 
 /**
  * Webhooks as they came, newest first: their ids are given in that order.

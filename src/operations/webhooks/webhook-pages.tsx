@@ -54,6 +54,7 @@ function WebhookTable({ webhooks }: Pick<ListProps, 'webhooks'>): VNode {
         'Reference',
         'Outcome',
         'Signature',
+        'Mode',
         { number: 'Times' },
         { number: 'Bytes' },
       ]}
@@ -73,6 +74,7 @@ function WebhookTable({ webhooks }: Pick<ListProps, 'webhooks'>): VNode {
             <Status word={webhook.outcome} />
           </td>
           <td>{webhook.authenticity}</td>
+          <td>{webhook.mode ?? 'unknown'}</td>
           <td class="number">{webhook.deliveries}</td>
           <td class="number">{webhook.bytes}</td>
         </tr>
@@ -111,6 +113,8 @@ export function WebhookPage({ frame, webhook, payment }: WebhookProps): VNode {
           <dd>
             <OrderLink id={payment?.orderId ?? null} />
           </dd>
+          <dt>Mode</dt>
+          <dd>{webhook.mode ?? 'unknown'}</dd>
           <dt>Type</dt>
           <dd>{contentType === '' ? 'none' : contentType}</dd>
         </dl>

@@ -2,6 +2,7 @@ import { CashUnreadable, readCash, type Cash } from '../../gateway/cash.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { SideTotal } from '../matching/repository.ts';
+import type { FeeTotal } from '../staging/repository.ts';
 
 /** Minor units of one currency, as texts: sums outgrow every number that JSON knows. */
 export type CashSums = {
@@ -44,27 +45,35 @@ export async function lookAtCash({ client, dialect }: Gateway, isWanted: boolean
  * Proves that what was collected minus what was transferred out or taken as fees is the balance. The service was asked before and after
  * its history was read. When nothing moved in between, all three must agree to the minor unit; when money moved, what was collected
  * must lie between the two looks, and the difference is how far it lies outside.
+ * @param fees what the records of the history say that was taken of what they collected: it is gone in either look
  */
-export function proveCash(before: CashLook, after: CashLook, sides: readonly SideTotal[]): CashProof {
+export function proveCash(
+  before: CashLook,
+  after: CashLook,
+  { sides, fees }: { sides: readonly SideTotal[]; fees: readonly FeeTotal[] },
+): CashProof {
   const problem = before.problem ?? after.problem;
   if (before.cash === null || after.cash === null) return { lines: null, problem };
   const collected = new Map<string, bigint>();
   for (const { side, currency, sum } of sides)
     if (side === 'history' && currency !== null && sum !== '0')
       collected.set(currency, (collected.get(currency) ?? 0n) + BigInt(sum));
-  const currencies = [...new Set([...collected.keys(), ...before.cash.keys(), ...after.cash.keys()])].sort();
+  const taken = new Map(fees.map(({ currency, sum }) => [currency, BigInt(sum)]));
+  const named = [collected, taken, before.cash, after.cash].flatMap((sums) => [...sums.keys()]);
+  const currencies = [...new Set(named)].sort();
   const lines = currencies.map((currency) => {
     const held = after.cash?.get(currency) ?? NOTHING;
     const sum = collected.get(currency) ?? 0n;
+    const kept = taken.get(currency) ?? 0n;
     const looks = [before.cash?.get(currency) ?? NOTHING, held].map(allOf);
     return {
       currency,
       collected: String(sum),
       transferred: String(held.transferred),
-      ...(held.fees !== 0n && { fees: String(held.fees) }),
+      ...(held.fees + kept !== 0n && { fees: String(held.fees + kept) }),
       available: String(held.available),
       pending: String(held.pending),
-      difference: String(outside(sum, looks)),
+      difference: String(outside(sum - kept, looks)),
     };
   });
   return { lines, problem };

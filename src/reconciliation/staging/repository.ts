@@ -10,14 +10,21 @@ export const MONEY = `'paid', 'paid_and_reversed', 'conflicting'`;
 /** The largest bigint: sums are larger, and a column is not. */
 const MAX_AMOUNT = '9223372036854775807';
 
-/** Where the rows of a run lie. Behind the name `history_rows` of its connection, whichever table it is. */
-export type Staging = { table: string };
+/**
+ * Where the rows of a run lie. Behind the name `history_rows` of its connection, whichever table it is. `hasFees`: whether
+ * their fees are staged, too.
+ */
+export type Staging = { table: string; hasFees: boolean };
 
 /**
  * Gives the run its staging: the mode's own table, which outlives a killed process, or for a run that must change
  * nothing a temporary one. `history_rows` shows one row per reference once {@link foldHistory} has run.
  */
-export async function openStaging(session: Session, mode: Mode, isDry: boolean): Promise<Staging> {
+export async function openStaging(
+  session: Session,
+  mode: Mode,
+  { isDry, hasFees }: { isDry: boolean; hasFees: boolean },
+): Promise<Staging> {
   const kept = `history_rows_${mode}`;
   const table = isDry ? 'history_rows_dry' : kept;
   if (isDry) await session.query(`CREATE TEMPORARY TABLE ${table} (LIKE ${kept} INCLUDING DEFAULTS)`);
@@ -25,7 +32,7 @@ export async function openStaging(session: Session, mode: Mode, isDry: boolean):
   await session.query(`CREATE TEMPORARY TABLE maybe_repeated (reference text NOT NULL)`);
   await session.query(`
     CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY, has_released boolean NOT NULL, outcome text NOT NULL)`);
-  return { table };
+  return { table, hasFees };
 }
 
 /** Leaves the first `records` records as they were read, and nothing else. */
@@ -45,8 +52,13 @@ const [HEADER, TRAILER] = [
 ];
 
 /** Stages tuples of {@link COLUMNS} by one COPY. */
-export async function stageTuples(session: Session, { table }: Staging, tuples: Buffer): Promise<void> {
-  const copy = session.client.query(copyFrom(`COPY ${table} (${COLUMNS}) FROM STDIN (FORMAT binary)`));
+export async function stageTuples(
+  session: Session,
+  { table, hasFees }: Staging,
+  tuples: Buffer,
+): Promise<void> {
+  const columns = hasFees ? `${COLUMNS}, fee` : COLUMNS;
+  const copy = session.client.query(copyFrom(`COPY ${table} (${columns}) FROM STDIN (FORMAT binary)`));
   const finished = once(copy, 'finish');
   copy.write(HEADER);
   copy.write(tuples);
@@ -111,6 +123,23 @@ export async function foldHistory(session: Session, { table }: Staging, areNoted
     WITH readings AS (${READINGS}), together AS (${TOGETHER}), folded AS (${ONE_PER_REFERENCE}),
       folded_up AS (UPDATE ${table} h SET is_current = false FROM repeated r WHERE h.reference = r.reference)
     INSERT INTO ${table} SELECT * FROM folded`);
+}
+
+/** What the service took for itself in one currency; `sum` in minor units as text, because sums outgrow a bigint. */
+export type FeeTotal = { currency: string; sum: string };
+
+/**
+ * Fees of the transactions that paid, summed from the rows as they were read. A transaction that was read twice is one, and
+ * its fee may have been missing the first time.
+ */
+export async function totalsOfFees(db: Queryable, { table, hasFees }: Staging): Promise<FeeTotal[]> {
+  if (!hasFees) return [];
+  return db.query<FeeTotal>(
+    `SELECT currency, sum(fee)::text AS sum FROM (
+       SELECT currency, max(fee) AS fee FROM ${table} WHERE seq >= 0 AND status = 'paid' AND fee IS NOT NULL
+       GROUP BY reference, service_id, currency
+     ) transactions GROUP BY currency`,
+  );
 }
 
 /** Remembers what this run was answered about a payment, and whether that paid it. */

@@ -32,7 +32,7 @@ const ROWS_PER_BOOKMARK = 5_000;
 const BOOKMARK_EVERY_MS = 2_000;
 
 export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
-  const writer = createTupleWriter(from?.records ?? 0);
+  const writer = createTupleWriter(from?.records ?? 0, staging.hasFees);
   let waiting = NOTHING_WAITS();
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;

@@ -17,7 +17,7 @@ export type TupleWriter = RowCollector<Tuples> & {
   restart(seq: number): void;
 };
 
-/** The columns of a tuple, in its order. */
+/** The columns of a tuple, in its order; `fee` follows them where fees are read. */
 export const COLUMNS =
   'seq, reference, is_named, service_id, status, amount, currency, is_money_assumed' as const;
 
@@ -29,8 +29,9 @@ const REST_OF_TUPLE = 128;
  * Format": the number of fields, then each field behind its length). No text and no object is made of a plain row, so
  * there is nothing to collect; and the server takes a third less time than for text, in which every byte could be an escape.
  * @param seq number of the first row
+ * @param hasFees whether a tuple ends with the row's fee; plain rows have none, so they are not given then
  */
-export function createTupleWriter(seq: number): TupleWriter {
+export function createTupleWriter(seq: number, hasFees = false): TupleWriter {
   const doubles = createDoubles();
   const out = createByteWriter();
   let next = seq;
@@ -58,7 +59,7 @@ export function createTupleWriter(seq: number): TupleWriter {
       if (doubles.note(bytes, referenceFrom, referenceTo)) tuples.maybeRepeated.push(referenceOf(row));
     },
     add: (row) => {
-      const tuple = tupleOf(row, next++);
+      const tuple = tupleOf(row, next++, hasFees);
       out.makeRoom(tuple.length);
       out.putAll(tuple);
       tuples.rows += 1;
@@ -104,6 +105,7 @@ const [FALSE, TRUE] = [fieldOf(Buffer.from([0])), fieldOf(Buffer.from([1]))];
 const LENGTH_OF_AMOUNT = int32(8);
 /** Eight fields, and the length of the first. */
 const BEGIN = Buffer.concat([Buffer.from([0, 8]), int32(4)]);
+const BEGIN_WITH_FEE = Buffer.concat([Buffer.from([0, 9]), int32(4)]);
 
 // The classes of status and the currencies: few.
 const words = new Map<string, Buffer>();
@@ -116,18 +118,23 @@ function wordOf(word: string): Buffer {
   return bytes;
 }
 
-function tupleOf(row: HistoryRow, seq: number): Buffer {
+function tupleOf(row: HistoryRow, seq: number, hasFees: boolean): Buffer {
   return Buffer.concat([
-    BEGIN,
+    hasFees ? BEGIN_WITH_FEE : BEGIN,
     int32(seq),
     fieldOf(Buffer.from(nameOf(row))),
     row.reference === null ? FALSE : TRUE,
     identityOf(row),
     wordOf(row.status),
-    row.amount === null ? NULL : fieldOf(int64(row.amount)),
+    numberOf(row.amount),
     row.currency === null ? NULL : wordOf(row.currency),
     row.isMoneyAssumed ? TRUE : FALSE,
+    ...(hasFees ? [numberOf(row.fee)] : []),
   ]);
+}
+
+function numberOf(value: bigint | null): Buffer {
+  return value === null ? NULL : fieldOf(int64(value));
 }
 
 /** Stands before the fingerprint of a record that has no id: equal bytes are one record that was seen twice. */
