@@ -24,7 +24,10 @@ const FACTS = ['Item', { number: 'Amount' }, 'Since', 'Owner', 'Order', 'Referen
 export function SuspensePage({ frame, filter, classes, rows, count, next }: Props): VNode {
   return (
     <AdminPage frame={frame} title="Suspense" here="/admin/suspense">
-      <p class="none">Money the shop holds and has not earned.</p>
+      <p class="none">
+        Money the shop holds and has not earned. What you decide is final: the service may show it as paid
+        later, and it never pays its order by itself again.
+      </p>
       <FilterForm address="/admin/suspense" filter={filter} classes={classes} />
       {rows.length === 0 ? (
         <p class="none">Nothing is open.</p>
