@@ -274,8 +274,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a nested transaction is not looked at',
     file: CLAIMS,
-    find: `return depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];`,
-    replace: `return [];`,
+    find: `const inside = depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];`,
+    replace: `const inside: Claim[] = [];`,
     breaks: 'transaction: {status: pending} pays',
     tests: BY_CONTRADICTING,
   },
@@ -330,10 +330,44 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'an envelope is a record',
     file: 'src/gateway/verify.ts',
-    find: `const contradiction = evidence.contradiction ?? envelopeIn(found, evidence, dialect);`,
-    replace: `const { contradiction } = evidence;`,
+    find: `envelopeIn(found, evidence, dialect) ??`,
+    replace: '',
     breaks: 'status: success beside message: fetched pays',
     tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'what stands around a record is not looked at',
+    file: 'src/gateway/verify.ts',
+    find: `if (status !== 'paid') return null;
+  return findContradictionAround`,
+    replace: `if (status !== '') return null;
+  return findContradictionAround`,
+    breaks: 'refunded: true beside data pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'an attempt that was refunded is one that paid',
+    file: CONTRADICTIONS,
+    find: `return attempts.length > 0 && !attempts.some(stays);`,
+    replace: `return attempts.length > 0 && !attempts.some(({ isPaid }) => isPaid);`,
+    breaks: 'a charge that was refunded in its list of charges pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'the type of a record is not looked at',
+    file: CONTRADICTIONS,
+    find: `return tellsTakenBack(stringOf(value) ?? '');`,
+    replace: `return false;`,
+    breaks: 'the row of a refund is a second charge, and is refunded once more',
+    tests: ['test/reconciliation/several-rows.test.ts'],
+  },
+  {
+    bug: 'money decided about before its reference was ours pays',
+    file: 'prisma/migrations/20261122070100_decided_before_ours/migration.sql',
+    find: `closed_at IS NOT NULL AND decision <> 'earned'`,
+    replace: 'false',
+    breaks: 'money that was given back pays an order',
+    tests: BY_DECISION,
   },
   {
     bug: 'a row that contradicts itself is paid',
