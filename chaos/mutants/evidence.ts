@@ -336,6 +336,40 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: BY_CONTRADICTING,
   },
   {
+    bug: 'what stands around a record is not looked at',
+    file: 'src/gateway/verify.ts',
+    find: `if (status !== 'paid') return null;
+  return findContradictionAround`,
+    replace: `if (status !== '') return null;
+  return findContradictionAround`,
+    breaks: 'refunded: true beside data pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'an attempt that was refunded is one that paid',
+    file: CONTRADICTIONS,
+    find: `return attempts.length > 0 && !attempts.some(stays);`,
+    replace: `return attempts.length > 0 && !attempts.some(({ isPaid }) => isPaid);`,
+    breaks: 'a charge that was refunded in its list of charges pays',
+    tests: BY_CONTRADICTING,
+  },
+  {
+    bug: 'the type of a record is not looked at',
+    file: CONTRADICTIONS,
+    find: `return tellsTakenBack(stringOf(value) ?? '');`,
+    replace: `return false;`,
+    breaks: 'the row of a refund is a second charge, and is refunded once more',
+    tests: ['test/reconciliation/several-rows.test.ts'],
+  },
+  {
+    bug: 'money decided about before its reference was ours pays',
+    file: 'prisma/migrations/20261122070100_decided_before_ours/migration.sql',
+    find: `closed_at IS NOT NULL AND decision <> 'earned'`,
+    replace: 'false',
+    breaks: 'money that was given back pays an order',
+    tests: BY_DECISION,
+  },
+  {
     bug: 'a row that contradicts itself is paid',
     file: 'src/gateway/history-row-careful.ts',
     find: `evidence.contradiction === null ? evidence.status : 'unknown'`,
