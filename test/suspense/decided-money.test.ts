@@ -288,6 +288,17 @@ describe('A6: an order is in review as long as money of it is in suspense', () =
     expect(await stateOf(reference)).toEqual(held);
   });
 
+  test('and reconciliation does not agree, though list and verify say that the payment failed', async () => {
+    const { reference } = await desk.put({}, { status: 'FAILED' });
+    await look(reference, paid('20'));
+    await look(reference, { status: 'FAILED' });
+    await desk.reconcile({ dryRun: false });
+    // Raised when it has lasted for an hour.
+    await sql(`UPDATE findings SET first_seen_at = now() - interval '2 hours'`);
+    const report = await desk.reconcile({ dryRun: false });
+    expect(report).toMatchObject({ verdict: 'findings', findings: { sources_disagree: 1 } });
+  });
+
   test('though its payment had failed before the money was found', async () => {
     const { reference, orderId } = await desk.put({ status: 'failed' }, null);
     await sql(`UPDATE orders SET status = 'failed' WHERE id = $1`, orderId);

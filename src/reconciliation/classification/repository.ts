@@ -22,6 +22,8 @@ const COMPARED = `
     ) AS is_power_of_ten_apart,
     ${ANSWERED} AS answered,
     coalesce(${ANSWERED} IN ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
+      OR m.here = 'held' AND EXISTS (
+        SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
       AS is_money_answered,
     m.is_ours AND NOT m.is_settled AND m.there = 'paid' AND EXISTS (
       SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,

@@ -75,7 +75,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`is_settled AND answered = 'paid'`, 'sources_disagree'],
   [`is_settled`, 'paid_unconfirmed'],
 
-  // No money there as far as the history goes, but verify has shown money that is held here.
+  // No money there as far as the history goes, but verify has shown money that is held here, now or once.
   [`here = 'held' AND is_money_answered AND there IS NULL AND is_cut`, 'history_truncated'],
   [`here = 'held' AND is_money_answered`, 'sources_disagree'],
 
