@@ -306,8 +306,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: "anybody's status is the payment's",
     file: MEANING,
-    find: `return words.slice(0, -1).every((word) => PAYMENT.has(word) || NOW.has(word))`,
-    replace: `return words.slice(0, -1).every(() => true)`,
+    find: `whose.every((word) => word === 'sub' || OF_STATUS.some((set) => set.has(word)))`,
+    replace: `whose.every(() => true)`,
     breaks: 'settlementStatus: pending holds every payment',
     tests: BY_CONTRADICTING,
   },
