@@ -9,6 +9,7 @@ import { docsRoutes } from './operations/openapi/routes.ts';
 import { adminRoutes, healthRoutes, metricsRoutes } from './operations/routes.ts';
 import type { Order } from './orders/order.ts';
 import { findOrder } from './orders/repository.ts';
+import { returnUrlOf } from './orders/return-url.ts';
 import { orderRoutes } from './orders/routes.ts';
 import type { ExpressMessages } from './platform/express-messages.ts';
 import { createGuessLimit, limitGuesses } from './platform/guess-limit.ts';
@@ -33,7 +34,7 @@ const GUESS_WINDOW_SEC = 60;
  */
 export function buildApp(program: Program, messages?: ExpressMessages): Express {
   const { config, database, gateway, catalogue, logger, workerWatch } = program;
-  const storefrontOrigins = config.STOREFRONT_ORIGINS;
+  const { STOREFRONT_ORIGINS: storefrontOrigins, STOREFRONT_RETURN_URL: returnUrls } = config;
   const { ADMIN_TOKEN, OPERATORS, CHECKOUTS_PER_MINUTE } = config;
   const guard = createAdminGuard(ADMIN_TOKEN ?? null, config.production, OPERATORS);
   const guesses = createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC);
@@ -58,7 +59,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
       limits: createCheckoutLimits(database, CHECKOUTS_PER_MINUTE),
       ownOrigin: program.publicOrigin,
       storefrontOrigins,
-      storefrontReturnUrl: config.STOREFRONT_RETURN_URL ?? null,
+      ...{ returnUrls, returnUrlOf: (orderId) => returnUrlOf(database, orderId, returnUrls) },
     }),
   );
   app.use(
@@ -67,6 +68,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
       catalogue,
       mode: gateway.mode,
       storefrontOrigins,
+      returnUrls,
       shopApiToken: config.SHOP_API_TOKEN ?? null,
       guesses,
       limitReads: limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE),

@@ -71,7 +71,7 @@ function productionFaults(v: Variables): Rule[] {
     [v.PUBLIC_URL === undefined, 'PUBLIC_URL: is needed in production'],
     [v.PUBLIC_URL?.protocol === 'http:', 'PUBLIC_URL: must be https in production'],
     [
-      v.STOREFRONT_RETURN_URL?.protocol === 'http:',
+      v.STOREFRONT_RETURN_URL.some(({ protocol }) => protocol === 'http:'),
       'STOREFRONT_RETURN_URL: must be https in production, shoppers are sent there',
     ],
     [v.ADMIN_TOKEN === undefined && v.OPERATORS.length === 0, 'ADMIN_TOKEN: is needed in production'],

@@ -11,6 +11,7 @@ import {
   secret,
   signingSecret,
   webAddress,
+  webAddresses,
   wholeNumber,
   withDefault,
 } from './platform/config-fields.ts';
@@ -53,7 +54,7 @@ export const VARIABLES = z.object({
     list.transform((secrets) => secrets.map((text) => new Secret(text))),
     '',
   ),
-  STOREFRONT_RETURN_URL: optional(webAddress),
+  STOREFRONT_RETURN_URL: withDefault(webAddresses, ''),
   STOREFRONT_ORIGINS: withDefault(origins, ''),
   SHOP_API_TOKEN: optional(secret),
   FULFILMENT_URL: optional(webAddress),

@@ -218,13 +218,22 @@ describe('B7, F9: addresses that would not do what they say', () => {
     ['PUBLIC_URL', 'http://localhost:3000/#x', {}],
     ['STOREFRONT_RETURN_URL', 'http://shop.example.com/thanks', PRODUCTION],
     ['STOREFRONT_RETURN_URL', 'http://localhost/thanks', PRODUCTION],
-    ['STOREFRONT_RETURN_URL', 'https://a.example/thanks,https://b.example/thanks', {}],
+    ['STOREFRONT_RETURN_URL', 'https://a.example/thanks,https://b@b.example/thanks', {}],
+    ['STOREFRONT_RETURN_URL', 'https://a.example/thanks,b.example/thanks', {}],
+    ['STOREFRONT_RETURN_URL', 'https://a.example/thanks,http://b.example/thanks', PRODUCTION],
     ['STOREFRONT_RETURN_URL', 'https://a.example/thanks https://b.example/thanks', {}],
     ['STOREFRONT_RETURN_URL', 'https://a.example/thanks;https://b.example/thanks', {}],
     ['FULFILMENT_URL', 'https://a.example/paid,https://b.example/paid', {}],
   ])('%s=%s', (name, value, env) => {
     const secret = `whsec_${'a'.repeat(32)}`;
     expect(namesIn(faultsOf({ ...env, FULFILMENT_SECRET: secret, [name]: value }))).toEqual([name]);
+  });
+  test('F9: several storefronts, comma separated, are taken in their order', () => {
+    const listed = 'https://b.example/thanks, https://a.example/danke?lang=de,';
+    expect(loadConfig({ STOREFRONT_RETURN_URL: listed }).STOREFRONT_RETURN_URL.map(String)).toEqual([
+      'https://b.example/thanks',
+      'https://a.example/danke?lang=de',
+    ]);
   });
   test('a slash behind the host says nothing, and is taken', () => {
     expect(loadConfig({ PUBLIC_URL: 'https://pay.example.com/' }).PUBLIC_URL?.origin).toBe(

@@ -421,4 +421,28 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     breaks: 'a live webhook stands in the list as a test one',
     tests: ['test/webhooks/modes.test.ts'],
   },
+  {
+    bug: 'the shopper is sent to whatever address the request names',
+    file: 'src/orders/return-url.ts',
+    find: 'listed.some(({ href }) => href === url)',
+    replace: "listed.length > 0 && url?.startsWith('http') === true",
+    breaks: 'a stranger sells our payment page with a way back to his own shop',
+    tests: ['test/checkout/return-url.test.ts'],
+  },
+  {
+    bug: 'an address that was taken off the list is still redirected to',
+    file: 'src/orders/return-url.ts',
+    find: 'return listed.find(({ href }) => href === chosen) ?? first;',
+    replace: "return chosen?.startsWith('http') === true ? new URL(chosen) : first;",
+    breaks: 'shoppers land on a domain that the shop has given up',
+    tests: ['test/checkout/return-url.test.ts'],
+  },
+  {
+    bug: 'a resumed checkout chooses another storefront',
+    file: 'src/checkout/plan-payment.ts',
+    find: 'returnUrl !== null && order.payments.length === 0',
+    replace: 'returnUrl !== null',
+    breaks: 'a shopper who pays on the first page lands in another shop',
+    tests: ['test/checkout/return-url.test.ts'],
+  },
 ];

@@ -12,6 +12,9 @@ const item = z.strictObject({
   quantity: z.int().min(1).max(MAX_QUANTITY),
 });
 
+/** One of the configured addresses: the route compares it with them. */
+const returnUrl = z.string().max(2_048).optional();
+
 const basket = z.strictObject({
   email: z.email().max(254),
   currency: z
@@ -19,9 +22,13 @@ const basket = z.strictObject({
     .regex(/^[A-Z]{3}$/, 'must be three capital letters')
     .optional(),
   items: z.array(item).min(1).max(MAX_LINES),
+  returnUrl,
 });
 
-const existingOrder = z.strictObject({ orderId: z.string().regex(ID_PATTERN, 'is not an order id') });
+const existingOrder = z.strictObject({
+  orderId: z.string().regex(ID_PATTERN, 'is not an order id'),
+  returnUrl,
+});
 
 /** What `POST /checkout` takes. There is no price in it: prices are the server's. */
 export const checkoutInput = z.union([basket, existingOrder]);
@@ -40,12 +47,15 @@ export function readCheckoutInput(body: unknown): CheckoutInput {
 export function readCheckoutForm(text: string): CheckoutInput {
   const form = new URLSearchParams(text);
   const orderId = form.get('orderId');
-  if (orderId !== null) return readCheckoutInput({ orderId });
+  const landing = form.get('returnUrl') ?? '';
+  const chosen = landing !== '' && { returnUrl: landing };
+  if (orderId !== null) return readCheckoutInput({ orderId, ...chosen });
   const quantities = form.getAll('quantity');
   const items = form
     .getAll('sku')
     .map((sku, at) => ({ sku, quantity: Number(quantities[at] ?? '1') }))
     .filter(({ quantity }) => quantity !== 0);
   const currency = form.get('currency') ?? '';
-  return readCheckoutInput({ email: form.get('email') ?? '', items, ...(currency !== '' && { currency }) });
+  const email = form.get('email') ?? '';
+  return readCheckoutInput({ email, items, ...(currency !== '' && { currency }), ...chosen });
 }

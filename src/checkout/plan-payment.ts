@@ -3,10 +3,16 @@ import type { Queryable } from '../platform/database.ts';
 import { newId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
-import type { IdempotencyKey } from './idempotency/key.ts';
 import { bindKey } from './idempotency/repository.ts';
 import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from './live-payments.ts';
-import { addPayment, lockPayableOrder, sendUnsent, type PayableOrder } from './repository.ts';
+import {
+  addPayment,
+  chooseReturnUrl,
+  lockPayableOrder,
+  sendUnsent,
+  type PayableOrder,
+} from './repository.ts';
+import type { ShopperRequest } from './start-checkout.ts';
 
 /** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
 export type PaymentPlan =
@@ -29,7 +35,7 @@ export async function planPayment(
   tx: Queryable,
   orderId: string,
   mode: Mode,
-  key: IdempotencyKey | null,
+  { key, returnUrl }: Pick<ShopperRequest, 'key' | 'returnUrl'>,
   answered: string | null,
 ): Promise<PaymentPlan> {
   const order = await lockPayableOrder(tx, orderId, mode);
@@ -38,6 +44,8 @@ export async function planPayment(
   if (!isGo(next)) return next;
   const answer = next.outcome === 'resume' ? next.reference : null;
   if (key !== null && !(await bindKey(tx, mode, key, orderId, answer))) return { outcome: 'key-is-taken' };
+  // The first checkout decides: a page that is open already promised its shopper the way back.
+  if (returnUrl !== null && order.payments.length === 0) await chooseReturnUrl(tx, orderId, returnUrl);
   const { email, money } = order;
   switch (next.outcome) {
     case 'resume':

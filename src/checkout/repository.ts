@@ -25,7 +25,7 @@ const PLACE: Statement = {
     WITH given AS MATERIALIZED (
       SELECT g.*, ${isStoppedSql('g.mode', 'g.currency')} AS is_stopped
       FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text, lines json,
-        reference text, key text, fingerprint bytea)
+        return_url text, reference text, key text, fingerprint bytea)
       WHERE g.mode = $2
     ), claimed AS (
       INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
@@ -38,8 +38,8 @@ const PLACE: Statement = {
           OR (SELECT status FROM orders o WHERE o.id = known.order_id) NOT IN ${WAITS_FOR_MONEY})
       RETURNING order_id
     ), placed AS (
-      INSERT INTO orders (id, mode, email, amount, currency)
-      SELECT id, mode, email, amount, currency FROM given
+      INSERT INTO orders (id, mode, email, amount, currency, return_url)
+      SELECT id, mode, email, amount, currency, return_url FROM given
       WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
       RETURNING id, email_salt
     ), lines AS (
@@ -103,7 +103,8 @@ function rowOf({ order, reference, key }: ToPlace): Record<string, unknown> {
     quantity,
   }));
   const [name, fingerprint] = [key?.key, key?.fingerprint];
-  return { id, mode, email, amount, currency, lines, reference, key: name, fingerprint };
+  const money = { amount, currency, lines };
+  return { id, mode, email, ...money, return_url: order.returnUrl, reference, key: name, fingerprint };
 }
 
 /** An unpaid order and its payments, with the order row locked until the transaction ends. */
@@ -158,6 +159,14 @@ export async function addPayment(tx: Queryable, orderId: string, reference: stri
   await tx.query(ADD, [orderId, reference]);
 }
 
+/** Chooses where the shopper of a locked order returns to, unless that is chosen. */
+export async function chooseReturnUrl(tx: Queryable, orderId: string, returnUrl: string): Promise<void> {
+  await tx.query('UPDATE orders SET return_url = $2 WHERE id = $1 AND return_url IS NULL', [
+    orderId,
+    returnUrl,
+  ]);
+}
+
 /** Takes a payment that was certainly never sent to be sent now. */
 export async function sendUnsent(tx: Queryable, reference: string): Promise<void> {
   await tx.query(
@@ -181,7 +190,7 @@ const SAME: Statement = {
 export async function isSameOpenOrder(
   db: Queryable,
   orderId: string,
-  { mode, email, currency, lines }: Omit<NewOrder, 'id' | 'externalId' | 'amount'>,
+  { mode, email, currency, lines }: Omit<NewOrder, 'id' | 'externalId' | 'amount' | 'returnUrl'>,
 ): Promise<boolean> {
   const things = lines.map(({ sku, unitAmount, quantity }) => `${sku ?? ''} ${unitAmount} ${quantity}`);
   return (await db.query(SAME, [orderId, mode, email, currency, things])).length === 1;

@@ -1,5 +1,6 @@
 import cors from 'cors';
 import express, { Router, type Request, type Response } from 'express';
+import { listedReturnUrl, type ReturnUrls } from '../orders/return-url.ts';
 import { clientNetwork } from '../platform/client-network.ts';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
@@ -20,8 +21,9 @@ export type CheckoutRoutesParts = {
   /** Our own origin as browsers reach it. */
   ownOrigin: () => string;
   storefrontOrigins: readonly string[];
-  /** Where the shopper lands after the return, `order` and `status` are added. Null: our own order page. */
-  storefrontReturnUrl: URL | null;
+  returnUrls: ReturnUrls;
+  /** Where the shopper of an order lands after the return, `order` and `status` are added. Null: our own order page. */
+  returnUrlOf: (orderId: string) => Promise<URL | null>;
 };
 
 const MAX_BODY = '64kb';
@@ -44,7 +46,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
       const isForm = typeof req.body === 'string';
       const network = clientNetwork(req.ip);
       await parts.limits.countAddress(network);
-      const input = inputOf(req, isForm);
+      const input = inputOf(req, isForm, parts.returnUrls);
       if ('email' in input) await parts.limits.countEmail(input.email);
       const key = keyOf(req, input, network);
       const openOrder = isForm ? openOrderIn(req.get('cookie')) : null;
@@ -56,7 +58,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
     const { reference } = req.params;
     const order = ID_PATTERN.test(reference) ? await comeBack(parts, reference, clientNetwork(req.ip)) : null;
     if (order === null) throw new Problem('not-found');
-    const target = parts.storefrontReturnUrl;
+    const target = await parts.returnUrlOf(order.orderId);
     if (target === null) {
       res.redirect(303, `/shop/orders/${order.orderId}`);
       return;
@@ -79,11 +81,16 @@ async function comeBack(
   return returnFromCheckout(reference, mayAsk, address);
 }
 
-function inputOf(req: Request, isForm: boolean): CheckoutInput {
-  if (isForm) return readCheckoutForm(req.body as string);
+function inputOf(req: Request, isForm: boolean, listed: ReturnUrls): CheckoutInput {
+  const input = isForm ? readCheckoutForm(req.body as string) : readCheckoutInput(jsonOf(req));
+  const returnUrl = listedReturnUrl(input.returnUrl, listed);
+  return returnUrl === null ? input : { ...input, returnUrl };
+}
+
+function jsonOf(req: Request): unknown {
   if (req.body === undefined)
     throw new Problem('unsupported-media-type', { detail: 'Send JSON or an HTML form.' });
-  return readCheckoutInput(req.body);
+  return req.body;
 }
 
 function keyOf(req: Request, input: CheckoutInput, network: string): IdempotencyKey | null {

@@ -59,7 +59,13 @@ export type CheckoutParts = {
 };
 
 /** What a shopper waits for: the key of the request, an order that is open already, and by when (by {@link Clock.elapsedMs}) there is to be an answer. */
-export type ShopperRequest = { key: IdempotencyKey | null; openOrder: string | null; answerByMs: number };
+export type ShopperRequest = {
+  key: IdempotencyKey | null;
+  openOrder: string | null;
+  answerByMs: number;
+  /** The storefront that the order's first checkout chooses; null: the default. */
+  returnUrl: string | null;
+};
 
 /** Nobody looks at a page that does not move for longer. */
 const PATIENCE_MS = 15_000;
@@ -69,7 +75,8 @@ const MAX_LOOKS = 48;
 
 export function createStartCheckout(parts: CheckoutParts): StartCheckout {
   return async (input, key, openOrder = null) => {
-    const request = { key, openOrder, answerByMs: parts.clock.elapsedMs() + PATIENCE_MS };
+    const answerByMs = parts.clock.elapsedMs() + PATIENCE_MS;
+    const request = { key, openOrder, answerByMs, returnUrl: input.returnUrl ?? null };
     const result = await ('orderId' in input
       ? ((await repeat(parts, request)) ?? payOrder(parts, input.orderId, request))
       : buyOrRepeat(parts, input, request));
@@ -130,7 +137,7 @@ async function buyBasket(
       return payOrder(parts, request.openOrder, { ...request, key: null });
   }
   const [id, reference] = [newId(), newId()];
-  const order = { ...wanted, id, externalId: null, amount };
+  const order = { ...wanted, id, externalId: null, amount, returnUrl: request.returnUrl };
   const placed = await placeOrder(store, order, reference, request.key);
   if (placed === 'key-is-taken') return placed;
   if (placed === 'currency-stopped') return { outcome: placed, currency };
@@ -149,9 +156,7 @@ async function payOrder(
 ): Promise<CheckoutResult | 'key-is-taken'> {
   const { store, gateway } = parts;
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
-    const plan = await store.transaction((tx) =>
-      planPayment(tx, orderId, gateway.mode, request.key, answered),
-    );
+    const plan = await store.transaction((tx) => planPayment(tx, orderId, gateway.mode, request, answered));
     if (plan.outcome === 'send') return openCheckout(parts, { orderId, ...plan }, request);
     if (plan.outcome === 'key-is-taken') return 'key-is-taken';
     if (plan.outcome !== 'wait') return plan;

@@ -26,15 +26,22 @@ export const orderInput = z.strictObject({
   email: z.email().max(254),
   currency: z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE),
   lines: z.array(line).min(1).max(500),
+  returnUrl: z.string().max(2_048).optional(),
 });
 
-export type OrderInput = { externalId: string | null; email: string; currency: string; lines: OrderLine[] };
+export type OrderInput = {
+  externalId: string | null;
+  email: string;
+  currency: string;
+  lines: OrderLine[];
+  returnUrl: string | undefined;
+};
 
 /** Reads the prices of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
 export function readOrderInput(body: unknown): OrderInput {
   const parsed = orderInput.safeParse(body);
   if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
-  const { externalId = null, email } = parsed.data;
+  const { externalId = null, email, returnUrl } = parsed.data;
   const currency = payableCurrency(parsed.data.currency) ?? parsed.data.currency;
   if (Buffer.byteLength(JSON.stringify(parsed.data.lines)) > MAX_LINES_BYTES)
     throw invalid('lines', 'are too long together: at most 64 KiB as JSON');
@@ -46,7 +53,7 @@ export function readOrderInput(body: unknown): OrderInput {
     return { sku: null, description, unitAmount: minor, quantity };
   });
   if (totalOf(lines) > MAX_TOTAL) throw invalid('lines', 'the total is too large');
-  return { externalId, email, currency, lines };
+  return { externalId, email, currency, lines, returnUrl };
 }
 
 function invalid(path: string, message: string): Problem {

@@ -112,13 +112,16 @@ export type NewOrder = {
   currency: string;
   amount: bigint;
   lines: readonly OrderLine[];
+  /** A configured address; null: the first one. */
+  returnUrl: string | null;
 };
 
 /** Writes an order that somebody else priced. @returns false when its `externalId` is taken */
 export async function insertOrder(db: Queryable, order: NewOrder): Promise<boolean> {
   const rows = await db.query(
     `WITH placed AS (
-       INSERT INTO orders (id, external_id, mode, email, amount, currency) VALUES ($1, $2, $3, $4, $5, $6)
+       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url)
+       VALUES ($1, $2, $3, $4, $5, $6, $11)
        ON CONFLICT (mode, external_id) DO NOTHING RETURNING *
      ), given AS (
        SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
@@ -140,9 +143,19 @@ export async function insertOrder(db: Queryable, order: NewOrder): Promise<boole
       order.amount,
       order.currency,
       ...lineColumns(order.lines),
+      order.returnUrl,
     ],
   );
   return rows.length === 1;
+}
+
+/** The address that was chosen for the shopper's return; null: none was. */
+export async function findReturnUrl(db: Queryable, id: string): Promise<string | null> {
+  const [row] = await db.query<{ returnUrl: string | null }>(
+    'SELECT return_url AS "returnUrl" FROM orders WHERE id = $1',
+    [id],
+  );
+  return row?.returnUrl ?? null;
 }
 
 /** The lines as four parallel lists, the shape `unnest` takes: one parameter per column, however many lines. */

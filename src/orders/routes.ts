@@ -15,12 +15,14 @@ import { readOrderInput } from './input.ts';
 import { totalOf, type Order } from './order.ts';
 import { viewOf, viewOfProduct } from './order-view.ts';
 import { findOrder, insertOrder } from './repository.ts';
+import { listedReturnUrl, type ReturnUrls } from './return-url.ts';
 
 export type OrderRoutesParts = {
   database: Database;
   catalogue: Catalogue;
   mode: Mode;
   storefrontOrigins: readonly string[];
+  returnUrls: ReturnUrls;
   /** Null: `POST /orders` is off. */
   shopApiToken: Secret | null;
   guesses: GuessLimit;
@@ -66,7 +68,8 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
       if (token === null || !isSecret(token, shopApiToken)) throw new Problem('unauthorized');
       if (req.body === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON.' });
       const input = readOrderInput(req.body);
-      const order = { ...input, id: newId(), mode: parts.mode, amount: totalOf(input.lines) };
+      const returnUrl = listedReturnUrl(input.returnUrl, parts.returnUrls);
+      const order = { ...input, returnUrl, id: newId(), mode: parts.mode, amount: totalOf(input.lines) };
       if (!(await insertOrder(database, order))) throw new Problem('external-id-taken');
       res.status(201).json(viewOf(await known(parts, order.id)));
     });

@@ -40,6 +40,14 @@ export const webAddress = z
   .refine((text) => isWebAddress(text), 'must be an http(s) address without user name or password')
   .transform((text) => new URL(text));
 
+/** Several of them, comma separated. */
+export const webAddresses = list
+  .refine(
+    (items) => items.every((text) => !/[\s]|;https?:/i.test(text) && isWebAddress(text)),
+    'must be http(s) addresses without user name or password, comma separated',
+  )
+  .transform((items) => items.map((text) => new URL(text)));
+
 /** The address of a whole host. A path would be dropped, so it is refused; a slash at the end says nothing. */
 export const hostAddress = webAddress.refine(
   ({ pathname, search, hash }) => `${pathname}${search}${hash}` === '/',

@@ -40,6 +40,7 @@ async function arrange(): Promise<Meeting> {
       currency: 'NGN',
       lines: [line],
       externalId: null,
+      returnUrl: null,
     } as const;
     await placeOrder(database, { ...order, amount: 100n }, meeting.settled[at] ?? '', null);
     await addPayment(database, id, meeting.opened[at] ?? '');

@@ -55,6 +55,9 @@ function digest(request: unknown[]): Buffer {
 
 /** The request in one fixed order of fields: how a client orders its JSON does not make another request of it. */
 function canonical(input: CheckoutInput): unknown[] {
-  if ('orderId' in input) return [input.orderId];
-  return [input.email, input.currency ?? null, input.items.map(({ sku, quantity }) => [sku, quantity])];
+  // At the end, and only where it is named: keys of requests without it stay what they were before it could be.
+  const landing = input.returnUrl === undefined ? [] : [input.returnUrl];
+  if ('orderId' in input) return [input.orderId, ...landing];
+  const items = input.items.map(({ sku, quantity }) => [sku, quantity]);
+  return [input.email, input.currency ?? null, items, ...landing];
 }

@@ -65,7 +65,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Storefront',
     summary: 'Start a hosted checkout',
     description:
-      'Prices the basket, writes the order, asks the service for a checkout address and gives it. Send the browser there. An order that exists already is paid by its orderId. A repeated Idempotency-Key is answered as its order stands then: the same page while it is open, a further payment of the same order once the card was declined, 409 when the order is paid or under review. A plain HTML form may post here as well; it is answered by a redirect to the checkout. A form that is posted twice at once makes one order, and the same browser that posts the same basket again within fifteen minutes, unpaid, is led to the same one.',
+      'Prices the basket, writes the order, asks the service for a checkout address and gives it. Send the browser there. An order that exists already is paid by its orderId. `returnUrl`, one of the addresses in STOREFRONT_RETURN_URL, says where the shopper returns to; the first checkout of an order decides. A repeated Idempotency-Key is answered as its order stands then: the same page while it is open, a further payment of the same order once the card was declined, 409 when the order is paid or under review. A plain HTML form may post here as well; it is answered by a redirect to the checkout. A form that is posted twice at once makes one order, and the same browser that posts the same basket again within fifteen minutes, unpaid, is led to the same one.',
     parameters: [
       {
         name: 'Idempotency-Key',
@@ -124,7 +124,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Shopper',
     summary: 'Where the service sends the shopper back to',
     description:
-      'Asks the service how the payment stands, then redirects to STOREFRONT_RETURN_URL with `order` and `status`, or to the order page. Nothing in the query is read.',
+      'Asks the service how the payment stands, then redirects to the STOREFRONT_RETURN_URL that the order chose, else the first, with `order` and `status`, or to the order page. Nothing in the query is read.',
     parameters: [{ name: 'reference', in: 'path', required: true, description: 'Of the payment.' }],
     success: { status: 303 },
     problems: ['not-found', ...ALWAYS],
@@ -147,7 +147,8 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/orders',
     tag: 'Shop backend',
     summary: 'Place an order that you priced yourself',
-    description: 'For your backend alone. Pay it by POST /checkout with its orderId.',
+    description:
+      'For your backend alone. Pay it by POST /checkout with its orderId. `returnUrl`, one of the addresses in STOREFRONT_RETURN_URL, says where the shopper returns to.',
     body: { schema: 'OrderInput', contentTypes: JSON_BODY },
     success: { status: 201, schema: 'Order' },
     problems: [

@@ -1,0 +1,32 @@
+import type { Queryable } from '../platform/database.ts';
+import { Problem } from '../platform/problem.ts';
+import { findReturnUrl } from './repository.ts';
+
+/** The storefront addresses that shoppers may return to, as configured; the first is the default. */
+export type ReturnUrls = readonly URL[];
+
+/**
+ * The address of the list that a request names.
+ * @returns null: it names none
+ * @throws {Problem} 422 when it is not one of them
+ */
+export function listedReturnUrl(given: string | undefined, listed: ReturnUrls): string | null {
+  if (given === undefined) return null;
+  const url = URL.canParse(given) ? new URL(given).href : null;
+  if (listed.some(({ href }) => href === url)) return url;
+  throw new Problem('invalid-input', {
+    errors: [{ path: 'returnUrl', message: 'must equal one of the addresses in STOREFRONT_RETURN_URL' }],
+  });
+}
+
+/**
+ * Where the shopper of an order lands. What is stored is only looked up in the list, never followed: an address that was
+ * taken off the list since is no longer redirected to.
+ * @returns null: none is configured
+ */
+export async function returnUrlOf(db: Queryable, orderId: string, listed: ReturnUrls): Promise<URL | null> {
+  const [first = null] = listed;
+  if (listed.length < 2) return first;
+  const chosen = await findReturnUrl(db, orderId);
+  return listed.find(({ href }) => href === chosen) ?? first;
+}
