@@ -234,17 +234,7 @@ const ODD: readonly (Row & { proof: string; suspense?: string })[] = [
     fault: withRecord((record) => ({ ...record, reference: String(record.reference).slice(0, 23) })),
     proof: 'reference_mismatch',
   },
-  ...[
-    '1e400',
-    '-0',
-    '-8500',
-    '"NaN"',
-    '"8,500.00"',
-    '"NGN 8500"',
-    '""',
-    '[8500]',
-    'true',
-  ].map((amount) => ({
+  ...['1e400', '-0', '-8500', '"NaN"', '"8,500.00"', '"NGN 8500"', '""', '[8500]', 'true'].map((amount) => ({
     id: 'S19',
     name: `the amount ${amount}`,
     fault: withAmount(amount),
