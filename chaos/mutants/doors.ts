@@ -382,14 +382,6 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     tests: ['test/processes/stopping.test.ts'],
   },
   {
-    bug: 'each click of a storefront is an intent of its own',
-    file: 'src/storefront/checkout-client.js',
-    find: 'if (running) return running;',
-    replace: '',
-    breaks: 'a double click makes two orders before the first answer is there',
-    tests: ['test/storefront/checkout-client.test.ts'],
-  },
-  {
     bug: 'an intent is forgotten when the page is loaded again',
     file: 'src/storefront/checkout-client.js',
     find: "localStorage.getItem(INTENTS) ?? '{}'",
