@@ -7,7 +7,7 @@ import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import type { Alert } from '../../src/reconciliation/alert.ts';
 import { createReconcile, type Reconcile } from '../../src/reconciliation/reconcile.ts';
-import { createSettle } from '../../src/settlement/settle.ts';
+import { createSettle, type Settle } from '../../src/settlement/settle.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { plant, type PlantedPayment } from './books.ts';
 import { startFakeService, type FakeService, type FakeTransaction } from './fake-service.ts';
@@ -19,6 +19,7 @@ export type Desk = {
   url: string;
   service: FakeService;
   gateway: Gateway;
+  settle: Settle;
   reconcile: Reconcile;
   /** What somebody was told of, in order. */
   alerts: Alert[];
@@ -42,7 +43,7 @@ export async function openDesk(): Promise<Desk> {
   };
   const logger = createLogger('silent');
 
-  function reconcileWith(dialect: Dialect): { gateway: Gateway; reconcile: Reconcile } {
+  function reconcileWith(dialect: Dialect): Pick<Desk, 'gateway' | 'settle' | 'reconcile'> {
     const key = new SecretKey('sk_test_desk');
     const gateway = createGateway({
       url: service.url,
@@ -62,6 +63,7 @@ export async function openDesk(): Promise<Desk> {
     });
     return {
       gateway,
+      settle,
       reconcile: createReconcile({
         database,
         gateway,

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createLogger } from '../../src/platform/logger.ts';
 import { newId } from '../../src/platform/ids.ts';
 import type { Payment } from '../../src/settlement/payment.ts';
 import { loadPayment } from '../../src/settlement/repository.ts';
-import { createSettle, type Settle } from '../../src/settlement/settle.ts';
 import type { Decision } from '../../src/suspense/decision.ts';
 import { openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
@@ -13,16 +11,8 @@ import { eventually } from '../support/program.ts';
 /* What a person has decided about money holds against whatever the service says later, and against whoever writes. */
 
 let desk: Desk;
-let settle: Settle;
 beforeEach(async () => {
   desk = await openDesk();
-  settle = createSettle({
-    database: desk.database,
-    gateway: desk.gateway,
-    planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
-    onReleased: () => undefined,
-    logger: createLogger('silent'),
-  });
 });
 afterEach(() => desk.close());
 
@@ -45,7 +35,7 @@ async function load(reference: string): Promise<Payment> {
 /** The service answers verify with this from now on, and the one room asks. */
 async function look(reference: string, record: Partial<FakeTransaction>): Promise<void> {
   desk.service.verify.set(reference, { reference, ...record });
-  await settle(await load(reference), 'webhook');
+  await desk.settle(await load(reference), 'webhook');
 }
 
 /** A person ends the one open item. */
@@ -123,7 +113,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
     const before = await load(reference);
     await decide();
     desk.service.verify.set(reference, { reference, ...paid('25') });
-    await settle(before, 'return');
+    await desk.settle(before, 'return');
     expect(await stateOf(reference)).toEqual(held);
   });
 
@@ -136,7 +126,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
       const [item] = await openSuspense(tx, 'test');
       const resolution = { by: 'Ngozi', note: 'x', decision: 'refund', refundNote: null } as const;
       await resolveSuspense(tx, 'test', item?.id ?? 0n, resolution);
-      settling.push(load(reference).then((payment) => settle(payment, 'return')));
+      settling.push(load(reference).then((payment) => desk.settle(payment, 'return')));
       await eventually(
         async () =>
           (
@@ -329,7 +319,7 @@ describe('A7: an answer that was asked for before money came to light loses agai
     const before = await load(reference);
     await look(reference, paid('20'));
     desk.service.verify.set(reference, { reference, status });
-    await settle(before, 'webhook');
+    await desk.settle(before, 'webhook');
     expect(await stateOf(reference)).toEqual(held);
     expect(await items()).toEqual([{ class: 'underpaid', amount: 2_000n, currency: 'NGN' }]);
   });

@@ -1,24 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
 import { loadPayment } from '../../src/settlement/repository.ts';
-import { createSettle, type Settle } from '../../src/settlement/settle.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { newId } from '../../src/platform/ids.ts';
 import { assignSuspense, openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';
 
 let desk: Desk;
-let settle: Settle;
 beforeEach(async () => {
   desk = await openDesk();
-  settle = createSettle({
-    database: desk.database,
-    gateway: desk.gateway,
-    planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
-    onReleased: () => undefined,
-    logger: createLogger('silent'),
-  });
 });
 afterEach(() => desk.close());
 
@@ -41,7 +30,7 @@ async function look(reference: string, record: Partial<FakeTransaction>): Promis
   desk.service.verify.set(reference, { reference, ...record });
   const payment = await loadPayment(desk.database, reference, 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
-  await settle(payment, 'webhook');
+  await desk.settle(payment, 'webhook');
 }
 
 const paid = (amount: string, currency = 'NGN') => ({ status: 'SUCCESS', amount, currency });
