@@ -50,19 +50,22 @@ export function createTokens<Kind extends string>(
       credit.set(kind, Math.min(Math.max(1, rateOf(kind)), creditOf(kind) + sec * rateOf(kind)));
   }
 
-  /** Tokens that must be there before a kind without credit takes one. */
-  function neededBy(kind: Kind): number {
+  /**
+   * Tokens that must be there before one of those that wait without credit takes one. The same for each of them: were the
+   * others' credit counted, whoever has the least would come before the most urgent.
+   */
+  function neededBy(kind: Kind, waiting: readonly Kind[]): number {
     if (kind === unbounded) return 1;
-    const others = kinds.filter((each) => each !== kind);
-    const kept = others.reduce((sum, each) => sum + Math.min(creditOf(each), rateOf(each)), 0);
+    const idle = kinds.filter((each) => !waiting.includes(each));
+    const kept = idle.reduce((sum, each) => sum + Math.min(creditOf(each), rateOf(each)), 0);
     return 1 + Math.min(kept, Math.max(0, perSecond * pace - 1));
   }
 
   const msUntil = (missing: number, rate: number): number => (Math.max(0, missing) / rate) * 1_000;
-  function pauseMs(kind: Kind): number {
+  function pauseMs(kind: Kind, waiting: readonly Kind[]): number {
     const rate = perSecond * pace;
     const byCredit = Math.max(msUntil(1 - count, rate), msUntil(1 - creditOf(kind), rateOf(kind)));
-    return Math.min(byCredit, msUntil(neededBy(kind) - count, rate));
+    return Math.min(byCredit, msUntil(neededBy(kind, waiting) - count, rate));
   }
 
   return {
@@ -72,8 +75,9 @@ export function createTokens<Kind extends string>(
       if (perSecond === 0) return first;
       fill();
       const own = count >= 1 ? waiting.find((kind) => creditOf(kind) >= 1) : undefined;
-      const kind = own ?? waiting.find((each) => count >= neededBy(each));
-      if (kind === undefined) return Math.max(1, Math.ceil(Math.min(...waiting.map(pauseMs))));
+      const kind = own ?? waiting.find((each) => count >= neededBy(each, waiting));
+      if (kind === undefined)
+        return Math.max(1, Math.ceil(Math.min(...waiting.map((each) => pauseMs(each, waiting)))));
       if (own !== undefined) credit.set(own, creditOf(own) - 1);
       count -= 1;
       return kind;

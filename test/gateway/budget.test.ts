@@ -92,6 +92,21 @@ test('urgency also decides who gets the next token', async () => {
   expect(log).toEqual(['background', 'return']);
 });
 
+test('B1 a crowd of scheduled checks takes its share, and what is left goes to hints', async () => {
+  const budget = budgetOf(20, UNLIMITED);
+  const log: string[] = [];
+  for (let call = 0; call < 400; call += 1) {
+    void watch(budget, log, 'background');
+    void watch(budget, log, 'hint');
+  }
+  await jest.advanceTimersByTimeAsync(10_000);
+  const ofSchedule = log.filter((name) => name === 'background').length;
+  // An eighth of 20 a second, and what it took before the first hint came.
+  expect(ofSchedule).toBeGreaterThanOrEqual(25);
+  expect(ofSchedule).toBeLessThanOrEqual(35);
+  expect(log.length - ofSchedule).toBeGreaterThan(150);
+});
+
 test('so many in flight and no more; giving a slot back twice gives it back once', async () => {
   const budget = budgetOf(0, 2);
   const log: string[] = [];

@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createMeters } from '../../src/operations/metrics/meters.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { Payment } from '../../src/settlement/payment.ts';
+import type { Settle } from '../../src/settlement/settle.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { TOKEN } from './visitor.ts';
 
@@ -25,6 +29,17 @@ async function paid(notify = false): Promise<string> {
   await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
   return reference;
 }
+
+test('B1 counting what is settled changes nothing of the call, nor how urgent it is', async () => {
+  const seen: unknown[][] = [];
+  const settle: Settle = (...call) => {
+    seen.push(call);
+    return Promise.resolve({ outcome: 'pending', payment: 'open', released: false } as never);
+  };
+  const payment = { reference: 'r' } as Payment;
+  await createMeters(systemClock).observeSettle(settle)(payment, 'webhook', 'late-hint');
+  expect(seen).toEqual([[payment, 'webhook', 'late-hint']]);
+});
 
 describe('the dashboard and the alert rules', () => {
   const files = ['grafana-dashboard.json', 'alerts.yml'];

@@ -67,8 +67,8 @@ export function createMeters(clock: Clock): Meters {
       webhooks.inc({ result: result.outcome });
       return result;
     },
-    observeSettle: (settle) => async (payment, cause) => {
-      const settled = await settle(payment, cause);
+    observeSettle: (settle) => async (payment, cause, urgency) => {
+      const settled = await settle(payment, cause, urgency);
       if (settled.payment === 'paid' && settled.outcome !== 'paid')
         contradicting.inc({ outcome: settled.outcome });
       return settled;
