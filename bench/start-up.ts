@@ -37,17 +37,21 @@ export async function benchStartUp(): Promise<Row[]> {
 async function startOnce(folder: string, env: Record<string, string>): Promise<number> {
   const port = await freePort();
   const startedMs = performance.now();
-  const child: ChildProcess = spawn(process.execPath, ['--import', TSX, pathOf('../src/server.ts')], {
-    cwd: folder,
-    env: {
-      PATH: process.env.PATH,
-      TSX_TSCONFIG_PATH: pathOf('../tsconfig.json'),
-      PORT: String(port),
-      LOG_LEVEL: 'error',
-      ...env,
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--import', TSX, pathOf('../src/start.ts'), 'server'],
+    {
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH,
+        TSX_TSCONFIG_PATH: pathOf('../tsconfig.json'),
+        PORT: String(port),
+        LOG_LEVEL: 'error',
+        ...env,
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  );
   try {
     for (;;) {
       const tookMs = performance.now() - startedMs;

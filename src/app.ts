@@ -6,7 +6,9 @@ import { checkoutRoutes } from './checkout/routes.ts';
 import type { Program } from './compose.ts';
 import { createAdminGuard } from './operations/admin-guard.ts';
 import { docsRoutes } from './operations/openapi/routes.ts';
-import { adminRoutes, healthRoutes, metricsRoutes } from './operations/routes.ts';
+import { healthRoutes } from './operations/health/routes.ts';
+import { metricsRoutes } from './operations/metrics/routes.ts';
+import { adminRoutes } from './operations/routes.ts';
 import type { Order } from './orders/order.ts';
 import { findOrder } from './orders/repository.ts';
 import { returnUrlOf } from './orders/return-url.ts';
@@ -78,21 +80,18 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   );
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
-  app.use(metricsRoutes({ database, gateway, guard, workerWatch, meters: program.meters }));
+  app.use(
+    metricsRoutes({
+      database,
+      gateway,
+      workerWatch,
+      meters: program.meters,
+      requireToken: guard.requireToken,
+    }),
+  );
   const { settle, redeliver, hasReceiver } = program;
   app.use(adminRoutes({ database, gateway, guard, workerWatch, settle, redeliver, hasReceiver, logger }));
-  const limitPages = limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE);
-  app.use('/shop', (req, res, next) => {
-    // A page has a dozen of them, and they are in memory.
-    if (req.path.startsWith('/assets/')) next();
-    else void limitPages(req, res, next);
-  });
-  app.use('/shop', shopOf(program));
-  if (config.demoShop) {
-    app.get('/', (_req, res) => {
-      res.redirect(302, '/shop');
-    });
-  }
+  serveShop(app, program);
   app.use(notFound);
   app.use(problemHandler(logger, '/admin/admin.css'));
   return app;
@@ -100,6 +99,21 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
 
 /** The payment service is a foreign party: it continues no trace of ours, and none of its own goes on here. */
 const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/webhooks/payments'] };
+
+function serveShop(app: Express, program: Program): void {
+  const limitPages = limitReads(READS_PER_CHECKOUT * program.config.CHECKOUTS_PER_MINUTE);
+  app.use('/shop', (req, res, next) => {
+    // A page has a dozen of them, and they are in memory.
+    if (req.path.startsWith('/assets/')) next();
+    else void limitPages(req, res, next);
+  });
+  app.use('/shop', shopOf(program));
+  if (program.config.demoShop) {
+    app.get('/', (_req, res) => {
+      res.redirect(302, '/shop');
+    });
+  }
+}
 
 /** The demo shop, and the order page that every shopper comes back to, also where the demo shop is off. */
 function shopOf({ config, database, gateway, catalogue }: Program): Router {

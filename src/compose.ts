@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
+import type { BackingServices } from './backing-services.ts';
 import type { Config } from './config.ts';
 import { createReturnFromCheckout, type ReturnFromCheckout } from './checkout/return.ts';
 import { createStartCheckout, type StartCheckout } from './checkout/start-checkout.ts';
-import type { Surroundings } from './embedded.ts';
 import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
 import {
@@ -66,7 +66,7 @@ export type Program = {
 
 export type ComposeOptions = {
   config: Config;
-  surroundings: Surroundings;
+  services: BackingServices;
   /** Our own origin as browsers reach it; known only once the server listens. */
   publicOrigin: () => string;
   logger: Logger;
@@ -81,17 +81,17 @@ const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url
 
 /** Migrates the database and builds the program on it. @throws when the database cannot be reached or migrated */
 export async function compose(options: ComposeOptions): Promise<Program> {
-  const { config, surroundings, logger, own = AS_IT_CAME } = options;
-  await applyMigrations({ url: surroundings.databaseUrl.reveal(), dir: MIGRATIONS, logger });
+  const { config, services, logger, own = AS_IT_CAME } = options;
+  await applyMigrations({ url: services.databaseUrl.reveal(), dir: MIGRATIONS, logger });
   const { tracing = null } = options;
   const watch = tracing === null ? UNWATCHED : watchWith(tracing);
-  const unwatched = openDatabase(surroundings.databaseUrl, logger);
+  const unwatched = openDatabase(services.databaseUrl, logger);
   const database = watch.database(unwatched);
   if (config.demoShop && own.catalogue === null) await offerDemoProducts(database);
   const meters = createMeters(systemClock);
   const gateway = meters.observeGateway(watch.gateway(gatewayOf(options)));
   const receiver = receiverOf(config, tracing, own);
-  const wakeUp = createWakeUp(unwatched, surroundings.databaseUrl, logger);
+  const wakeUp = createWakeUp(unwatched, services.databaseUrl, logger);
   const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
   const parts = build(options, { database, gateway, receiver: receive, wakeUp, meters, watch });
   return {
@@ -172,7 +172,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
 
 /** Webhooks are checked where they came in, as long as the clock has places; the rest is due. */
 function buildChecks(
-  { config, surroundings, logger }: ComposeOptions,
+  { config, services, logger }: ComposeOptions,
   { database, gateway, wakeUp, meters, watch }: Foundations,
   settle: Settle,
 ): Pick<Program, 'duePayments' | 'receiveWebhook'> {
@@ -189,7 +189,7 @@ function buildChecks(
     db: database,
     mode,
     dialect,
-    secrets: surroundings.webhookSecrets,
+    secrets: services.webhookSecrets,
     withoutKey: gateway.withoutKey,
     clock: systemClock,
     reserve: duePayments.reserve,
@@ -200,10 +200,10 @@ function buildChecks(
   return { duePayments, receiveWebhook: meters.observeWebhooks(watch.webhooks(receiveWebhook)) };
 }
 
-function gatewayOf({ config, surroundings, logger }: ComposeOptions): Gateway {
+function gatewayOf({ config, services, logger }: ComposeOptions): Gateway {
   return createGateway({
-    url: surroundings.gatewayUrl,
-    key: surroundings.secretKey,
+    url: services.gatewayUrl,
+    key: services.secretKey,
     dialect: config.dialect,
     checkoutHosts: config.CHECKOUT_HOSTS,
     callsPerSecond: config.GATEWAY_CALLS_PER_SECOND,

@@ -4,12 +4,13 @@ import { combinationFaults, warningsOf } from './config-rules.ts';
 import { VARIABLES, type Variables } from './config-schema.ts';
 import { DialectError, parseDialect, type Dialect, type ParsedDialect } from './gateway/dialect.ts';
 import { readTracingSettings, type TracingSettings } from './platform/tracing/settings.ts';
+import { UserFacingError } from './platform/user-facing-error.ts';
 
 /** The exit code of a process whose configuration is wrong (EX_CONFIG of sysexits.h). */
 export const EXIT_BAD_CONFIG = 78;
 
 /** Every fault of the configuration at once. Names variables and says what to do; never quotes a value. */
-export class ConfigError extends Error {
+export class ConfigError extends UserFacingError {
   readonly faults: string[];
 
   constructor(faults: string[]) {

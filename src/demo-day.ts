@@ -135,7 +135,7 @@ export const STORIES: readonly Story[] = [
 const PATIENCE_MS = 60_000;
 
 /** Hands for a running server and its sandbox. */
-export function createDay({ origin, program, surroundings }: StartedServer): Day {
+export function createDay({ origin, program, services }: StartedServer): Day {
   const { database } = program;
   const ask = (url: string, body?: object, key: Record<string, string> = {}): Promise<Response> => {
     const init = {
@@ -165,10 +165,10 @@ export function createDay({ origin, program, surroundings }: StartedServer): Day
       return (await answer.json()) as { orderId: string; reference: string };
     },
     atTheService: async (reference, deed, how = {}) => {
-      await call(`${surroundings.sandboxUrl ?? ''}/sandbox/transactions/${reference}/${deed}`, how);
+      await call(`${services.sandboxUrl ?? ''}/sandbox/transactions/${reference}/${deed}`, how);
     },
     atTheSandbox: async (path, body) => {
-      await call(`${surroundings.sandboxUrl ?? ''}/sandbox/${path}`, body);
+      await call(`${services.sandboxUrl ?? ''}/sandbox/${path}`, body);
     },
     triesToCheckout: async (email, body) => {
       const answer = await ask(`${origin}/checkout`, 'orderId' in body ? body : { email, ...body });

@@ -7,7 +7,8 @@ import { createDatabaseAnew } from './platform/postgres/database-admin.ts';
 import { startEmbeddedPostgres } from './platform/postgres/embedded-postgres.ts';
 import { createLogger } from './platform/logger.ts';
 import { formatReport, type ReconciliationReport } from './reconciliation/report.ts';
-import { DATA_DIR, runProcess } from './run.ts';
+import { DATA_DIR, localServices } from './embedded.ts';
+import { runProcess } from './run.ts';
 import { startServer, type StartedServer } from './start-server.ts';
 import { formatTable } from './platform/table.ts';
 
@@ -32,7 +33,12 @@ await runProcess(async () => {
       RECONCILE_EVERY_MIN: '0',
       CHECKOUTS_PER_MINUTE: '0',
     });
-    const server = await startServer({ config, dataDir, purpose: 'npm run demo', logger });
+    const server = await startServer({
+      config,
+      prepare: localServices(dataDir),
+      purpose: 'npm run demo',
+      logger,
+    });
     return await playDay(server).finally(() => server.stop());
   } finally {
     await postgres.stop();

@@ -1,39 +1,20 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from './config.ts';
+import type { BackingServices, PrepareBackingServices, PrepareOptions } from './backing-services.ts';
 import { SecretKey } from './gateway/secret-key.ts';
 import { sleep, systemClock } from './platform/clock.ts';
 import { isListening, PortTakenError } from './platform/http-server.ts';
-import type { Logger } from './platform/logger.ts';
 import { Secret } from './platform/secret.ts';
+import { UserFacingError } from './platform/user-facing-error.ts';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from './sandbox/keys.ts';
 
-/** Where the database and the service are: as configured, or embedded parts that were started for it. */
-export type Surroundings = {
-  databaseUrl: Secret;
-  gatewayUrl: URL;
-  secretKey: SecretKey;
-  webhookSecrets: readonly Secret[];
-  /** The sandbox's own address, for people; null with a real service. */
-  sandboxUrl: string | null;
-  /** Tells the sandbox where we listen. Nothing to do with a real service. */
-  receiveWebhooksAt(url: string): void;
-  close(): Promise<void>;
-};
+/** Folder of everything embedded, in the checkout: beside the code, so that a stranger finds it and may delete it. */
+export const DATA_DIR = '.data';
 
-export type SurroundingsOptions = {
-  config: Config;
-  /** Folder of everything embedded. */
-  dataDir: string;
-  /** The command we run, for the message to whoever wants the same folder. */
-  purpose: string;
-  /** A command beside the server uses the parts that the server runs; the server must have its own. */
-  mayAttach: boolean;
-  logger: Logger;
-};
+type LocalOptions = PrepareOptions & { dataDir: string };
 
 /** The sandbox cannot be had. The message says what to do, so it can be shown as it is. */
-export class SandboxError extends Error {
+export class SandboxError extends UserFacingError {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'SandboxError';
@@ -48,9 +29,14 @@ const ADDRESS_NOTE = 'address';
 
 /**
  * Starts what the configuration leaves to us: an embedded PostgreSQL, a sandbox, both or none.
+ * @param dataDir folder of everything embedded
  * @throws errors of the embedded parts; {@link SandboxError}
  */
-export async function prepareSurroundings(options: SurroundingsOptions): Promise<Surroundings> {
+export function localServices(dataDir: string = DATA_DIR): PrepareBackingServices {
+  return (options) => prepare({ ...options, dataDir });
+}
+
+async function prepare(options: LocalOptions): Promise<BackingServices> {
   const { config } = options;
   const database = await databaseFor(options);
   const sandbox = await sandboxFor(options, database.isOfAnother).catch(async (error: unknown) => {
@@ -78,7 +64,7 @@ type DatabaseHandle = {
   stop(): Promise<void>;
 };
 
-async function databaseFor(options: SurroundingsOptions): Promise<DatabaseHandle> {
+async function databaseFor(options: LocalOptions): Promise<DatabaseHandle> {
   const { config, dataDir, purpose, mayAttach, logger } = options;
   if (config.DATABASE_URL)
     return { url: config.DATABASE_URL, isOfAnother: false, stop: () => Promise.resolve() };
@@ -91,7 +77,7 @@ async function databaseFor(options: SurroundingsOptions): Promise<DatabaseHandle
 
 type SandboxHandle = { url: string; setWebhookUrl(url: string): void; close(): Promise<void> };
 
-async function sandboxFor(options: SurroundingsOptions, isOfAnother: boolean): Promise<SandboxHandle> {
+async function sandboxFor(options: LocalOptions, isOfAnother: boolean): Promise<SandboxHandle> {
   const { config, dataDir, mayAttach } = options;
   const elsewhere = { setWebhookUrl: () => undefined, close: () => Promise.resolve() };
   if (config.GATEWAY_URL) return { ...elsewhere, url: config.GATEWAY_URL.origin };
@@ -107,7 +93,7 @@ async function sandboxFor(options: SurroundingsOptions, isOfAnother: boolean): P
   return runSandbox(options, folder);
 }
 
-async function runSandbox({ config, logger }: SurroundingsOptions, folder: string): Promise<SandboxHandle> {
+async function runSandbox({ config, logger }: LocalOptions, folder: string): Promise<SandboxHandle> {
   // Fixed, so that checkout addresses outlive a restart.
   const port = config.PORT === 0 || config.PORT === 65_535 ? 0 : config.PORT + 1;
   // Beside a real service none of it is needed, and it is a fifth of what a command loads.

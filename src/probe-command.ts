@@ -9,7 +9,8 @@ import { systemClock } from './platform/clock.ts';
 import { HELP, readFlags, type ProbeFlags } from './commands/probe-flags.ts';
 import { personAtTerminal } from './commands/probe-person.ts';
 import { surroundingsOf } from './commands/probe-surroundings.ts';
-import { DATA_DIR, runProcess } from './run.ts';
+import { DATA_DIR } from './embedded.ts';
+import { runProcess } from './run.ts';
 
 /** `npm run probe`: finds out what the service really answers, and writes the dialect that reads it. */
 

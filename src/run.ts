@@ -1,22 +1,6 @@
 import { ConfigError, EXIT_BAD_CONFIG, loadConfig, type Config } from './config.ts';
-import { SandboxError } from './embedded.ts';
-import { DataFolderBusyError } from './platform/postgres/data-folder.ts';
-import { EmbeddedPostgresError } from './platform/postgres/embedded-postgres-error.ts';
-import { CannotListenError } from './platform/http-server.ts';
-import { DatabaseUnreachableError, MigrationError } from './platform/postgres/migrations.ts';
-
-/** Folder of everything embedded, in the checkout: beside the code, so that a stranger finds it and may delete it. */
-export const DATA_DIR = '.data';
-
-/** Troubles that a person can mend from the message alone; a stack trace would only hide it. */
-const PLAIN = [
-  ConfigError,
-  DataFolderBusyError,
-  EmbeddedPostgresError,
-  CannotListenError,
-  SandboxError,
-  MigrationError,
-];
+import { DatabaseUnreachableError } from './platform/postgres/migrations.ts';
+import { UserFacingError } from './platform/user-facing-error.ts';
 
 /**
  * Runs a process: reads the configuration, and says in plain words why it could not do its work.
@@ -43,8 +27,7 @@ export async function runProcess(
 function wordsFor(error: unknown): string {
   // The database's own words cannot say which variable led there.
   if (error instanceof DatabaseUnreachableError) return `${error.message}: start it, or correct DATABASE_URL`;
-  const isPlain = PLAIN.some((kind) => error instanceof kind);
-  return isPlain ? (error as Error).message : String((error as Error).stack ?? error);
+  return error instanceof UserFacingError ? error.message : String((error as Error).stack ?? error);
 }
 
 /** What is in hand after so long is parked: its lease ends, and another process takes it up. */

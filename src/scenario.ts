@@ -6,7 +6,8 @@ import { createDatabaseAnew } from './platform/postgres/database-admin.ts';
 import { startEmbeddedPostgres } from './platform/postgres/embedded-postgres.ts';
 import { createLogger } from './platform/logger.ts';
 import { formatTable } from './platform/table.ts';
-import { DATA_DIR, runProcess } from './run.ts';
+import { DATA_DIR, localServices } from './embedded.ts';
+import { runProcess } from './run.ts';
 import { DECK, type Card } from './sandbox/faults/deck.ts';
 import { rehearsalsPage } from './rehearsal/page.ts';
 import { playCards, type Rehearsal } from './rehearsal/run.ts';
@@ -91,7 +92,12 @@ async function rehearse(cards: readonly Card[]): Promise<number> {
       RECONCILE_EVERY_MIN: '0',
       CHECKOUTS_PER_MINUTE: '0',
     });
-    const server = await startServer({ config, dataDir, purpose: 'npm run scenario', logger });
+    const server = await startServer({
+      config,
+      prepare: localServices(dataDir),
+      purpose: 'npm run scenario',
+      logger,
+    });
     process.stdout.write(`${String(cards.length)} to rehearse ...\n\n`);
     const rehearsals = await playCards(server, cards).finally(() => server.stop());
     return tell(rehearsals);

@@ -1,13 +1,5 @@
-import { OWN } from './own.ts';
-import { startServer } from './start-server.ts';
-import { DATA_DIR, runProcess, terminationSignal } from './run.ts';
+import { configuredServices } from './backing-services.ts';
+import { serve } from './start-server.ts';
 
-/** `npm start`: migrations, server, and by default the worker, an embedded PostgreSQL and the sandbox. */
-await runProcess(async (config) => {
-  const stopped = terminationSignal();
-  const server = await startServer({ config, dataDir: DATA_DIR, purpose: 'npm start', own: OWN });
-  process.stdout.write(server.greeting);
-  await stopped;
-  await server.stop();
-  return 0;
-});
+// The server of production. `npm start` comes from local/start.ts, which starts a database and a sandbox where none is named.
+await serve(configuredServices);

@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { buildApp } from './app.ts';
+import type { BackingServices, PrepareBackingServices } from './backing-services.ts';
 import { compose, type Program } from './compose.ts';
 import type { Config } from './config.ts';
-import { prepareSurroundings, type Surroundings } from './embedded.ts';
-import type { OwnParts } from './own.ts';
+import { OWN, type OwnParts } from './own.ts';
 import { sleep, systemClock } from './platform/clock.ts';
 import { createExpressMessages } from './platform/express-messages.ts';
 import { listen } from './platform/http-server.ts';
@@ -11,13 +11,14 @@ import { problemText } from './platform/problem.ts';
 import type { ProblemType } from './platform/problem-types.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { openTracing } from './platform/tracing/tracing.ts';
+import { runProcess, terminationSignal } from './run.ts';
 import { startWorker, warnOf } from './start-worker.ts';
 
 export type StartedServer = {
   /** How browsers on this machine reach it. */
   origin: string;
   program: Program;
-  surroundings: Surroundings;
+  services: BackingServices;
   /** What a person who has just typed `npm start` wants to know. */
   greeting: string;
   /** Says so to balancers, takes no more requests, finishes those in flight, and ends everything that was started. */
@@ -26,7 +27,8 @@ export type StartedServer = {
 
 export type ServerOptions = {
   config: Config;
-  dataDir: string;
+  prepare: PrepareBackingServices;
+  /** The command that runs, for messages. */
   purpose: string;
   logger?: Logger;
   /** Left out: the program as it came. */
@@ -47,7 +49,7 @@ const ANSWERED_WITHIN_MS = 9_000;
 
 /** Starts the server and whatever the configuration leaves to it. @throws errors that {@link runProcess} explains */
 export async function startServer(options: ServerOptions): Promise<StartedServer> {
-  const { config, dataDir, purpose } = options;
+  const { config, prepare, purpose } = options;
   const tracing = await openTracing(config.tracing, () => logger);
   const logger = options.logger ?? createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
   warnOf(config, logger);
@@ -60,25 +62,25 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   const http = await listen(handle, config.HOST, config.PORT, messages);
   const origin = config.PUBLIC_URL?.origin ?? `http://localhost:${http.port}`;
 
-  let surroundings: Surroundings | undefined;
+  let services: BackingServices | undefined;
   let program: Program | undefined;
   try {
-    surroundings = await prepareSurroundings({ config, dataDir, purpose, mayAttach: false, logger });
+    services = await prepare({ config, purpose, mayAttach: false, logger });
     program = await compose({
       config,
-      surroundings,
+      services,
       publicOrigin: () => origin,
       logger,
       tracing,
       ...(options.own && { own: options.own }),
     });
   } catch (error) {
-    await surroundings?.close();
+    await services?.close();
     await http.close(0);
     throw error;
   }
   handler = buildApp(program, messages) as RequestListener;
-  surroundings.receiveWebhooksAt(`http://${loopbackOf(config.HOST)}:${http.port}/webhooks/payments`);
+  services.receiveWebhooksAt(`http://${loopbackOf(config.HOST)}:${http.port}/webhooks/payments`);
   const worker = config.WORKER === 'inline' ? startWorker(program) : null;
   const unwatch = program.workerWatch.start();
   const serve = handler;
@@ -96,14 +98,14 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   return {
     origin,
     program,
-    surroundings,
-    greeting: greeting(config, origin, surroundings),
+    services,
+    greeting: greeting(config, origin, services),
     stop: async () => {
       unwatch();
       // The worker claims nothing from here on, so the others take what our last requests make due.
       await Promise.all([leave(), worker?.stop()]);
       await program.close();
-      await surroundings.close();
+      await services.close();
       await tracing?.close();
     },
   };
@@ -132,7 +134,7 @@ function loopbackOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function greeting(config: Config, origin: string, { sandboxUrl, secretKey }: Surroundings): string {
+function greeting(config: Config, origin: string, { sandboxUrl, secretKey }: BackingServices): string {
   const lines = [
     config.demoShop ? ['shop', `${origin}/shop`] : ['server', origin],
     ['admin', `${origin}/admin`],
@@ -142,4 +144,16 @@ function greeting(config: Config, origin: string, { sandboxUrl, secretKey }: Sur
   ];
   const table = lines.map(([name = '', text = '']) => `  ${name.padEnd(8)} ${text}`).join('\n');
   return `\nReady, in ${secretKey.mode} mode.\n\n${table}\n\nStop with Ctrl-C.\n\n`;
+}
+
+/** The process of `src/server.ts`, from its start to the signal that ends it. */
+export function serve(prepare: PrepareBackingServices): Promise<void> {
+  return runProcess(async (config) => {
+    const stopped = terminationSignal();
+    const server = await startServer({ config, prepare, purpose: 'npm start', own: OWN });
+    process.stdout.write(server.greeting);
+    await stopped;
+    await server.stop();
+    return 0;
+  });
 }

@@ -1,32 +1,5 @@
-import { compose } from './compose.ts';
-import { prepareSurroundings } from './embedded.ts';
-import { OWN } from './own.ts';
-import { createLogger } from './platform/logger.ts';
-import { openTracing } from './platform/tracing/tracing.ts';
-import { DATA_DIR, runProcess, terminationSignal } from './run.ts';
-import { startWorker, warnOf } from './start-worker.ts';
+import { configuredServices } from './backing-services.ts';
+import { work } from './run-worker.ts';
 
-/** `npm run worker`: the clock's work in a process of its own, beside servers that run with WORKER=off. */
-await runProcess(async (config) => {
-  const stopped = terminationSignal();
-  const tracing = await openTracing(config.tracing, () => logger);
-  const logger = createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
-  warnOf(config, logger);
-  const surroundings = await prepareSurroundings({
-    config,
-    dataDir: DATA_DIR,
-    purpose: 'npm run worker',
-    mayAttach: true,
-    logger,
-  });
-  const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-  const program = await compose({ config, surroundings, publicOrigin, logger, tracing, own: OWN });
-  const worker = startWorker(program);
-  logger.info('worker is running');
-  await stopped;
-  await worker.stop();
-  await program.close();
-  await surroundings.close();
-  await tracing?.close();
-  return 0;
-});
+// The worker of production; `npm run worker` comes from local/start.ts.
+await work(configuredServices);

@@ -1,10 +1,5 @@
 import type { Queryable } from '../platform/database.ts';
 
-/** @throws when the database does not answer */
-export async function isDatabaseAnswering(db: Queryable): Promise<void> {
-  await db.query({ name: 'ping', text: 'SELECT 1 AS ok' });
-}
-
 /** Where an order ended: its status, who found its money, what was released and what stands in suspense. */
 export type OrderEnd = { status: string; foundBy: string | null; releases: number; suspense: string[] };
 

@@ -10,9 +10,10 @@ import type { Duplex } from 'node:stream';
 import { connect, type AddressInfo } from 'node:net';
 import { problemText } from './problem.ts';
 import type { ProblemType } from './problem-types.ts';
+import { UserFacingError } from './user-facing-error.ts';
 
 /** Nobody can listen there. The message says what to do, so it can be shown as it is. */
-export class CannotListenError extends Error {
+export class CannotListenError extends UserFacingError {
   constructor(message: string) {
     super(message);
     this.name = 'CannotListenError';

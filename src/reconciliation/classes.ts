@@ -118,3 +118,6 @@ export const FINDING_CLASSES: readonly ReconciliationClass[] = NAMES.filter(
 export const GRACED_CLASSES: readonly ReconciliationClass[] = NAMES.filter(
   (name) => classOf(name).isGraced === true,
 );
+
+/** Of a run. `incomplete` wins over `findings`: what was not read whole is not judged whole. */
+export type Verdict = 'agreed' | 'findings' | 'incomplete';

@@ -1,14 +1,28 @@
 import type { Database } from '../platform/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { formatMajor } from '../platform/money.ts';
-import type { SeenFinding } from './findings/repository.ts';
 import { ageOf, type Age } from './age.ts';
+import type { ReconciliationClass } from './classes.ts';
 import {
   closeFinding,
   readFindings,
   type FindingsWanted,
   type StoredFinding,
 } from './work-list/repository.ts';
+
+/** A finding of a run as it is stored; amounts in minor units of their currencies. */
+export type SeenFinding = {
+  id: bigint | null;
+  class: ReconciliationClass;
+  reference: string;
+  orderId: string | null;
+  expected: bigint | null;
+  expectedCurrency: string | null;
+  actual: bigint | null;
+  actualCurrency: string | null;
+  /** Null: this run, a dry one, sees it for the first time. */
+  firstSeenAt: Date | null;
+};
 
 /** A finding for a person: amounts are decimal texts in major units, times ISO 8601. */
 export type Finding = Omit<ItemFacts, 'id'> & {

@@ -1,16 +1,13 @@
 import type { Mode } from '../platform/mode.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { CashSums } from './cash/proof.ts';
-import type { ReconciliationClass } from './classes.ts';
+import type { ReconciliationClass, Verdict } from './classes.ts';
 import { ageOf, type Age } from './age.ts';
 import type { ItemFacts } from './findings.ts';
 import type { FindingCount } from './findings/repository.ts';
 import { identityOf, paymentsOf, referencesOf, remainder, type Books } from './identity.ts';
 
 export { formatReport } from './format-report.ts';
-
-/** `incomplete` wins over `findings`: what was not read whole is not judged whole. */
-export type Verdict = 'agreed' | 'findings' | 'incomplete';
 
 /** One open disagreement. Amounts are decimal texts in major units; times ISO 8601. */
 export type ReportItem = ItemFacts & { age: Age };

@@ -167,7 +167,7 @@ async function playTheDay(profile: ProfileName, dialect: string): Promise<void> 
   const shop = await startProgram({ profile, env, worker: true });
   onCleanUp(shop.close);
   const { program, origin, sandbox } = shop;
-  const day = createDay({ program, origin, surroundings: { sandboxUrl: sandbox.url } } as StartedServer);
+  const day = createDay({ program, origin, services: { sandboxUrl: sandbox.url } } as StartedServer);
   const orders = await Promise.all(STORIES.map((story) => story.play(day)));
   for (const [index, { ends, foundBy }] of STORIES.entries()) {
     if (foundBy.includes('reconciliation')) continue;

@@ -9,7 +9,7 @@ afterEach(cleanUp);
 async function runWith(text: string, ...args: string[]): Promise<Outcome> {
   const cwd = await newFolder();
   await writeFile(join(cwd, 'ours.json'), text);
-  return runProcess('dialect-command.ts', { cwd, args, env: { GATEWAY_DIALECT: 'ours.json' } });
+  return runProcess('src/dialect-command.ts', { cwd, args, env: { GATEWAY_DIALECT: 'ours.json' } });
 }
 
 test('the dialect in force is told key by key, each with its origin', async () => {

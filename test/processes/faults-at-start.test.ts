@@ -14,11 +14,11 @@ import type { Outcome } from '../support/process.ts';
 
 afterEach(cleanUp);
 
-async function start(env: Record<string, string>, file = 'server.ts', cwd?: string): Promise<Outcome> {
+async function start(env: Record<string, string>, file = 'server', cwd?: string): Promise<Outcome> {
   return runProcess(file, {
     cwd: cwd ?? (await newFolder()),
     env,
-    args: file === 'cli.ts' ? ['findings'] : [],
+    args: file === 'src/start.ts' ? ['findings'] : [],
   });
 }
 
@@ -38,7 +38,7 @@ async function takenPort(offset = 0): Promise<number> {
 test('a port that another program has is named, with what to do', async () => {
   const port = await takenPort();
   const folder = await newFolder();
-  const outcome = await start({ PORT: String(port) }, 'server.ts', folder);
+  const outcome = await start({ PORT: String(port) }, 'server', folder);
   expect(outcome).toMatchObject({ code: 1, signal: null });
   expect(outcome.stderr).toBe(
     `port ${port} on 127.0.0.1 is taken by another program: stop it, or set PORT to a free one\n`,
@@ -49,7 +49,7 @@ test('a port that another program has is named, with what to do', async () => {
 test('the port of the sandbox is named when another program has that one, and the database is stopped again', async () => {
   const port = await takenPort(1);
   const folder = await newFolder();
-  const outcome = await start({ PORT: String(port) }, 'server.ts', folder);
+  const outcome = await start({ PORT: String(port) }, 'server', folder);
   expect(outcome.code).toBe(1);
   expect(outcome.stderr).toContain(`the port after PORT, and ${port + 1} on 127.0.0.1 is taken`);
   expect(outcome.stderr).toContain('set PORT to another one');
@@ -64,7 +64,7 @@ test('an address that this machine does not have is named, with what to do', asy
   expectPlain(outcome);
 });
 
-test.each(['server.ts', 'worker.ts', 'cli.ts'])(
+test.each(['server', 'worker', 'src/start.ts'])(
   '%s names a database that is not there, never its password',
   async (file) => {
     const [port, closed] = [await freePort(), await freePort()];
@@ -92,7 +92,7 @@ test('a wrong password is called that, and neither it nor the right one is shown
   expectPlain(outcome);
 });
 
-test.each(['server.ts', 'worker.ts', 'cli.ts'])(
+test.each(['server', 'worker', 'src/start.ts'])(
   '%s refuses a key with a line break without showing any of it',
   async (file) => {
     const folder = await newFolder();
@@ -126,7 +126,7 @@ test('all faults of the configuration are listed at once, by name and without th
   expectPlain(outcome);
 });
 
-test.each(['server.ts', 'worker.ts', 'cli.ts'])(
+test.each(['server', 'worker', 'src/start.ts'])(
   'B2: %s with a live key and no address ends with 78: no sandbox is asked about live payments',
   async (file) => {
     const folder = await newFolder();
@@ -150,20 +150,17 @@ test('G10: a secret of half a letter is refused by name, without a stack trace',
   expectPlain(outcome);
 });
 
-test.each(['server.ts', 'worker.ts'])(
-  'B7: %s says at start what is legal and risky, by name',
-  async (file) => {
-    const closed = await freePort();
-    // It ends for want of a database, behind what it has to say.
-    const outcome = await start(
-      {
-        PORT: String(await freePort()),
-        DATABASE_URL: `postgres://u@127.0.0.1:${closed}/x`,
-        SHOP_API_TOKEN: 'okapi',
-      },
-      file,
-    );
-    expect(outcome.stdout).toContain('SHOP_API_TOKEN: should have at least 16 characters');
-    expect(outcome.stdout + outcome.stderr).not.toContain('okapi');
-  },
-);
+test.each(['server', 'worker'])('B7: %s says at start what is legal and risky, by name', async (file) => {
+  const closed = await freePort();
+  // It ends for want of a database, behind what it has to say.
+  const outcome = await start(
+    {
+      PORT: String(await freePort()),
+      DATABASE_URL: `postgres://u@127.0.0.1:${closed}/x`,
+      SHOP_API_TOKEN: 'okapi',
+    },
+    file,
+  );
+  expect(outcome.stdout).toContain('SHOP_API_TOKEN: should have at least 16 characters');
+  expect(outcome.stdout + outcome.stderr).not.toContain('okapi');
+});

@@ -82,7 +82,7 @@ test('an order of a time when nobody answers for the service is kept, and can be
     '--webhook-url',
     `${shop.origin}/webhooks/payments`,
   ];
-  const sandbox = startProcess('sandbox/main.ts', { cwd: await newFolder(), args: flags });
+  const sandbox = startProcess('src/sandbox/main.ts', { cwd: await newFolder(), args: flags });
   await sandbox.says(/Payment sandbox/);
   const { orderId, reference } = await shop.checkout({ orderId: problem.orderId });
   expect(orderId).toBe(problem.orderId);

@@ -101,7 +101,7 @@ test('a stream of order events is ended when the server is told to stop, so that
 
 test('a second start in the same folder says who has it, and leaves the first one alone', async () => {
   const shop = await startShop();
-  const second = await runProcess('server.ts', {
+  const second = await runProcess('server', {
     cwd: shop.folder,
     env: { PORT: String(await freePort()) },
   });

@@ -119,7 +119,7 @@ describe('a server', () => {
 
 test('a wrong variable is a fault of the configuration like any other', async () => {
   const env = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
-  const { code, stderr } = await startProcess('server.ts', { cwd: await newFolder(), env }).ended();
+  const { code, stderr } = await startProcess('server', { cwd: await newFolder(), env }).ended();
   expect(code).toBe(78);
   expect(stderr).toContain(
     "OTEL_EXPORTER_OTLP_PROTOCOL: must be http/protobuf, the collector's port for it is 4318",

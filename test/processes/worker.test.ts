@@ -22,7 +22,7 @@ async function startApart(): Promise<{ shop: ShopProcess; startWorker(): Promise
   const service = `http://127.0.0.1:${servicePort}`;
   const webhooks = `http://127.0.0.1:${port}/webhooks/payments`;
   const flags = ['--port', String(servicePort), '--data', 'none', '--webhook-url', webhooks];
-  await startProcess('sandbox/main.ts', { cwd: folder, args: flags }).says(/Payment sandbox/);
+  await startProcess('src/sandbox/main.ts', { cwd: folder, args: flags }).says(/Payment sandbox/);
   const env = {
     PORT: String(port),
     WORKER: 'off',
@@ -34,7 +34,7 @@ async function startApart(): Promise<{ shop: ShopProcess; startWorker(): Promise
   return {
     shop: await startShop({ folder, port, service, env }),
     startWorker: async () => {
-      const worker = startProcess('worker.ts', { cwd: await newFolder(), env });
+      const worker = startProcess('worker', { cwd: await newFolder(), env });
       await worker.says(/worker is running/);
       return worker;
     },

@@ -8,6 +8,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { DECK } from '../../src/sandbox/faults/deck.ts';
 import { rehearsalsPage } from '../../src/rehearsal/page.ts';
 import { playCards, type Rehearsal } from '../../src/rehearsal/run.ts';
+import { localServices } from '../../src/embedded.ts';
 import { startServer, type StartedServer } from '../../src/start-server.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -28,7 +29,12 @@ beforeAll(async () => {
   await writeFile(dialect, JSON.stringify({ history: { paging: { size: 2 } } }));
   const env = { DATABASE_URL: database.url, GATEWAY_DIALECT: dialect, PORT: '0' };
   const config = loadConfig({ ...env, RECONCILE_EVERY_MIN: '0', CHECKOUTS_PER_MINUTE: '0' });
-  server = await startServer({ config, dataDir, purpose: 'this test', logger: createLogger('silent') });
+  server = await startServer({
+    config,
+    prepare: localServices(dataDir),
+    purpose: 'this test',
+    logger: createLogger('silent'),
+  });
   rehearsals = await playCards(server, DECK);
 }, 400_000);
 
@@ -45,8 +51,8 @@ describe('the deck of faults', () => {
   });
 
   test('leaves no promise broken behind it', async () => {
-    const { program, surroundings } = server;
-    const sandboxUrl = surroundings.sandboxUrl ?? '';
+    const { program, services } = server;
+    const sandboxUrl = services.sandboxUrl ?? '';
     const violations = await checkInvariants({ database: program.database, sandboxUrl });
     expect(violations).toEqual([]);
   });

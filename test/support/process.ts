@@ -27,7 +27,7 @@ export type RunningProcess = {
 
 export type ProcessOptions = { cwd: string; env?: Record<string, string>; args?: readonly string[] };
 
-const SOURCES = new URL('../../src/', import.meta.url);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const AS_IT_CAME = new URL('as-it-came.ts', import.meta.url).href;
 // Nobody waits so long where all is well: a machine that is busy with something else starts processes slowly.
@@ -56,12 +56,15 @@ export async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** Runs `src/<file>` as `npm run` does, with nothing of our own environment but the way to programs. */
-export function startProcess(file: string, { cwd, env = {}, args = [] }: ProcessOptions): RunningProcess {
+/**
+ * Runs a program as `npm run` does, with nothing of our own environment but the way to programs.
+ * @param program `server`, `worker`, or a file from the root of the project
+ */
+export function startProcess(program: string, { cwd, env = {}, args = [] }: ProcessOptions): RunningProcess {
   const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
   const child = spawn(
     process.execPath,
-    ['--import', LOADER, '--import', AS_IT_CAME, fileURLToPath(new URL(file, SOURCES)), ...args],
+    ['--import', LOADER, '--import', AS_IT_CAME, ...commandOf(program), ...args],
     {
       cwd,
       // The loader looks for the settings of the compiler in the working folder, and there are none.
@@ -69,7 +72,7 @@ export function startProcess(file: string, { cwd, env = {}, args = [] }: Process
         PATH,
         HOME,
         TMPDIR,
-        TSX_TSCONFIG_PATH: fileURLToPath(new URL('../tsconfig.json', SOURCES)),
+        TSX_TSCONFIG_PATH: join(ROOT, 'tsconfig.json'),
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -85,7 +88,7 @@ export function startProcess(file: string, { cwd, env = {}, args = [] }: Process
       resolve({ ...exit, stdout, stderr });
     });
   });
-  const said = (): string => `\n--- ${file} ${args.join(' ')}, stdout:\n${stdout}\n--- stderr:\n${stderr}`;
+  const said = (): string => `\n--- ${program} ${args.join(' ')}, stdout:\n${stdout}\n--- stderr:\n${stderr}`;
   const ended = (): Promise<Outcome> => within(closed, () => `it has not ended${said()}`);
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> => {
     child.kill(signal);
@@ -112,9 +115,13 @@ export function startProcess(file: string, { cwd, env = {}, args = [] }: Process
   };
 }
 
+function commandOf(program: string): string[] {
+  return program.includes('/') ? [join(ROOT, program)] : [join(ROOT, 'src/start.ts'), program];
+}
+
 /** Runs a process to its end. */
-export function runProcess(file: string, options: ProcessOptions): Promise<Outcome> {
-  return startProcess(file, options).ended();
+export function runProcess(program: string, options: ProcessOptions): Promise<Outcome> {
+  return startProcess(program, options).ended();
 }
 
 /** The processes of this machine whose command line names the folder. */

@@ -93,7 +93,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
   let origin = '';
   const program = await compose({
     config,
-    surroundings: {
+    services: {
       databaseUrl: new Secret(url),
       gatewayUrl,
       secretKey: config.GATEWAY_SECRET_KEY ?? new SecretKey(sandbox.testKey),

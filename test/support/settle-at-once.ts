@@ -15,7 +15,7 @@ const program = await compose({
     GATEWAY_CALLS_PER_SECOND: '0',
     GATEWAY_CONCURRENCY: '64',
   }),
-  surroundings: {
+  services: {
     databaseUrl: new Secret(database),
     gatewayUrl: new URL(service),
     secretKey: new SecretKey(key),

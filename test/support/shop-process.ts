@@ -26,7 +26,7 @@ export async function startShop(options: ShopOptions = {}): Promise<ShopProcess>
   const folder = options.folder ?? (await newFolder());
   const port = options.port ?? (await freePort());
   const env = { PORT: String(port), RECONCILE_EVERY_MIN: '0', ...options.env };
-  const running = startProcess('server.ts', { cwd: folder, env });
+  const running = startProcess('server', { cwd: folder, env });
   await running.says(/^Stop with Ctrl-C/m);
   const sandbox = /sandbox +(http:\S+)/.exec(running.stdout())?.[1];
   const origin = `http://127.0.0.1:${port}`;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { onCleanUp } from './process.ts';
 
@@ -17,22 +18,16 @@ export type Terminal = {
 
 export const [ENTER, CTRL_C, CTRL_D] = ['\n', '\x03', '\x04'];
 
-const SOURCES = new URL('../../src/', import.meta.url);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const PATIENCE_MS = 120_000;
 
 /**
- * Runs `src/<file>` on a pseudo-terminal. script(1) lends one: it belongs to util-linux, in Debian to bsdutils, which no
+ * Runs a file, named from the root of the project, on a pseudo-terminal. script(1) lends one: it belongs to util-linux, in Debian to bsdutils, which no
  * system is without, and to every BSD.
  */
 export function openTerminal(file: string, options: { cwd: string; args: readonly string[] }): Terminal {
-  const command = [
-    process.execPath,
-    '--import',
-    LOADER,
-    fileURLToPath(new URL(file, SOURCES)),
-    ...options.args,
-  ];
+  const command = [process.execPath, '--import', LOADER, join(ROOT, file), ...options.args];
   const args =
     process.platform === 'linux'
       ? ['-q', '-e', '-c', `exec ${command.map(quoted).join(' ')}`, '/dev/null']
@@ -40,7 +35,7 @@ export function openTerminal(file: string, options: { cwd: string; args: readonl
   const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
   const child = spawn('script', args, {
     cwd: options.cwd,
-    env: { PATH, HOME, TMPDIR, TSX_TSCONFIG_PATH: fileURLToPath(new URL('../tsconfig.json', SOURCES)) },
+    env: { PATH, HOME, TMPDIR, TSX_TSCONFIG_PATH: join(ROOT, 'tsconfig.json') },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let screen = '';

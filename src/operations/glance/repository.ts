@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
-import type { Verdict } from '../../reconciliation/report.ts';
+import type { Verdict } from '../../reconciliation/classes.ts';
 
 /** What waits for money, in one currency. */
 export type OpenMoney = {

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
-import type { ReconciliationReport, Verdict } from '../../reconciliation/report.ts';
+import type { Verdict } from '../../reconciliation/classes.ts';
+import type { ReconciliationReport } from '../../reconciliation/report.ts';
 
 export type RunRow = {
   id: string;

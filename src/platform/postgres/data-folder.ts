@@ -22,6 +22,7 @@ import {
 } from './data-folder-owner.ts';
 import { explainFolderError } from './embedded-postgres-error.ts';
 import { processStartTime, systemIdentity } from './process-identity.ts';
+import { UserFacingError } from '../user-facing-error.ts';
 
 export { type DataFolderOwner, readDataFolderOwner } from './data-folder-owner.ts';
 
@@ -33,7 +34,7 @@ export type DataFolderLock = {
 };
 
 /** Another process works on the folder. The message says which one and what to do. */
-export class DataFolderBusyError extends Error {
+export class DataFolderBusyError extends UserFacingError {
   readonly owner: DataFolderOwner;
 
   constructor(dir: string, owner: DataFolderOwner) {

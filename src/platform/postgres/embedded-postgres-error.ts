@@ -1,5 +1,7 @@
+import { UserFacingError } from '../user-facing-error.ts';
+
 /** The embedded PostgreSQL cannot run here. The message says what to do, so it can be shown as it is. */
-export class EmbeddedPostgresError extends Error {
+export class EmbeddedPostgresError extends UserFacingError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'EmbeddedPostgresError';

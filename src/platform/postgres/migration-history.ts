@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Migration } from './schema-engine.ts';
+import { UserFacingError } from '../user-facing-error.ts';
 
 /** A migration cannot be applied. The message names it and says what to do. */
-export class MigrationError extends Error {
+export class MigrationError extends UserFacingError {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'MigrationError';

@@ -1,20 +1,7 @@
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
+import type { SeenFinding } from '../findings.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../classes.ts';
-
-/** A finding of a run as it is stored; amounts in minor units of their currencies. */
-export type SeenFinding = {
-  id: bigint | null;
-  class: ReconciliationClass;
-  reference: string;
-  orderId: string | null;
-  expected: bigint | null;
-  expectedCurrency: string | null;
-  actual: bigint | null;
-  actualCurrency: string | null;
-  /** Null: this run, a dry one, sees it for the first time. */
-  firstSeenAt: Date | null;
-};
 
 /** What contradicts itself may be on its way: replicas that lag, a list that is written later than a payment. */
 const GRACE = '1 hour';

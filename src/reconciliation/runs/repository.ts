@@ -2,7 +2,8 @@ import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { ReconciliationClass } from '../classes.ts';
 import type { Looked } from '../contested/repository.ts';
-import type { Inputs, ReconciliationReport, Verdict } from '../report.ts';
+import type { Verdict } from '../classes.ts';
+import type { Inputs, ReconciliationReport } from '../report.ts';
 
 /** Call it with the lock: then a run that never ended has lost its process, and is ended here. */
 export async function openRun(

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/database.ts';
 import type { Mode } from '../../platform/mode.ts';
-import type { SeenFinding } from '../findings/repository.ts';
+import type { SeenFinding } from '../findings.ts';
 
 /** A finding with its life; amounts in minor units of their currencies. */
 export type StoredFinding = SeenFinding & {

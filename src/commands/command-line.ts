@@ -1,0 +1,214 @@
+import { pipeline } from 'node:stream/promises';
+import { parseArgs } from 'node:util';
+import type { PrepareBackingServices } from '../backing-services.ts';
+import { compose, type Program } from '../compose.ts';
+import type { Config } from '../config.ts';
+import { explain } from '../operations/explain.ts';
+import { OWN } from '../own.ts';
+import { createLogger } from '../platform/logger.ts';
+import { openTracing } from '../platform/tracing/tracing.ts';
+import { exportFindings } from '../reconciliation/export-findings.ts';
+import { streamFindings } from '../reconciliation/findings.ts';
+import { createProgress } from '../reconciliation/progress.ts';
+import { exitCodeOf, formatReport, ReconciliationRunningError } from '../reconciliation/report.ts';
+import { runProcess } from '../run.ts';
+import { explainAll } from './explain-all.ts';
+import { lookBack, type RunQuestion } from './run-history.ts';
+import { windowOf, WindowError } from './run-window.ts';
+import { workList } from './work-list.ts';
+import { LISTS } from './work-lists.ts';
+
+const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
+                     --runs [--json] | --show <run> [--json] | --replay <run> | --diff <run> <run> [--json]
+npm run explain   -- [--json] <order id, reference or external id> | --all [--json]
+npm run findings  -- list [--json] | export [--csv | --json] [--all]
+                     assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
+                     resolve <id> --note "why" --by "name"
+npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
+                     resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
+npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
+                     send-unsent --by "name" [--note "why"]
+npm run currencies -- list | release <currency> --note "why" --by "name"
+npm run db:migrate
+`;
+
+/** A command line that cannot be understood. The help goes with it. */
+class UsageError extends Error {}
+
+type Command = (program: Program, args: Arguments) => Promise<number>;
+type Arguments = ReturnType<typeof readArguments>;
+
+const COMMANDS: Record<string, Command> = {
+  reconcile: reconcileCommand,
+  explain: explainCommand,
+  findings: (program, args) =>
+    args.positionals[0] === 'export' ? exportCommand(program, args) : workList(program, LISTS.findings, args),
+  suspense: (program, args) => workList(program, LISTS.suspense, args),
+  releases: (program, args) => workList(program, LISTS.releases, args),
+  currencies: (program, args) => workList(program, LISTS.currencies, args),
+  // Composing has migrated the database already.
+  migrate: () => say('The database has the schema of this version.'),
+};
+
+const EXIT_NOT_COMPLETED = 2;
+
+/**
+ * Runs one command to its end.
+ * @param argv its name and what follows it
+ */
+export async function runCommandLine(
+  [name = '', ...rest]: readonly string[],
+  prepare: PrepareBackingServices,
+): Promise<void> {
+  // Whoever runs it every night must not take "the database was away" for "there are findings".
+  await runProcess(
+    (config) => main(config, name, rest, prepare),
+    name === 'reconcile' ? EXIT_NOT_COMPLETED : 1,
+  );
+}
+
+async function main(
+  config: Config,
+  name: string,
+  rest: readonly string[],
+  prepare: PrepareBackingServices,
+): Promise<number> {
+  try {
+    return await runCommand(config, name, readArguments(rest), prepare);
+  } catch (error) {
+    const isUsage =
+      error instanceof UsageError ||
+      error instanceof WindowError ||
+      String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
+    if (!isUsage) throw error;
+    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
+    return 64;
+  }
+}
+
+function readArguments(argv: readonly string[]) {
+  return parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+      csv: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
+      runs: { type: 'boolean', default: false },
+      show: { type: 'string' },
+      replay: { type: 'string' },
+      diff: { type: 'string' },
+      since: { type: 'string' },
+      until: { type: 'string' },
+      note: { type: 'string' },
+      by: { type: 'string' },
+      owner: { type: 'string' },
+      decision: { type: 'string' },
+      refund: { type: 'string' },
+    },
+  });
+}
+
+async function runCommand(
+  config: Config,
+  name: string,
+  args: Arguments,
+  prepare: PrepareBackingServices,
+): Promise<number> {
+  const command = COMMANDS[name];
+  if (command === undefined) throw new UsageError(`there is no command "${name}"`);
+  // Standard output belongs to the result; what happens on the way goes to standard error.
+  const level = config.LOG_LEVEL === 'info' ? 'error' : config.LOG_LEVEL;
+  const tracing = await openTracing(config.tracing, () => logger);
+  const logger = createLogger(level, process.stderr, tracing?.logFields);
+  const purpose = `npm run ${name}`;
+  const services = await prepare({ config, purpose, mayAttach: true, logger });
+  try {
+    const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
+    const program = await compose({ config, services, publicOrigin, logger, tracing, own: OWN });
+    return await command(program, args).finally(() => program.close());
+  } finally {
+    await services.close();
+    await tracing?.close();
+  }
+}
+
+async function reconcileCommand(program: Program, args: Arguments): Promise<number> {
+  const { values, positionals } = args;
+  const question = runQuestionOf(args);
+  if (question !== null) {
+    const { text, warning, exitCode } = await lookBack(program, question);
+    if (text !== '') await say(text);
+    if (warning !== null) process.stderr.write(`${warning}\n`);
+    return exitCode;
+  }
+  // "reconcile dry-run" must not be a real run.
+  if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
+  const { since, until } = windowOf(values.since, values.until);
+  const progress = createProgress(process.stderr);
+  try {
+    const report = await program.reconcile({
+      since,
+      until,
+      dryRun: values['dry-run'],
+      onProgress: progress.show,
+    });
+    progress.end();
+    await say(values.json ? JSON.stringify(report) : formatReport(report));
+    return exitCodeOf(report);
+  } catch (error) {
+    progress.end();
+    const isPlain = error instanceof ReconciliationRunningError;
+    process.stderr.write(`${isPlain ? error.message : String((error as Error).stack)}\n`);
+    return EXIT_NOT_COMPLETED;
+  }
+}
+
+/** Null: a run is asked for, and not about earlier ones. */
+function runQuestionOf({ values, positionals }: Arguments): RunQuestion | null {
+  const { runs, show, replay, diff, json } = values;
+  const asked = [runs || undefined, show, replay, diff].filter((one) => one !== undefined).length;
+  if (asked === 0) return null;
+  if (asked > 1) throw new UsageError('ask for one of --runs, --show, --replay and --diff');
+  if (diff === undefined) {
+    if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
+    return { runs, show, replay, diff, json };
+  }
+  const [other, ...more] = positionals;
+  if (other === undefined || more.length > 0) throw new UsageError('which two? --diff <run> <run>');
+  return { runs, show, replay, diff: [diff, other], json };
+}
+
+async function exportCommand(
+  { database, gateway }: Program,
+  { values, positionals }: Arguments,
+): Promise<number> {
+  if (positionals.length > 1 || (values.csv && values.json))
+    throw new UsageError('findings export takes --csv (as it does without) or --json, and --all');
+  const findings = streamFindings(database, gateway.mode, !values.all);
+  await pipeline(exportFindings(findings, values.json ? 'json' : 'csv'), process.stdout, { end: false });
+  return 0;
+}
+
+async function explainCommand({ database }: Program, { values, positionals }: Arguments): Promise<number> {
+  const [name, ...more] = positionals;
+  if (values.all) {
+    if (name !== undefined) throw new UsageError('explain takes an order or --all, not both');
+    return explainAll(database, values.json);
+  }
+  if (name === undefined || more.length > 0)
+    throw new UsageError('which order? give its id, the reference of a payment, or its external id');
+  const story = await explain(database, name);
+  if (story === null) return (await say('There is no such order and no such payment.')) + 1;
+  await say(values.json ? JSON.stringify(story.dossier) : story.text);
+  return story.isIntact ? 0 : 1;
+}
+
+function say(text: string): Promise<number> {
+  return new Promise((resolve) => {
+    process.stdout.write(`${text}\n`, () => {
+      resolve(0);
+    });
+  });
+}
