@@ -29,7 +29,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/**', 'bench/**', 'chaos/**', 'deploy/**'],
+    files: ['test/**', 'bench/**', 'tools/chaos/**', 'tools/nodes/**', 'deploy/**'],
     rules: { 'max-lines-per-function': 'off', 'max-lines': 'off' },
   },
 );

@@ -17,7 +17,7 @@ import { orderIdOf } from '../src/operations/story/repository.ts';
 import { latestWebhooks, webhookById } from '../src/operations/webhooks/repository.ts';
 import { openDatabase, type Database, type Queryable } from '../src/platform/database.ts';
 import { createLogger } from '../src/platform/logger.ts';
-import { startEmbeddedPostgres } from '../src/platform/postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../local/postgres/embedded-postgres.ts';
 import { applyMigrations } from '../src/platform/postgres/migrations.ts';
 import { Secret } from '../src/platform/secret.ts';
 import { openFindings } from '../src/reconciliation/findings.ts';

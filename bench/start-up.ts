@@ -39,7 +39,7 @@ async function startOnce(folder: string, env: Record<string, string>): Promise<n
   const startedMs = performance.now();
   const child: ChildProcess = spawn(
     process.execPath,
-    ['--import', TSX, pathOf('../src/start.ts'), 'server'],
+    ['--import', TSX, pathOf('../local/start.ts'), 'server'],
     {
       cwd: folder,
       env: {

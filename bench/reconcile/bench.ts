@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
 import { formatTable } from '../../src/platform/table.ts';

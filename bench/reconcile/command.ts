@@ -30,7 +30,7 @@ export async function runReconcile(
 ): Promise<Measured> {
   const flags = [...OWN_FLAGS, '--import', TSX, '--import', pathOf('peak-memory.ts'), ...nodeFlags];
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [...flags, pathOf('../../src/start.ts'), 'reconcile', '--json'], {
+  const child = spawn(process.execPath, [...flags, pathOf('../../local/start.ts'), 'reconcile', '--json'], {
     // The settings of this checkout are none of a measurement.
     cwd: surroundings.folder,
     env: {

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/platform/logger.ts';
-import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import {
   query,
   startIntegrator,

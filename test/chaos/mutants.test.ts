@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { spoil } from '../../chaos/mutants/copy.ts';
-import { MUTANTS } from '../../chaos/mutants/list.ts';
+import { spoil } from '../../tools/chaos/mutants/copy.ts';
+import { MUTANTS } from '../../tools/chaos/mutants/list.ts';
 
 // The bugs themselves are planted by `npm run chaos:mutants`, which takes long. That each can still be planted is cheap.
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../local/sandbox/sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { silence } from '../support/line-faults.ts';

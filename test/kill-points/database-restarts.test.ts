@@ -3,10 +3,7 @@ import pg from 'pg';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../../src/platform/database.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../src/platform/postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { cleanUp, freePort, newFolder } from '../support/process.ts';

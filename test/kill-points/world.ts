@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../local/sandbox/sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';

@@ -11,7 +11,7 @@ afterAll(cleanUp);
 
 /** What `npm run <command>` does, in the folder of the running server and with its settings. */
 function run(...args: string[]): Promise<Outcome> {
-  return runProcess('src/start.ts', { cwd: shop.folder, env: { PORT: String(shop.port) }, args });
+  return runProcess('local/start.ts', { cwd: shop.folder, env: { PORT: String(shop.port) }, args });
 }
 
 /** What a run said beside its result; how far it is, it tells every few seconds, and a busy machine takes as long. */
@@ -111,14 +111,14 @@ test('a reconciliation that cannot be completed exits with 2 and says why', asyn
   const text = await run('reconcile');
   // Whatever is logged, standard output belongs to the result.
   const env = { PORT: String(shop.port), LOG_LEVEL: 'debug' };
-  const json = await runProcess('src/start.ts', { cwd: shop.folder, env, args: ['reconcile', '--json'] });
+  const json = await runProcess('local/start.ts', { cwd: shop.folder, env, args: ['reconcile', '--json'] });
   await shop.hand('keys/refuse', { refuse: false });
   expect([text.code, json.code]).toEqual([2, 2]);
   expect(text.stdout).toContain('GATEWAY_SECRET_KEY');
   expect(JSON.parse(json.stdout)).toMatchObject({ complete: false, verdict: 'incomplete' });
   expect(json.stderr).toContain('"msg":"reconciled"');
   const closed = { PORT: String(shop.port), DATABASE_URL: 'postgres://shop@127.0.0.1:1/shop' };
-  const away = await runProcess('src/start.ts', { cwd: shop.folder, env: closed, args: ['reconcile'] });
+  const away = await runProcess('local/start.ts', { cwd: shop.folder, env: closed, args: ['reconcile'] });
   expect(away.code).toBe(2);
 });
 
@@ -140,7 +140,7 @@ test('what is no command is answered with the help', async () => {
 });
 
 test('a command finds the parts of the running server whatever PORT it is started with', async () => {
-  const elsewhere = runProcess('src/start.ts', {
+  const elsewhere = runProcess('local/start.ts', {
     cwd: shop.folder,
     env: { PORT: '0' },
     args: ['reconcile', '--json'],

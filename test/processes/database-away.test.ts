@@ -1,12 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, expect, test } from '@jest/globals';
 import pg from 'pg';
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../src/platform/postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { SANDBOX_WEBHOOK_SECRET } from '../../src/sandbox/keys.ts';
+import { SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import { aBasket, eventually } from '../support/program.ts';
 import { cleanUp, freePort, newFolder, onCleanUp } from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';

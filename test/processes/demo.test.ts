@@ -9,7 +9,7 @@ test('the demo plays its day beside a running server, and ends with its table', 
   const { orderId } = await shop.checkout();
   // A .env that points elsewhere is not the demo's business.
   const env = { PORT: String(shop.port), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/not-mine' };
-  const { code, stdout, stderr } = await runProcess('src/demo.ts', { cwd: shop.folder, env });
+  const { code, stdout, stderr } = await runProcess('tools/scenarios/demo.ts', { cwd: shop.folder, env });
   expect(code).toBe(0);
   // What the day leaves to look at is told; nothing else is an error.
   const told = stderr.split('\n').filter((line) => !line.includes('"event":"findings-raised"'));

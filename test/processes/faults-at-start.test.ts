@@ -18,7 +18,7 @@ async function start(env: Record<string, string>, file = 'server', cwd?: string)
   return runProcess(file, {
     cwd: cwd ?? (await newFolder()),
     env,
-    args: file === 'src/start.ts' ? ['findings'] : [],
+    args: file === 'local/start.ts' ? ['findings'] : [],
   });
 }
 
@@ -64,7 +64,7 @@ test('an address that this machine does not have is named, with what to do', asy
   expectPlain(outcome);
 });
 
-test.each(['server', 'worker', 'src/start.ts'])(
+test.each(['server', 'worker', 'local/start.ts'])(
   '%s names a database that is not there, never its password',
   async (file) => {
     const [port, closed] = [await freePort(), await freePort()];
@@ -92,7 +92,7 @@ test('a wrong password is called that, and neither it nor the right one is shown
   expectPlain(outcome);
 });
 
-test.each(['server', 'worker', 'src/start.ts'])(
+test.each(['server', 'worker', 'local/start.ts'])(
   '%s refuses a key with a line break without showing any of it',
   async (file) => {
     const folder = await newFolder();
@@ -126,7 +126,7 @@ test('all faults of the configuration are listed at once, by name and without th
   expectPlain(outcome);
 });
 
-test.each(['server', 'worker', 'src/start.ts'])(
+test.each(['server', 'worker', 'local/start.ts'])(
   'B2: %s with a live key and no address ends with 78: no sandbox is asked about live payments',
   async (file) => {
     const folder = await newFolder();

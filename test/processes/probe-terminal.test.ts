@@ -13,7 +13,7 @@ type Sitting = { screen: Terminal; folder: string };
 async function probeAt(profile: string, ...args: string[]): Promise<Sitting> {
   const cwd = await newFolder();
   const all = ['--profile', profile, '--out', 'found', '--wait', '60', ...args];
-  return { screen: openTerminal('src/probe-command.ts', { cwd, args: all }), folder: join(cwd, 'found') };
+  return { screen: openTerminal('tools/probe/main.ts', { cwd, args: all }), folder: join(cwd, 'found') };
 }
 
 /** Opens the page that the probe shows, and pays there. */

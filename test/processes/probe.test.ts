@@ -8,7 +8,7 @@ import { startShop } from '../support/shop-process.ts';
 afterEach(cleanUp);
 
 const runIn = (cwd: string, args: string[], env: Record<string, string> = {}): Promise<Outcome> =>
-  runProcess('src/probe-command.ts', { cwd, args, env });
+  runProcess('tools/probe/main.ts', { cwd, args, env });
 
 test('a service that the dialect does not read: ends with 1, and leaves samples and a dialect file that passes', async () => {
   const cwd = await newFolder();

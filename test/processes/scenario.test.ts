@@ -6,7 +6,11 @@ afterEach(cleanUp);
 test('a scenario is rehearsed by its name, beside whatever the configuration says, and ends with 0', async () => {
   const cwd = await newFolder();
   const env = { PORT: '3', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/not-mine' };
-  const { code, stdout, stderr } = await runProcess('src/scenario.ts', { cwd, env, args: ['pay-less'] });
+  const { code, stdout, stderr } = await runProcess('tools/scenarios/main.ts', {
+    cwd,
+    env,
+    args: ['pay-less'],
+  });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('pay-less: Pays less');
   expect(stdout).toMatch(/ended +review, released 0 times, underpaid in suspense, underpaid raised +right/);
@@ -21,7 +25,10 @@ test.each([
   [0, ['--help'], /npm run scenario -- --list/],
   [0, ['--list'], /answer-cut +Answers are cut off/],
 ])('ends with %d when called with %j', async (expected, args, says) => {
-  const { code, stdout, stderr } = await runProcess('src/scenario.ts', { cwd: await newFolder(), args });
+  const { code, stdout, stderr } = await runProcess('tools/scenarios/main.ts', {
+    cwd: await newFolder(),
+    args,
+  });
   expect(code).toBe(expected);
   expect(stdout + stderr).toMatch(says);
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../src/sandbox/keys.ts';
+import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { aBasket, eventually } from '../support/program.ts';
 import { cleanUp, freePort, newFolder, onCleanUp, startProcess } from '../support/process.ts';
@@ -82,7 +82,7 @@ test('an order of a time when nobody answers for the service is kept, and can be
     '--webhook-url',
     `${shop.origin}/webhooks/payments`,
   ];
-  const sandbox = startProcess('src/sandbox/main.ts', { cwd: await newFolder(), args: flags });
+  const sandbox = startProcess('local/sandbox/main.ts', { cwd: await newFolder(), args: flags });
   await sandbox.says(/Payment sandbox/);
   const { orderId, reference } = await shop.checkout({ orderId: problem.orderId });
   expect(orderId).toBe(problem.orderId);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { SANDBOX_TEST_KEY } from '../../src/sandbox/keys.ts';
+import { SANDBOX_TEST_KEY } from '../../local/sandbox/keys.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { createGate } from '../support/gate.ts';
 import { aBasket, eventually, post } from '../support/program.ts';

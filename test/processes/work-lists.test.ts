@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 function run(...args: string[]): Promise<Outcome> {
-  return runProcess('src/start.ts', {
+  return runProcess('local/start.ts', {
     cwd: shop.folder,
     env: { PORT: String(shop.port), ...receiver.env },
     args,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../src/sandbox/keys.ts';
+import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import {
@@ -22,7 +22,7 @@ async function startApart(): Promise<{ shop: ShopProcess; startWorker(): Promise
   const service = `http://127.0.0.1:${servicePort}`;
   const webhooks = `http://127.0.0.1:${port}/webhooks/payments`;
   const flags = ['--port', String(servicePort), '--data', 'none', '--webhook-url', webhooks];
-  await startProcess('src/sandbox/main.ts', { cwd: folder, args: flags }).says(/Payment sandbox/);
+  await startProcess('local/sandbox/main.ts', { cwd: folder, args: flags }).says(/Payment sandbox/);
   const env = {
     PORT: String(port),
     WORKER: 'off',

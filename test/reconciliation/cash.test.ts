@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { proveCash, type CashLook } from '../../src/reconciliation/cash/proof.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
-import type { ProfileName } from '../../src/sandbox/profiles/all.ts';
+import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import { PROFILE_DIALECTS } from '../sandbox/profile-dialects.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 

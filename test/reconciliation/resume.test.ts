@@ -67,7 +67,7 @@ async function startWithPages(size: number, ...args: string[]): Promise<RunningP
     GATEWAY_DIALECT: dialect,
     DEMO_SHOP: 'off',
   };
-  return startProcess('src/start.ts', { cwd, env, args: ['reconcile', '--json', ...args] });
+  return startProcess('local/start.ts', { cwd, env, args: ['reconcile', '--json', ...args] });
 }
 
 /** Starts a run, kills it when the service has reached a moment, and waits until its connection is gone. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
-import type { ProfileName } from '../../src/sandbox/profiles/all.ts';
+import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import { PROFILE_DIALECTS } from '../sandbox/profile-dialects.ts';
 import { startProgram } from '../support/program.ts';
 import { openDesk, type Desk } from './desk.ts';

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { DECK } from '../../src/sandbox/faults/deck.ts';
-import { rehearsalsPage } from '../../src/rehearsal/page.ts';
-import { playCards, type Rehearsal } from '../../src/rehearsal/run.ts';
-import { localServices } from '../../src/embedded.ts';
+import { DECK } from '../../local/sandbox/faults/deck.ts';
+import { rehearsalsPage } from '../../tools/scenarios/page.ts';
+import { playCards, type Rehearsal } from '../../tools/scenarios/run-scenarios.ts';
+import { localServices } from '../../local/backing-services.ts';
 import { startServer, type StartedServer } from '../../src/start-server.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { checkInvariants } from '../support/invariants.ts';

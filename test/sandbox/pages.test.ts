@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { DECK } from '../../src/sandbox/faults/deck.ts';
+import { DECK } from '../../local/sandbox/faults/deck.ts';
 import { openBrowser } from '../support/browser.ts';
 import {
   ask,

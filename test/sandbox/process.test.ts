@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { PortTakenError } from '../../src/platform/http-server.ts';
-import { SANDBOX_TEST_KEY } from '../../src/sandbox/keys.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { SANDBOX_TEST_KEY } from '../../local/sandbox/keys.ts';
+import type { Sandbox } from '../../local/sandbox/sandbox.ts';
 import { cleanUp, initialize, newFolder, onCleanUp, receiver, start, until, verified } from './support.ts';
 
 afterEach(cleanUp);
@@ -15,9 +15,13 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** Runs what `npm run sandbox` runs. */
 function run(...flags: string[]): Child {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/sandbox/main.ts', '--port', '0', ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'local/sandbox/main.ts', '--port', '0', ...flags],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   onCleanUp(() => Promise.resolve(child.kill('SIGKILL')));
   return child;
 }

@@ -27,7 +27,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'platform',
   ],
   shop: ['orders', 'platform'],
-  sandbox: ['platform'],
 };
 
 /** A thing that only some files may contain, and why one finds it only there. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
-import { createCallBook, type Call as BookedCall, type Endpoint } from '../../src/sandbox/calls.ts';
+import { createCallBook, type Call as BookedCall, type Endpoint } from '../../local/sandbox/calls.ts';
 
 /**
  * The line between the program and the sandbox. Whatever a test wants befalls the calls on it, while the truth stays in

@@ -116,7 +116,7 @@ export function startProcess(program: string, { cwd, env = {}, args = [] }: Proc
 }
 
 function commandOf(program: string): string[] {
-  return program.includes('/') ? [join(ROOT, program)] : [join(ROOT, 'src/start.ts'), program];
+  return program.includes('/') ? [join(ROOT, program)] : [join(ROOT, 'local/start.ts'), program];
 }
 
 /** Runs a process to its end. */

@@ -9,8 +9,8 @@ import {
   claimDataFolder,
   DataFolderBusyError,
   readDataFolderOwner,
-} from '../../../src/platform/postgres/data-folder.ts';
-import { systemIdentity } from '../../../src/platform/postgres/process-identity.ts';
+} from '../../../local/postgres/data-folder.ts';
+import { systemIdentity } from '../../../local/postgres/process-identity.ts';
 
 const SLOW = 300_000;
 /** Root may write everywhere, so it tries as somebody else; an ordinary user tries as itself. */

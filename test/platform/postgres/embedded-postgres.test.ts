@@ -7,16 +7,16 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { sleep } from '../../../src/platform/clock.ts';
-import { DataFolderBusyError, readDataFolderOwner } from '../../../src/platform/postgres/data-folder.ts';
+import { DataFolderBusyError, readDataFolderOwner } from '../../../local/postgres/data-folder.ts';
 import {
   attachOrStartEmbeddedPostgres,
   type EmbeddedPostgres,
   EmbeddedPostgresError,
   startEmbeddedPostgres,
-} from '../../../src/platform/postgres/embedded-postgres.ts';
+} from '../../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
-import { findPostgresBinaries } from '../../../src/platform/postgres/binaries.ts';
-import { isRunning, processArguments } from '../../../src/platform/postgres/process-identity.ts';
+import { findPostgresBinaries } from '../../../local/postgres/binaries.ts';
+import { isRunning, processArguments } from '../../../local/postgres/process-identity.ts';
 
 const SLOW = 300_000;
 const logger = createLogger('silent');

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createLogger } from '../../../src/platform/logger.ts';
-import { claimDataFolder, readDataFolderOwner } from '../../../src/platform/postgres/data-folder.ts';
-import { startEmbeddedPostgres } from '../../../src/platform/postgres/embedded-postgres.ts';
+import { claimDataFolder, readDataFolderOwner } from '../../../local/postgres/data-folder.ts';
+import { startEmbeddedPostgres } from '../../../local/postgres/embedded-postgres.ts';
 
 // Only root can make a disk that is soon full; for an ordinary user a folder without leave to write is much the same.
 

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../../../src/sandbox/control/entry.ts';
+import type { LedgerEntry } from '../../../local/sandbox/control/entry.ts';
 import {
   CHECK_AGES_SEC,
   HINT_PAUSES_SEC,

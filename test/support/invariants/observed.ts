@@ -1,5 +1,5 @@
-import type { CallReport } from '../../../src/sandbox/calls.ts';
-import type { LedgerEntry } from '../../../src/sandbox/control/entry.ts';
+import type { CallReport } from '../../../local/sandbox/calls.ts';
+import type { LedgerEntry } from '../../../local/sandbox/control/entry.ts';
 import { parseMajor, type Money } from '../../../src/platform/money.ts';
 import type { Queryable } from '../../../src/platform/database.ts';
 

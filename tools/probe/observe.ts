@@ -1,0 +1,177 @@
+import { sleep, type Clock } from '../../src/platform/clock.ts';
+import { newId } from '../../src/platform/ids.ts';
+import { formatMajor, minorDigits, type Money } from '../../src/platform/money.ts';
+import type { Dialect } from '../../src/gateway/dialect.ts';
+import { INITIALIZE_PATH, initializeBody, verifyPath } from '../../src/gateway/messages.ts';
+import { at } from '../../src/gateway/reading.ts';
+import { addressesIn } from './conclude-initialize.ts';
+import { lookAtHistory } from './history.ts';
+import type { Line, Said } from './line.ts';
+import type { Listener } from './listener.ts';
+import type { Observed, Sent } from './observed.ts';
+import type { Person } from './person.ts';
+import { placesOf } from './places.ts';
+import { awaitPayment } from './await-payment.ts';
+
+export type ObserveParts = {
+  line: Line;
+  /** Asks with a key that is none. */
+  stranger: Line;
+  dialect: Dialect;
+  person: Person;
+  listener: Listener | null;
+  clock: Clock;
+  email: string;
+  money: Money;
+  /** Our own origin: redirect addresses lead there. */
+  origin: string;
+  /** Milliseconds for the person to pay; null: nobody pays. */
+  waitMs: number | null;
+  /** Milliseconds for a webhook to come after that. */
+  hookMs: number;
+};
+
+/** The service did not let the probe go on. The message says what it said. */
+export class ProbeError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ProbeError';
+  }
+}
+
+const PAYMENTS = 3;
+/** So much more for each payment, in minor units: amounts that differ can be told apart, and none is whole. */
+const STEP = 111n;
+/** Some services know a payment only a while after they took it. */
+const LAG_MS = 15_000;
+
+/** Asks everything there is to ask, in an order in which no answer spoils the next one. */
+export async function observe(parts: ObserveParts): Promise<Observed> {
+  const { line, stranger, person, clock, money } = parts;
+  const { sent, unitSent, decimalsRefused } = await openPayments(parts);
+  const [first] = sent;
+  if (first === undefined) throw new ProbeError('no payment was opened');
+  const skewSec = skewOf(first.before, clock);
+  const [place] = addressesIn({ sent });
+  const address = place === undefined ? null : (at(first.opened.json, place) as string);
+  const paid = await awaitPayment(parts, first, address);
+  await awaitHook(parts, first);
+  const ask = (name: string, reference: string): Promise<Said> =>
+    line.ask({ name, method: 'GET', path: verifyPath(reference) });
+  person.sees('asking what a service says to mistakes');
+  const unknown = await ask('verify an unknown reference', newId());
+  const last = sent.at(-1) ?? first;
+  // On purpose, and with a reference of our own that nobody pays: the one place where a reference is sent twice.
+  const repeated = await line.ask({
+    name: 'initialize a reference again',
+    method: 'POST',
+    path: INITIALIZE_PATH,
+    sent: last.opened.sent ?? '',
+  });
+  const wrongKey = await stranger.ask({
+    name: 'verify with a wrong key',
+    method: 'GET',
+    path: verifyPath(first.reference),
+  });
+  person.sees('reading the history in every way that is known');
+  const references = sent.map(({ reference }) => reference);
+  const history = await lookAtHistory(line, { references, dialect: parts.dialect, now: clock.now() });
+  const tooMany = line.said().filter(({ status }) => status === 429);
+  return {
+    currency: money.currency,
+    unitSent,
+    decimalsRefused,
+    sent,
+    ...paid,
+    unknown,
+    repeated,
+    wrongKey,
+    history,
+    hooks: parts.listener === null ? null : hooksOf(parts.listener, references),
+    skewSec,
+    tooMany,
+  };
+}
+
+type Opened = Pick<Observed, 'sent' | 'unitSent' | 'decimalsRefused'>;
+
+async function openPayments(parts: ObserveParts): Promise<Opened> {
+  const { money, person } = parts;
+  const sent: Sent[] = [];
+  let unitSent: Observed['unitSent'] = 'major';
+  let decimalsRefused: Said | null = null;
+  for (let count = 0; count < PAYMENTS; count += 1) {
+    person.sees(`opening payment ${count + 1} of ${PAYMENTS}`);
+    const amount = money.amount + BigInt(count) * STEP;
+    let payment = await open(parts, amount, unitSent);
+    if (count === 0 && isRefusal(payment.opened) && (minorDigits(money.currency) ?? 0) > 0) {
+      decimalsRefused = payment.opened;
+      unitSent = 'minor';
+      payment = await open(parts, amount, unitSent);
+    }
+    if (payment.opened.status === null || payment.opened.status >= 300)
+      throw new ProbeError(
+        `the service opens no checkout: HTTP ${String(payment.opened.status)}, ${payment.opened.text.slice(0, 300)}`,
+      );
+    sent.push({ ...payment, before: await verifyFirst(parts, payment.reference) });
+  }
+  return { sent, unitSent, decimalsRefused };
+}
+
+function isRefusal({ status }: Said): boolean {
+  return status === 400 || status === 422;
+}
+
+async function open(
+  { line, email, origin, money }: ObserveParts,
+  amount: bigint,
+  unit: Observed['unitSent'],
+): Promise<Omit<Sent, 'before'>> {
+  const reference = newId();
+  const redirectUrl = `${origin}/checkout/return/${reference}`;
+  const { currency } = money;
+  const text = unit === 'major' ? formatMajor({ amount, currency }) : amount.toString();
+  const sent = initializeBody({ email, amount: text, localCurrency: currency, reference, redirectUrl });
+  const opened = await line.ask({
+    name: `initialize in ${unit} units`,
+    method: 'POST',
+    path: INITIALIZE_PATH,
+    sent,
+  });
+  return { reference, amount, redirectUrl, opened };
+}
+
+/** Until the answer is about our reference, or long enough. */
+async function verifyFirst({ line, clock }: ObserveParts, reference: string): Promise<Said> {
+  const end = clock.elapsedMs() + LAG_MS;
+  for (;;) {
+    const said = await line.ask({
+      name: 'verify before paying',
+      method: 'GET',
+      path: verifyPath(reference),
+    });
+    if (placesOf(said.json, (value) => value === reference).length > 0 || clock.elapsedMs() > end)
+      return said;
+    await sleep(300);
+  }
+}
+
+async function awaitHook({ listener, person, hookMs, waitMs, clock }: ObserveParts, { reference }: Sent) {
+  if (listener === null || waitMs === null) return;
+  const end = clock.elapsedMs() + hookMs;
+  person.sees('waiting for a webhook');
+  while (!listener.hooks.some(({ body }) => body.includes(reference)) && clock.elapsedMs() < end)
+    await sleep(50);
+}
+
+/** Those that name our payments last: they say most. */
+function hooksOf({ hooks }: Listener, references: readonly string[]): Observed['hooks'] {
+  const isOurs = (body: Buffer): boolean => references.some((reference) => body.includes(reference));
+  return [...hooks.filter(({ body }) => !isOurs(body)), ...hooks.filter(({ body }) => isOurs(body))];
+}
+
+function skewOf({ headers }: Said, clock: Clock): number | null {
+  const { date } = headers;
+  const ms = typeof date === 'string' ? Date.parse(date) : NaN;
+  return Number.isNaN(ms) ? null : Math.round((ms - clock.now().getTime()) / 1_000);
+}
