@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BackingServices, PrepareBackingServices, PrepareOptions } from '../src/backing-services.ts';
+import type { BackingServices } from '../src/config/backing-services.ts';
+import type { PrepareBackingServices, PrepareOptions } from '../src/config/backing-services.ts';
 import { SecretKey } from '../src/gateway/secret-key.ts';
 import { sleep, systemClock } from '../src/platform/clock.ts';
 import { isListening, PortTakenError } from '../src/platform/http-server.ts';

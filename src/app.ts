@@ -1,16 +1,16 @@
 import express, { type Express, type Router } from 'express';
 import helmet from 'helmet';
-import { createCheckoutLimits } from './checkout/limits.ts';
-import { openOrderIn } from './checkout/open-order.ts';
+import { createCheckoutLimits } from './checkout/rate-limits.ts';
+import { openOrderIn } from './checkout/open-order-cookie.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Program } from './compose.ts';
-import { createAdminGuard } from './operations/admin-guard.ts';
-import { docsRoutes } from './operations/openapi/routes.ts';
-import { healthRoutes } from './operations/health/routes.ts';
-import { metricsRoutes } from './operations/metrics/routes.ts';
-import { adminRoutes } from './operations/routes.ts';
+import { createAdminGuard } from './admin/login/guard.ts';
+import { docsRoutes } from './api-docs/routes.ts';
+import { healthRoutes } from './observability/health/routes.ts';
+import { metricsRoutes } from './observability/metrics/routes.ts';
+import { adminRoutes } from './admin/routes.ts';
 import type { Order } from './orders/order.ts';
-import { findOrder } from './orders/repository.ts';
+import { findOrder } from './orders/orders.sql.ts';
 import { returnUrlOf } from './orders/return-url.ts';
 import { orderRoutes } from './orders/routes.ts';
 import type { ExpressMessages } from './platform/express-messages.ts';
@@ -19,8 +19,8 @@ import { ID_PATTERN } from './platform/ids.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { limitReads } from './platform/request-limit.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
-import { shopRoutes } from './shop/routes.ts';
-import { decisionsAbout } from './suspense/repository.ts';
+import { shopRoutes } from './demo-shop/routes.ts';
+import { decisionsAbout } from './cases/suspense.sql.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Shoppers press reload, a storefront asks every few seconds, and many shoppers may share an address. */

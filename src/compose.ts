@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import type { BackingServices } from './backing-services.ts';
+import type { BackingServices } from './config/backing-services.ts';
 import type { Config } from './config.ts';
-import { createReturnFromCheckout, type ReturnFromCheckout } from './checkout/return.ts';
-import { createStartCheckout, type StartCheckout } from './checkout/start-checkout.ts';
+import { createReturnFromCheckout, type ReturnFromCheckout } from './checkout/handle-return.ts';
+import type { StartCheckout } from './checkout/checkout.ts';
+import { createStartCheckout } from './checkout/start-checkout.ts';
 import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
 import {
@@ -13,24 +14,24 @@ import {
 } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
-import { createWorkerWatch, type WorkerWatch } from './operations/heartbeat/watch.ts';
-import { createMeters, type Meters } from './operations/metrics/meters.ts';
-import { UNWATCHED, watchWith, type Watch } from './operations/tracing/watch.ts';
+import { createWorkerWatch, type WorkerWatch } from './platform/heartbeat/worker-watch.ts';
+import { createMeters, type Meters } from './observability/metrics/meters.ts';
+import { UNWATCHED, watchWith, type Watch } from './observability/tracing/instrument.ts';
 import { createCatalogue, onlyPayable, type Catalogue } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
-import type { OwnParts } from './own.ts';
+import type { OwnParts } from './custom/index.ts';
 import { systemClock } from './platform/clock.ts';
-import { openDatabase, type Database } from './platform/database.ts';
-import type { DueLoop } from './platform/due-loop.ts';
+import { openDatabase, type Database } from './platform/database/database.ts';
+import type { DueLoop } from './platform/poller/poller.ts';
 import type { Logger } from './platform/logger.ts';
-import { applyMigrations } from './platform/postgres/migrations.ts';
-import { createWakeUp, type WakeUp } from './platform/postgres/wake-up.ts';
+import { applyMigrations } from './platform/database/migrations.ts';
+import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
-import { createAlarm, type Alarm } from './reconciliation/alert.ts';
+import { createAlarm, type Alarm } from './cases/alert.ts';
 import { createReconcile, type Reconcile } from './reconciliation/reconcile.ts';
-import { createDuePayments } from './settlement/due-payments.ts';
-import type { Payment } from './settlement/payment.ts';
-import { createSettle, type Settle } from './settlement/settle.ts';
+import { createDuePayments } from './payments/due-payments.ts';
+import type { Payment } from './payments/payment.ts';
+import { createSettle, type Settle } from './payments/confirm.ts';
 import { createReceiveWebhook, type ReceiveWebhook } from './webhooks/receive.ts';
 
 /** Every part of the program, wired by hand in this one file. Nothing runs yet, no port is open. */

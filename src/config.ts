@@ -1,8 +1,8 @@
 import { config as loadDotenv } from 'dotenv';
 import { readFileSync } from 'node:fs';
-import { combinationFaults, warningsOf } from './config-rules.ts';
-import { VARIABLES, type Variables } from './config-schema.ts';
-import { DialectError, parseDialect, type Dialect, type ParsedDialect } from './gateway/dialect.ts';
+import { combinationFaults, warningsOf } from './config/rules.ts';
+import { VARIABLES, type Variables } from './config/variables.ts';
+import { DialectError, parseDialect, type Dialect, type ParsedDialect } from './gateway/dialect/dialect.ts';
 import { readTracingSettings, type TracingSettings } from './platform/tracing/settings.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
 

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
+import { applyMigrations } from '../../src/platform/database/migrations.ts';
 import { formatTable } from '../../src/platform/table.ts';
 import { fillBooks } from './books.ts';
 import { runReconcile, startService, type Measured } from './command.ts';

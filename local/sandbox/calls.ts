@@ -5,6 +5,9 @@ export const ENDPOINTS = ['initialize', 'verify', 'history', 'balances', 'transf
 
 export type Endpoint = (typeof ENDPOINTS)[number];
 
+/** Where a fault can lie: one of the calls, or the webhooks. */
+export type Place = Endpoint | 'webhook';
+
 /** One call under /v1, written down when it arrives. `mode` and `status` are null until known. */
 export type Call = {
   endpoint: Endpoint;

@@ -1,9 +1,9 @@
 import type { InitializeResult } from '../gateway/initialize.ts';
 import { newId } from '../platform/ids.ts';
 import type { Money } from '../platform/money.ts';
-import { tellOf } from '../platform/story.ts';
-import { recordAmbiguousAndAdd, recordInitialize } from './attempts/repository.ts';
-import type { CheckoutParts, CheckoutResult, ShopperRequest } from './start-checkout.ts';
+import { tellOf } from '../platform/error-context.ts';
+import { recordAmbiguousAndAdd, recordInitialize } from './attempts.sql.ts';
+import type { CheckoutParts, CheckoutResult, ShopperRequest } from './checkout.ts';
 
 export type PaymentToSend = { orderId: string; reference: string; email: string; money: Money };
 

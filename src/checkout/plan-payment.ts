@@ -1,18 +1,18 @@
 import type { OrderStatus } from '../orders/order.ts';
-import type { Queryable } from '../platform/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import { newId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
-import { bindKey } from './idempotency/repository.ts';
-import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from './live-payments.ts';
+import { bindKey } from './idempotency.sql.ts';
+import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
 import {
   addPayment,
   chooseReturnUrl,
   lockPayableOrder,
   sendUnsent,
   type PayableOrder,
-} from './repository.ts';
-import type { ShopperRequest } from './start-checkout.ts';
+} from './checkout.sql.ts';
+import type { ShopperRequest } from './checkout.ts';
 
 /** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
 export type PaymentPlan =

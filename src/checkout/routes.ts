@@ -5,14 +5,14 @@ import { clientNetwork } from '../platform/client-network.ts';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
-import { keyOfForm, readIdempotencyKey, type IdempotencyKey } from './idempotency/key.ts';
-import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './input.ts';
-import { refuseForeignOrigins } from './foreign-origin.ts';
-import type { CheckoutLimits } from './limits.ts';
-import { openOrderIn, rememberOpenOrder } from './open-order.ts';
+import { keyOfForm, readIdempotencyKey, type IdempotencyKey } from './idempotency-key.ts';
+import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './schemas.ts';
+import { refuseForeignOrigins } from './check-origin.ts';
+import type { CheckoutLimits } from './rate-limits.ts';
+import { openOrderIn, rememberOpenOrder } from './open-order-cookie.ts';
 import type { OpenedCheckout } from './opened-checkout.ts';
-import type { ReturnFromCheckout } from './return.ts';
-import type { CheckoutResult, StartCheckout } from './start-checkout.ts';
+import type { ReturnFromCheckout } from './handle-return.ts';
+import type { CheckoutResult, StartCheckout } from './checkout.ts';
 
 export type CheckoutRoutesParts = {
   startCheckout: StartCheckout;

@@ -1,6 +1,6 @@
-import { checkIntegrity } from '../operations/integrity.ts';
+import { checkIntegrity } from '../reporting/integrity.ts';
 import { systemClock } from '../platform/clock.ts';
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
 
 const TELL_EVERY_MS = 3_000;
 

@@ -1,8 +1,8 @@
 import type { Program } from '../compose.ts';
-import { formatReport } from '../reconciliation/report.ts';
-import { formatDifference, formatRuns } from '../reconciliation/runs/format.ts';
-import { diffRuns, replayRun, RunNotKeptError } from '../reconciliation/runs/look-back.ts';
-import { latestRuns } from '../reconciliation/runs/repository.ts';
+import { formatReport } from '../reconciliation/report/format-report.ts';
+import { formatDifference, formatRuns } from '../reconciliation/report/format-runs.ts';
+import { diffRuns, replayRun, RunNotKeptError } from '../reconciliation/report/replay.ts';
+import { latestRuns } from '../reconciliation/report/runs.sql.ts';
 
 /** What is asked of earlier runs. Exactly one of the four is given. */
 export type RunQuestion = {

@@ -1,5 +1,5 @@
 import type { Program } from '../compose.ts';
-import { NOT_A_PERSON } from '../suspense/decision.ts';
+import { NOT_A_PERSON } from '../cases/decision.ts';
 
 export type WorkListArguments = {
   positionals: string[];

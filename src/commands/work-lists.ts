@@ -1,16 +1,16 @@
-import { undeliveredReleases, unsentReleases } from '../fulfilment/repository.ts';
+import { undeliveredReleases, unsentReleases } from '../fulfilment/releases.sql.ts';
 import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
-import { listFindings, resolveFinding } from '../reconciliation/findings.ts';
-import { addNote, assignFinding } from '../reconciliation/work-list/repository.ts';
-import { DECISIONS, isDecision, type Decision } from '../suspense/decision.ts';
-import { releaseCurrency, stoppedCurrencies } from '../settlement/stops/repository.ts';
+import { listFindings, resolveFinding } from '../cases/findings.ts';
+import { addNote, assignFinding } from '../cases/findings-list.sql.ts';
+import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
+import { releaseCurrency, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
 import {
   addSuspenseNote,
   assignSuspense,
   openSuspense,
   resolveSuspense,
-} from '../suspense/work-list/repository.ts';
+} from '../cases/suspense-list.sql.ts';
 import { WorkListError, type WorkList } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;

@@ -1,5 +1,5 @@
-import type { Database } from '../platform/database.ts';
-import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/due-loop.ts';
+import type { Database } from '../platform/database/database.ts';
+import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/poller/poller.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -11,7 +11,7 @@ import {
   markDelivered,
   markUndelivered,
   type DueRelease,
-} from './repository.ts';
+} from './releases.sql.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

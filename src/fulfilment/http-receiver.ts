@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
-import { readRetryAfter } from '../gateway/retry-after.ts';
+import { readRetryAfter } from '../gateway/http/retry-after.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Secret } from '../platform/secret.ts';
 import { ReleaseRefused, type Receiver, type Release } from './release.ts';

@@ -1,7 +1,7 @@
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Receiver } from './release.ts';
-import { makeDeliveryDue, makeUnsentDue } from './repository.ts';
+import { makeDeliveryDue, makeUnsentDue } from './releases.sql.ts';
 
 /**
  * Has a release delivered again, under the id it has had from the start: one that was given up, one that still waits,

@@ -1,4 +1,4 @@
-import type { Unsent } from './repository.ts';
+import type { Unsent } from './releases.sql.ts';
 
 /**
  * A sentence about releases that were recorded while nobody received them, for lists, pages and the log.

@@ -1,18 +1,18 @@
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { createBreaker } from './breaker.ts';
-import { createBudget, EXTRA_SLOTS, type Urgency } from './budget.ts';
+import { createBreaker } from './traffic/circuit-breaker.ts';
+import { createBudget, EXTRA_SLOTS, type Urgency } from './traffic/rate-limiter.ts';
 import type { CheckoutUrlRule } from './checkout-url.ts';
-import type { Dialect } from './dialect.ts';
+import type { Dialect } from './dialect/dialect.ts';
 import { GatewayKeyRefused, GatewayNotAsked } from './errors.ts';
-import { guardClient, type Guards } from './guarded-client.ts';
+import { guardClient, type Guards } from './traffic/guarded-client.ts';
 import { initialize, KEY_REFUSED, type InitializeRequest, type InitializeResult } from './initialize.ts';
-import { createKeyScrubber } from './key-echo.ts';
-import { createKeyWatch } from './key-watch.ts';
-import { createPauses, type Endpoint } from './pauses.ts';
+import { createKeyScrubber } from './http/redact-key.ts';
+import { createKeyWatch } from './traffic/credential-health.ts';
+import { createPauses, type Endpoint } from './traffic/backoff.ts';
 import type { SecretKey } from './secret-key.ts';
-import { createClient, type Client } from './client.ts';
+import { createClient, type Client } from './http/client.ts';
 import { PERSON_WAITS, verify, type VerifyAnswer, type VerifyDeadline } from './verify.ts';
 
 /** The service, as the rest of the program sees it. The only holder of the secret key. */

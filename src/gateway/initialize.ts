@@ -1,14 +1,14 @@
 import { formatMajor, type Money } from '../platform/money.ts';
 import { acceptCheckoutUrl, unlistedHostIn, type CheckoutUrlRule } from './checkout-url.ts';
-import { isFailedEnvelope } from './call-flag.ts';
-import { mayBeJson } from './content-type.ts';
-import type { Dialect } from './dialect.ts';
-import { REDACTED } from './key-echo.ts';
+import { isFailedEnvelope } from './records/envelope.ts';
+import { mayBeJson } from './http/content-type.ts';
+import type { Dialect } from './dialect/dialect.ts';
+import { REDACTED } from './http/redact-key.ts';
 import { INITIALIZE_PATH, initializeBody } from './messages.ts';
-import { firstAt, readJson, stringOf } from './reading.ts';
-import { readRetryHint } from './retry-after.ts';
-import type { Client, ClientAnswer } from './client.ts';
-import { ClientError } from './client-error.ts';
+import { firstAt, readJson, stringOf } from './dialect/json-pointer.ts';
+import { readRetryHint } from './http/retry-after.ts';
+import type { Client, ClientAnswer } from './http/client.ts';
+import { ClientError } from './http/client-error.ts';
 
 export type InitializeRequest = {
   email: string;

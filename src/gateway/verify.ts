@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { callKeyBeside, isFailedCall } from './call-flag.ts';
-import { mayBeJson } from './content-type.ts';
-import type { Dialect } from './dialect.ts';
+import { callKeyBeside, isFailedCall } from './records/envelope.ts';
+import { mayBeJson } from './http/content-type.ts';
+import type { Dialect } from './dialect/dialect.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
-import { isNamed } from './claims.ts';
-import { findContradictionAround, printable } from './contradictions.ts';
-import { findRecord, readEvidence, type Evidence } from './evidence.ts';
+import { isNamed } from './records/claims.ts';
+import { findContradictionAround, printable } from './records/contradictions.ts';
+import { findRecord, readEvidence, type Evidence } from './records/evidence.ts';
 import { verifyPath } from './messages.ts';
-import { readJson, type Json } from './reading.ts';
-import { readRetryHint } from './retry-after.ts';
-import type { Client, ClientAnswer } from './client.ts';
-import { ClientError } from './client-error.ts';
+import { readJson, type Json } from './dialect/json-pointer.ts';
+import { readRetryHint } from './http/retry-after.ts';
+import type { Client, ClientAnswer } from './http/client.ts';
+import { ClientError } from './http/client-error.ts';
 
 /**
  * What the service answered about a payment. `not-found` and `unreadable` say nothing about money: not found

@@ -1,12 +1,12 @@
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import { payableCurrency } from '../platform/currencies.ts';
 import type { Money } from '../platform/money.ts';
 import type { OrderLine } from './order.ts';
-import { pricesOf, productsOnSale } from './repository.ts';
+import { pricesOf, productsOnSale } from './orders.sql.ts';
 
 /**
  * What the shop sells and what it costs. Prices come from here and from nowhere else. It is the first of the
- * places that a shop replaces: the type stays, and `own-catalogue.ts` says where the answers come from.
+ * places that a shop replaces: the type stays, and `src/custom/catalogue.ts` says where the answers come from.
  */
 export type Catalogue = {
   products(): Promise<Product[]>;

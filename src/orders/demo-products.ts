@@ -1,5 +1,5 @@
-import type { Database } from '../platform/database.ts';
-import { addProductsIfNone, type ProductRow } from './repository.ts';
+import type { Database } from '../platform/database/database.ts';
+import { addProductsIfNone, type ProductRow } from './orders.sql.ts';
 
 /**
  * What the demo shop sells: three currencies with two, no and three decimals, because a shop that works in

@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
 import { sleep } from '../platform/clock.ts';
-import type { Queryable } from '../platform/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Problem } from '../platform/problem.ts';
 import { viewOf } from './order-view.ts';
 import type { Order, OrderStatus } from './order.ts';
-import { findOrder, findOrderStatuses } from './repository.ts';
+import { findOrder, findOrderStatuses } from './orders.sql.ts';
 
 /**
  * Tells readers of an order how it changes (server-sent events). However many readers there are, this process looks

@@ -1,6 +1,6 @@
-import type { Queryable } from '../platform/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import { Problem } from '../platform/problem.ts';
-import { findReturnUrl } from './repository.ts';
+import { findReturnUrl } from './orders.sql.ts';
 
 /** The storefront addresses that shoppers may return to, as configured; the first is the default. */
 export type ReturnUrls = readonly URL[];

@@ -2,7 +2,7 @@ import cors from 'cors';
 import express, { Router, type RequestHandler } from 'express';
 import { bearerToken, isSecret } from '../platform/bearer.ts';
 import { clientNetwork } from '../platform/client-network.ts';
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import { ID_PATTERN, newId } from '../platform/ids.ts';
 import { limitGuesses, type GuessLimit } from '../platform/guess-limit.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -11,10 +11,10 @@ import { Problem } from '../platform/problem.ts';
 import type { Secret } from '../platform/secret.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createOrderStreams } from './events.ts';
-import { readOrderInput } from './input.ts';
+import { readOrderInput } from './schemas.ts';
 import { totalOf, type Order } from './order.ts';
 import { viewOf, viewOfProduct } from './order-view.ts';
-import { findOrder, insertOrder } from './repository.ts';
+import { findOrder, insertOrder } from './orders.sql.ts';
 import { listedReturnUrl, type ReturnUrls } from './return-url.ts';
 
 export type OrderRoutesParts = {

@@ -3,7 +3,7 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { bearerToken } from './bearer.ts';
 import { clientNetwork } from './client-network.ts';
 import { systemClock, type Clock } from './clock.ts';
-import type { Database } from './database.ts';
+import type { Database } from './database/database.ts';
 import { Problem } from './problem.ts';
 
 /** Limits wrong tokens per client address, counted in PostgreSQL for all nodes together. */

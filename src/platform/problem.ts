@@ -1,12 +1,12 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { z } from 'zod';
 import type { Logger } from './logger.ts';
-import { isDatabaseAway } from './database.ts';
+import { isDatabaseAway } from './database/database.ts';
 import { sendPage } from './html.tsx';
 import { ProblemPage } from './problem-page.tsx';
 import { PROBLEMS, type ProblemType } from './problem-types.ts';
 import { routeOf } from './route-of.ts';
-import { storyOf } from './story.ts';
+import { storyOf } from './error-context.ts';
 
 const fieldError = z.strictObject({
   path: z.string().describe('items.0.sku'),

@@ -1,25 +1,25 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
-import { holdMoneyFound } from '../suspense/repository.ts';
-import type { CashProof } from './cash/proof.ts';
-import { noteConfirmed } from './classification/repository.ts';
-import { noteDifferences } from './cash/repository.ts';
-import type { Looked } from './contested/repository.ts';
-import { factsOf } from './findings.ts';
+import { holdMoneyFound } from '../cases/suspense.sql.ts';
+import type { CashProof } from './report/balances.ts';
+import { noteConfirmed } from './compare/classify.sql.ts';
+import { noteDifferences } from './report/balances.sql.ts';
+import type { Looked } from './compare/conflicts.sql.ts';
+import { factsOf } from '../cases/findings.ts';
+import { closeUnseen, countFindings, findingsOfRun, newlyRaised, raiseFindings } from './raise.sql.ts';
+import type { Books } from './report/control-totals.ts';
+import type { HistoryRead } from './import/import-history.ts';
 import {
-  closeUnseen,
-  countFindings,
-  findingsOfRun,
-  newlyRaised,
-  raiseFindings,
-} from './findings/repository.ts';
-import type { Books } from './identity.ts';
-import type { HistoryRead } from './read-history.ts';
-import { composeReport, MAX_ITEMS, type Inputs, type Outcome, type ReconciliationReport } from './report.ts';
-import { transactionTime, type Session } from './repository.ts';
-import { freeze, sha256, textOf } from './runs/outcome.ts';
-import { finishRun } from './runs/repository.ts';
+  composeReport,
+  MAX_ITEMS,
+  type Inputs,
+  type Outcome,
+  type ReconciliationReport,
+} from './report/report.ts';
+import { transactionTime, type Session } from './session.sql.ts';
+import { freeze, sha256, textOf } from './report/outcome.ts';
+import { finishRun } from './report/runs.sql.ts';
 import type { Verified } from './verify-payments.ts';
 
 export type ConcludeParts = { gateway: Gateway; clock: Clock };

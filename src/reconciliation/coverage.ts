@@ -1,14 +1,8 @@
-import type { Queryable } from '../platform/database.ts';
-import type { Dialect } from '../gateway/dialect.ts';
+import type { Queryable } from '../platform/database/database.ts';
+import type { Dialect } from '../gateway/dialect/dialect.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { Anchors } from './anchors/repository.ts';
-import {
-  findMissing,
-  lostAnchors,
-  rangeOfList,
-  type ListRange,
-  type Missing,
-} from './coverage/repository.ts';
+import type { Anchors } from './import/sentinels.sql.ts';
+import { findMissing, lostAnchors, rangeOfList, type ListRange, type Missing } from './coverage.sql.ts';
 
 /** What the list can be expected to hold. */
 export type Coverage = {

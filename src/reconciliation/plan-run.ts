@@ -1,4 +1,4 @@
-import type { LastRuns } from './runs/repository.ts';
+import type { LastRuns } from './report/runs.sql.ts';
 
 /** Which payments a scheduled run expects; none named: all of them. */
 export type PlannedWindow = { since?: Date };

@@ -1,12 +1,12 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
-import type { Queryable } from '../platform/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { Alarm } from './alert.ts';
+import type { Alarm } from '../cases/alert.ts';
 import { planRun } from './plan-run.ts';
 import type { Reconcile } from './reconcile.ts';
-import { ReconciliationRunningError } from './report.ts';
-import { lastRuns } from './runs/repository.ts';
+import { ReconciliationRunningError } from './report/report.ts';
+import { lastRuns } from './report/runs.sql.ts';
 
 export type ReconcileSchedule = {
   start(): void;

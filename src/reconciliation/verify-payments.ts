@@ -1,12 +1,12 @@
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
-import type { Database } from '../platform/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { sleep, systemClock } from '../platform/clock.ts';
-import { letGo, takeForCheck } from '../settlement/checks/repository.ts';
-import type { Payment } from '../settlement/payment.ts';
-import type { VerificationOutcome } from '../settlement/decide.ts';
-import type { Settle } from '../settlement/settle.ts';
+import { letGo, takeForCheck } from '../payments/checks.sql.ts';
+import type { Payment } from '../payments/payment.ts';
+import type { VerificationOutcome } from '../payments/decide.ts';
+import type { Settle } from '../payments/confirm.ts';
 import type { Progress } from './progress.ts';
 
 export type Verified = {

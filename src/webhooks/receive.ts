@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Dialect } from '../gateway/dialect.ts';
-import { firstAt, stringOf } from '../gateway/reading.ts';
-import { isSignedBy } from '../gateway/signature.ts';
+import type { Dialect } from '../gateway/dialect/dialect.ts';
+import { firstAt, stringOf } from '../gateway/dialect/json-pointer.ts';
+import { isSignedBy } from '../gateway/webhook-signature.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Queryable } from '../platform/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import { ID_PATTERN } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
-import { tellOf } from '../platform/story.ts';
-import type { Reserve } from '../platform/due-loop-places.ts';
-import type { DuePayment } from '../settlement/checks/repository.ts';
-import { createWebhookStore, type ReceivedWebhook } from './repository.ts';
-import { createUnsignedLimits, type Limit } from './limits.ts';
+import { tellOf } from '../platform/error-context.ts';
+import type { Reserve } from '../platform/poller/slots.ts';
+import type { DuePayment } from '../payments/checks.sql.ts';
+import { createWebhookStore, type ReceivedWebhook } from './webhooks.sql.ts';
+import { createUnsignedLimits, type Limit } from './rate-limits.ts';
 
 /**
  * The service calls. The bytes are kept, and if they name a payment of ours, that payment is due: the clock asks the

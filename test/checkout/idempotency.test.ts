@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
-import { forgetOldKeys } from '../../src/checkout/idempotency/repository.ts';
+import { forgetOldKeys } from '../../src/checkout/idempotency.sql.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createReturnFromCheckout } from '../../src/checkout/return.ts';
+import { createReturnFromCheckout } from '../../src/checkout/handle-return.ts';
 import { GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -58,7 +58,7 @@ describe('a shopper who comes back while somebody else asks', () => {
     let settled: Promise<unknown> | undefined;
     const comeBack = patient(1, () => {
       settled ??= (async () => {
-        const { loadPayment } = await import('../../src/settlement/repository.ts');
+        const { loadPayment } = await import('../../src/payments/confirm.sql.ts');
         const payment = await loadPayment(shop.program.database, reference, 'test');
         if (payment !== null) await shop.program.settle(payment, 'webhook');
       })();

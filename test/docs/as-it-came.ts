@@ -3,19 +3,19 @@
  * copy that somebody follows a page in.
  */
 export const AS_IT_CAME: Readonly<Record<string, string>> = {
-  'src/orders/own-catalogue.ts': `import type { OwnCatalogue } from './catalogue.ts';
+  'src/custom/catalogue.ts': `import type { OwnCatalogue } from '../orders/catalogue.ts';
 
 export const ownCatalogue: OwnCatalogue | null = null;
 `,
-  'src/fulfilment/own-receiver.ts': `import type { Receiver } from './release.ts';
+  'src/custom/fulfilment.ts': `import type { Receiver } from '../fulfilment/release.ts';
 
 export const ownReceiver: Receiver | null = null;
 `,
-  'src/reconciliation/own-alarm.ts': `import type { OwnAlarm } from './alert.ts';
+  'src/custom/alerts.ts': `import type { OwnAlarm } from '../cases/alert.ts';
 
 export const ownAlarm: OwnAlarm | null = null;
 `,
-  'src/shop/identity.ts': `export const SHOP = {
+  'src/demo-shop/identity.ts': `export const SHOP = {
   name: 'Three Markets',
   helpEmail: 'help@three-markets.example',
 } as const;

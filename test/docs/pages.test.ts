@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { CLASSES } from '../../src/reconciliation/classes.ts';
+import { CLASSES } from '../../src/cases/classes.ts';
 import { faultsOf } from './faults.ts';
 import { readSources } from '../support/architecture.ts';
 import { anchorsOf, pageOf, readPages, ROOT } from './markdown.ts';
@@ -32,7 +32,7 @@ test('the runbook has a heading for every class of reconciliation and for every 
 });
 
 test('every log line that operations tells of is one that the program writes', () => {
-  const sources = readSources(`${ROOT}/src`)
+  const sources = readSources(ROOT)
     .map(({ code }) => code)
     .join('\n');
   const { prose } = pageAt('docs/operations.md');

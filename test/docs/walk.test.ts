@@ -82,7 +82,7 @@ test('all code that the pages show compiles in its place, and stands where the h
 /** By the settings of the server's code, and by those of what browsers load. */
 function compilerFaults(folder: string): string {
   const compiler = join(folder, 'node_modules/typescript/bin/tsc');
-  const projects = ['.', 'src/storefront/jsconfig.json'];
+  const projects = ['.', 'src/api-docs/client/jsconfig.json'];
   return projects
     .map((project) => [compiler, '--noEmit', '--pretty', 'false', '-p', project])
     .map((args) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).stdout)

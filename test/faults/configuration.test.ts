@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 
-// The address of the service is wrong: the program refuses to start (src/run.ts ends it with 78), because paths would be
+// The address of the service is wrong: the program refuses to start (src/bootstrap/run-process.ts ends it with 78), because paths would be
 // appended to whatever stands there.
 
 function faultsOf(url: string): string[] {

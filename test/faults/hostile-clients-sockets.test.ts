@@ -228,7 +228,7 @@ describe('H30 doors of the workshop', () => {
   });
 
   test('in production, and from another machine, there is no metrics page without a token', async () => {
-    const { createAdminGuard } = await import('../../src/operations/admin-guard.ts');
+    const { createAdminGuard } = await import('../../src/admin/login/guard.ts');
     const refusedTo = (production: boolean, remoteAddress: string): boolean => {
       const get = (name: string): string | undefined => (name === 'host' ? 'localhost:3000' : undefined);
       const req = { get, hostname: 'localhost', headers: {}, socket: { remoteAddress } };

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { createDueReleases } from '../../src/fulfilment/deliver.ts';
-import { undeliveredReleases } from '../../src/fulfilment/repository.ts';
+import { undeliveredReleases } from '../../src/fulfilment/releases.sql.ts';
 import { createRedeliver } from '../../src/fulfilment/redeliver.ts';
 import { createGate } from '../support/gate.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';

@@ -6,7 +6,7 @@ import { createDueReleases } from '../../src/fulfilment/deliver.ts';
 import { createSendUnsent } from '../../src/fulfilment/redeliver.ts';
 import type { Receiver } from '../../src/fulfilment/release.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { startWorker } from '../../src/start-worker.ts';
+import { startWorker } from '../../src/bootstrap/start-worker.ts';
 import { Writable } from 'node:stream';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { createBreaker, type Breaker, type CallOutcome } from '../../src/gateway/breaker.ts';
+import { createBreaker, type Breaker, type CallOutcome } from '../../src/gateway/traffic/circuit-breaker.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 
 let nowMs = 0;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createBudget, type Budget, type Urgency } from '../../src/gateway/budget.ts';
+import { createBudget, type Budget, type Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { isFailedCall } from '../../src/gateway/call-flag.ts';
-import { parseDialect } from '../../src/gateway/dialect.ts';
-import { findRecord, readEvidence } from '../../src/gateway/evidence.ts';
-import { readJson } from '../../src/gateway/reading.ts';
+import { isFailedCall } from '../../src/gateway/records/envelope.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
+import { findRecord, readEvidence } from '../../src/gateway/records/evidence.ts';
+import { readJson } from '../../src/gateway/dialect/json-pointer.ts';
 import { defaultDialect } from '../support/dialect.ts';
 
 const RECORD = { reference: 'R1', status: 'SUCCESS', amount: 25, currency: 'NGN' };

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { spawn } from 'node:child_process';
-import { isInnerAddress } from '../../src/gateway/address-guard.ts';
-import { ClientError } from '../../src/gateway/client-error.ts';
-import { createClient, type Client } from '../../src/gateway/client.ts';
+import { isInnerAddress } from '../../src/gateway/http/address-guard.ts';
+import { ClientError } from '../../src/gateway/http/client-error.ts';
+import { createClient, type Client } from '../../src/gateway/http/client.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 
 const LIMITS = { headersMs: 4_000, totalMs: 5_000, maxBytes: 1_024 };

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { defaultDialect } from '../support/dialect.ts';
-import { parseDialect } from '../../src/gateway/dialect.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { contentOf } from '../../src/gateway/verify.ts';
-import type { Evidence } from '../../src/gateway/evidence.ts';
+import type { Evidence } from '../../src/gateway/records/evidence.ts';
 import { CONTRADICTORY, HONEST, PLAIN_RECORD } from './contradictory-records.ts';
 
 /** What verify makes of an answer; numbers written as `"@8.5e3"` are put in as they stand. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { contentOf } from '../../src/gateway/verify.ts';
-import { decide } from '../../src/settlement/decide.ts';
-import type { Payment } from '../../src/settlement/payment.ts';
+import { decide } from '../../src/payments/decide.ts';
+import type { Payment } from '../../src/payments/payment.ts';
 import { defaultDialect } from '../support/dialect.ts';
 
 /*

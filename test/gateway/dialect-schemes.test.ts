@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
-import { parseDialect, type SignatureScheme } from '../../src/gateway/dialect.ts';
-import { behindRow, NO_HINTS } from '../../src/gateway/history-hints.ts';
-import { readRetryHint } from '../../src/gateway/retry-after.ts';
-import { isSignedBy } from '../../src/gateway/signature.ts';
+import { parseDialect, type SignatureScheme } from '../../src/gateway/dialect/dialect.ts';
+import { behindRow, NO_HINTS } from '../../src/gateway/history/paging-hints.ts';
+import { readRetryHint } from '../../src/gateway/http/retry-after.ts';
+import { isSignedBy } from '../../src/gateway/webhook-signature.ts';
 import { Secret } from '../../src/platform/secret.ts';
 
 const body = Buffer.from('{"a": 1}');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
-import { DIALECT_KEYS } from '../../src/gateway/dialect-keys.ts';
-import { DialectError, parseDialect } from '../../src/gateway/dialect.ts';
+import { DIALECT_KEYS } from '../../src/gateway/dialect/keys.ts';
+import { DialectError, parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { defaultDialect } from '../support/dialect.ts';
 
 test('a file changes the keys it names and leaves every other default', () => {

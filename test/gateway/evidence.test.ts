@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseDialect } from '../../src/gateway/dialect.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { defaultDialect } from '../support/dialect.ts';
-import { findRecord, readEvidence } from '../../src/gateway/evidence.ts';
-import { readJson } from '../../src/gateway/reading.ts';
+import { findRecord, readEvidence } from '../../src/gateway/records/evidence.ts';
+import { readJson } from '../../src/gateway/dialect/json-pointer.ts';
 
 function evidenceOf(json: string, dialect = defaultDialect) {
   const found = findRecord(readJson(Buffer.from(json)), dialect.verify.record);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createClient, type Client, type ClientAnswer } from '../../src/gateway/client.ts';
+import { createClient, type Client, type ClientAnswer } from '../../src/gateway/http/client.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { answerText, startWireService } from '../support/wire.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { GatewayNotAsked, GatewayUnavailable } from '../../src/gateway/errors.ts';
-import { readHistory } from '../../src/gateway/history.ts';
+import { readHistory } from '../../src/gateway/history/history.ts';
 import { NOBODY_WAITS, PERSON_WAITS } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';

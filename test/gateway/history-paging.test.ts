@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseDialect } from '../../src/gateway/dialect.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../src/gateway/errors.ts';
 import {
   readHistory,
   type HistoryBookmark,
   type HistoryEnd,
   type HistoryRow,
-} from '../../src/gateway/history.ts';
+} from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
-import { createClient, type Client } from '../../src/gateway/client.ts';
+import { createClient, type Client } from '../../src/gateway/http/client.ts';
 
 type Answer = (query: URLSearchParams, res: ServerResponse, call: number) => void;
 

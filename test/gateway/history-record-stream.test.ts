@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { RecordStreamError } from '../../src/gateway/record-error.ts';
-import { createRecordCutter } from '../../src/gateway/record-stream.ts';
+import { RecordStreamError } from '../../src/gateway/history/streaming/errors.ts';
+import { createRecordCutter } from '../../src/gateway/history/streaming/record-splitter.ts';
 
 const POINTERS = ['/data/data', '/data', ''];
 

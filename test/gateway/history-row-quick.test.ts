@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
-import { createCarefulReader } from '../../src/gateway/history-row-careful.ts';
-import { createQuickReader } from '../../src/gateway/history-row-quick.ts';
-import { createRowReader } from '../../src/gateway/history-row-reader.ts';
-import { readJson } from '../../src/gateway/reading.ts';
-import { createValueScanner } from '../../src/gateway/value-scanner.ts';
+import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
+import { createCarefulReader } from '../../src/gateway/history/row-parser.ts';
+import { createQuickReader } from '../../src/gateway/history/streaming/row-fast-path.ts';
+import { createRowReader } from '../../src/gateway/history/row-reader.ts';
+import { readJson } from '../../src/gateway/dialect/json-pointer.ts';
+import { createValueScanner } from '../../src/gateway/history/streaming/value-scanner.ts';
 import { CONTRADICTORY, HONEST, PLAIN_RECORD } from './contradictory-records.ts';
-import { collectRows, type HistoryRow, type ReadRow } from '../../src/gateway/history-row.ts';
+import { collectRows, type HistoryRow, type ReadRow } from '../../src/gateway/history/row.ts';
 
 const dialectOf = (settings: object = {}): Dialect => parseDialect(JSON.stringify(settings)).dialect;
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createClient, type Client } from '../../src/gateway/client.ts';
-import { parseDialect } from '../../src/gateway/dialect.ts';
+import { createClient, type Client } from '../../src/gateway/http/client.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { GatewayUnavailable } from '../../src/gateway/errors.ts';
-import { windowsToAsk, type AskedWindow } from '../../src/gateway/history-windows.ts';
-import { readHistory, type HistoryBookmark, type HistoryEnd } from '../../src/gateway/history.ts';
+import { windowsToAsk, type AskedWindow } from '../../src/gateway/history/windows.ts';
+import { readHistory, type HistoryBookmark, type HistoryEnd } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 
 const DAY_MS = 86_400_000;

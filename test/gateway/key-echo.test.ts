@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { createKeyScrubber, REDACTED } from '../../src/gateway/key-echo.ts';
-import { readHistory } from '../../src/gateway/history.ts';
+import { createKeyScrubber, REDACTED } from '../../src/gateway/http/redact-key.ts';
+import { readHistory } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { NOBODY_WAITS } from '../../src/gateway/verify.ts';
 import { findKey } from '../support/invariants/leaks.ts';

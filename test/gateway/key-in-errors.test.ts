@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import { readHistory } from '../../src/gateway/history.ts';
+import { readHistory } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { NOBODY_WAITS } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Writable } from 'node:stream';
-import { createPauses, ENDPOINTS, type Pauses } from '../../src/gateway/pauses.ts';
+import { createPauses, ENDPOINTS, type Pauses } from '../../src/gateway/traffic/backoff.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 
 const START = new Date('2026-03-01T12:00:00Z');

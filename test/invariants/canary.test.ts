@@ -10,7 +10,7 @@ import { keepLines } from '../support/lines.ts';
 const KEY = `sk_test_${randomBytes(24).toString('base64url').replace(/[-_]/g, 'x')}`;
 const EMAIL = `canary.${randomBytes(6).toString('hex')}@sentinel.example`;
 const TOKEN = 'admin-token-of-the-canary';
-const ASSETS = new URL('../../src/shop/assets/', import.meta.url);
+const ASSETS = new URL('../../src/demo-shop/assets/', import.meta.url);
 
 const { logger, lines } = keepLines();
 const answers: string[] = [];

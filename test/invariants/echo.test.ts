@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from '@jest/globals';
-import { explain } from '../../src/operations/explain.ts';
+import { explain } from '../../src/reporting/explain.ts';
 import { findKey } from '../support/invariants/leaks.ts';
 import { keepLines } from '../support/lines.ts';
 import { startProgram } from '../support/program.ts';

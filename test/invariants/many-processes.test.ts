@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { checkInvariants } from '../support/invariants.ts';
-import { startWorker } from '../../src/start-worker.ts';
+import { startWorker } from '../../src/bootstrap/start-worker.ts';
 import { cleanUp, newFolder, startProcess } from '../support/process.ts';
 
 const PROCESSES = 4;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Queryable } from '../../src/platform/database.ts';
+import type { Queryable } from '../../src/platform/database/database.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { checkInvariants, violationsIn, type Observed } from '../support/invariants.ts';
 import { readServiceBooks } from '../support/invariants/observed.ts';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { releaseCurrency, stoppedCurrencies } from '../../src/settlement/stops/repository.ts';
+import { releaseCurrency, stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
 import { post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { keepLines } from '../support/lines.ts';

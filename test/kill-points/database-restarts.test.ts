@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { fileURLToPath } from 'node:url';
-import { openDatabase } from '../../src/platform/database.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
-import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
+import { applyMigrations } from '../../src/platform/database/migrations.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { cleanUp, freePort, newFolder } from '../support/process.ts';
 import { eventually } from '../support/program.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { settledDays, sumSettledHours } from '../../src/operations/charts/repository.ts';
-import { isSilenceOdd } from '../../src/operations/glance/raise.ts';
-import { webhookSilence } from '../../src/operations/glance/repository.ts';
+import { settledDays, sumSettledHours } from '../../src/admin/charts/charts.sql.ts';
+import { isSilenceOdd } from '../../src/admin/dashboard/webhook-silence.ts';
+import { webhookSilence } from '../../src/reporting/shop-state.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let clone: TestDatabase;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { explain } from '../../src/operations/explain.ts';
+import { explain } from '../../src/reporting/explain.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../support/release-receiver.ts';
 import { logIn, signed, TOKEN, type Visitor } from './visitor.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createWorkerWatch } from '../../src/operations/heartbeat/watch.ts';
-import { beat } from '../../src/operations/heartbeat/repository.ts';
-import { checkIntegrity } from '../../src/operations/integrity.ts';
-import { checkIntegrityWeekly } from '../../src/operations/integrity-job.ts';
+import { createWorkerWatch } from '../../src/platform/heartbeat/worker-watch.ts';
+import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
+import { checkIntegrity } from '../../src/reporting/integrity.ts';
+import { checkIntegrityWeekly } from '../../src/reporting/weekly-integrity-check.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import type { Alert } from '../../src/reconciliation/alert.ts';
+import type { Alert } from '../../src/cases/alert.ts';
 import { keepLines } from '../support/lines.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 

@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
 import request from 'supertest';
 import { buildApp } from '../../src/app.ts';
-import { OPERATIONS, SCHEMAS, type Operation } from '../../src/operations/openapi/operations.ts';
+import { OPERATIONS, SCHEMAS, type Operation } from '../../src/api-docs/operations.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { problemDocument } from '../../src/platform/problem.ts';
 import { PROBLEMS, type ProblemType } from '../../src/platform/problem-types.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createMeters } from '../../src/operations/metrics/meters.ts';
+import { createMeters } from '../../src/observability/metrics/meters.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import type { Payment } from '../../src/settlement/payment.ts';
-import type { Settle } from '../../src/settlement/settle.ts';
+import type { Payment } from '../../src/payments/payment.ts';
+import type { Settle } from '../../src/payments/confirm.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { TOKEN } from './visitor.ts';
 

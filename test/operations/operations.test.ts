@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { explain } from '../../src/operations/explain.ts';
+import { explain } from '../../src/reporting/explain.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 const TOKEN = 'a-long-admin-token';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { explain } from '../../src/operations/explain.ts';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
+import { explain } from '../../src/reporting/explain.ts';
+import { assignSuspense, openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
 import { post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 // A shopper asks to be forgotten: the address goes from every order, the books and their evidence stay.

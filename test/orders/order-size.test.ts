@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { messageOf } from '../../src/fulfilment/message.ts';
-import { readOrderInput } from '../../src/orders/input.ts';
+import { readOrderInput } from '../../src/orders/schemas.ts';
 import { Problem } from '../../src/platform/problem.ts';
 
 // What is accepted before the money must be deliverable after it: receivers commonly take bodies of 100 kB.

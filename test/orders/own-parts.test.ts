@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Receiver } from '../../src/fulfilment/release.ts';
-import type { OwnParts } from '../../src/own.ts';
+import type { OwnParts } from '../../src/custom/index.ts';
 import type { OwnCatalogue } from '../../src/orders/catalogue.ts';
 import { newFolder, cleanUp, runProcess } from '../support/process.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
 import { openBrowser } from '../support/browser.ts';
 import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createDueLoop } from '../../src/platform/due-loop.ts';
+import { createDueLoop } from '../../src/platform/poller/poller.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createGate } from '../support/gate.ts';
 

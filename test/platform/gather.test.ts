@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Database } from '../../src/platform/database.ts';
-import { asRows, createGatherer, gather } from '../../src/platform/gather.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { asRows, createGatherer, gather } from '../../src/platform/batcher.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let testDatabase: TestDatabase;

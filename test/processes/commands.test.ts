@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { cleanUp, processesIn, runProcess, type Outcome } from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { parseDialect } from '../../src/gateway/dialect.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { cleanUp, newFolder, runProcess, type Outcome } from '../support/process.ts';
 
 afterEach(cleanUp);
@@ -9,7 +9,7 @@ afterEach(cleanUp);
 async function runWith(text: string, ...args: string[]): Promise<Outcome> {
   const cwd = await newFolder();
   await writeFile(join(cwd, 'ours.json'), text);
-  return runProcess('src/dialect-command.ts', { cwd, args, env: { GATEWAY_DIALECT: 'ours.json' } });
+  return runProcess('src/commands/dialect.ts', { cwd, args, env: { GATEWAY_DIALECT: 'ours.json' } });
 }
 
 test('the dialect in force is told key by key, each with its origin', async () => {

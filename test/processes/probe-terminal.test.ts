@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
+import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { cleanUp, newFolder } from '../support/process.ts';
 import { CTRL_C, CTRL_D, ENTER, openTerminal, type Terminal } from '../support/terminal.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { parseDialect } from '../../src/gateway/dialect.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { cleanUp, newFolder, runProcess, type Outcome } from '../support/process.ts';
 import { startShop } from '../support/shop-process.ts';
 

@@ -1,7 +1,7 @@
-import type { Database } from '../../src/platform/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { newId } from '../../src/platform/ids.ts';
 import type { Mode } from '../../src/platform/mode.ts';
-import type { PaymentStatus } from '../../src/settlement/payment.ts';
+import type { PaymentStatus } from '../../src/payments/payment.ts';
 
 export type PlantedPayment = {
   reference?: string;

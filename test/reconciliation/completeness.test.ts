@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { composeReport, type ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { composeReport, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;

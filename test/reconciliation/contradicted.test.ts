@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
-import { loadPayment } from '../../src/settlement/repository.ts';
-import { createSettle } from '../../src/settlement/settle.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import { createSettle } from '../../src/payments/confirm.ts';
 import { openDesk, type Desk } from './desk.ts';
 import type { FakeTransaction } from './fake-service.ts';
 

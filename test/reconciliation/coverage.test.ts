@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { formatReport, type ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { formatReport } from '../../src/reconciliation/report/format-report.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { openDesk, type Desk, type Planted } from './desk.ts';
 import { send, type FakeTransaction } from './fake-service.ts';
 

@@ -1,13 +1,13 @@
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { parseDialect, type Dialect } from '../../src/gateway/dialect.ts';
+import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { defaultDialect } from '../support/dialect.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import type { Alert } from '../../src/reconciliation/alert.ts';
+import type { Alert } from '../../src/cases/alert.ts';
 import { createReconcile, type Reconcile } from '../../src/reconciliation/reconcile.ts';
-import { createSettle, type Settle } from '../../src/settlement/settle.ts';
+import { createSettle, type Settle } from '../../src/payments/confirm.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { plant, type PlantedPayment } from './books.ts';
 import { startFakeService, type FakeService, type FakeTransaction } from './fake-service.ts';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { formatReport, type ReconciliationReport } from '../../src/reconciliation/report.ts';
-import { parseDialect } from '../../src/gateway/dialect.ts';
+import { formatReport } from '../../src/reconciliation/report/format-report.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { send } from './fake-service.ts';
 

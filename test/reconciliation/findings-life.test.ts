@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { exportFindings } from '../../src/reconciliation/export-findings.ts';
-import { listFindings, resolveFinding, streamFindings } from '../../src/reconciliation/findings.ts';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
-import { addNote, assignFinding } from '../../src/reconciliation/work-list/repository.ts';
+import { exportFindings } from '../../src/cases/export-findings.ts';
+import { listFindings, resolveFinding, streamFindings } from '../../src/cases/findings.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { addNote, assignFinding } from '../../src/cases/findings-list.sql.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Books } from '../../src/reconciliation/identity.ts';
-import { composeReport, exitCodeOf, type Outcome } from '../../src/reconciliation/report.ts';
+import type { Books } from '../../src/reconciliation/report/control-totals.ts';
+import { composeReport, exitCodeOf, type Outcome } from '../../src/reconciliation/report/report.ts';
 
 const NOON = '2026-05-04T12:00:00.000Z';
 

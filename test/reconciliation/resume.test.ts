@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { fillBooks } from '../../bench/reconcile/books.ts';
 import { createWriter, paidOf, RECORD } from '../../bench/reconcile/formula.ts';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { cleanUp, newFolder, startProcess, type RunningProcess } from '../support/process.ts';
 import { eventually } from '../support/program.ts';

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { listFindings, resolveFinding } from '../../src/reconciliation/findings.ts';
+import { listFindings, resolveFinding } from '../../src/cases/findings.ts';
+import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import {
   exitCodeOf,
-  formatReport,
   ReconciliationRunningError,
   type ReconciliationReport,
-} from '../../src/reconciliation/report.ts';
+} from '../../src/reconciliation/report/report.ts';
 import { createReconcileSchedule } from '../../src/reconciliation/schedule.ts';
 import { rowCounts } from './books.ts';
 import { openDesk, type Desk } from './desk.ts';

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import type { Alert } from '../../src/reconciliation/alert.ts';
+import type { Alert } from '../../src/cases/alert.ts';
 import { planRun } from '../../src/reconciliation/plan-run.ts';
 import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
 import {
   composeReport,
   ReconciliationRunningError,
   type ReconciliationReport,
-} from '../../src/reconciliation/report.ts';
-import { formatDifference, formatRuns } from '../../src/reconciliation/runs/format.ts';
-import { diffRuns, replayRun } from '../../src/reconciliation/runs/look-back.ts';
-import { thaw } from '../../src/reconciliation/runs/outcome.ts';
-import { latestRuns } from '../../src/reconciliation/runs/repository.ts';
+} from '../../src/reconciliation/report/report.ts';
+import { formatDifference, formatRuns } from '../../src/reconciliation/report/format-runs.ts';
+import { diffRuns, replayRun } from '../../src/reconciliation/report/replay.ts';
+import { thaw } from '../../src/reconciliation/report/outcome.ts';
+import { latestRuns } from '../../src/reconciliation/report/runs.sql.ts';
 import { createReconcileSchedule, type ScheduleParts } from '../../src/reconciliation/schedule.ts';
 import { openDesk, type Desk } from './desk.ts';
 

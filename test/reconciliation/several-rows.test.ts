@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import type { ReconciliationClass } from '../../src/reconciliation/classes.ts';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import type { ReconciliationClass } from '../../src/cases/classes.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { send } from './fake-service.ts';
 

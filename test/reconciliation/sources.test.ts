@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { readWebhookWord } from '../../src/gateway/webhook-word.ts';
-import { CLASSES } from '../../src/reconciliation/classes.ts';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
-import { loadPayment } from '../../src/settlement/repository.ts';
-import { createSettle } from '../../src/settlement/settle.ts';
+import { readWebhookWord } from '../../src/gateway/webhook-status.ts';
+import { CLASSES } from '../../src/cases/classes.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import { createSettle } from '../../src/payments/confirm.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { defaultDialect } from '../support/dialect.ts';

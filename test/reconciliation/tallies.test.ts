@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import { BUCKET } from '../../src/reconciliation/tallies/repository.ts';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
-import { outcomeOfRun } from '../../src/reconciliation/runs/repository.ts';
+import { BUCKET } from '../../src/reconciliation/compare/bucket-checksums.sql.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { outcomeOfRun } from '../../src/reconciliation/report/runs.sql.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 // Rows that are weighed and not joined: what could make two sides weigh the same although they are not.

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseDialect } from '../../src/gateway/dialect.ts';
-import { collectRows } from '../../src/gateway/history-row.ts';
-import { createRowReader } from '../../src/gateway/history-row-reader.ts';
-import { createTupleWriter } from '../../src/reconciliation/staging/tuples.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
+import { collectRows } from '../../src/gateway/history/row.ts';
+import { createRowReader } from '../../src/gateway/history/row-reader.ts';
+import { createTupleWriter } from '../../src/reconciliation/import/copy-writer.ts';
 
 const { dialect } = parseDialect('{}');
 const name = fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 30 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
-import { hintAndClaim } from '../../src/settlement/checks/repository.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { hintAndClaim } from '../../src/payments/checks.sql.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import { PROFILE_DIALECTS } from '../sandbox/profile-dialects.ts';
 import { startProgram } from '../support/program.ts';

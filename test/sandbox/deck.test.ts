@@ -9,7 +9,7 @@ import { DECK } from '../../local/sandbox/faults/deck.ts';
 import { rehearsalsPage } from '../../tools/scenarios/page.ts';
 import { playCards, type Rehearsal } from '../../tools/scenarios/run-scenarios.ts';
 import { localServices } from '../../local/backing-services.ts';
-import { startServer, type StartedServer } from '../../src/start-server.ts';
+import { startServer, type StartedServer } from '../../src/bootstrap/start-server.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { newFolder, cleanUp } from './support.ts';

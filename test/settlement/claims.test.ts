@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { claimScheduled } from '../../src/settlement/checks/repository.ts';
+import { claimScheduled } from '../../src/payments/checks.sql.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import { loadPayment } from '../../src/settlement/repository.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { CONTRADICTORY, HONEST, PLAIN_RECORD } from '../gateway/contradictory-records.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { json, raw, startOddService, type OddService } from '../support/service.ts';

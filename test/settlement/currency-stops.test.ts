@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import type { Alert } from '../../src/reconciliation/alert.ts';
+import type { Alert } from '../../src/cases/alert.ts';
 import { workList } from '../../src/commands/work-list.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';

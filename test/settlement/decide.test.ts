@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Evidence, Reading, StatusClass } from '../../src/gateway/evidence.ts';
+import type { Evidence, Reading, StatusClass } from '../../src/gateway/records/evidence.ts';
 import type { VerifyAnswer } from '../../src/gateway/verify.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
-import { decide } from '../../src/settlement/decide.ts';
-import type { Payment, PaymentStatus } from '../../src/settlement/payment.ts';
+import { decide } from '../../src/payments/decide.ts';
+import type { Payment, PaymentStatus } from '../../src/payments/payment.ts';
 
 const STRICT = { referenceMayBeAbsent: false, amountMayBeAbsent: false, currencyMayBeAbsent: false };
 const PAYMENT_STATUSES: PaymentStatus[] = [

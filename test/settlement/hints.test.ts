@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  claimHinted,
-  claimScheduled,
-  hintAndClaim,
-  postponeCheck,
-} from '../../src/settlement/checks/repository.ts';
-import { loadPayment } from '../../src/settlement/repository.ts';
-import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/settlement/schedule.ts';
+import { claimHinted, claimScheduled, hintAndClaim, postponeCheck } from '../../src/payments/checks.sql.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/payments/recheck-schedule.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { recordInitialize } from '../../src/checkout/attempts/repository.ts';
-import { addPayment, placeOrder } from '../../src/checkout/repository.ts';
-import type { Queryable } from '../../src/platform/database.ts';
+import { recordInitialize } from '../../src/checkout/attempts.sql.ts';
+import { addPayment, placeOrder } from '../../src/checkout/checkout.sql.ts';
+import type { Queryable } from '../../src/platform/database/database.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { hintAndClaim } from '../../src/settlement/checks/repository.ts';
-import { loadPayment, recordSettlement } from '../../src/settlement/repository.ts';
-import { createWebhookStore } from '../../src/webhooks/repository.ts';
+import { hintAndClaim } from '../../src/payments/checks.sql.ts';
+import { loadPayment, recordSettlement } from '../../src/payments/confirm.sql.ts';
+import { createWebhookStore } from '../../src/webhooks/webhooks.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type DuePayment } from '../../src/settlement/checks/repository.ts';
-import { loadPayment } from '../../src/settlement/repository.ts';
+import { type DuePayment } from '../../src/payments/checks.sql.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { findKey } from '../support/invariants/leaks.ts';
 import { post, startProgram, type TestProgram } from '../support/program.ts';

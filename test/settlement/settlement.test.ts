@@ -151,7 +151,7 @@ test('return, webhook and clock at the same instant, ten times over: one release
 });
 
 async function load(reference: string) {
-  const { loadPayment } = await import('../../src/settlement/repository.ts');
+  const { loadPayment } = await import('../../src/payments/confirm.sql.ts');
   const payment = await loadPayment(shop.program.database, reference, 'test');
   if (payment === null) throw new Error('no such payment');
   return payment;

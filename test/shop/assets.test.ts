@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import request from 'supertest';
 import { shopApp, withErrors } from './support.ts';
 
-const FOLDER = new URL('../../src/shop/assets/', import.meta.url);
+const FOLDER = new URL('../../src/demo-shop/assets/', import.meta.url);
 const PICTURES = readdirSync(FOLDER).filter((name) => name.endsWith('.svg'));
 
 describe('assets', () => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
+import { assignSuspense, openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
 import { openBrowser } from '../support/browser.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 

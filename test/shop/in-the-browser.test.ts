@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { readCheckoutForm } from '../../src/checkout/input.ts';
+import { readCheckoutForm } from '../../src/checkout/schemas.ts';
 import type { Order } from '../../src/orders/order.ts';
 import { listen, type RunningServer } from '../../src/platform/http-server.ts';
 import { localeOf } from '../../src/platform/locale.ts';

@@ -5,7 +5,7 @@ import type { Order, OrderStatus } from '../../src/orders/order.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import type { Mode } from '../../src/platform/mode.ts';
 import { notFound, problemHandler } from '../../src/platform/problem.ts';
-import { shopRoutes } from '../../src/shop/routes.ts';
+import { shopRoutes } from '../../src/demo-shop/routes.ts';
 
 /** The content policy that every page must live with: nothing inline, nothing from outside. */
 const contentPolicy = helmet({

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { openDatabase, type Database } from '../../src/platform/database.ts';
+import { openDatabase, type Database } from '../../src/platform/database/database.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';

@@ -1,4 +1,4 @@
-import { indexAlone } from '../../src/platform/postgres/run-script.ts';
+import { indexAlone } from '../../src/platform/database/run-script.ts';
 
 /** What a migration must not do while the version before it still runs, and what to do instead. */
 const FORBIDDEN: readonly [pattern: RegExp, instead: string][] = [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
+import { applyMigrations } from '../../src/platform/database/migrations.ts';
 
 /**
  * One real PostgreSQL for the whole run, with one migrated database in it. Every test file clones that database

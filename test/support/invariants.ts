@@ -15,7 +15,7 @@
  * layer repeats, and holds Retry-After per payment; I26 compares bytes, not times; I27 samples; I29 moves what can be
  * moved in a test (column defaults stay on the true clock); all of PostgreSQL's clock jumps in `npm run chaos`.
  */
-import type { Queryable } from '../../src/platform/database.ts';
+import type { Queryable } from '../../src/platform/database/database.ts';
 import { againstTheService, moneyAddsUp, unknownVerified } from './invariants/at-the-service.ts';
 import { IN_THE_DATABASE } from './invariants/in-the-database.ts';
 import { inTheAnswers } from './invariants/in-the-answers.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Dialect } from '../../src/gateway/dialect.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { defaultDialect } from './dialect.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';

@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/config.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
-import { loadPayment } from '../../src/settlement/repository.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import './patient-pools.ts';
 
 const [database = '', service = '', key = '', reference = '', times = '1'] = process.argv.slice(2);

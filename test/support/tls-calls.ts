@@ -1,5 +1,5 @@
-import { ClientError } from '../../src/gateway/client-error.ts';
-import { createClient } from '../../src/gateway/client.ts';
+import { ClientError } from '../../src/gateway/http/client-error.ts';
+import { createClient } from '../../src/gateway/http/client.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 
 // A process of its own, because Node reads the authorities it trusts (NODE_EXTRA_CA_CERTS) once, at its start.

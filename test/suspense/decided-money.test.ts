@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import type { Payment } from '../../src/settlement/payment.ts';
-import { loadPayment } from '../../src/settlement/repository.ts';
-import type { Decision } from '../../src/suspense/decision.ts';
-import { openSuspense, resolveSuspense } from '../../src/suspense/work-list/repository.ts';
+import type { Payment } from '../../src/payments/payment.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import type { Decision } from '../../src/cases/decision.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';
 import { eventually } from '../support/program.ts';

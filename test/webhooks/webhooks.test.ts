@@ -7,8 +7,8 @@ import {
   isBeingChecked,
   postponeCheck,
   type DuePayment,
-} from '../../src/settlement/checks/repository.ts';
-import { createWebhookStore, type ReceivedWebhook } from '../../src/webhooks/repository.ts';
+} from '../../src/payments/checks.sql.ts';
+import { createWebhookStore, type ReceivedWebhook } from '../../src/webhooks/webhooks.sql.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;

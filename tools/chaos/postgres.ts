@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
-import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
+import { applyMigrations } from '../../src/platform/database/migrations.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { ask } from './ask.ts';
 import { until } from './child.ts';

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../src/platform/database.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { SANDBOX_TEST_KEY } from '../../local/sandbox/keys.ts';

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../src/platform/logger.ts';
-import { applyMigrations } from '../../src/platform/postgres/migrations.ts';
+import { applyMigrations } from '../../src/platform/database/migrations.ts';
 import { startChild } from './child.ts';
 import { THIS_TREE } from './tree.ts';
 import type { World } from './world.ts';
@@ -16,7 +16,7 @@ export async function command(
   world: World,
   ...args: string[]
 ): Promise<{ code: number | null; said: string }> {
-  const child = startChild('src/cli.ts', { cwd: world.folder, env: world.env, args });
+  const child = startChild('src/commands/cli.ts', { cwd: world.folder, env: world.env, args });
   const code = await child.ended;
   return { code, said: child.said() };
 }

@@ -1,4 +1,4 @@
-import { DialectError, type Dialect } from '../../src/gateway/dialect.ts';
+import { DialectError, type Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { classOf, wordsIn } from './conclude-words.ts';
 import { draftDialect } from './draft.ts';
 import type { Conclusion, Need, Words } from './finding.ts';

@@ -1,11 +1,10 @@
 import { sleep } from '../../src/platform/clock.ts';
 import { formatMajor } from '../../src/platform/money.ts';
 import { verifyPath } from '../../src/gateway/messages.ts';
-import { at, stringOf, type Json } from '../../src/gateway/reading.ts';
+import { at, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { classOf } from './conclude-words.ts';
 import type { Said } from './line.ts';
-import type { ObserveParts } from './observe.ts';
-import type { Observed, Sent } from './observed.ts';
+import type { ObserveParts, Observed, Sent } from './observed.ts';
 import { isWord, placesOf } from './places.ts';
 
 const LOOK_MS = 1_000;

@@ -1,5 +1,5 @@
-import type { Dialect } from '../../src/gateway/dialect.ts';
-import { at, firstAt, stringOf, type Json } from '../../src/gateway/reading.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
+import { at, firstAt, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { finding, quoted, type Conclusion, type Finding, type Words } from './finding.ts';
 import type { Observed } from './observed.ts';
 import { placesOf } from './places.ts';

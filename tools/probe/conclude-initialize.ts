@@ -1,7 +1,7 @@
 import { minorDigits } from '../../src/platform/money.ts';
 import { acceptCheckoutUrl } from '../../src/gateway/checkout-url.ts';
-import type { Dialect } from '../../src/gateway/dialect.ts';
-import { at, firstAt, stringOf, type Json } from '../../src/gateway/reading.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
+import { at, firstAt, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { finding, quoted, type Conclusion, type Words } from './finding.ts';
 import type { Observed } from './observed.ts';
 import { commonPlaces } from './places.ts';

@@ -1,7 +1,7 @@
 import { parseMajor } from '../../src/platform/money.ts';
-import type { Dialect } from '../../src/gateway/dialect.ts';
-import { findRecord, readEvidence } from '../../src/gateway/evidence.ts';
-import { at, numberText, stringOf, type Json } from '../../src/gateway/reading.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
+import { findRecord, readEvidence } from '../../src/gateway/records/evidence.ts';
+import { at, numberText, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { classOf, concludeWords } from './conclude-words.ts';
 import { finding, quoted, type Conclusion, type Finding, type Need, type Words } from './finding.ts';
 import type { Observed } from './observed.ts';

@@ -1,8 +1,8 @@
 import type { Secret } from '../../src/platform/secret.ts';
-import type { Dialect, SignatureScheme } from '../../src/gateway/dialect.ts';
-import { dialectSchema } from '../../src/gateway/dialect-schema.ts';
-import { firstAt, stringOf } from '../../src/gateway/reading.ts';
-import { isSignedBy } from '../../src/gateway/signature.ts';
+import type { Dialect, SignatureScheme } from '../../src/gateway/dialect/dialect.ts';
+import { dialectSchema } from '../../src/gateway/dialect/schema.ts';
+import { firstAt, stringOf } from '../../src/gateway/dialect/json-pointer.ts';
+import { isSignedBy } from '../../src/gateway/webhook-signature.ts';
 import { finding, quoted, type Conclusion, type Finding } from './finding.ts';
 import type { Hook } from './listener.ts';
 import type { Observed } from './observed.ts';

@@ -1,6 +1,6 @@
-import { foldWord, type Dialect } from '../../src/gateway/dialect.ts';
-import type { StatusClass } from '../../src/gateway/evidence.ts';
-import type { Json } from '../../src/gateway/reading.ts';
+import { foldWord, type Dialect } from '../../src/gateway/dialect/dialect.ts';
+import type { StatusClass } from '../../src/gateway/records/evidence.ts';
+import type { Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { finding, quoted, type Conclusion, type Finding, type Need, type Words } from './finding.ts';
 
 /** The word before anybody paid, and the word after a person said that they did. No other word can be told. */

@@ -1,5 +1,5 @@
 import type { Secret } from '../../src/platform/secret.ts';
-import type { Dialect } from '../../src/gateway/dialect.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { contentOf } from '../../src/gateway/verify.ts';
 import { concludeHistory } from './conclude-history.ts';
 import { concludeInitialize } from './conclude-initialize.ts';

@@ -1,4 +1,4 @@
-import { parseDialect } from '../../src/gateway/dialect.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import type { Finding } from './finding.ts';
 
 type Members = Record<string, unknown>;

@@ -1,12 +1,10 @@
-import type { Dialect } from '../../src/gateway/dialect.ts';
-import { windowsToAsk } from '../../src/gateway/history-windows.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
+import { windowsToAsk } from '../../src/gateway/history/windows.ts';
 import { HISTORY_PATH } from '../../src/gateway/messages.ts';
-import { at, isRecord, type Json } from '../../src/gateway/reading.ts';
+import { at, isRecord, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import type { Line, Said } from './line.ts';
-import { findPaging, type PagingSeen } from './paging.ts';
+import { findPaging, rowsOf, type PagingSeen, type Query } from './paging.ts';
 import { commonPlaces, parentOf, placesOf } from './places.ts';
-
-export type Query = Record<string, string>;
 
 /** What the history showed. */
 export type HistorySeen = {
@@ -65,11 +63,6 @@ export async function lookAtHistory(
     dialect,
   });
   return { bare, window, records, rows: rows.filter((row) => names(row, references)), paging };
-}
-
-export function rowsOf(document: Json, records: string): readonly Json[] {
-  const list = at(document, records);
-  return Array.isArray(list) ? list : [];
 }
 
 function windowNames({ history: { paging } }: Dialect): readonly (readonly [string, string])[] {

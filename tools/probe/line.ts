@@ -1,8 +1,8 @@
 import { sleep } from '../../src/platform/clock.ts';
-import type { Client, ClientAnswer } from '../../src/gateway/client.ts';
-import { ClientError } from '../../src/gateway/client-error.ts';
-import { readJson, type Json } from '../../src/gateway/reading.ts';
-import { readRetryHint } from '../../src/gateway/retry-after.ts';
+import type { Client, ClientAnswer } from '../../src/gateway/http/client.ts';
+import { ClientError } from '../../src/gateway/http/client-error.ts';
+import { readJson, type Json } from '../../src/gateway/dialect/json-pointer.ts';
+import { readRetryHint } from '../../src/gateway/http/retry-after.ts';
 
 /** One question of the probe and what the service said to it. */
 export type Said = {

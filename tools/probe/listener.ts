@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '../../src/platform/http-server.ts';
-import type { Json } from '../../src/gateway/reading.ts';
-import { readJson } from '../../src/gateway/reading.ts';
+import type { Json } from '../../src/gateway/dialect/json-pointer.ts';
+import { readJson } from '../../src/gateway/dialect/json-pointer.ts';
 
 /** A webhook as it came. */
 export type Hook = {

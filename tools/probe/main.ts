@@ -10,7 +10,7 @@ import { HELP, readFlags, type ProbeFlags } from './flags.ts';
 import { personAtTerminal } from './terminal.ts';
 import { surroundingsOf } from './setup.ts';
 import { DATA_DIR } from '../../local/backing-services.ts';
-import { runProcess } from '../../src/run.ts';
+import { runProcess } from '../../src/bootstrap/run-process.ts';
 
 /** `npm run probe`: finds out what the service really answers, and writes the dialect that reads it. */
 

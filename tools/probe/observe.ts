@@ -1,35 +1,15 @@
 import { sleep, type Clock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { formatMajor, minorDigits, type Money } from '../../src/platform/money.ts';
-import type { Dialect } from '../../src/gateway/dialect.ts';
+import { formatMajor, minorDigits } from '../../src/platform/money.ts';
 import { INITIALIZE_PATH, initializeBody, verifyPath } from '../../src/gateway/messages.ts';
-import { at } from '../../src/gateway/reading.ts';
+import { at } from '../../src/gateway/dialect/json-pointer.ts';
 import { addressesIn } from './conclude-initialize.ts';
 import { lookAtHistory } from './history.ts';
-import type { Line, Said } from './line.ts';
+import type { Said } from './line.ts';
 import type { Listener } from './listener.ts';
-import type { Observed, Sent } from './observed.ts';
-import type { Person } from './person.ts';
+import type { ObserveParts, Observed, Sent } from './observed.ts';
 import { placesOf } from './places.ts';
 import { awaitPayment } from './await-payment.ts';
-
-export type ObserveParts = {
-  line: Line;
-  /** Asks with a key that is none. */
-  stranger: Line;
-  dialect: Dialect;
-  person: Person;
-  listener: Listener | null;
-  clock: Clock;
-  email: string;
-  money: Money;
-  /** Our own origin: redirect addresses lead there. */
-  origin: string;
-  /** Milliseconds for the person to pay; null: nobody pays. */
-  waitMs: number | null;
-  /** Milliseconds for a webhook to come after that. */
-  hookMs: number;
-};
 
 /** The service did not let the probe go on. The message says what it said. */
 export class ProbeError extends Error {

@@ -1,5 +1,9 @@
-import type { Hook } from './listener.ts';
-import type { Said } from './line.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import type { Money } from '../../src/platform/money.ts';
+import type { Hook, Listener } from './listener.ts';
+import type { Person } from './person.ts';
+import type { Line, Said } from './line.ts';
 import type { HistorySeen } from './history.ts';
 
 /** A payment of the probe: we know its reference and its amount, so we can find them in the answers. */
@@ -11,6 +15,24 @@ export type Sent = {
   opened: Said;
   /** Verify before anybody paid. */
   before: Said;
+};
+
+export type ObserveParts = {
+  line: Line;
+  /** Asks with a key that is none. */
+  stranger: Line;
+  dialect: Dialect;
+  person: Person;
+  listener: Listener | null;
+  clock: Clock;
+  email: string;
+  money: Money;
+  /** Our own origin: redirect addresses lead there. */
+  origin: string;
+  /** Milliseconds for the person to pay; null: nobody pays. */
+  waitMs: number | null;
+  /** Milliseconds for a webhook to come after that. */
+  hookMs: number;
 };
 
 /** Everything the service showed. Conclusions are drawn from this and nothing else. */

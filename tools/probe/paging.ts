@@ -1,8 +1,14 @@
 import { stringify } from 'lossless-json';
-import type { Dialect } from '../../src/gateway/dialect.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { HISTORY_PATH } from '../../src/gateway/messages.ts';
-import { at as valueAt, isRecord, numberText, stringOf, type Json } from '../../src/gateway/reading.ts';
-import { rowsOf, type Query } from './history.ts';
+import {
+  at,
+  at as valueAt,
+  isRecord,
+  numberText,
+  stringOf,
+  type Json,
+} from '../../src/gateway/dialect/json-pointer.ts';
 import type { Said } from './line.ts';
 import { placesOf } from './places.ts';
 
@@ -15,6 +21,7 @@ export type PagingSeen = {
   next: Partial<Keys> | null;
 };
 
+export type Query = Record<string, string>;
 type Ask = (query: Query, name: string) => Promise<Said>;
 type Look = {
   ask: Ask;
@@ -134,4 +141,9 @@ function textsAround(document: Json, records: string): [string, string][] {
 
 function isSame(a: Json, b: Json): boolean {
   return a !== undefined && b !== undefined && stringify(a) === stringify(b);
+}
+
+export function rowsOf(document: Json, records: string): readonly Json[] {
+  const list = at(document, records);
+  return Array.isArray(list) ? list : [];
 }

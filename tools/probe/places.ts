@@ -1,4 +1,4 @@
-import { at, isRecord, numberText, type Json } from '../../src/gateway/reading.ts';
+import { at, isRecord, numberText, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 
 /** The pointers of every value in a document that `accept` takes, in the document's order. */
 export function placesOf(document: Json, accept: (value: Json) => boolean, pointer = ''): string[] {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
 import type { Secret } from '../../src/platform/secret.ts';
-import { createClient } from '../../src/gateway/client.ts';
-import { createKeyScrubber } from '../../src/gateway/key-echo.ts';
-import type { Dialect } from '../../src/gateway/dialect.ts';
+import { createClient } from '../../src/gateway/http/client.ts';
+import { createKeyScrubber } from '../../src/gateway/http/redact-key.ts';
+import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { askPerson } from './ask-person.ts';
 import { conclude } from './conclude.ts';
@@ -11,7 +11,8 @@ import { draftDialect } from './draft.ts';
 import type { Conclusion, Words } from './finding.ts';
 import { createLine, type Said } from './line.ts';
 import { jsonOf, type Hook } from './listener.ts';
-import { observe, type ObserveParts } from './observe.ts';
+import { observe } from './observe.ts';
+import type { ObserveParts } from './observed.ts';
 import type { Observed } from './observed.ts';
 
 export type ProbeOptions = Pick<

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Secret } from '../../src/platform/secret.ts';
-import { createKeyScrubber, REDACTED } from '../../src/gateway/key-echo.ts';
+import { createKeyScrubber, REDACTED } from '../../src/gateway/http/redact-key.ts';
 import type { Finding } from './finding.ts';
 import type { Said } from './line.ts';
 import type { Probed } from './probe.ts';

@@ -1,9 +1,9 @@
 import { checksOf } from './order-end.sql.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
-import { findOrderStatus } from '../../src/orders/repository.ts';
+import { findOrderStatus } from '../../src/orders/orders.sql.ts';
 import { sleep, systemClock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
-import type { StartedServer } from '../../src/start-server.ts';
+import type { StartedServer } from '../../src/bootstrap/start-server.ts';
 
 /** One order of the day: what its shopper does, what goes wrong, and where it must end. */
 export type Story = {

@@ -6,10 +6,11 @@ import { endOf, type OrderEnd } from './order-end.sql.ts';
 import { createDatabaseAnew } from '../../local/postgres/database-admin.ts';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { formatReport, type ReconciliationReport } from '../../src/reconciliation/report.ts';
+import { formatReport } from '../../src/reconciliation/report/format-report.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { DATA_DIR, localServices } from '../../local/backing-services.ts';
-import { runProcess } from '../../src/run.ts';
-import { startServer, type StartedServer } from '../../src/start-server.ts';
+import { runProcess } from '../../src/bootstrap/run-process.ts';
+import { startServer, type StartedServer } from '../../src/bootstrap/start-server.ts';
 import { formatTable } from '../../src/platform/table.ts';
 
 /**

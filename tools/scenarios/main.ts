@@ -7,11 +7,11 @@ import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts
 import { createLogger } from '../../src/platform/logger.ts';
 import { formatTable } from '../../src/platform/table.ts';
 import { DATA_DIR, localServices } from '../../local/backing-services.ts';
-import { runProcess } from '../../src/run.ts';
+import { runProcess } from '../../src/bootstrap/run-process.ts';
 import { DECK, type Card } from '../../local/sandbox/faults/deck.ts';
 import { rehearsalsPage } from './page.ts';
 import { playCards, type Rehearsal } from './run-scenarios.ts';
-import { startServer } from '../../src/start-server.ts';
+import { startServer } from '../../src/bootstrap/start-server.ts';
 
 /**
  * `npm run scenario`: rehearses named faults on parts of its own (database, sandbox, ports), beside whatever runs

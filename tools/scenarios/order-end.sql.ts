@@ -1,4 +1,4 @@
-import type { Queryable } from '../../src/platform/database.ts';
+import type { Queryable } from '../../src/platform/database/database.ts';
 
 /** Where an order ended: its status, who found its money, what was released and what stands in suspense. */
 export type OrderEnd = { status: string; foundBy: string | null; releases: number; suspense: string[] };

@@ -1,12 +1,12 @@
 import { createDay } from './demo-day.ts';
 import { endOf, type OrderEnd } from './order-end.sql.ts';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { Card } from '../../local/sandbox/faults/deck.ts';
 import type { End } from './kinds.ts';
 import { PLAYS } from './plays.ts';
-import { releaseCurrency, stoppedCurrencies } from '../../src/settlement/stops/repository.ts';
+import { releaseCurrency, stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
 import { createStage, type Checkout } from './stage.ts';
-import type { StartedServer } from '../../src/start-server.ts';
+import type { StartedServer } from '../../src/bootstrap/start-server.ts';
 
 /** What became of one rehearsal. */
 export type Rehearsal = { card: Card; seen: readonly string[]; end: string; isRight: boolean };

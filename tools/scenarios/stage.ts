@@ -2,9 +2,9 @@ import type { Day } from './demo-day.ts';
 import { endOf } from './order-end.sql.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import { sleep } from '../../src/platform/clock.ts';
-import type { ReconciliationReport } from '../../src/reconciliation/report.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { AirName, DeedName } from '../../local/sandbox/faults/deck.ts';
-import type { StartedServer } from '../../src/start-server.ts';
+import type { StartedServer } from '../../src/bootstrap/start-server.ts';
 
 /** One checkout of the rehearsal. */
 export type Checkout = { orderId: string; reference: string };

@@ -1,9 +1,6 @@
 import { newId } from '../../../src/platform/ids.ts';
-import type { Endpoint } from '../calls.ts';
+import type { Place } from '../calls.ts';
 import type { AirName } from './deck.ts';
-
-/** Where a fault can lie: one of the calls, or the webhooks. */
-export type Place = Endpoint | 'webhook';
 
 /** A fault in the air. What is null does not limit it. */
 export type SetFault = {

@@ -1,6 +1,6 @@
 import { ENDPOINTS } from '../calls.ts';
 import { ANSWER_FAULTS } from './answers.ts';
-import type { Place } from './book.ts';
+import type { Place } from '../calls.ts';
 import type { AnswerFault, Deed, HistoryFault, RecordFault, Told, WebhookFault } from './fault.ts';
 import { HISTORY_FAULTS } from './histories.ts';
 import { LIMIT_FAULTS } from './limits.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import type { LoopWatch } from '../due-loop.ts';
+import type { LoopWatch } from '../poller/poller.ts';
 import { ORDER_ID, REFERENCE, RELEASE, ROWS } from './attributes.ts';
 import type { Attributes, Place, Tracing } from './tracing.ts';
 

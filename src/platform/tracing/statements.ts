@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../database.ts';
+import type { Database, Queryable } from '../database/database.ts';
 import { DB_OPERATION, DB_STATEMENT, DB_SYSTEM } from './attributes.ts';
 import type { SpanStart, Tracing } from './tracing.ts';
 

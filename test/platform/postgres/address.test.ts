@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../../src/config.ts';
-import { openDatabase } from '../../../src/platform/database.ts';
+import { openDatabase } from '../../../src/platform/database/database.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
-import { readAddress } from '../../../src/platform/postgres/address.ts';
+import { readAddress } from '../../../src/platform/database/address.ts';
 import { Secret } from '../../../src/platform/secret.ts';
 import { cloneDatabase } from '../../support/database.ts';
 

@@ -12,7 +12,7 @@ import {
   applyMigrations,
   DatabaseUnreachableError,
   MigrationError,
-} from '../../../src/platform/postgres/migrations.ts';
+} from '../../../src/platform/database/migrations.ts';
 
 import { eventually } from '../../support/program.ts';
 
@@ -232,7 +232,7 @@ test(
     await holder.connect();
     await holder.query('BEGIN; LOCK TABLE drawers');
     const script = `
-    import { applyMigrations } from ${JSON.stringify(new URL('../../../src/platform/postgres/migrations.ts', import.meta.url).href)};
+    import { applyMigrations } from ${JSON.stringify(new URL('../../../src/platform/database/migrations.ts', import.meta.url).href)};
     import { createLogger } from ${JSON.stringify(new URL('../../../src/platform/logger.ts', import.meta.url).href)};
     await applyMigrations({ ...${JSON.stringify({ url, dir })}, logger: createLogger('silent') });`;
     const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {

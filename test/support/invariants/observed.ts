@@ -1,7 +1,7 @@
 import type { CallReport } from '../../../local/sandbox/calls.ts';
 import type { LedgerEntry } from '../../../local/sandbox/control/entry.ts';
 import { parseMajor, type Money } from '../../../src/platform/money.ts';
-import type { Queryable } from '../../../src/platform/database.ts';
+import type { Queryable } from '../../../src/platform/database/database.ts';
 
 /** What the service did, by its own books. */
 export type ServiceBooks = { ledger: readonly LedgerEntry[]; calls: CallReport };

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../src/platform/database.ts';
+import type { Queryable } from '../../../src/platform/database/database.ts';
 import type { CheckoutAnswer } from '../program.ts';
 import type { Observed } from '../invariants.ts';
 

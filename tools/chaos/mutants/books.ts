@@ -1,11 +1,11 @@
 import type { Mutant } from './mutant.ts';
 
 const BY_RECONCILING = ['test/reconciliation/classes.test.ts', 'test/reconciliation/run.test.ts'];
-const RULES = 'src/reconciliation/classification/rules.ts';
-const TALLIES = 'src/reconciliation/tallies/repository.ts';
-const MATCH = 'src/reconciliation/matching/repository.ts';
-const CONTESTED = 'src/reconciliation/contested/repository.ts';
-const STAGING = 'src/reconciliation/staging/repository.ts';
+const RULES = 'src/reconciliation/compare/rules.ts';
+const TALLIES = 'src/reconciliation/compare/bucket-checksums.sql.ts';
+const MATCH = 'src/reconciliation/compare/matching.sql.ts';
+const CONTESTED = 'src/reconciliation/compare/conflicts.sql.ts';
+const STAGING = 'src/reconciliation/import/staging.sql.ts';
 const SEVERAL_ROWS = ['test/reconciliation/several-rows.test.ts'];
 const CONTRADICTED = ['test/reconciliation/contradicted.test.ts'];
 const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
@@ -38,7 +38,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the window is ignored',
-    file: 'src/reconciliation/matching/scope.ts',
+    file: 'src/reconciliation/compare/scope.ts',
     find: '($3::timestamptz IS NULL OR ${payments}.created_at >= $3)',
     replace: '($3::timestamptz IS NULL OR true)',
     breaks: 'payments outside of the window are called absent',
@@ -46,7 +46,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the books need not close',
-    file: 'src/reconciliation/report.ts',
+    file: 'src/reconciliation/report/report.ts',
     find: 'const hasFindings = items.length > 0 || !closes || unclassified > 0;',
     replace: 'const hasFindings = items.length > 0 || unclassified > 0;',
     breaks: 'a row that was lost is not missed',
@@ -166,7 +166,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'rows without an id are one',
-    file: 'src/reconciliation/staging/tuples.ts',
+    file: 'src/reconciliation/import/copy-writer.ts',
     find: 'out.putAll(fieldOf(Buffer.from(BYTES + fingerprintOf(bytes, row.from, row.to))))',
     replace: 'out.putAll(NULL)',
     breaks: 'two charges on one reference count as one',
@@ -214,7 +214,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a run asks although another check waits for its answer',
-    file: 'src/settlement/checks/repository.ts',
+    file: 'src/payments/checks.sql.ts',
     find: 'AND o.id = p.order_id AND (${IS_BEING_CHECKED}) IS NOT TRUE',
     replace: 'AND o.id = p.order_id',
     breaks: 'an answer asked for earlier is written later, and undoes what the run found',
@@ -222,7 +222,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'fees are money that the service still holds',
-    file: 'src/reconciliation/cash/proof.ts',
+    file: 'src/reconciliation/report/balances.ts',
     find: 'available + pending + transferred + fees;',
     replace: 'available + pending + transferred;',
     breaks: 'the proof of the balance never holds',
@@ -238,7 +238,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the fee of a row that was read twice is taken off twice',
-    file: 'src/reconciliation/staging/repository.ts',
+    file: 'src/reconciliation/import/staging.sql.ts',
     find: 'GROUP BY reference, service_id, currency',
     replace: 'GROUP BY seq, currency',
     breaks: 'a page that moved while it was read makes the cash proof fail, or hides money that is missing',
@@ -246,7 +246,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'fees of payments that failed are taken off what was collected',
-    file: 'src/reconciliation/staging/repository.ts',
+    file: 'src/reconciliation/import/staging.sql.ts',
     find: "WHERE seq >= 0 AND status = 'paid' AND fee IS NOT NULL",
     replace: 'WHERE seq >= 0 AND fee IS NOT NULL AND currency IS NOT NULL',
     breaks: 'the cash proof hides money that is missing',
@@ -254,7 +254,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'rows are read by the quick reader though their fees are named',
-    file: 'src/gateway/history-row-reader.ts',
+    file: 'src/gateway/history/row-reader.ts',
     find: 'const isPlainEnough = dialect.history.fee === undefined;',
     replace: 'const isPlainEnough = true;',
     breaks: 'a long list fails to be staged, or its fees are a difference',

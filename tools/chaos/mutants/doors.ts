@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const SIGNATURE = 'src/gateway/signature.ts';
-const WEBHOOKS = 'src/webhooks/repository.ts';
+const SIGNATURE = 'src/gateway/webhook-signature.ts';
+const WEBHOOKS = 'src/webhooks/webhooks.sql.ts';
 const CHECKOUT = 'src/checkout/routes.ts';
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts', 'test/faults/webhooks.test.ts'];
 const BY_CHECKOUT = ['test/checkout/checkout.test.ts', 'test/checkout/idempotency.test.ts'];
@@ -35,7 +35,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a webhook postpones what was due',
-    file: 'src/settlement/checks/hint.sql.ts',
+    file: 'src/payments/hint.sql.ts',
     find: 'next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}',
     replace: 'next_check_at = GREATEST(p.next_check_at, CASE WHEN NOT ${isTaken}',
     breaks: 'hints have no effect',
@@ -107,7 +107,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the e-mail is no part of the request',
-    file: 'src/checkout/idempotency/key.ts',
+    file: 'src/checkout/idempotency-key.ts',
     find: 'return [input.email, input.currency ?? null,',
     replace: 'return [input.currency ?? null,',
     breaks: "a guessed key shows somebody else's checkout",
@@ -123,7 +123,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a basket in a stopped currency is sold',
-    file: 'src/checkout/repository.ts',
+    file: 'src/checkout/checkout.sql.ts',
     find: 'WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))',
     replace: 'WHERE (key IS NULL OR id IN (SELECT order_id FROM claimed))',
     breaks: 'the error of unit goes on with every shopper',
@@ -151,7 +151,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'any site may start checkouts',
-    file: 'src/checkout/foreign-origin.ts',
+    file: 'src/checkout/check-origin.ts',
     find: `if (!isListed && !isOurs(origin, site)) throw new Problem('foreign-origin', { detail: HOW_TO_ALLOW });`,
     replace: '',
     breaks: "a stranger's page sends its visitors shopping",
@@ -175,7 +175,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an order shows its e-mail',
-    file: 'src/orders/repository.ts',
+    file: 'src/orders/orders.sql.ts',
     find: '(SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,',
     replace: 'NULL, o.email) AS reference,',
     breaks: 'who shares an order page shares an address',
@@ -183,7 +183,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the admin guard lets everybody in',
-    file: 'src/operations/admin-guard.ts',
+    file: 'src/admin/login/guard.ts',
     find: `if (!isAllowed(req)) throw new Problem(isEmpty ? 'not-found' : 'unauthorized');`,
     replace: '',
     breaks: 'metrics for the world',
@@ -239,7 +239,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'whoever knows an e-mail is led to its payment page',
-    file: 'src/checkout/idempotency/key.ts',
+    file: 'src/checkout/idempotency-key.ts',
     find: "digest([network, page, ...canonical(basket)]).toString('hex')",
     replace: "digest([...canonical(basket)]).toString('hex')",
     breaks: "a stranger sees a shopper's checkout",
@@ -247,7 +247,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the same form is the same request for ever',
-    file: 'src/checkout/repository.ts',
+    file: 'src/checkout/checkout.sql.ts',
     find: "WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}') AND",
     replace: 'WHERE false AND',
     breaks: 'who wants it a second time is told that it is paid',
@@ -255,7 +255,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a live key without an address is taken',
-    file: 'src/config-rules.ts',
+    file: 'src/config/rules.ts',
     find: '(live || production) && v.GATEWAY_URL === undefined,',
     replace: 'production && v.GATEWAY_URL === undefined,',
     breaks: 'the sandbox pays live orders',
@@ -263,7 +263,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a live key goes to any program on this machine',
-    file: 'src/config-rules.ts',
+    file: 'src/config/rules.ts',
     find: `live && isHere && !production && v.ALLOW_LIVE_KEY_ON_LOOPBACK !== 'on',`,
     replace: 'false,',
     breaks: 'a stand-in that was left running pays live orders',
@@ -311,7 +311,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a viewer acts',
-    file: 'src/operations/admin-guard.ts',
+    file: 'src/admin/login/guard.ts',
     find: `if (!isLooking && whoIs(req)?.operator.role === 'viewer') throw new Problem('viewer-may-not-act');`,
     replace: '',
     breaks: 'who was to look resolves findings',
@@ -319,7 +319,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an operator signs as anybody',
-    file: 'src/operations/admin-guard.ts',
+    file: 'src/admin/login/guard.ts',
     find: `if (isNamed) fields.set('by', name);`,
     replace: '',
     breaks: 'the journal names whom somebody typed',
@@ -343,7 +343,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an e-mail address has no limit for the day',
-    file: 'src/checkout/limits.ts',
+    file: 'src/checkout/rate-limits.ts',
     find: 'await count(byEmailDaily, key);',
     replace: '',
     breaks: 'a stranger has the service write to somebody all day',
@@ -351,7 +351,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'IPv4 behind NAT64 counts as public',
-    file: 'src/gateway/address-guard.ts',
+    file: 'src/gateway/http/address-guard.ts',
     find: "inner.addSubnet(`${NAT64}${network}`, 96 + prefix, 'ipv6');",
     replace: '',
     breaks: 'a bent name hands the live key to a machine of our own',
@@ -359,7 +359,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a bookmark keeps a record as it came',
-    file: 'src/gateway/history-repetition.ts',
+    file: 'src/gateway/history/repeat-detector.ts',
     find: "sha256: createHash('sha256').update(record).digest('base64')",
     replace: "sha256: record.toString('base64')",
     breaks: 'what the service says of a person stands in a table that nobody looks at',
@@ -375,7 +375,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a process that stops cuts its requests after five seconds',
-    file: 'src/start-server.ts',
+    file: 'src/bootstrap/start-server.ts',
     find: 'const ANSWERED_WITHIN_MS = 9_000;',
     replace: 'const ANSWERED_WITHIN_MS = 5_000;',
     breaks: 'at each deployment shoppers lose a checkout, and leave a payment in doubt',
@@ -383,7 +383,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an intent is forgotten when the page is loaded again',
-    file: 'src/storefront/checkout-client.js',
+    file: 'src/api-docs/client/checkout-client.js',
     find: "localStorage.getItem(INTENTS) ?? '{}'",
     replace: 'onThisPage',
     breaks: 'a reload makes a second order, and both can be paid',
@@ -391,7 +391,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an intent outlives its paid order',
-    file: 'src/storefront/checkout-client.js',
+    file: 'src/api-docs/client/checkout-client.js',
     find: "const FINISHED = new Set(['paid', 'cancelled']);",
     replace: 'const FINISHED = new Set();',
     breaks: 'who wants the same thing again is told that it is paid',
@@ -399,7 +399,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'orders of any size are taken',
-    file: 'src/orders/input.ts',
+    file: 'src/orders/schemas.ts',
     find: 'const MAX_LINES_BYTES = 64 * 1_024;',
     replace: 'const MAX_LINES_BYTES = 256 * 1_024;',
     breaks: 'a paid order cannot be delivered, because its receiver refuses the size',

@@ -1,11 +1,11 @@
 import type { Mutant } from './mutant.ts';
 
-const DECIDE = 'src/settlement/decide.ts';
+const DECIDE = 'src/payments/decide.ts';
 const BY_DECIDING = ['test/settlement/decide.test.ts'];
-const VALUES = 'src/gateway/field-values.ts';
-const CLAIMS = 'src/gateway/claims.ts';
-const MEANING = 'src/gateway/field-meaning.ts';
-const CONTRADICTIONS = 'src/gateway/contradictions.ts';
+const VALUES = 'src/gateway/records/field-values.ts';
+const CLAIMS = 'src/gateway/records/claims.ts';
+const MEANING = 'src/gateway/records/field-meaning.ts';
+const CONTRADICTIONS = 'src/gateway/records/contradictions.ts';
 const BY_READING = ['test/gateway/evidence.test.ts', 'test/gateway/verify.test.ts'];
 const BY_DECISION = ['test/suspense/decided-money.test.ts'];
 const DECIDED_IN_THE_DATABASE = 'prisma/migrations/20261122010000_decided_money/migration.sql';
@@ -33,7 +33,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a decision that comes while an answer is on its way is overlooked',
-    file: 'src/settlement/record.sql.ts',
+    file: 'src/payments/record.sql.ts',
     find: 'AND p.suspense_changes = g.suspense_seen',
     replace: '',
     breaks: 'settling fails for the whole group, and a stale answer frees money in suspense',
@@ -41,7 +41,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'items count money twice that was accounted for',
-    file: 'src/suspense/repository.ts',
+    file: 'src/cases/suspense.sql.ts',
     find: `coalesce(sum(i.amount), 0) AS amount`,
     replace: `0 * coalesce(sum(i.amount), 0) AS amount`,
     breaks: 'one charge is refunded twice',
@@ -57,7 +57,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a contradiction is told once for ever',
-    file: 'src/settlement/record.sql.ts',
+    file: 'src/payments/record.sql.ts',
     find: `s.outcome <> 'paid' AND s.outcome IS DISTINCT FROM (`,
     replace: `s.outcome NOT IN ('paid', 'unknown_status') AND s.outcome IS DISTINCT FROM (`,
     breaks: 'a chargeback of a paid order is not told',
@@ -65,7 +65,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'one shopper stops a currency',
-    file: 'src/settlement/record.sql.ts',
+    file: 'src/payments/record.sql.ts',
     find: `AND t.order_id <> s.order_id`,
     replace: '',
     breaks: 'a slip of one shopper closes the shop for all of them',
@@ -289,7 +289,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'names run together are not cut',
-    file: 'src/gateway/field-words.ts',
+    file: 'src/gateway/records/field-words.ts',
     find: `return parts.flatMap((part) => cut(part, new Set()) ?? [part]);`,
     replace: `return parts;`,
     breaks: 'amountpaid: 1 pays',
@@ -321,7 +321,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'zero refunded is a refund',
-    file: 'src/gateway/taken-back.ts',
+    file: 'src/gateway/records/taken-back.ts',
     find: `return !ZERO.test(text) && !NONE.has(foldWord(text));`,
     replace: `return !NONE.has(foldWord(text));`,
     breaks: 'refundedAmount: 0 holds every payment',
@@ -371,7 +371,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a row that contradicts itself is paid',
-    file: 'src/gateway/history-row-careful.ts',
+    file: 'src/gateway/history/row-parser.ts',
     find: `evidence.contradiction === null ? evidence.status : 'unknown'`,
     replace: `evidence.status`,
     breaks: 'a refunded payment is matched',
@@ -379,7 +379,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the quick reader looks at names once',
-    file: 'src/gateway/history-row-quick.ts',
+    file: 'src/gateway/history/streaming/row-fast-path.ts',
     find: `if (checks !== null && status?.is === 'paid' && !checks(bytes)) return null;`,
     replace: '',
     breaks: 'a refunded payment behind an honest one is matched',
@@ -387,7 +387,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the quick reader compares an amount with the sample',
-    file: 'src/gateway/history-row-checks.ts',
+    file: 'src/gateway/history/row-checks.ts',
     find: `const isSampleSound = ofMoney === null && !contradicts(claim, NOTHING_READ, dialect);`,
     replace: `const isSampleSound = true;`,
     breaks: 'amountReceived 25 beside amount 30 is matched',
@@ -411,7 +411,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'small letters are not folded',
-    file: 'src/orders/input.ts',
+    file: 'src/orders/schemas.ts',
     find: `const currency = payableCurrency(parsed.data.currency) ?? parsed.data.currency;`,
     replace: `const { currency } = parsed.data;`,
     breaks: 'POST /orders with ngn ends with 500',
@@ -419,7 +419,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an order and its lines are not compared with what was placed',
-    file: 'src/operations/proof/contradictions.sql.ts',
+    file: 'src/reporting/contradictions.sql.ts',
     find: "OR j.detail ->> 'order' <> order_hash(",
     replace: "OR '' <> order_hash(",
     breaks: 'every order is said to be changed, and nobody looks any more',
@@ -427,7 +427,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'checkout addresses have no digest',
-    file: 'src/checkout/attempts/repository.ts',
+    file: 'src/checkout/attempts.sql.ts',
     find: "'checkout', text_hash(held.url)",
     replace: "'checkout', NULL",
     breaks: 'shoppers are sent to an address that somebody wrote into a row',
@@ -435,7 +435,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'only the first orders are checked',
-    file: 'src/operations/integrity.ts',
+    file: 'src/reporting/integrity.ts',
     find: 'await take(contradictions);',
     replace: 'if (all.orders > 0) await take(contradictions);',
     breaks: 'an edit is found by nobody',

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
-const CLIENT = 'src/gateway/client.ts';
-const EXCHANGE = 'src/gateway/exchange.ts';
+const CLIENT = 'src/gateway/http/client.ts';
+const EXCHANGE = 'src/gateway/http/exchange.ts';
 const BY_WIRE = [
   'test/gateway/wire.test.ts',
   'test/gateway/verify.test.ts',
@@ -13,7 +13,7 @@ const BY_FAULTS = ['test/faults/initialize.test.ts', 'test/faults/verify.test.ts
 export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a call without an answer is sent again',
-    file: 'src/gateway/guarded-client.ts',
+    file: 'src/gateway/traffic/guarded-client.ts',
     find: 'const answer = await client.call(request);',
     replace: 'const answer = await client.call(request).catch(() => client.call(request));',
     breaks: 'one reference is initialized twice, and the shopper may pay twice',
@@ -94,7 +94,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'Retry-After is ignored',
-    file: 'src/gateway/pauses.ts',
+    file: 'src/gateway/traffic/backoff.ts',
     find: 'pauseFor(pause, asked.sec * 1_000);',
     replace: '',
     breaks: 'the service locks us out',
@@ -102,7 +102,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'Retry-After may ask for ever',
-    file: 'src/gateway/retry-after.ts',
+    file: 'src/gateway/http/retry-after.ts',
     find: 'sec: Math.min(seconds, MAX_SEC)',
     replace: 'sec: seconds',
     breaks: 'one header silences the shop for years',
@@ -110,7 +110,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the breaker never opens',
-    file: 'src/gateway/breaker.ts',
+    file: 'src/gateway/traffic/circuit-breaker.ts',
     find: 'if (counts === recent && counts.areBad()) open();',
     replace: '',
     breaks: 'a service that fails gets everything at once when it comes back',
@@ -134,7 +134,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a reset after the request counts as not sent',
-    file: 'src/gateway/client.ts',
+    file: 'src/gateway/http/client.ts',
     find: 'const isSent = !hasFailedToConnect(error) && codeOf(error) !== POOL_IS_CLOSED;',
     replace: 'const isSent = false;',
     breaks: 'the same reference goes out twice',
@@ -167,7 +167,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'calls go by urgency alone',
-    file: 'src/gateway/tokens.ts',
+    file: 'src/gateway/traffic/token-bucket.ts',
     find: 'return 1 + Math.min(kept, Math.max(0, perSecond * pace - 1));',
     replace: 'return 1;',
     breaks: 'a flood of hints takes the calls of those who want to pay',
@@ -175,7 +175,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a share is no claim to the next call',
-    file: 'src/gateway/tokens.ts',
+    file: 'src/gateway/traffic/token-bucket.ts',
     find: 'const own = count >= 1 ? waiting.find((kind) => creditOf(kind) >= 1) : undefined;',
     replace: 'const own = waiting.find((kind) => creditOf(kind) > 1e9);',
     breaks: 'the schedule stands still while people are busy',
@@ -183,7 +183,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'no slot is kept for anybody',
-    file: 'src/gateway/budget.ts',
+    file: 'src/gateway/traffic/rate-limiter.ts',
     find: 'each === lane ? each.inFlight : Math.max(each.inFlight, each.kept)',
     replace: 'each.inFlight',
     breaks: 'hints at a slow service leave checkouts no slot',
@@ -191,7 +191,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a 429 slows nothing down',
-    file: 'src/gateway/guarded-client.ts',
+    file: 'src/gateway/traffic/guarded-client.ts',
     find: 'if (answer.status === 429) budget.slowDown();',
     replace: '',
     breaks: 'a service with a lower limit than our budget refuses checkouts because of hints',
@@ -199,7 +199,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a stream is read as it comes',
-    file: 'src/gateway/client.ts',
+    file: 'src/gateway/http/client.ts',
     find: 'body: scrubber.cleanStream(counted(body, request.maxBytes))',
     replace: 'body: counted(body, request.maxBytes)',
     breaks: 'a history row whose reference is the key puts it into rows that nobody can delete',
@@ -207,7 +207,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'nothing of a chunk is held back',
-    file: 'src/gateway/key-echo.ts',
+    file: 'src/gateway/http/redact-key.ts',
     find: 'const cut = cutOf(text.length - longest, found);',
     replace: 'const cut = text.length;',
     breaks: 'a key that lies across two chunks is stored',

@@ -1,8 +1,8 @@
 import type { Mutant } from './mutant.ts';
 
-const CHECKS = 'src/settlement/checks/repository.ts';
-const HINTS = 'src/settlement/checks/hint.sql.ts';
-const RECORD = 'src/settlement/record.sql.ts';
+const CHECKS = 'src/payments/checks.sql.ts';
+const HINTS = 'src/payments/hint.sql.ts';
+const RECORD = 'src/payments/record.sql.ts';
 const BY_SETTLING = ['test/settlement/settlement.test.ts', 'test/faults/waiting.test.ts'];
 const BY_HINTS = ['test/settlement/hints.test.ts'];
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts'];
@@ -12,7 +12,7 @@ const BY_KILLING = ['test/kill-points/settlement.test.ts'];
 export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the release is not in the transaction that pays',
-    file: 'src/settlement/settle.ts',
+    file: 'src/payments/confirm.ts',
     find: 'if (await recordSettlement(database, settlement, planRelease(payment.orderId))) {',
     replace:
       "if ((!decision.release || (await recordSettlement(database, { ...settlement, decision: { ...decision, release: false } }, planRelease(payment.orderId)))) && (await recordSettlement(database, decision.release ? { ...settlement, payment: { ...payment, status: 'paid' } } : settlement, planRelease(payment.orderId)))) {",
@@ -38,7 +38,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an unreadable answer expires',
-    file: 'src/settlement/settle.ts',
+    file: 'src/payments/confirm.ts',
     find: `if (outcome === 'unreadable') {`,
     replace: 'if (false) {',
     breaks: 'a payment is closed by a page of a proxy',
@@ -46,7 +46,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'expired without asking',
-    file: 'src/settlement/due-payments.ts',
+    file: 'src/payments/due-payments.ts',
     find: 'await postponeCheck(database, reference, pauseSec, notBeforeSec);',
     replace:
       'await (payment.ageSec > 691_200 ? database.query("UPDATE payments SET status = \'expired\', next_check_at = NULL WHERE reference = $1", [reference]) : postponeCheck(database, reference, pauseSec, notBeforeSec));',
@@ -111,7 +111,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'hints cost a call each',
-    file: 'src/settlement/schedule.ts',
+    file: 'src/payments/recheck-schedule.ts',
     find: '[0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];',
     replace: '[0, 0, 0, 0, 0, 0, 0];',
     breaks: 'a flood of webhooks is a flood of calls',
@@ -127,7 +127,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'rows are locked in the order of references',
-    file: 'src/settlement/lock-order.ts',
+    file: 'src/payments/lock-order.ts',
     find: `LOCK_ORDER = 'p.order_id, p.reference'`,
     replace: `LOCK_ORDER = 'p.reference'`,
     breaks: 'settlements and checkouts wait for each other, until PostgreSQL ends one of them',
@@ -135,7 +135,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a commit is not waited for',
-    file: 'src/platform/database.ts',
+    file: 'src/platform/database/database.ts',
     find: `await client.query('COMMIT');`,
     replace: `void client.query('COMMIT').catch(() => undefined);`,
     breaks: 'a failed commit is answered as done',
@@ -143,7 +143,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a connection that breaks as it is handed out is nobody’s',
-    file: 'src/platform/database.ts',
+    file: 'src/platform/database/database.ts',
     find: `pool.on('connect', (client) => client.on('error', () => undefined));`,
     replace: '',
     breaks: 'a restart of PostgreSQL ends servers that a query would have outlived',
@@ -159,7 +159,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what the next version has not ended to migrate keeps this one from starting',
-    file: 'src/platform/postgres/migration-history.ts',
+    file: 'src/platform/database/migration-history.ts',
     find: ' && names.has(row.migration_name)',
     replace: '',
     breaks: 'a server that dies while an index is built stays dead',
@@ -167,7 +167,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a migration that died is taken for undone',
-    file: 'src/platform/postgres/migrations.ts',
+    file: 'src/platform/database/migrations.ts',
     find: 'if (begun.length > 0) await finishCommitted(session);',
     replace: '',
     breaks: 'a script that was committed runs again, and its money is moved twice',
@@ -175,7 +175,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'half of a migration is taken for nothing',
-    file: 'src/platform/postgres/migration-refusals.ts',
+    file: 'src/platform/database/migration-refusals.ts',
     find: 'return mayLeaveHalf(sql) || !isTextOf(sql, row);',
     replace: 'return false;',
     breaks: 'a migration runs over the half that it left',
@@ -226,7 +226,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'three days count from the release',
-    file: 'src/fulfilment/repository.ts',
+    file: 'src/fulfilment/releases.sql.ts',
     find: 'extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec"',
     replace: 'extract(epoch FROM now() - least(c.tried_since, c.released_at))::float8 AS "tryingForSec"',
     breaks: 'a release that waited for its receiver is given up after one failure',
@@ -234,7 +234,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'days in which nobody tried to deliver count',
-    file: 'src/fulfilment/repository.ts',
+    file: 'src/fulfilment/releases.sql.ts',
     find: 'coalesce(tried_since + (now() - greatest(next_check_at, leased_until)), now())',
     replace: 'coalesce(tried_since, now())',
     breaks: 'after a restored backup releases are given up at the first failure',
@@ -266,7 +266,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'pauses between hints do not grow',
-    file: 'src/settlement/schedule.ts',
+    file: 'src/payments/recheck-schedule.ts',
     find: '[0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];',
     replace: '[0, 0, 0, 10];',
     breaks: 'hints at payments that nobody pays take calls for ever',
@@ -338,7 +338,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'hints are followed without a limit for each address',
-    file: 'src/webhooks/limits.ts',
+    file: 'src/webhooks/rate-limits.ts',
     find: 'const ASKED_AT_ONCE_PER_SEC = 4;',
     replace: 'const ASKED_AT_ONCE_PER_SEC = 400;',
     breaks: 'one address fills the queue of calls, and honest webhooks wait behind it',
@@ -346,7 +346,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'shoppers of one address have the service asked without a limit',
-    file: 'src/checkout/return.ts',
+    file: 'src/checkout/handle-return.ts',
     find: 'const MAX_AT_ONCE = 2;',
     replace: 'const MAX_AT_ONCE = 200;',
     breaks: 'a dozen addresses fill the queue, and no shopper gets a turn',
@@ -354,7 +354,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'far checks are not spread',
-    file: 'src/settlement/schedule.ts',
+    file: 'src/payments/recheck-schedule.ts',
     find: 'return pauseSec < MIN_SPREAD_SEC',
     replace: 'return pauseSec > 0',
     breaks: 'what was opened in one burst is looked at in one burst for eight days',

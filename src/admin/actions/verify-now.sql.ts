@@ -1,0 +1,22 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+
+export type AskRequest = {
+  reference: string;
+  by: string;
+  note: string;
+  /** The webhook that is acted upon again, where it is one. */
+  webhook: string | null;
+};
+
+/** Writes into the order's story that a person asks. @returns the order's id, or null when the payment is not ours */
+export async function noteAsking(db: Queryable, mode: Mode, ask: AskRequest): Promise<string | null> {
+  const [row] = await db.query<{ orderId: string }>(
+    `INSERT INTO journal (order_id, event, reference, cause, detail)
+     SELECT order_id, 'check-asked', reference, 'operator:' || $3, jsonb_strip_nulls(jsonb_build_object('note', $4::text, 'webhook', $5::text))
+     FROM payments WHERE reference = $1 AND mode = $2
+     RETURNING order_id AS "orderId"`,
+    [ask.reference, mode, ask.by, ask.note, ask.webhook],
+  );
+  return row?.orderId ?? null;
+}

@@ -1,0 +1,39 @@
+import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Mode } from '../../platform/mode.ts';
+import { hintAndClaim, postponeCheck } from '../../payments/checks.sql.ts';
+import type { Settle } from '../../payments/confirm.ts';
+import type { Told } from './flash-message.ts';
+import { noteAsking, type AskRequest } from './verify-now.sql.ts';
+
+/**
+ * A person wants the service asked about a payment now. It is a hint like any other: it proves nothing, it is acted
+ * upon at most once in ten seconds, and when the service cannot be asked the clock goes on.
+ */
+export type AskService = (ask: AskRequest) => Promise<Told>;
+
+export type AskParts = { database: Database; mode: Mode; settle: Settle; logger: Logger };
+
+const RETRY_SEC = 5;
+
+export function createAskService({ database, mode, settle, logger }: AskParts): AskService {
+  return async (ask) => {
+    const { reference, by } = ask;
+    const orderId = await noteAsking(database, mode, ask);
+    if (orderId === null) return { unknown: 1 };
+    logger.info({ reference, orderId, by }, 'a person has the service asked');
+    const payment = await hintAndClaim(database, reference, mode, { isTrusted: true });
+    if (payment?.isClaimed !== true) return { 'asked-soon': 1 };
+    try {
+      await settle(payment, 'operator');
+      return { asked: 1 };
+    } catch (error) {
+      if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
+      const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
+      logger.warn({ reference, orderId, reason: error.message, notBeforeSec }, 'check postponed');
+      await postponeCheck(database, reference, RETRY_SEC, notBeforeSec);
+      return { 'not-answered': 1 };
+    }
+  };
+}

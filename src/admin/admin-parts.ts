@@ -1,0 +1,21 @@
+import type { RequestHandler } from 'express';
+import type { Redeliver } from '../fulfilment/redeliver.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { AdminGuard } from './login/guard.ts';
+import type { AskService } from './actions/verify-now.ts';
+import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
+
+/** What the pages of operations are made of. */
+export type AdminParts = {
+  database: Database;
+  gateway: Gateway;
+  guard: AdminGuard;
+  /** Reads the body of a form, for {@link AdminGuard.requireForm} and the deed behind it. */
+  form: RequestHandler;
+  askService: AskService;
+  redeliver: Redeliver;
+  /** Whether anybody is told of releases. */
+  hasReceiver: boolean;
+  workerWatch: WorkerWatch;
+};

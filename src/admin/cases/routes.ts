@@ -1,0 +1,75 @@
+import { Router } from 'express';
+import { sendPage } from '../../platform/html.tsx';
+import { openFindings } from '../../cases/findings.ts';
+import { isDecision } from '../../cases/decision.ts';
+import { openSuspense } from '../../cases/suspense-list.sql.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { deedHandler, frameOf } from '../actions/action-handler.ts';
+import type { DeedForm } from '../actions/action-form.ts';
+import { findingDeeds, suspenseDeeds } from './case-actions.ts';
+import { openFindingCounts, openSuspenseSums } from '../../reporting/shop-state.sql.ts';
+import { filterParams, readFilter } from './filter.ts';
+import { FindingsPage, SureOfFindings } from './findings-page.tsx';
+import { pageOf, wantedBy } from './pagination.ts';
+import { SureOfSuspense, SuspensePage } from './suspense-page.tsx';
+import { isSeen, readTicks } from './selection.ts';
+
+/** The two lists a person works through. Whatever is done is done by what the command line calls, too. */
+export function workListRoutes(parts: AdminParts): Router {
+  const { database, gateway, guard, form } = parts;
+  const router = Router();
+  const { mode } = gateway;
+  const posted = [guard.requireLogin, form, guard.requireForm];
+  const backTo = (address: string) => (_req: unknown, fields: URLSearchParams) => {
+    const params = filterParams(readFilter(Object.fromEntries(fields)), null);
+    return `${address}?${new URLSearchParams(params).toString()}`;
+  };
+
+  router.get('/admin/findings', guard.requireLogin, async (req, res) => {
+    const filter = readFilter(req.query);
+    const counts = await openFindingCounts(database, mode, true);
+    const found = await openFindings(database, mode, wantedBy(filter));
+    const frame = frameOf(guard, mode, req);
+    sendPage(res, FindingsPage({ frame, filter, ...pageOf(found, counts, filter) }));
+  });
+  router.post(
+    '/admin/findings',
+    ...posted,
+    deedHandler(backTo('/admin/findings'), findingDeeds(database, mode), async (deed, req) => {
+      if (!isUnasked(deed)) return null;
+      const ticks = readTicks(deed.ids);
+      const wanted = { after: 0n, limit: ticks.length, ids: ticks.map(({ id }) => id) };
+      const rows = (await openFindings(database, mode, wanted)).filter(isSeen(ticks));
+      return rows.length === 0
+        ? null
+        : SureOfFindings({ frame: frameOf(guard, mode, req), form: deed, rows });
+    }),
+  );
+
+  router.get('/admin/suspense', guard.requireLogin, async (req, res) => {
+    const filter = readFilter(req.query);
+    const sums = await openSuspenseSums(database, mode);
+    const found = await openSuspense(database, mode, wantedBy(filter));
+    const frame = frameOf(guard, mode, req);
+    sendPage(res, SuspensePage({ frame, filter, ...pageOf(found, sums, filter) }));
+  });
+  router.post(
+    '/admin/suspense',
+    ...posted,
+    deedHandler(backTo('/admin/suspense'), suspenseDeeds(database, mode), async (deed, req) => {
+      const decision = deed.field('decision') ?? '';
+      if (!isUnasked(deed) || !isDecision(decision)) return null;
+      const ticks = readTicks(deed.ids);
+      const ids = ticks.map(({ id }) => id);
+      const rows = (await openSuspense(database, mode, { ids })).filter(isSeen(ticks));
+      if (rows.length === 0) return null;
+      return SureOfSuspense({ frame: frameOf(guard, mode, req), form: deed, rows, decision });
+    }),
+  );
+  return router;
+}
+
+/** Whether a person wants rows resolved and has not been shown yet what that will be. */
+function isUnasked({ deed, field }: DeedForm): boolean {
+  return deed === 'resolve' && field('sure') !== 'yes';
+}

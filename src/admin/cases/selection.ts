@@ -1,0 +1,40 @@
+import type { Told } from '../actions/flash-message.ts';
+
+/** A ticked row, and which version of it the person looked at. */
+export type Tick = { id: bigint; seen: string | null };
+
+const TICK = /^(\d{1,18})(?:@(-?\d{1,20}))?$/;
+
+/** What the box of a row sends. */
+export function tickOf({ id, version }: { id: bigint; version: string }): string {
+  return `${id}@${version}`;
+}
+
+export function readTicks(ids: readonly string[]): Tick[] {
+  return ids.flatMap((text) => {
+    const [, id, seen] = TICK.exec(text) ?? [];
+    return id === undefined ? [] : [{ id: BigInt(id), seen: seen ?? null }];
+  });
+}
+
+/** Whether a row was ticked, and is still what the person looked at. */
+export function isSeen(ticks: readonly Tick[]): (row: { id: bigint; version: string }) => boolean {
+  return ({ id, version }) => ticks.some((tick) => tick.id === id && [null, version].includes(tick.seen));
+}
+
+/**
+ * Does something to each ticked row, one after the other, and counts. What somebody else ended or changed since the page
+ * was shown stays as that person left it, and is told.
+ * @param stillOpen which of the rows are open after all
+ */
+export async function forEachTick(
+  ticks: readonly Tick[],
+  word: keyof Told,
+  act: (tick: Tick) => Promise<boolean>,
+  stillOpen: (ids: readonly bigint[]) => Promise<readonly bigint[]>,
+): Promise<Told> {
+  const left: bigint[] = [];
+  for (const tick of ticks) if (!(await act(tick))) left.push(tick.id);
+  const changed = left.length === 0 ? 0 : (await stillOpen(left)).length;
+  return { [word]: ticks.length - left.length, changed, gone: left.length - changed };
+}

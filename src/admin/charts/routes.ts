@@ -1,0 +1,37 @@
+import { Router } from 'express';
+import { systemClock } from '../../platform/clock.ts';
+import { sendPage } from '../../platform/html.tsx';
+import { localeOf } from '../../platform/locale.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { frameOf } from '../actions/action-handler.ts';
+import { openFindingCounts } from '../../reporting/shop-state.sql.ts';
+import { ChartsPage } from './charts-page.tsx';
+import { heldDays, settledDays } from './charts.sql.ts';
+import { collectedPerDay, findingsByAge, timeToSettle } from './series.ts';
+
+const DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** What people would rather look at than read. */
+export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
+  const router = Router();
+  const { mode } = gateway;
+  router.get('/admin/charts', guard.requireLogin, async (req, res) => {
+    const [settled, held, findings] = await Promise.all([
+      settledDays(database, mode, DAYS),
+      heldDays(database, mode, DAYS),
+      openFindingCounts(database, mode),
+    ]);
+    const today = systemClock.now().getTime();
+    const days = Array.from({ length: DAYS }, (_, ago) =>
+      new Date(today - (DAYS - 1 - ago) * DAY_MS).toISOString().slice(0, 10),
+    );
+    const charts = [
+      ...collectedPerDay(settled, held, days, localeOf(req.get('accept-language'))),
+      timeToSettle(settled, DAYS),
+      findingsByAge(findings),
+    ];
+    sendPage(res, ChartsPage({ frame: frameOf(guard, mode, req), charts, days: DAYS }));
+  });
+  return router;
+}

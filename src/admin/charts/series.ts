@@ -1,0 +1,111 @@
+import { AGES } from '../cases/filter.ts';
+import { displayMoney, minorDigits } from '../../platform/money.ts';
+import type { OpenWork } from '../../reporting/shop-state.sql.ts';
+import { WAIT_STEPS_SEC, type HeldDay, type SettledDay } from './charts.sql.ts';
+
+/** A column chart: one column per key, stacked from one part per class. */
+export type Chart = {
+  id: string;
+  title: string;
+  /** One sentence that says what there is to see. */
+  summary: string;
+  keys: readonly string[];
+  classes: readonly string[];
+  /** `values[key][class]`; what is missing is nothing. */
+  values: Record<string, Record<string, number>>;
+  /** How a value reads in the table and on the axis. */
+  format: (value: number) => string;
+};
+
+export const SETTLED = 'settled';
+
+/** What came in per day, by what became of it: one chart for each currency. */
+export function collectedPerDay(
+  settled: readonly SettledDay[],
+  held: readonly HeldDay[],
+  days: readonly string[],
+  locale: string,
+): Chart[] {
+  const currencies = [...new Set([...settled, ...held].map(({ currency }) => currency))].sort();
+  return currencies.map((currency) => {
+    const values: Chart['values'] = {};
+    const write = (amount: bigint): string =>
+      minorDigits(currency) === null
+        ? `${currency} ${amount} minor units`
+        : displayMoney({ amount, currency }, locale);
+    const add = (day: string, name: string, amount: bigint): void => {
+      const ofDay = (values[day] ??= {});
+      // A picture of amounts: what a number loses beyond 2^53 is smaller than a pixel, and the table is of the same.
+      ofDay[name] = (ofDay[name] ?? 0) + Number(amount);
+    };
+    let total = 0n;
+    for (const row of settled.filter((each) => each.currency === currency)) {
+      add(row.day, SETTLED, row.amount);
+      total += row.amount;
+    }
+    const strays = held.filter((each) => each.currency === currency);
+    for (const row of strays) add(row.day, row.class, row.amount);
+    return {
+      id: `collected-${currency}`,
+      title: `Collected per day, ${currency}`,
+      summary: `${write(total)} settled in ${days.length} days${strays.length > 0 ? ', and money that was not earned besides' : ''}.`,
+      keys: days,
+      classes: [SETTLED, ...[...new Set(strays.map((row) => row.class))].sort()],
+      values,
+      format: (value) => write(BigInt(Math.round(value))),
+    };
+  });
+}
+
+const WAITS = [...WAIT_STEPS_SEC.map((sec) => `under ${spanOf(sec)}`), 'longer', 'no webhook'];
+
+function spanOf(sec: number): string {
+  if (sec < 60) return `${sec} s`;
+  return sec < 3_600 ? `${sec / 60} min` : `${sec / 3_600} h`;
+}
+
+/** How long orders waited between the first word of the service and their release. */
+export function timeToSettle(settled: readonly SettledDay[], days: number): Chart {
+  const values: Chart['values'] = {};
+  let all = 0;
+  let quick = 0;
+  for (const { waited, foundBy, releases } of settled) {
+    const key = WAITS[waited === -1 ? WAITS.length - 1 : waited] ?? '';
+    const ofKey = (values[key] ??= {});
+    ofKey[foundBy] = (ofKey[foundBy] ?? 0) + releases;
+    all += releases;
+    if (waited >= 0 && waited <= 1) quick += releases;
+  }
+  return {
+    id: 'time-to-settle',
+    title: 'From the first webhook to settled',
+    summary:
+      all === 0
+        ? `No order was settled in ${days} days.`
+        : `Of ${all.toLocaleString('en')} orders in ${days} days, ${Math.round((quick / all) * 100)} % were settled within 5 seconds of the first webhook.`,
+    keys: WAITS,
+    classes: [...new Set(settled.map(({ foundBy }) => foundBy))].sort(),
+    values,
+    format: (value) => value.toLocaleString('en'),
+  };
+}
+
+/** What waits for a person, and for how long it has. */
+export function findingsByAge(findings: readonly Pick<OpenWork, 'class' | 'age' | 'count'>[]): Chart {
+  const values: Chart['values'] = {};
+  for (const { class: name, age, count } of findings) (values[age] ??= {})[name] = count;
+  const total = findings.reduce((sum, { count }) => sum + count, 0);
+  return {
+    id: 'findings-by-age',
+    title: 'Open findings by age',
+    summary: total === 0 ? 'No finding is open.' : `${total.toLocaleString('en')} findings are open.`,
+    keys: AGES,
+    classes: [...new Set(findings.map((row) => row.class))].sort(),
+    values,
+    format: (value) => value.toLocaleString('en'),
+  };
+}
+
+export function totalOf({ values }: Chart, key: string): number {
+  return Object.values(values[key] ?? {}).reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,95 @@
+import type { VNode } from 'preact';
+import { Amount, MajorNumber } from '../../platform/html.tsx';
+import { formatMajor, minorDigits, type Money } from '../../platform/money.ts';
+import type { HeldDay, SettledDay } from '../charts/charts.sql.ts';
+import { Table } from '../layout/parts.tsx';
+import { MAX_COUNTED, type OpenMoney, type OpenWork } from '../../reporting/shop-state.sql.ts';
+
+/** One currency today. Amounts in minor units. */
+export type MoneyLine = {
+  currency: string;
+  /** Settled today and held today: what came in. */
+  collected: bigint;
+  settled: bigint;
+  settledOrders: number;
+  open: bigint;
+  openPayments: number;
+  suspense: bigint;
+};
+
+type Sources = {
+  settled: readonly SettledDay[];
+  held: readonly HeldDay[];
+  open: readonly OpenMoney[];
+  suspense: readonly OpenWork[];
+};
+
+/** @returns one line per currency in which anything stands or happened today */
+export function moneyLines({ settled, held, open, suspense }: Sources): MoneyLine[] {
+  const currencies = new Set([...settled, ...held, ...open, ...suspense].map(({ currency }) => currency));
+  currencies.delete(null);
+  return [...(currencies as Set<string>)].sort().map((currency) => {
+    const sum = (rows: readonly { currency: string | null; amount: bigint }[]): bigint =>
+      rows.filter((row) => row.currency === currency).reduce((all, { amount }) => all + amount, 0n);
+    const settledHere = settled.filter((row) => row.currency === currency);
+    return {
+      currency,
+      collected: sum(settled) + sum(held),
+      settled: sum(settled),
+      settledOrders: settledHere.reduce((all, { releases }) => all + releases, 0),
+      open: sum(open),
+      openPayments: open.find((row) => row.currency === currency)?.payments ?? 0,
+      suspense: sum(suspense),
+    };
+  });
+}
+
+export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; isOpenCut: boolean }): VNode {
+  if (lines.length === 0) return <p class="none">No order today, and nothing is open.</p>;
+  const head = [
+    'Currency',
+    { number: 'Collected today' },
+    { number: 'Settled today' },
+    { number: 'Orders' },
+    { number: 'Open now' },
+    { number: 'Payments' },
+    { number: 'In suspense now' },
+  ];
+  return (
+    <>
+      <Table label="Money today" head={head}>
+        {lines.map(({ currency, collected, settled, settledOrders, open, openPayments, suspense }) => (
+          <tr key={currency}>
+            <th scope="row">{currency}</th>
+            <td class="number">
+              <Bare amount={collected} currency={currency} />
+            </td>
+            <td class="number">
+              <Bare amount={settled} currency={currency} />
+            </td>
+            <td class="number">{settledOrders.toLocaleString('en')}</td>
+            <td class="number">
+              <Bare amount={open} currency={currency} />
+            </td>
+            <td class="number">{openPayments.toLocaleString('en')}</td>
+            <td class={suspense > 0n ? 'number warn' : 'number'}>
+              <Bare amount={suspense} currency={currency} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <p class="none">
+        The day is that of UTC. Collected is what was settled today and what came today and is held in
+        suspense.
+        {isOpenCut &&
+          ` Open is at least that: of more than ${MAX_COUNTED.toLocaleString('en')} payments no more are counted.`}
+      </p>
+    </>
+  );
+}
+
+/** An amount whose currency stands at the head of its row. */
+function Bare({ amount, currency }: Money): VNode {
+  if (minorDigits(currency) === null) return <Amount amount={amount} currency={currency} />;
+  return <MajorNumber text={formatMajor({ amount, currency })} />;
+}

@@ -1,0 +1,47 @@
+import { Router } from 'express';
+import { sendPage } from '../../platform/html.tsx';
+import type { AdminParts } from '../admin-parts.ts';
+import { heldDays, settledDays } from '../charts/charts.sql.ts';
+import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
+import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
+import { frameOf } from '../actions/action-handler.ts';
+import { moneyLines } from './money-table.tsx';
+import {
+  lastRun,
+  MAX_COUNTED,
+  openFindingCounts,
+  openMoney,
+  openSuspenseSums,
+  undeliveredCounts,
+  webhookSilence,
+} from '../../reporting/shop-state.sql.ts';
+import { TodayPage } from './dashboard-page.tsx';
+
+/** What is the state of the money, and what waits for a person? */
+export function todayRoutes({ database, gateway, guard, workerWatch }: AdminParts): Router {
+  const router = Router();
+  const { mode } = gateway;
+  router.get('/admin', guard.requireLogin, async (req, res) => {
+    const [settled, held, open, findings, suspense, run, silence, undelivered, stops] = await Promise.all([
+      settledDays(database, mode, 1),
+      heldDays(database, mode, 1),
+      openMoney(database, mode),
+      openFindingCounts(database, mode),
+      openSuspenseSums(database, mode),
+      lastRun(database, mode),
+      webhookSilence(database, mode),
+      undeliveredCounts(database, mode),
+      stoppedCurrencies(database, mode),
+    ]);
+    const today = {
+      frame: frameOf(guard, mode, req),
+      money: moneyLines({ settled, held, open, suspense }),
+      isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
+      standing: gateway.standing(),
+      isWorkerMissing: await workerWatch.isMissing(),
+      integrity: await lastIntegrityCheck(database),
+    };
+    sendPage(res, TodayPage({ ...today, findings, suspense, run, silence, undelivered, stops }));
+  });
+  return router;
+}

@@ -1,0 +1,91 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { Page } from '../../platform/html.tsx';
+import type { Mode } from '../../platform/mode.ts';
+import type { Visitor } from '../login/guard.ts';
+
+/** Around every page of operations: who looks, in which mode, and what the last form did. */
+export type Frame = { visitor: Visitor; mode: Mode; told: string | null };
+
+export const NAVIGATION = {
+  '/admin': 'Today',
+  '/admin/orders': 'Orders',
+  '/admin/findings': 'Findings',
+  '/admin/suspense': 'Suspense',
+  '/admin/releases': 'Releases',
+  '/admin/webhooks': 'Webhooks',
+  '/admin/runs': 'Runs',
+  '/admin/charts': 'Charts',
+} as const;
+
+type Props = {
+  frame: Frame;
+  title: string;
+  /** Which entry of the navigation the page belongs to. */
+  here: keyof typeof NAVIGATION;
+  children: ComponentChildren;
+};
+
+export function AdminPage({ frame: { visitor, mode, told }, title, here, children }: Props): VNode {
+  return (
+    <Page title={`${title} – operations`} stylesheet="/admin/admin.css">
+      <a class="skip" href="#main">
+        To the content
+      </a>
+      <header class="bar">
+        <nav aria-label="Operations">
+          <ul>
+            {Object.entries(NAVIGATION).map(([address, name]) => (
+              <li key={address}>
+                <a href={address} aria-current={address === here ? 'page' : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <p class={`badge ${mode}`}>{mode} mode</p>
+        {visitor.isNamed && <p>{visitor.name}</p>}
+        {visitor.hasSession && (
+          <form method="post" action="/admin/logout">
+            <FormToken visitor={visitor} />
+            <button class="quiet">Log out</button>
+          </form>
+        )}
+      </header>
+      <main id="main">
+        <h1>{title}</h1>
+        {told !== null && (
+          <p class="told" role="status">
+            {told}
+          </p>
+        )}
+        {children}
+      </main>
+    </Page>
+  );
+}
+
+/** Every form that does something carries it. */
+export function FormToken({ visitor }: { visitor: Visitor }): VNode {
+  return <input type="hidden" name="form" value={visitor.formToken} />;
+}
+
+/** Who does it, and why: every deed has both. */
+export function WhoAndWhy({ visitor, id }: { visitor: Visitor; id: string }): VNode {
+  return (
+    <>
+      {visitor.isNamed ? (
+        <p class="field">Signed by {visitor.name}</p>
+      ) : (
+        <p class="field">
+          <label for={`${id}-by`}>Your name</label>
+          <input id={`${id}-by`} name="by" required maxLength={80} value={visitor.name} autocomplete="name" />
+        </p>
+      )}
+      <p class="field wide">
+        <label for={`${id}-note`}>Why, in a sentence</label>
+        <input id={`${id}-note`} name="note" required maxLength={500} autocomplete="off" />
+      </p>
+    </>
+  );
+}

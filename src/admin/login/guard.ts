@@ -1,0 +1,131 @@
+import type { Request, RequestHandler } from 'express';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import { isLocalRequest } from '../../platform/local-request.ts';
+import { adminWith, type Operator } from '../../platform/operator.ts';
+import { Problem } from '../../platform/problem.ts';
+import type { Secret } from '../../platform/secret.ts';
+import { sendPage } from '../../platform/html.tsx';
+import { cookieLine, cookieOf, COOKIES } from './cookies.ts';
+import { StaleFormPage } from './login-page.tsx';
+import { createRoster, type Known } from './roster.ts';
+import { createSessions, SESSION_SEC } from './session.ts';
+
+/**
+ * Who may look at operations, and who may act there. With operators: the one whose token is shown, or who has logged in
+ * with it. Without any: a person at this machine, and nobody in production.
+ */
+export type AdminGuard = {
+  /** Whether a bearer token opens anything here; null: there is no operator, so there is no token to guess. */
+  isRight: ((token: string) => boolean) | null;
+  /** For pages: sends people to the login page. */
+  requireLogin: RequestHandler;
+  /** For programs: answers 401. */
+  requireToken: RequestHandler;
+  /**
+   * For forms, behind {@link requireLogin} and the body's parser: refuses what one of our pages did not send, and signs
+   * the rest (field `by`) with the operator's name where it is known.
+   */
+  requireForm: RequestHandler;
+  /** Before every page and form: a viewer may look and log out. @throws {Problem} 403 for what else a viewer sends */
+  refuseViewers: RequestHandler;
+  visitorOf(req: Request): Visitor;
+  /** The cookie of a fresh login, or null when the token is wrong. */
+  login(token: string): string | null;
+  /** Ends the session. @returns the cookie that makes the browser forget it */
+  logout(req: Request): string;
+};
+
+/** Who looks at a page. */
+export type Visitor = {
+  /** The operator's own name, which signs what is done; else the one that this browser last signed with, or empty. */
+  name: string;
+  /** Whether it is known who acts, so that no name is typed. */
+  isNamed: boolean;
+  formToken: string;
+  /** Whether there is a login to end. */
+  hasSession: boolean;
+};
+
+const NO_SESSION = 'no session';
+
+/**
+ * @param adminToken of the operator called admin. Several people may share it, so as long as it is the only token, each
+ *   types a name; once operators are named, what it does is signed by "admin"
+ * @param operators who have a token of their own
+ */
+export function createAdminGuard(
+  adminToken: Secret | null,
+  production: boolean,
+  operators: readonly Operator[] = [],
+  clock: Clock = systemClock,
+): AdminGuard {
+  const admin = adminToken === null ? [] : [adminWith(adminToken)];
+  const { isEmpty, ownerOf, shownBy, sessionOf } = createRoster([...admin, ...operators], clock);
+  const local = createSessions(null, clock);
+  const whoIs = (req: Request): Known | null => shownBy(req) ?? sessionOf(req);
+  const isAllowed = (req: Request): boolean =>
+    whoIs(req) !== null || (isEmpty && !production && isLocalRequest(req));
+
+  const visitorOf = (req: Request): Visitor => {
+    const [shown, session] = [shownBy(req), sessionOf(req)];
+    const who = shown ?? session;
+    const isNamed = operators.length > 0 && who !== null;
+    return {
+      name: isNamed ? who.operator.name : cookieOf(req, COOKIES.name),
+      isNamed,
+      formToken:
+        session?.sessions.formTokenOf(session.id) ?? (shown?.sessions ?? local).formTokenOf(NO_SESSION),
+      hasSession: session !== null,
+    };
+  };
+
+  return {
+    isRight: isEmpty ? null : (token) => ownerOf(token) !== null,
+    visitorOf,
+    requireLogin: (req, res, next) => {
+      if (isAllowed(req)) next();
+      else if (isEmpty) throw new Problem('not-found');
+      else res.redirect(303, '/admin/login');
+    },
+    requireToken: (req, _res, next) => {
+      if (!isAllowed(req)) throw new Problem(isEmpty ? 'not-found' : 'unauthorized');
+      next();
+    },
+    refuseViewers: (req, _res, next) => {
+      const isLooking = ['GET', 'HEAD'].includes(req.method) || ['/login', '/logout'].includes(req.path);
+      if (!isLooking && whoIs(req)?.operator.role === 'viewer') throw new Problem('viewer-may-not-act');
+      next();
+    },
+    requireForm: (req, res, next) => {
+      const fields = new URLSearchParams(String(req.body));
+      const visitor = visitorOf(req);
+      const isOurs = isFromHere(req) && fields.get('form') === visitor.formToken;
+      req.body = signed(fields, visitor).toString();
+      if (isOurs) next();
+      else sendPage(res, StaleFormPage(), 403);
+    },
+    login: (given) => {
+      const owner = ownerOf(given);
+      return owner && cookieLine(COOKIES.session, owner.sessions.open(), SESSION_SEC);
+    },
+    logout: (req) => {
+      const session = sessionOf(req);
+      session?.sessions.close(session.id);
+      return cookieLine(COOKIES.session, '', 0);
+    },
+  };
+}
+
+/** Here and not in each form, so that none forgets it: a name that is known is not taken from what was sent. */
+function signed(fields: URLSearchParams, { isNamed, name }: Visitor): URLSearchParams {
+  if (isNamed) fields.set('by', name);
+  return fields;
+}
+
+/** Browsers say where a post comes from; other programs say nothing, and have no cookie that a stranger could use. */
+export function isFromHere(req: Request): boolean {
+  const site = req.get('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin';
+  const origin = req.get('origin');
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === req.get('host'));
+}

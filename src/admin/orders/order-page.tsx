@@ -1,0 +1,178 @@
+import type { VNode } from 'preact';
+import { MajorAmount } from '../../platform/html.tsx';
+import type { Dossier } from '../../reporting/explain.ts';
+import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { foreignText } from '../layout/foreign-text.ts';
+import { Moment, Status, Table, words } from '../layout/parts.tsx';
+import type { ReleaseRow } from '../releases/releases.sql.ts';
+import type { Evidence } from './orders.sql.ts';
+import { Timeline } from './timeline.tsx';
+
+type Props = { frame: Frame; dossier: Dossier; evidence: readonly Evidence[]; release: ReleaseRow | null };
+
+/** Everything known of one order: what an operator reads before deciding anything, and the deeds that come of it. */
+export function DossierPage({ frame, dossier, evidence, release }: Props): VNode {
+  const { orderId, story } = dossier;
+  return (
+    <AdminPage frame={frame} title="Order" here="/admin/orders">
+      <Heading dossier={dossier} />
+      <Whole dossier={dossier} />
+      <Payments frame={frame} dossier={dossier} />
+      {release !== null && <ReleaseCard frame={frame} release={release} />}
+      <section aria-labelledby="story">
+        <h2 id="story">Story</h2>
+        <p class="none">Times in UTC; amounts in minor units, as the rows have them.</p>
+        <Timeline story={story} />
+      </section>
+      <section aria-labelledby="evidence">
+        <h2 id="evidence">Evidence</h2>
+        {evidence.length === 0 && <p class="none">The service has not been asked yet.</p>}
+        {evidence.map((answer) => (
+          <EvidenceItem key={String(answer.id)} answer={answer} />
+        ))}
+      </section>
+      <p class="none">
+        The same on a terminal: <code>npm run explain -- {orderId}</code>
+      </p>
+    </AdminPage>
+  );
+}
+
+function Heading({ dossier }: { dossier: Dossier }): VNode {
+  const { orderId, externalId, status, amount, currency, lines } = dossier;
+  return (
+    <section aria-label="The order">
+      <p class="headline">
+        <code>{orderId}</code> <Status word={status} />{' '}
+        <strong>
+          <MajorAmount text={amount} currency={currency} />
+        </strong>
+      </p>
+      <ul class="plain">
+        {lines.map(({ description, quantity }, index) => (
+          <li key={index}>{`${quantity} × ${description}`}</li>
+        ))}
+      </ul>
+      <p>
+        {externalId !== null && (
+          <>
+            External id <code>{externalId}</code>,{' '}
+          </>
+        )}
+        <a href={`/shop/orders/${orderId}`}>what the shopper sees</a>
+      </p>
+    </section>
+  );
+}
+
+function Whole({ dossier: { contradictions, journal } }: { dossier: Dossier }): VNode {
+  return (
+    <section aria-labelledby="chain">
+      <h2 id="chain">Journal</h2>
+      {contradictions.length === 0 ? (
+        <p class="agreed">Whole: its numbers are dense, every hash fits, and no row contradicts it.</p>
+      ) : (
+        <>
+          <p class="alarm">This order was changed by other means:</p>
+          <ul>
+            {contradictions.map((what) => (
+              <li key={what}>{what}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p class="none">
+        {journal.entries} entries, the last hash <code>{journal.hash ?? 'none'}</code>
+      </p>
+    </section>
+  );
+}
+
+function Payments({ frame, dossier: { payments } }: { frame: Frame; dossier: Dossier }): VNode {
+  return (
+    <section aria-labelledby="payments">
+      <h2 id="payments">Payments</h2>
+      <Table
+        label="The payments, and how often each was looked at"
+        head={['Reference', 'Status', { number: 'Looked at' }, { number: 'Hints' }, 'Next look', 'Came by']}
+      >
+        {payments.map(({ reference, status, reason, checks, hints, nextCheckAt }) => (
+          <tr key={reference}>
+            <td>
+              <code>{reference}</code>
+            </td>
+            <td>
+              <Status word={status} /> {reason === null ? '' : words(reason)}
+            </td>
+            <td class="number">{checks}</td>
+            <td class="number">{hints}</td>
+            <td>{nextCheckAt === null ? 'no more by itself' : <Moment at={nextCheckAt} />}</td>
+            <td>
+              <a href={`/admin/webhooks?reference=${reference}`}>webhooks</a>
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {payments.length > 0 && (
+        <form method="post" action="/admin/checks" class="deed">
+          <FormToken visitor={frame.visitor} />
+          {payments.length === 1 ? (
+            <input type="hidden" name="id" value={payments[0]?.reference} />
+          ) : (
+            <p class="field wide">
+              <label for="check-id">Payment</label>
+              <select id="check-id" name="id">
+                {payments.map(({ reference }) => (
+                  <option key={reference}>{reference}</option>
+                ))}
+              </select>
+            </p>
+          )}
+          <WhoAndWhy visitor={frame.visitor} id="check" />
+          <p class="field">
+            <button>Ask the service now</button>
+          </p>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function ReleaseCard({ frame, release }: { frame: Frame; release: ReleaseRow }): VNode {
+  const { id, orderId, delivery, attempts, lastError } = release;
+  return (
+    <section aria-labelledby="release">
+      <h2 id="release">Release</h2>
+      <p>
+        <code>{id}</code> <Status word={delivery} /> {attempts} deliveries
+        {lastError === null ? '' : `, last error: ${lastError}`}
+      </p>
+      <form method="post" action="/admin/releases" class="deed">
+        <FormToken visitor={frame.visitor} />
+        <input type="hidden" name="id" value={id} />
+        <input type="hidden" name="order" value={orderId} />
+        <WhoAndWhy visitor={frame.visitor} id="redeliver" />
+        <p class="field">
+          <button>Deliver again</button>
+        </p>
+      </form>
+    </section>
+  );
+}
+
+function EvidenceItem({ answer }: { answer: Evidence }): VNode {
+  const { id, reference, outcome, cause, httpStatus, answeredAt, body } = answer;
+  return (
+    <details id={`verification-${id}`}>
+      <summary>
+        <Moment at={answeredAt} /> #{String(id)} <Status word={outcome} /> HTTP {httpStatus}, asked by {cause}
+        , <code>{reference}</code>
+      </summary>
+      {body === null ? (
+        <p class="none">Only its digest is kept.</p>
+      ) : (
+        <pre tabIndex={0}>{foreignText(body)}</pre>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,61 @@
+import { Router } from 'express';
+import { sendPage } from '../../platform/html.tsx';
+import { ID_PATTERN } from '../../platform/ids.ts';
+import { Problem } from '../../platform/problem.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { deedHandler, frameOf } from '../actions/action-handler.ts';
+import { explain } from '../../reporting/explain.ts';
+import { releaseOf } from '../releases/releases.sql.ts';
+import { orderIdOf } from '../../reporting/timeline.sql.ts';
+import { DossierPage } from './order-page.tsx';
+import { OrderListPage } from './order-list-page.tsx';
+import { estimateOrders, evidenceOf, findOrders } from './orders.sql.ts';
+import { isEmail, readSearch } from './search.ts';
+
+/** Which order, and what happened to it? */
+export function orderListRoutes({ database, gateway, guard, form, askService }: AdminParts): Router {
+  const router = Router();
+  const { mode } = gateway;
+
+  router.get('/admin/orders', guard.requireLogin, async (req, res) => {
+    const search = readSearch(req.query);
+    const { words } = search;
+    const named = words === null || isEmail(words) ? null : await orderIdOf(database, words);
+    if (named !== null) {
+      const { told } = req.query;
+      res.redirect(
+        303,
+        `/admin/orders/${named}${typeof told === 'string' ? `?told=${encodeURIComponent(told)}` : ''}`,
+      );
+      return;
+    }
+    const isNobody = words !== null && !isEmail(words);
+    const [page, estimate] = await Promise.all([
+      isNobody ? { orders: [], next: null, lookedBackTo: null } : findOrders(database, mode, search),
+      estimateOrders(database),
+    ]);
+    sendPage(res, OrderListPage({ frame: frameOf(guard, mode, req), search, page, estimate }));
+  });
+
+  router.get('/admin/orders/:orderId', guard.requireLogin, async (req, res) => {
+    const orderId = String(req.params.orderId);
+    const story = ID_PATTERN.test(orderId) ? await explain(database, orderId) : null;
+    if (story === null) throw new Problem('not-found');
+    const { dossier } = story;
+    const evidence = await evidenceOf(database, dossier.orderId);
+    const release = await releaseOf(database, dossier.orderId);
+    sendPage(res, DossierPage({ frame: frameOf(guard, mode, req), dossier, evidence, release }));
+  });
+
+  router.post(
+    '/admin/checks',
+    guard.requireLogin,
+    form,
+    guard.requireForm,
+    deedHandler(
+      (_req, fields) => `/admin/orders?q=${encodeURIComponent(fields.get('id') ?? '')}`,
+      ({ ids: [reference = ''], by, note }) => askService({ reference, by, note, webhook: null }),
+    ),
+  );
+  return router;
+}

@@ -1,0 +1,51 @@
+import { ORDER_STATUSES, type OrderStatus } from '../../orders/order.ts';
+import { ID_PATTERN } from '../../platform/ids.ts';
+import { fitting } from '../layout/query.ts';
+
+/** What an operator looks for. Every condition that is not given is null. */
+export type OrderSearch = {
+  /** An order id, a payment reference, a shop's own id, or a whole e-mail address. */
+  words: string | null;
+  status: OrderStatus | null;
+  currency: string | null;
+  /** Days in UTC, both inclusive. */
+  from: string | null;
+  to: string | null;
+  /** The order after which the page begins. */
+  before: string | null;
+};
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Reads the search out of an address. What cannot be read is left out, and the page shows what was looked for. */
+export function readSearch(query: Record<string, unknown>): OrderSearch {
+  const text = (name: string): string | null => {
+    const value = query[name];
+    return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 255) : null;
+  };
+  const day = (name: string): string | null => {
+    const value = fitting(text(name), DAY);
+    return value === null || Number.isNaN(Date.parse(value)) ? null : value;
+  };
+  return {
+    words: text('q'),
+    status: ORDER_STATUSES.find((status) => status === text('status')) ?? null,
+    currency:
+      text('currency')
+        ?.toUpperCase()
+        .match(/^[A-Z]{3}$/)?.[0] ?? null,
+    from: day('from'),
+    to: day('to'),
+    before: fitting(text('before'), ID_PATTERN),
+  };
+}
+
+export function isEmail(words: string): boolean {
+  return words.includes('@');
+}
+
+/** The search as parameters of an address, from another order on. */
+export function paramsOf({ words, ...search }: OrderSearch, before: string): Record<string, string> {
+  const given = Object.entries({ q: words, ...search, before }).filter(([, value]) => value !== null);
+  return Object.fromEntries(given) as Record<string, string>;
+}

@@ -1,0 +1,117 @@
+import type { VNode } from 'preact';
+import type { Undelivered } from '../../fulfilment/releases.sql.ts';
+import { Amount } from '../../platform/html.tsx';
+import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
+import type { ReleaseRow } from './releases.sql.ts';
+
+type Props = {
+  frame: Frame;
+  undelivered: readonly Undelivered[];
+  /** What was never sent to anybody; null: nothing. */
+  notice: string | null;
+  latest: readonly ReleaseRow[];
+  next: string | null;
+};
+
+const MAX_SHOWN = 200;
+
+/** What its receiver does not have yet, and what was released lately. */
+export function ReleasesPage({ frame, undelivered, notice, latest, next }: Props): VNode {
+  return (
+    <AdminPage frame={frame} title="Releases" here="/admin/releases">
+      <section aria-labelledby="undelivered">
+        <h2 id="undelivered">Not delivered yet: {undelivered.length}</h2>
+        {notice !== null && <p class="none">{notice}</p>}
+        {undelivered.length === 0 && notice === null && <p class="none">Every release has been delivered.</p>}
+        {undelivered.length > 0 && <UndeliveredForm frame={frame} undelivered={undelivered} />}
+      </section>
+      <section aria-labelledby="latest">
+        <h2 id="latest">Latest</h2>
+        <Table
+          label="Latest releases"
+          head={['Released', 'Order', 'Delivery', { number: 'Amount' }, 'Delivered']}
+        >
+          {latest.map(({ id, orderId, delivery, amount, currency, releasedAt, deliveredAt }) => (
+            <tr key={id}>
+              <td>
+                <Moment at={releasedAt} />
+              </td>
+              <td>
+                <OrderLink id={orderId} />
+              </td>
+              <td>
+                <Status word={delivery} />
+              </td>
+              <td class="number">
+                <Amount amount={amount} currency={currency} />
+              </td>
+              <td>
+                <Moment at={deliveredAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+        {next !== null && <Older address="/admin/releases" params={{ before: next }} />}
+      </section>
+    </AdminPage>
+  );
+}
+
+function UndeliveredForm({ frame, undelivered }: Pick<Props, 'frame' | 'undelivered'>): VNode {
+  return (
+    <form method="post" action="/admin/releases">
+      <FormToken visitor={frame.visitor} />
+      <Table
+        label="Releases not delivered yet"
+        head={[
+          'Tick',
+          'Released',
+          'Order',
+          'Delivery',
+          { number: 'Tries' },
+          'Next try',
+          { number: 'Amount' },
+          'Last error',
+        ]}
+      >
+        {undelivered.slice(0, MAX_SHOWN).map((release) => (
+          <tr key={release.id}>
+            <td>
+              <input
+                type="checkbox"
+                name="id"
+                value={release.id}
+                aria-label={`Release of order ${release.orderId}`}
+              />
+            </td>
+            <td>
+              <Moment at={release.releasedAt} />
+            </td>
+            <td>
+              <OrderLink id={release.orderId} />
+            </td>
+            <td>
+              <Status word={release.delivery} />
+            </td>
+            <td class="number">{release.attempts}</td>
+            <td>
+              <Moment at={release.nextCheckAt} />
+            </td>
+            <td class="number">
+              <Amount {...release} />
+            </td>
+            <td class="words">{release.lastError ?? ''}</td>
+          </tr>
+        ))}
+      </Table>
+      {undelivered.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
+      <div class="deed">
+        <WhoAndWhy visitor={frame.visitor} id="redeliver" />
+        <p class="field">
+          <button>Deliver the ticked ones again</button>
+        </p>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,38 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+
+export type ReleaseRow = {
+  id: string;
+  orderId: string;
+  reference: string;
+  /** Minor units. */
+  amount: bigint;
+  currency: string;
+  delivery: 'unneeded' | 'waiting' | 'delivered' | 'dead';
+  attempts: number;
+  lastError: string | null;
+  releasedAt: Date;
+  deliveredAt: Date | null;
+  nextCheckAt: Date | null;
+};
+
+export const PAGE_ROWS = 50;
+
+const COLUMNS = `id, order_id AS "orderId", reference, amount, currency, delivery, attempts, last_error AS "lastError",
+  released_at AS "releasedAt", delivered_at AS "deliveredAt", next_check_at AS "nextCheckAt"`;
+
+/** Releases of every fate, newest first. @param before the release after which the page begins */
+export function latestReleases(db: Queryable, mode: Mode, before: string | null): Promise<ReleaseRow[]> {
+  const older =
+    before === null ? '' : 'AND (released_at, id) < ((SELECT released_at FROM releases WHERE id = $2), $2)';
+  return db.query(
+    `SELECT ${COLUMNS} FROM releases WHERE mode = $1 ${older} ORDER BY released_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
+    before === null ? [mode] : [mode, before],
+  );
+}
+
+/** The release of an order, if it has one. */
+export async function releaseOf(db: Queryable, orderId: string): Promise<ReleaseRow | null> {
+  const [row] = await db.query<ReleaseRow>(`SELECT ${COLUMNS} FROM releases WHERE order_id = $1`, [orderId]);
+  return row ?? null;
+}

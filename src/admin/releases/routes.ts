@@ -1,0 +1,55 @@
+import { Router } from 'express';
+import { undeliveredReleases, unsentReleases } from '../../fulfilment/releases.sql.ts';
+import { tellOfUnsent } from '../../fulfilment/unsent.ts';
+import { sendPage } from '../../platform/html.tsx';
+import { ID_PATTERN } from '../../platform/ids.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { fitting } from '../layout/query.ts';
+import { deedHandler, frameOf } from '../actions/action-handler.ts';
+import type { Told } from '../actions/flash-message.ts';
+import { latestReleases, PAGE_ROWS } from './releases.sql.ts';
+import { ReleasesPage } from './releases-page.tsx';
+
+const RELEASE_ID = /^rel_[A-Za-z0-9]{24}$/;
+
+/** Who has not been told yet that an order is paid? */
+export function releaseRoutes(parts: AdminParts): Router {
+  const { database, gateway, guard, form, redeliver, hasReceiver } = parts;
+  const router = Router();
+  const { mode } = gateway;
+
+  router.get('/admin/releases', guard.requireLogin, async (req, res) => {
+    const before = fitting(req.query.before, RELEASE_ID);
+    const [undelivered, unsent, latest] = await Promise.all([
+      undeliveredReleases(database, mode),
+      unsentReleases(database, mode),
+      latestReleases(database, mode, before),
+    ]);
+    const next = latest.length > PAGE_ROWS ? (latest[PAGE_ROWS - 1]?.id ?? null) : null;
+    const notice = tellOfUnsent(unsent, hasReceiver);
+    const page = { undelivered, notice, latest: latest.slice(0, PAGE_ROWS), next };
+    sendPage(res, ReleasesPage({ frame: frameOf(guard, mode, req), ...page }));
+  });
+
+  router.post(
+    '/admin/releases',
+    guard.requireLogin,
+    form,
+    guard.requireForm,
+    deedHandler(
+      (_req, fields) => {
+        const order = fields.get('order') ?? '';
+        return ID_PATTERN.test(order) ? `/admin/orders/${order}` : '/admin/releases';
+      },
+      async ({ ids, by, note }) => {
+        const told: Told = {};
+        for (const idOrOrderId of ids) {
+          const word = await redeliver({ idOrOrderId, by, note });
+          told[word] = (told[word] ?? 0) + 1;
+        }
+        return told;
+      },
+    ),
+  );
+  return router;
+}

@@ -1,0 +1,56 @@
+import express, { Router } from 'express';
+import { fileURLToPath } from 'node:url';
+import type { AdminParts } from './admin-parts.ts';
+import { chartRoutes } from './charts/routes.ts';
+import { createAskService, type AskParts } from './actions/verify-now.ts';
+import { todayRoutes } from './dashboard/routes.ts';
+import { workListRoutes } from './cases/routes.ts';
+import { loginRoutes } from './login/routes.ts';
+import { orderListRoutes } from './orders/routes.ts';
+import { releaseRoutes } from './releases/routes.ts';
+import { runRoutes } from './runs/routes.ts';
+import { receivedWebhookRoutes } from './webhooks/routes.ts';
+
+export type AdminRouteParts = Pick<
+  AdminParts,
+  'database' | 'gateway' | 'guard' | 'workerWatch' | 'redeliver' | 'hasReceiver'
+> &
+  Pick<AskParts, 'settle' | 'logger'>;
+
+const STYLESHEET = fileURLToPath(new URL('layout/admin.css', import.meta.url));
+
+/** For people: what is the state of the money, and what happened to this order? */
+export function adminRoutes(parts: AdminRouteParts): Router {
+  const { database, gateway, guard, redeliver, hasReceiver, workerWatch } = parts;
+  const askService = createAskService({ ...parts, mode: gateway.mode });
+  const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
+  const pages: AdminParts = {
+    database,
+    gateway,
+    guard,
+    form,
+    askService,
+    redeliver,
+    hasReceiver,
+    workerWatch,
+  };
+  const router = Router();
+  router.get('/admin/admin.css', (_req, res) => {
+    res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);
+  });
+  // Without it browsers keep to themselves where a form comes from, and that is looked at.
+  router.use('/admin', (_req, res, next) => {
+    res.set('referrer-policy', 'same-origin');
+    next();
+  });
+  router.use('/admin', guard.refuseViewers);
+  router.use(loginRoutes({ database, guard }));
+  router.use(todayRoutes(pages));
+  router.use(orderListRoutes(pages));
+  router.use(workListRoutes(pages));
+  router.use(releaseRoutes(pages));
+  router.use(receivedWebhookRoutes(pages));
+  router.use(runRoutes(pages));
+  router.use(chartRoutes(pages));
+  return router;
+}

@@ -1,0 +1,106 @@
+import type { VNode } from 'preact';
+import type { Change } from '../../reconciliation/report/runs.sql.ts';
+import type { Difference } from '../../reconciliation/report/replay.ts';
+import { Choice, Moment, OrderLink, Status, Table, words } from '../layout/parts.tsx';
+import type { RunRow } from './runs.sql.ts';
+
+type Props = {
+  /** The run whose page it is. */
+  runId: string;
+  /** Null: the two cannot be compared. */
+  difference: Difference | null;
+  /** Runs that it may be compared with. */
+  others: readonly RunRow[];
+  against: string | null;
+};
+
+/** More than anybody reads; `npm run reconcile -- --diff` writes them all. */
+const MAX_SHOWN = 200;
+
+/** What is open after one run and not after another: the question of whoever was here yesterday. */
+export function DifferenceOfRuns({ runId, difference, others, against }: Props): VNode | null {
+  if (others.length === 0) return null;
+  return (
+    <section aria-labelledby="difference">
+      <h2 id="difference">What changed</h2>
+      <form method="get" action={`/admin/runs/${runId}`} class="filters">
+        <Choice
+          id="against"
+          name="against"
+          label="Between this run and"
+          chosen={against ?? ''}
+          options={others.map(({ id, startedAt, verdict }) => ({
+            value: id,
+            name: `${startedAt.toISOString().slice(0, 19).replace('T', ' ')}, ${verdict ?? 'under way'}`,
+          }))}
+        />
+        <p class="field">
+          <button>Compare</button>
+        </p>
+      </form>
+      {difference === null ? (
+        <p class="none">These two cannot be compared: one of them has not finished.</p>
+      ) : (
+        <Changes {...difference} />
+      )}
+    </section>
+  );
+}
+
+function Changes({ from, to, changes }: Difference): VNode {
+  const count = (word: Change['change']): number => changes.filter(({ change }) => change === word).length;
+  const same = (['history', 'ours', 'dialect'] as const).filter(
+    (name) => from.inputs !== null && to.inputs !== null && from.inputs[name] === to.inputs[name],
+  );
+  return (
+    <>
+      <p class="none">
+        From <a href={`/admin/runs/${from.id}`}>{from.id}</a>, <Moment at={from.startedAt} />, to{' '}
+        <a href={`/admin/runs/${to.id}`}>{to.id}</a>, <Moment at={to.startedAt} />.{' '}
+        {same.length === 0 ? 'They read different things.' : `Both read the same: ${same.join(', ')}.`}
+      </p>
+      {changes.length === 0 ? (
+        <p>The same findings are open after both.</p>
+      ) : (
+        <>
+          <p>
+            {count('opened')} opened, {count('closed')} closed, {count('changed')} changed their class.
+            {changes.length > MAX_SHOWN && ` The first ${MAX_SHOWN}:`}
+          </p>
+          <Table
+            label="Changes"
+            head={['Change', 'Finding', 'Before', 'After', 'Closed by', 'Order', 'Reference']}
+          >
+            {changes.slice(0, MAX_SHOWN).map((change) => (
+              <Row key={String(change.id)} change={change} />
+            ))}
+          </Table>
+        </>
+      )}
+    </>
+  );
+}
+
+function Row({
+  change: { change, id, before, after, closedBy, orderId, reference },
+}: {
+  change: Change;
+}): VNode {
+  return (
+    <tr>
+      <td>
+        <Status word={change} />
+      </td>
+      <td>#{String(id)}</td>
+      <td>{before === null ? '–' : words(before)}</td>
+      <td>{after === null ? '–' : words(after)}</td>
+      <td>{change === 'closed' ? closedBy : ''}</td>
+      <td>
+        <OrderLink id={orderId} />
+      </td>
+      <td class="words">
+        <code>{reference}</code>
+      </td>
+    </tr>
+  );
+}

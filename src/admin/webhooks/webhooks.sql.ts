@@ -1,0 +1,60 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+
+export type WebhookRow = {
+  id: bigint;
+  receivedAt: Date;
+  lastReceivedAt: Date;
+  deliveries: number;
+  authenticity: 'signed' | 'unsigned';
+  outcome: 'hinted' | 'ignored';
+  reference: string | null;
+  /** Of its latest delivery; null when a version before the column stored it. */
+  mode: Mode | null;
+  bytes: number;
+};
+
+export const PAGE_ROWS = 50;
+
+const COLUMNS = `id, received_at AS "receivedAt", last_received_at AS "lastReceivedAt", deliveries, authenticity, outcome,
+  reference, mode, octet_length(body) AS bytes`;
+
+/**
+ * Webhooks as they came, newest first: their ids are given in that order.
+ * @param before the webhook after which the page begins
+ */
+export function latestWebhooks(
+  db: Queryable,
+  { reference, before }: { reference: string | null; before: string | null },
+): Promise<WebhookRow[]> {
+  const values: string[] = [];
+  const given = (condition: string, value: string | null): string => {
+    if (value === null) return '';
+    values.push(value);
+    return `AND ${condition} $${values.length}`;
+  };
+  return db.query(
+    `SELECT ${COLUMNS} FROM webhooks WHERE true ${given('reference =', reference)} ${given('id <', before)}
+     ORDER BY id DESC LIMIT ${PAGE_ROWS + 1}`,
+    values,
+  );
+}
+
+export type StoredWebhook = WebhookRow & { contentType: string; body: Buffer };
+
+/** The order of a payment of the mode; null when the reference is not ours. */
+export async function orderOfPayment(db: Queryable, mode: Mode, reference: string): Promise<string | null> {
+  const [row] = await db.query<{ orderId: string }>(
+    'SELECT order_id AS "orderId" FROM payments WHERE reference = $1 AND mode = $2',
+    [reference, mode],
+  );
+  return row?.orderId ?? null;
+}
+
+export async function webhookById(db: Queryable, id: string): Promise<StoredWebhook | null> {
+  const [row] = await db.query<StoredWebhook>(
+    `SELECT ${COLUMNS}, content_type AS "contentType", body FROM webhooks WHERE id = $1`,
+    [id],
+  );
+  return row ?? null;
+}

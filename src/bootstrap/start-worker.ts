@@ -1,0 +1,85 @@
+import type { Config } from '../config.ts';
+import type { Program } from '../compose.ts';
+import { forgetOldKeys } from '../checkout/idempotency.sql.ts';
+import { unsentReleases } from '../fulfilment/releases.sql.ts';
+import { sumSettledHours } from '../admin/charts/charts.sql.ts';
+import { beat } from '../platform/heartbeat/heartbeat.sql.ts';
+import { BEAT_MS } from '../platform/heartbeat/worker-watch.ts';
+import { checkIntegrityWeekly } from '../reporting/weekly-integrity-check.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { createReconcileSchedule } from '../reconciliation/schedule.ts';
+
+export type Worker = { stop(): Promise<void> };
+
+const HOUSEKEEPING_MS = 3_600_000;
+
+/** Logs what is legal and risky about the configuration, a line for each. */
+export function warnOf({ warnings }: Config, logger: Logger): void {
+  for (const warning of warnings) logger.warn(warning);
+}
+
+/** Starts the clock's work: due payments, due releases, and the reconciliation schedule. */
+export function startWorker(program: Program): Worker {
+  const { config, database, gateway, duePayments, dueReleases, wakeUp, logger } = program;
+  const schedule = createReconcileSchedule({
+    ...program,
+    everyMin: config.RECONCILE_EVERY_MIN,
+    clock: systemClock,
+  });
+  wakeUp.listen(() => {
+    duePayments.wake();
+    dueReleases.wake();
+  });
+  duePayments.start();
+  dueReleases.start();
+  schedule.start();
+  void warnOfUnsent(program);
+  const stopping = new AbortController();
+  const sumHours = (): Promise<void> =>
+    sumSettledHours(database, gateway.mode, stopping.signal).catch((error: unknown) => {
+      logger.warn({ err: error }, 'settled hours are not summed yet');
+    });
+  const checkOnce = async (): Promise<void> => {
+    const parts = { database, mode: gateway.mode, alarm: program.alarm, logger, signal: stopping.signal };
+    await checkIntegrityWeekly(parts).catch((error: unknown) => {
+      if (!stopping.signal.aborted) logger.warn({ err: error }, 'integrity check failed');
+    });
+  };
+  const sayAlive = (): void => {
+    beat(database, gateway.mode).catch((error: unknown) => {
+      logger.warn({ err: error }, 'worker heartbeat failed');
+    });
+  };
+  sayAlive();
+  const beating = setInterval(sayAlive, BEAT_MS);
+  let summing = sumHours();
+  let checking = checkOnce();
+  const housekeeping = setInterval(() => {
+    forgetOldKeys(database).catch((error: unknown) => {
+      logger.warn({ err: error }, 'old idempotency keys are still there');
+    });
+    summing = summing.then(sumHours);
+    checking = checking.then(checkOnce);
+  }, HOUSEKEEPING_MS);
+  return {
+    stop: async () => {
+      clearInterval(housekeeping);
+      clearInterval(beating);
+      stopping.abort();
+      await schedule.stop();
+      await Promise.all([duePayments.stop(), dueReleases.stop(), summing, checking]);
+    },
+  };
+}
+
+/** A receiver that was configured later gets nothing of what was recorded before, until a person asks for it. */
+async function warnOfUnsent({ database, gateway, hasReceiver, logger }: Program): Promise<void> {
+  if (!hasReceiver) return;
+  try {
+    const { count, oldest } = await unsentReleases(database, gateway.mode);
+    if (count > 0) logger.warn({ count, oldest }, 'releases never sent: npm run releases -- send-unsent');
+  } catch (error) {
+    logger.warn({ err: error }, 'counting releases that were never sent failed');
+  }
+}

@@ -1,0 +1,143 @@
+import type { Database } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import { formatMajor } from '../platform/money.ts';
+import { ageOf, type Age } from './age.ts';
+import {
+  closeFinding,
+  readFindings,
+  type FindingsWanted,
+  type SeenFinding,
+  type StoredFinding,
+} from './findings-list.sql.ts';
+
+/** A finding for a person: amounts are decimal texts in major units, times ISO 8601. */
+export type Finding = Omit<ItemFacts, 'id'> & {
+  id: bigint;
+  age: Age;
+  lastSeenAt: string;
+  owner: string | null;
+  assignedBy: string | null;
+  assignedAt: string | null;
+  notes: { at: string; by: string; note: string }[];
+  /** Changes with what a person sees of it and decides upon. */
+  version: string;
+  /** What history, verify and webhooks said of it when it was last seen. */
+  evidence: object | null;
+  firstRunId: string;
+  lastRunId: string;
+  /** The same disagreement, closed before. */
+  reopens: string | null;
+  closedAt: string | null;
+  closedBy: string | null;
+  /** Why it was closed, in the words of whoever did. */
+  resolution: string | null;
+};
+
+/** What a run says of a finding, whenever it is read. */
+export type ItemFacts = Pick<SeenFinding, 'class' | 'reference' | 'orderId'> & {
+  /** Of the stored finding; null in a dry run that sees it for the first time. */
+  id: string | null;
+  /** What the payment asks for, in its own currency; null for a transaction that is not ours. */
+  expected: string | null;
+  /** What the service says was paid; null when it says nothing was. */
+  actual: string | null;
+  /** Of `actual`, or of `expected` when there is no actual. */
+  currency: string | null;
+  firstSeenAt: string;
+};
+
+const PAGE = 1_000;
+
+/** Findings one by one, however many: those that nobody has resolved, or all that ever were. */
+export async function* streamFindings(
+  database: Database,
+  mode: Mode,
+  isOpenOnly: boolean,
+): AsyncGenerator<Finding> {
+  for (let after = 0n, page: StoredFinding[] | null = null; page?.length !== 0;) {
+    page = await readFindings(database, mode, { after, limit: PAGE, isOpenOnly });
+    for (const finding of page) yield findingOf(finding);
+    after = page.at(-1)?.id ?? after;
+  }
+}
+
+/** What nobody has resolved yet, oldest first. */
+export async function listFindings(database: Database, mode: Mode): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for await (const finding of streamFindings(database, mode, true)) findings.push(finding);
+  return findings;
+}
+
+/** Some of what nobody has resolved yet, oldest first: a page of a list, or what was ticked on it. */
+export async function openFindings(
+  database: Database,
+  mode: Mode,
+  wanted: Omit<FindingsWanted, 'isOpenOnly'>,
+): Promise<Finding[]> {
+  return (await readFindings(database, mode, { ...wanted, isOpenOnly: true })).map(findingOf);
+}
+
+/**
+ * Closes a finding with a name and what was done. The same disagreement is then not raised again while it lasts; other
+ * money or another class is another one, and so is one that went away and came back.
+ * @param seen the version that the person looked at; null: whatever it is now
+ * @returns false when the mode has no such open finding, or another version of it
+ * @throws {RangeError} without a name or a note, or under the name that reconciliation itself uses
+ */
+export async function resolveFinding(
+  database: Database,
+  mode: Mode,
+  id: bigint,
+  by: string,
+  note: string,
+  seen: string | null = null,
+): Promise<boolean> {
+  const name = by.trim();
+  if (name === '' || note.trim() === '')
+    throw new RangeError('a finding is resolved by somebody, with a note');
+  if (name === 'reconciliation') throw new RangeError('"reconciliation" is not a person');
+  return closeFinding(database, mode, id, name, note.trim(), seen);
+}
+
+/** @param startedAt stands for the first sight of a finding that is not stored (a dry run) */
+export function factsOf(finding: SeenFinding, startedAt: Date): ItemFacts {
+  const { expected, expectedCurrency, actual, actualCurrency } = finding;
+  return {
+    id: finding.id?.toString() ?? null,
+    class: finding.class,
+    reference: finding.reference,
+    orderId: finding.orderId,
+    expected: majorOf(expected, expectedCurrency),
+    actual: majorOf(actual, actualCurrency),
+    currency: actualCurrency ?? expectedCurrency,
+    firstSeenAt: (finding.firstSeenAt ?? startedAt).toISOString(),
+  };
+}
+
+function findingOf(finding: StoredFinding): Finding {
+  const { id, lastSeenAt, ageSec, assignedAt, closedAt, reopens } = finding;
+  const { firstRunId, lastRunId, owner, assignedBy, notes, version, evidence, closedBy, resolution } =
+    finding;
+  return {
+    ...factsOf(finding, finding.firstSeenAt),
+    id,
+    age: ageOf(ageSec),
+    lastSeenAt: lastSeenAt.toISOString(),
+    owner,
+    assignedBy,
+    assignedAt: assignedAt?.toISOString() ?? null,
+    notes,
+    version,
+    evidence,
+    firstRunId,
+    lastRunId,
+    reopens: reopens?.toString() ?? null,
+    closedAt: closedAt?.toISOString() ?? null,
+    closedBy,
+    resolution,
+  };
+}
+
+function majorOf(amount: bigint | null, currency: string | null): string | null {
+  return amount === null || currency === null ? null : formatMajor({ amount, currency });
+}

@@ -1,0 +1,140 @@
+import type { InitializeResult } from '../gateway/initialize.ts';
+import type { Queryable, Statement } from '../platform/database/database.ts';
+import { asRows, gather } from '../platform/batcher.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { PaymentStatus } from '../payments/payment.ts';
+import { LOCK_ORDER } from '../payments/lock-order.ts';
+import { isStoppedSql } from '../payments/currency-stops.sql.ts';
+import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
+import type { IdempotencyKey } from './idempotency-key.ts';
+import { KEY_LOCK_SEC } from './idempotency.sql.ts';
+import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
+
+// Rows are locked as settlement locks them (see LOCK_ORDER). A webhook can be faster than the answer to initialize: then
+// the payment has moved on, and only the address is worth keeping. A key that has its answer keeps it: somebody else may
+// have gone on when this process was held up for longer than the key was locked. Many checkouts that open at once share
+// the statement.
+const RECORD: Statement = {
+  name: 'record-initialize',
+  text: `
+    WITH given AS MATERIALIZED (
+      SELECT * FROM json_to_recordset($1) AS g (reference text, status text, url text, reason text,
+        next_check_sec float8, mode text, key text)
+      WHERE g.mode = $2
+    ), held AS (
+      SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
+      ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p
+    ), recorded AS (
+      UPDATE payments p SET checkout_url = h.url,
+        status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.status ELSE p.status END,
+        reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.reason ELSE p.reason END,
+        next_check_at = CASE WHEN p.status NOT IN ('sending', 'ambiguous') THEN p.next_check_at
+          WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => h.next_check_sec) END
+      FROM held h WHERE p.reference = h.reference
+      RETURNING p.reference, p.status = h.status AS moved
+    ), answered AS (
+      UPDATE idempotency_keys k
+      SET locked_until = NULL, reference = coalesce(k.reference, CASE WHEN g.status = 'open' THEN g.reference END)
+      FROM given g WHERE k.mode = g.mode AND k.key = g.key
+    )
+    INSERT INTO journal (order_id, event, reference, cause, detail)
+    SELECT held.id, CASE WHEN recorded.moved THEN 'payment-' || held.status ELSE 'checkout-address' END, held.reference,
+      'shopper', jsonb_strip_nulls(jsonb_build_object('reason', held.reason, 'checkout', text_hash(held.url)))
+    FROM held JOIN recorded ON recorded.reference = held.reference WHERE recorded.moved OR held.url IS NOT NULL
+    ORDER BY held.id, held.reference`,
+};
+
+/** An order that was never sent is offered again by the next click, for this long. */
+const UNSENT_LIVES_SEC = 3_600;
+
+/** Writes down how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
+export async function recordInitialize(
+  db: Queryable,
+  reference: string,
+  result: InitializeResult,
+  mode: Mode,
+  key: IdempotencyKey | null,
+): Promise<void> {
+  await record(db, { reference, result, mode, key });
+}
+
+type Ended = { reference: string; result: InitializeResult; mode: Mode; key: IdempotencyKey | null };
+
+const record = gather<Ended, null>({
+  keyOf: ({ reference, key }) => key?.key ?? reference,
+  run: async (db, items) => {
+    await db.query(RECORD, [asRows(items.map(rowOf)), items[0]?.mode]);
+    return items.map(() => null);
+  },
+});
+
+function rowOf({ reference, result, mode, key }: Ended): Record<string, unknown> {
+  const [status, nextCheckSec] = consequence(result);
+  const url = result.outcome === 'opened' ? result.checkoutUrl : null;
+  const reason = result.outcome === 'opened' ? null : result.reason;
+  return { reference, status, url, reason, next_check_sec: nextCheckSec, mode, key: key?.key };
+}
+
+function consequence({ outcome }: InitializeResult): [PaymentStatus, number | null] {
+  switch (outcome) {
+    case 'opened':
+      return ['open', FIRST_CHECK_AFTER_OPENING_SEC];
+    case 'not-sent':
+      return ['created', UNSENT_LIVES_SEC];
+    case 'ambiguous':
+      return ['ambiguous', 0];
+    case 'refused':
+      return ['refused', null];
+  }
+}
+
+// One statement, so that at no moment the order is without a payment on its way: a second click waits for this one.
+// It ends the first attempt as RECORD does and begins the next, or only ends the first: when a webhook was faster, when
+// the order no longer waits for money, when it has as many payments as an order may have, or its currency is stopped.
+const RECORD_AND_ADD: Statement = {
+  name: 'record-ambiguous-and-add-payment',
+  text: `
+    WITH held AS (
+      SELECT o.id, o.mode, o.amount, o.currency, o.status = 'pending' AS waits
+      FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+    ), ended AS (
+      UPDATE payments p SET status = 'ambiguous', reason = $2, next_check_at = now()
+      FROM held WHERE p.reference = $1 AND p.status IN ('sending', 'ambiguous')
+      RETURNING p.reference
+    ), added AS (
+      INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
+      SELECT $3, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+      FROM held WHERE held.waits AND EXISTS (SELECT FROM ended) AND NOT ${isStoppedSql('held.mode', 'held.currency')}
+        AND (SELECT count(*) FROM payments p WHERE p.order_id = held.id AND p.status = ANY($6)
+          AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_LIVE_PAYMENTS}
+      RETURNING reference
+    ), key AS (
+      UPDATE idempotency_keys
+      SET locked_until = CASE WHEN EXISTS (SELECT FROM added) THEN now() + interval '${KEY_LOCK_SEC} s' END
+      WHERE mode = $4 AND key = $5
+    ), entries AS (
+      INSERT INTO journal (order_id, event, reference, cause, detail)
+      SELECT held.id, e.event, e.reference, 'shopper', e.detail FROM held, (
+        SELECT 1 AS position, 'payment-ambiguous' AS event, reference, jsonb_build_object('reason', $2) AS detail FROM ended
+        UNION ALL SELECT 2, 'payment-added', reference, '{}' FROM added) e
+      ORDER BY e.position
+    )
+    SELECT reference FROM added`,
+};
+
+/**
+ * Writes down that initialize ended in doubt, and begins a further payment of the order, about to be sent under
+ * `nextReference`. The first payment stays watched.
+ * @returns false when there is to be no further one; then the key of the request is free
+ */
+export async function recordAmbiguousAndAdd(
+  db: Queryable,
+  reference: string,
+  reason: string,
+  nextReference: string,
+  mode: Mode,
+  key: IdempotencyKey | null,
+): Promise<boolean> {
+  const values = [reference, reason, nextReference, mode, key?.key ?? null, LIVE];
+  return (await db.query(RECORD_AND_ADD, values)).length === 1;
+}

@@ -1,0 +1,199 @@
+import type { OrderStatus } from '../orders/order.ts';
+import type { NewOrder } from '../orders/orders.sql.ts';
+import type { Database, Queryable, Statement } from '../platform/database/database.ts';
+import { asRows, gather } from '../platform/batcher.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Money } from '../platform/money.ts';
+import type { PaymentStatus } from '../payments/payment.ts';
+import { IMPLIED_KEY_PREFIX, type IdempotencyKey } from './idempotency-key.ts';
+import { KEY_LOCK_SEC } from './idempotency.sql.ts';
+import { isStoppedSql } from '../payments/currency-stops.sql.ts';
+import { SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
+
+/** A shopper who clicks again has not waited for longer than the first answer may take, twice. */
+const FORM_REPEATS_SEC = 30;
+/** Orders that the same shopper, asking for the same things again, is led back to. */
+const WAITS_FOR_MONEY = "('pending', 'failed', 'expired', 'review')";
+
+// One statement, so one round trip and one commit, before the service is called: whatever happens to the call or to
+// this process, the order and its payment exist, and the clock will ask about the reference. With an idempotency key
+// that somebody has used before, and in a currency that is stopped, nothing is written; two requests with one key queue
+// at its index, and one is second. Many shoppers who buy at once share the statement (see gather).
+const PLACE: Statement = {
+  name: 'place-order',
+  text: `
+    WITH given AS MATERIALIZED (
+      SELECT g.*, ${isStoppedSql('g.mode', 'g.currency')} AS is_stopped
+      FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text, lines json,
+        return_url text, reference text, key text, fingerprint bytea)
+      WHERE g.mode = $2
+    ), claimed AS (
+      INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
+      SELECT mode, key, fingerprint, id, now() + interval '${KEY_LOCK_SEC} s' FROM given
+      WHERE key IS NOT NULL AND NOT is_stopped ORDER BY key
+      ON CONFLICT (mode, key) DO UPDATE SET order_id = EXCLUDED.order_id, reference = NULL,
+        locked_until = EXCLUDED.locked_until, created_at = now()
+        -- A form that was posted long ago, or whose order no longer waits for money, is a new wish.
+        WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}') AND (known.created_at < now() - interval '${FORM_REPEATS_SEC} s'
+          OR (SELECT status FROM orders o WHERE o.id = known.order_id) NOT IN ${WAITS_FOR_MONEY})
+      RETURNING order_id
+    ), placed AS (
+      INSERT INTO orders (id, mode, email, amount, currency, return_url)
+      SELECT id, mode, email, amount, currency, return_url FROM given
+      WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
+      RETURNING id, email_salt
+    ), lines AS (
+      INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
+      SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity
+      FROM placed JOIN given ON given.id = placed.id, json_to_recordset(given.lines)
+        AS l (position int, sku text, description text, unit_amount bigint, quantity int)
+    ), payment AS (
+      INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
+      SELECT given.reference, placed.id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+      FROM placed JOIN given ON given.id = placed.id
+    ), entry AS (
+      INSERT INTO journal (order_id, event, reference, cause, detail)
+      SELECT placed.id, 'order-placed', given.reference, 'shopper', jsonb_build_object(
+        'order', order_hash(placed.id, NULL, mode, amount, currency, given.lines::jsonb), 'email', text_hash(placed.email_salt || email))
+      FROM placed JOIN given ON given.id = placed.id
+    )
+    SELECT given.id, is_stopped AS "isStopped", placed.id IS NOT NULL AS "isPlaced"
+    FROM given LEFT JOIN placed ON placed.id = given.id`,
+};
+
+type Placed = 'placed' | 'key-is-taken' | 'currency-stopped';
+type ToPlace = { order: NewOrder; reference: string; key: IdempotencyKey | null };
+
+/**
+ * Writes a new order and its first payment, about to be sent.
+ * @returns why not, when it did not: the idempotency key has been used before, or the currency is stopped
+ */
+export function placeOrder(
+  db: Queryable,
+  order: NewOrder,
+  reference: string,
+  key: IdempotencyKey | null,
+): Promise<Placed> {
+  return place(db, { order, reference, key });
+}
+
+const place = gather<ToPlace, Placed>({
+  keyOf: ({ order, key }) => key?.key ?? order.id,
+  run: async (db, items) => {
+    const rows = await db.query<{ id: string; isStopped: boolean; isPlaced: boolean }>(PLACE, [
+      asRows(items.map(rowOf)),
+      items[0]?.order.mode,
+    ]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return items.map(({ order }) => {
+      const row = byId.get(order.id);
+      if (row?.isPlaced) return 'placed';
+      return row?.isStopped ? 'currency-stopped' : 'key-is-taken';
+    });
+  },
+});
+
+function rowOf({ order, reference, key }: ToPlace): Record<string, unknown> {
+  const { id, mode, email, amount, currency } = order;
+  const lines = order.lines.map(({ sku, description, unitAmount, quantity }, at) => ({
+    position: at + 1,
+    sku,
+    description,
+    unit_amount: unitAmount.toString(),
+    quantity,
+  }));
+  const [name, fingerprint] = [key?.key, key?.fingerprint];
+  const money = { amount, currency, lines };
+  return { id, mode, email, ...money, return_url: order.returnUrl, reference, key: name, fingerprint };
+}
+
+/** An unpaid order and its payments, with the order row locked until the transaction ends. */
+export type PayableOrder = {
+  status: OrderStatus;
+  email: string;
+  money: Money;
+  /** Whether new checkouts of its currency are stopped. */
+  isStopped: boolean;
+  payments: { reference: string; status: PaymentStatus; checkoutUrl: string | null; ageSec: number }[];
+};
+
+/** Locks an order for a further payment. Two clicks queue here, so that the second sees what the first began. */
+export async function lockPayableOrder(
+  tx: Queryable,
+  orderId: string,
+  mode: Mode,
+): Promise<PayableOrder | null> {
+  const [order] = await tx.query<Omit<PayableOrder, 'money' | 'payments'> & Money>(
+    `SELECT status, email, amount, currency, ${isStoppedSql('orders.mode', 'orders.currency')} AS "isStopped"
+     -- Nothing can be sent to the service for somebody who asked to be forgotten.
+     FROM orders WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,
+    [orderId, mode],
+  );
+  if (order === undefined) return null;
+  const payments = await tx.query<PayableOrder['payments'][number]>(
+    `SELECT reference, status, checkout_url AS "checkoutUrl", extract(epoch FROM now() - CASE WHEN status = 'sending'
+         -- One that could not be sent at once may be sent much later.
+         THEN greatest(created_at, next_check_at - interval '${SENDING_IS_LOST_AFTER_SEC} s') ELSE created_at END)::float8 AS "ageSec"
+     FROM payments WHERE order_id = $1 ORDER BY created_at DESC`,
+    [orderId],
+  );
+  const { amount, currency, ...rest } = order;
+  return { ...rest, money: { amount, currency }, payments };
+}
+
+const ADD: Statement = {
+  name: 'add-payment',
+  text: `
+    WITH payment AS (
+      INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
+      SELECT $2, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+      FROM orders WHERE id = $1
+    ), waiting AS (
+      UPDATE orders SET status = 'pending' WHERE id = $1 AND status IN ('failed', 'expired')
+    )
+    INSERT INTO journal (order_id, event, reference, cause) VALUES ($1, 'payment-added', $2, 'shopper')`,
+};
+
+/** Begins a further payment of a locked order. */
+export async function addPayment(tx: Queryable, orderId: string, reference: string): Promise<void> {
+  await tx.query(ADD, [orderId, reference]);
+}
+
+/** Chooses where the shopper of a locked order returns to, unless that is chosen. */
+export async function chooseReturnUrl(tx: Queryable, orderId: string, returnUrl: string): Promise<void> {
+  await tx.query('UPDATE orders SET return_url = $2 WHERE id = $1 AND return_url IS NULL', [
+    orderId,
+    returnUrl,
+  ]);
+}
+
+/** Takes a payment that was certainly never sent to be sent now. */
+export async function sendUnsent(tx: Queryable, reference: string): Promise<void> {
+  await tx.query(
+    `UPDATE payments SET status = 'sending', next_check_at = now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+     WHERE reference = $1 AND status = 'created'`,
+    [reference],
+  );
+}
+
+// The same lines, in the order of the form, at the same prices, for the same person. An order that somebody else placed
+// has lines without a sku, and is never the same.
+const SAME: Statement = {
+  name: 'same-open-order',
+  text: `
+    SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status IN ${WAITS_FOR_MONEY} AND o.email = $3 AND o.currency = $4
+      AND (SELECT array_agg(concat_ws(' ', l.sku, l.unit_amount, l.quantity) ORDER BY l.position)
+        FROM order_lines l WHERE l.order_id = o.id) = $5::text[]`,
+};
+
+/** Whether an order is not paid, and is for the very same things. One under review must not be paid beside. */
+export async function isSameOpenOrder(
+  db: Queryable,
+  orderId: string,
+  { mode, email, currency, lines }: Omit<NewOrder, 'id' | 'externalId' | 'amount' | 'returnUrl'>,
+): Promise<boolean> {
+  const things = lines.map(({ sku, unitAmount, quantity }) => `${sku ?? ''} ${unitAmount} ${quantity}`);
+  return (await db.query(SAME, [orderId, mode, email, currency, things])).length === 1;
+}
+
+export type CheckoutStore = Pick<Database, 'query' | 'transaction'>;

@@ -1,0 +1,63 @@
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Catalogue } from '../orders/catalogue.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Money } from '../platform/money.ts';
+import type { CheckoutStore } from './checkout.sql.ts';
+import type { IdempotencyKey } from './idempotency-key.ts';
+import type { CheckoutInput } from './schemas.ts';
+
+/**
+ * Starts a hosted checkout: prices the basket, writes the order and its payment, and only then asks the service for
+ * the address that the shopper is sent to. The route calls it; it decides nothing about money received.
+ */
+export type StartCheckout = (
+  input: CheckoutInput,
+  key: IdempotencyKey | null,
+  /** The order that this browser was sent away with minutes ago: should the basket be the same, it is resumed. */
+  openOrder?: string | null,
+) => Promise<CheckoutResult>;
+
+export type CheckoutResult =
+  | { outcome: 'opened'; orderId: string; reference: string; money: Money; checkoutUrl: string }
+  /** Payments in this currency came in another unit; a person has to look first. */
+  | { outcome: 'currency-stopped'; currency: string }
+  | { outcome: 'unknown-sku'; skus: string[] }
+  | { outcome: 'mixed-currencies' | 'wrong-currency'; currencies: string[] }
+  | {
+      outcome:
+        'total-too-large' | 'unknown-order' | 'already-paid' | 'under-review' | 'too-many-open-payments';
+    }
+  /** The idempotency key belongs to another request, or to this one and it is still being worked on. */
+  | { outcome: 'key-reused' | 'in-flight' }
+  /** The service said no; the order is kept and can be paid by a new checkout. */
+  | { outcome: 'refused'; orderId: string }
+  /** Nobody knows whether the service took it; the order is kept, and what it was asked for stays watched. */
+  | {
+      outcome: 'unavailable';
+      orderId: string;
+      retryAfterSec: number | null;
+      /** What the configuration lacks: no repetition helps before it is mended. */
+      misconfigured?: string | undefined;
+    };
+
+export type CheckoutParts = {
+  store: CheckoutStore;
+  catalogue: Catalogue;
+  gateway: Gateway;
+  /** Our own origin as browsers reach it, from configuration and never from a request. */
+  publicOrigin: () => string;
+  /** Called when a payment is due at once. */
+  onDue: () => void;
+  clock: Clock;
+  logger: Logger;
+};
+
+/** What a shopper waits for: the key of the request, an order that is open already, and by when (by {@link Clock.elapsedMs}) there is to be an answer. */
+export type ShopperRequest = {
+  key: IdempotencyKey | null;
+  openOrder: string | null;
+  answerByMs: number;
+  /** The storefront that the order's first checkout chooses; null: the default. */
+  returnUrl: string | null;
+};

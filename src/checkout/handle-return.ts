@@ -1,0 +1,107 @@
+import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../gateway/errors.ts';
+import type { OrderStatus } from '../orders/order.ts';
+import { findOrderStatus } from '../orders/orders.sql.ts';
+import { sleep, type Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database/database.ts';
+import { jittered } from '../platform/jitter.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Mode } from '../platform/mode.ts';
+import { tellOf } from '../platform/error-context.ts';
+import { hintAndClaim, isBeingChecked, postponeCheck } from '../payments/checks.sql.ts';
+import type { Payment } from '../payments/payment.ts';
+import { loadPayment } from '../payments/confirm.sql.ts';
+import { NOT_ASKED_PAUSE_SEC } from '../payments/recheck-schedule.ts';
+import type { Settle } from '../payments/confirm.ts';
+
+/**
+ * The shopper came back. Nothing in the query is evidence and nothing of it is read: the service is asked, and the
+ * shopper then sees what the order really says. When it cannot be asked in time, the order page says so and the clock goes on.
+ * @param mayAsk false: the service is not asked now, and nothing is written
+ * @param address where the shopper is
+ */
+export type ReturnFromCheckout = (
+  reference: string,
+  mayAsk: boolean,
+  address: string,
+) => Promise<{ orderId: string; status: OrderStatus } | null>;
+
+export type ReturnParts = {
+  database: Database;
+  mode: Mode;
+  settle: Settle;
+  clock: Clock;
+  logger: Logger;
+};
+
+/** A person waits for the page behind the redirect, so no longer than this. */
+const PATIENCE_MS = 6_000;
+const LOOK_AGAIN_MS = 200;
+/** After a failed question the clock asks again soon: somebody may still be looking at the page. */
+const RETRY_SEC = 5;
+/**
+ * Shoppers of one address for whom the service is asked at once; the clock asks for more of them a moment later. A few
+ * addresses would otherwise fill the queue of calls, and a shopper from elsewhere would find no turn in time.
+ */
+const MAX_AT_ONCE = 2;
+
+export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout {
+  const { database, mode, settle, clock } = parts;
+  const atOnce = new Map<string, number>();
+  const count = (address: string, by: 1 | -1): void => {
+    const left = (atOnce.get(address) ?? 0) + by;
+    if (left > 0) atOnce.set(address, left);
+    else atOnce.delete(address);
+  };
+
+  async function ask(reference: string, address: string): Promise<void> {
+    const mayClaim = (atOnce.get(address) ?? 0) < MAX_AT_ONCE;
+    count(address, 1);
+    try {
+      const hinted = await hintAndClaim(database, reference, mode, { mayClaim });
+      if (hinted?.isClaimed) {
+        await settle(hinted, 'return').catch((error: unknown) => putOff(parts, hinted, error));
+      } else if (hinted?.isLeased) {
+        await somebodyElseSettles(database, reference, clock);
+      }
+    } finally {
+      count(address, -1);
+    }
+  }
+
+  async function comeBack(
+    reference: string,
+    mayAsk: boolean,
+    address: string,
+  ): ReturnType<ReturnFromCheckout> {
+    const payment = await loadPayment(database, reference, mode);
+    if (payment === null) return null;
+    const { orderId } = payment;
+    if (mayAsk && payment.orderStatus !== 'paid') await ask(reference, address);
+    const status = await findOrderStatus(database, orderId);
+    return { orderId, status: status ?? payment.orderStatus };
+  }
+
+  return (reference, mayAsk, address) =>
+    comeBack(reference, mayAsk, address).catch((error: unknown) => {
+      throw tellOf(error, { reference });
+    });
+}
+
+/** A webhook was faster and its check is under way: its result is ours too, if it comes in time. */
+async function somebodyElseSettles(database: Database, reference: string, clock: Clock): Promise<void> {
+  const until = clock.elapsedMs() + PATIENCE_MS;
+  while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);
+}
+
+async function putOff(
+  { database, logger }: ReturnParts,
+  { reference, orderId }: Payment,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
+  const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
+  const { message: reason } = error;
+  const pauseSec = error instanceof GatewayNotAsked ? jittered(NOT_ASKED_PAUSE_SEC) : RETRY_SEC;
+  logger.warn({ reference, orderId, reason, pauseSec, notBeforeSec }, 'check postponed');
+  await postponeCheck(database, reference, pauseSec, notBeforeSec);
+}

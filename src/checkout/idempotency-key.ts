@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '../platform/problem.ts';
+import type { Basket, CheckoutInput } from './schemas.ts';
+
+/**
+ * A client's name for one request (IETF draft-ietf-httpapi-idempotency-key-header). The same key with the same request
+ * leads to the same order, however often it is sent and whatever was cut off in between, and is answered as that order
+ * stands then. An answer is only ever given to a request that is the same in every field, e-mail included: a key that
+ * somebody else guesses shows nothing.
+ */
+export type IdempotencyKey = {
+  key: string;
+  fingerprint: Buffer;
+  /** Made by us for a form that has none, see {@link keyOfForm}. */
+  isImplied: boolean;
+};
+
+/** What implied keys begin with: a character that no client can send. The statement that places orders knows it. */
+export const IMPLIED_KEY_PREFIX = '\t';
+
+// Printable ASCII, in the quotes of a structured-field string or without them, as clients write it.
+const SHAPE = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x7e][\x20\x21\x23-\x7e]{0,254}))$/;
+
+/**
+ * @param header null when the request has none: then it is a request of its own every time
+ * @throws {Problem} 400 for a key that is none
+ */
+export function readIdempotencyKey(header: string | undefined, input: CheckoutInput): IdempotencyKey | null {
+  if (header === undefined) return null;
+  const parts = SHAPE.exec(header.trim());
+  const key = parts?.[1] ?? parts?.[2];
+  if (key === undefined) {
+    throw new Problem('malformed-request', {
+      detail: 'Idempotency-Key must be 1 to 255 printable characters.',
+    });
+  }
+  return { key, fingerprint: digest(canonical(input)), isImplied: false };
+}
+
+/**
+ * The key of a plain HTML form, which can send no header: a double click posts it twice at once. Two posts are the same
+ * request when they ask for the same things, for the same e-mail, from the same network, within seconds (see
+ * FORM_REPEATS_SEC), and from the same rendering of our page. The e-mail tells two shoppers behind one address apart;
+ * network and page keep a stranger who knows an e-mail from being led to its payment page.
+ * @param page the form's field `intent`, which our pages fill anew each time; null: a form of another page
+ */
+export function keyOfForm(basket: Basket, network: string, page: string | null): IdempotencyKey {
+  const key = IMPLIED_KEY_PREFIX + digest([network, page, ...canonical(basket)]).toString('hex');
+  return { key, fingerprint: digest(canonical(basket)), isImplied: true };
+}
+
+function digest(request: unknown[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(request)).digest();
+}
+
+/** The request in one fixed order of fields: how a client orders its JSON does not make another request of it. */
+function canonical(input: CheckoutInput): unknown[] {
+  // At the end, and only where it is named: keys of requests without it stay what they were before it could be.
+  const landing = input.returnUrl === undefined ? [] : [input.returnUrl];
+  if ('orderId' in input) return [input.orderId, ...landing];
+  const items = input.items.map(({ sku, quantity }) => [sku, quantity]);
+  return [input.email, input.currency ?? null, items, ...landing];
+}

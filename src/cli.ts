@@ -1,5 +1,0 @@
-import { configuredServices } from './backing-services.ts';
-import { runCommandLine } from './commands/command-line.ts';
-
-// The commands of production; `npm run reconcile` and its like come from local/start.ts.
-await runCommandLine(process.argv.slice(2), configuredServices);

@@ -1,0 +1,51 @@
+import type { SecretKey } from '../gateway/secret-key.ts';
+import { ConfigError, type Config } from '../config.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Secret } from '../platform/secret.ts';
+
+/** Where the database and the payment service are. */
+export type BackingServices = {
+  databaseUrl: Secret;
+  gatewayUrl: URL;
+  secretKey: SecretKey;
+  webhookSecrets: readonly Secret[];
+  /** Where the stand-in for the service shows itself to people; null with a real service. */
+  sandboxUrl: string | null;
+  /** Tells a stand-in where we listen. A real service is told by a person. */
+  receiveWebhooksAt(url: string): void;
+  /** Ends what was started for this process. */
+  close(): Promise<void>;
+};
+
+export type PrepareOptions = {
+  config: Config;
+  /** The command that runs, for messages. */
+  purpose: string;
+  /** A command beside the server uses what the server runs; the server must have its own. */
+  mayAttach: boolean;
+  logger: Logger;
+};
+
+/** Finds or starts what a process needs beside it. @throws errors whose message says what to do */
+export type PrepareBackingServices = (options: PrepareOptions) => Promise<BackingServices>;
+
+/** As in production: everything runs already, and the configuration says where. @throws {ConfigError} where it does not */
+export const configuredServices: PrepareBackingServices = ({ config }) => {
+  const { DATABASE_URL, GATEWAY_URL, GATEWAY_SECRET_KEY, WEBHOOK_SECRETS } = config;
+  if (!DATABASE_URL || !GATEWAY_URL || !GATEWAY_SECRET_KEY) {
+    const missing = Object.entries({ DATABASE_URL, GATEWAY_URL, GATEWAY_SECRET_KEY }).filter(
+      ([, given]) => !given,
+    );
+    const fault = 'is needed here; only npm start in a checkout brings a database and a sandbox of its own';
+    return Promise.reject(new ConfigError(missing.map(([name]) => `${name}: ${fault}`)));
+  }
+  return Promise.resolve({
+    databaseUrl: DATABASE_URL,
+    gatewayUrl: GATEWAY_URL,
+    secretKey: GATEWAY_SECRET_KEY,
+    webhookSecrets: WEBHOOK_SECRETS,
+    sandboxUrl: null,
+    receiveWebhooksAt: () => undefined,
+    close: () => Promise.resolve(),
+  });
+};

@@ -1,0 +1,148 @@
+import type { Variables } from './variables.ts';
+import { isLoopback } from '../platform/config-fields.ts';
+import { databaseNameOf, transportOf } from '../platform/database/address.ts';
+import type { Secret } from '../platform/secret.ts';
+
+/** Each rule: whether the variables break it, and `NAME: what to do`. A sentence never quotes a value. */
+type Rule = [isBroken: boolean, sentence: string];
+
+/** A guess every second for a century finds no token of this length. */
+const MIN_TOKEN = 16;
+/** A database whose name holds one of these words was made for trying things out. */
+const NOT_FOR_MONEY = /(^|[^a-z])(tests?|testing|sandbox|staging|dev|development|demo)([^a-z]|$)/i;
+
+/** What is wrong only together: production without its safeguards, live mode on a loose footing. */
+export function combinationFaults(v: Variables): string[] {
+  const production = v.NODE_ENV === 'production';
+  return broken([
+    ...gatewayFaults(v, production),
+    [
+      v.FULFILMENT_URL !== undefined && v.FULFILMENT_SECRET === undefined,
+      'FULFILMENT_SECRET: is needed with FULFILMENT_URL',
+    ],
+    [hasTwins(tokensOf(v)), 'OPERATORS: two operators must not share a token, nor one ADMIN_TOKEN'],
+    [
+      v.ADMIN_TOKEN !== undefined && v.OPERATORS.some(({ name }) => name.toLowerCase() === 'admin'),
+      'OPERATORS: the name admin belongs to ADMIN_TOKEN',
+    ],
+    ...(production ? productionFaults(v) : []),
+  ]);
+}
+
+function gatewayFaults(v: Variables, production: boolean): Rule[] {
+  const live = v.GATEWAY_SECRET_KEY?.mode === 'live';
+  const isHere = v.GATEWAY_URL !== undefined && isLoopback(v.GATEWAY_URL);
+  const isElsewhere = v.GATEWAY_URL !== undefined && !isHere;
+  return [
+    [
+      v.GATEWAY_URL !== undefined && v.GATEWAY_SECRET_KEY === undefined,
+      'GATEWAY_SECRET_KEY: is needed with GATEWAY_URL',
+    ],
+    [
+      isElsewhere && v.GATEWAY_URL?.protocol === 'http:',
+      'GATEWAY_URL: must be https, the secret key travels there',
+    ],
+    [
+      (live || production) && v.GATEWAY_URL === undefined,
+      'GATEWAY_URL: is needed with a live key and in production, the sandbox moves no money',
+    ],
+    [
+      live && isHere && !production && v.ALLOW_LIVE_KEY_ON_LOOPBACK !== 'on',
+      'GATEWAY_URL: is this machine, and the key is live: set ALLOW_LIVE_KEY_ON_LOOPBACK=on if that is meant',
+    ],
+    [live && isElsewhere && !production, 'NODE_ENV: must be production with a live key'],
+    [
+      live && v.CHECKOUT_HOSTS.length === 0,
+      'CHECKOUT_HOSTS: is needed in live mode: the hosts that checkout addresses may have',
+    ],
+  ];
+}
+
+function productionFaults(v: Variables): Rule[] {
+  return [
+    [
+      v.FULFILMENT_URL?.protocol === 'http:' && !isLoopback(v.FULFILMENT_URL),
+      'FULFILMENT_URL: must be https in production, except on this machine',
+    ],
+    [
+      v.DATABASE_URL === undefined,
+      'DATABASE_URL: is needed in production, the embedded PostgreSQL is for development',
+    ],
+    [v.PUBLIC_URL === undefined, 'PUBLIC_URL: is needed in production'],
+    [v.PUBLIC_URL?.protocol === 'http:', 'PUBLIC_URL: must be https in production'],
+    [
+      v.STOREFRONT_RETURN_URL.some(({ protocol }) => protocol === 'http:'),
+      'STOREFRONT_RETURN_URL: must be https in production, shoppers are sent there',
+    ],
+    [v.ADMIN_TOKEN === undefined && v.OPERATORS.length === 0, 'ADMIN_TOKEN: is needed in production'],
+    ...shortTokens(v).map((name): Rule => [
+      true,
+      `${name}: must have at least ${MIN_TOKEN} characters in production`,
+    ]),
+  ];
+}
+
+/** What is legal and risky. A server and a worker log each sentence when they start. */
+export function warningsOf(v: Variables): string[] {
+  const production = v.NODE_ENV === 'production';
+  const live = v.GATEWAY_SECRET_KEY?.mode === 'live';
+  const database = v.DATABASE_URL?.reveal();
+  const transport = database === undefined ? 'local' : transportOf(database);
+  return broken([
+    [
+      production && v.WEBHOOK_SECRETS.length === 0,
+      'WEBHOOK_SECRETS: is empty, so webhooks are hints that anybody can send: set it if the service signs them',
+    ],
+    // Refused it is not: the network between two containers, or a tunnel, is often private already.
+    [
+      production && transport === 'plain',
+      'DATABASE_URL: leads to another machine without TLS: add sslmode=verify-full, unless that network is private',
+    ],
+    [
+      production && transport === 'unchecked',
+      'DATABASE_URL: leads to another machine whose certificate is not checked: use sslmode=verify-full',
+    ],
+    [
+      production && v.STOREFRONT_ORIGINS.some((origin) => origin.startsWith('http:')),
+      'STOREFRONT_ORIGINS: lists an origin over http, whose pages can be changed on their way',
+    ],
+    [
+      production && v.GATEWAY_SECRET_KEY?.mode === 'test',
+      'GATEWAY_SECRET_KEY: is a test key, so no real money moves in this production',
+    ],
+    [
+      live && v.GATEWAY_URL !== undefined && isLoopback(v.GATEWAY_URL),
+      'GATEWAY_URL: is this machine, and the key is live: the program that listens there gets the key',
+    ],
+    [
+      live && database !== undefined && NOT_FOR_MONEY.test(databaseNameOf(database)),
+      'DATABASE_URL: the name of the database says that it is for tests, and the key is live',
+    ],
+    ...shortTokens(v).map((name): Rule => [true, `${name}: should have at least ${MIN_TOKEN} characters`]),
+  ]);
+}
+
+function broken(rules: readonly Rule[]): string[] {
+  return rules.filter(([isBroken]) => isBroken).map(([, sentence]) => sentence);
+}
+
+function tokensOf({ ADMIN_TOKEN, OPERATORS }: Variables): string[] {
+  const tokens: (Secret | undefined)[] = [ADMIN_TOKEN, ...OPERATORS.map(({ token }) => token)];
+  return tokens.flatMap((token) => (token === undefined ? [] : [token.reveal()]));
+}
+
+function hasTwins(texts: readonly string[]): boolean {
+  return new Set(texts).size < texts.length;
+}
+
+/** The variables that hold a token which can be guessed. */
+function shortTokens({ ADMIN_TOKEN, SHOP_API_TOKEN, OPERATORS }: Variables): string[] {
+  const tokens: [string, readonly (Secret | undefined)[]][] = [
+    ['ADMIN_TOKEN', [ADMIN_TOKEN]],
+    ['SHOP_API_TOKEN', [SHOP_API_TOKEN]],
+    ['OPERATORS', OPERATORS.map(({ token }) => token)],
+  ];
+  return tokens
+    .filter(([, secrets]) => secrets.some((one) => one !== undefined && one.reveal().length < MIN_TOKEN))
+    .map(([name]) => name);
+}

@@ -1,0 +1,92 @@
+import type { VNode } from 'preact';
+import type { Order } from '../orders/order.ts';
+import { Frame } from './frame.tsx';
+import { SHOP } from './identity.ts';
+import { standingOf, type ReviewDecision, type Standing } from './order-status-text.ts';
+import { Receipt } from './receipt.tsx';
+
+/** How often a browser without script loads an order that may change. */
+const REFRESH_SEC = 5;
+
+type OrderPageProps = {
+  order: Order;
+  /** What was decided about the money of an order under review; null: nothing yet, or not all of it. */
+  decisions: readonly ReviewDecision[] | null;
+};
+
+/**
+ * Tells the shopper where the order stands, and nothing that is not known. The address alone opens it, so it shows
+ * what was ordered but nobody's name or e-mail address.
+ */
+export function OrderPage({ order, decisions }: OrderPageProps): VNode {
+  const standing = standingOf(order, decisions);
+  return (
+    <Frame
+      title={standing.stamp}
+      script="order-watch.js"
+      mode={order.mode}
+      {...(standing.changes && { refreshSec: REFRESH_SEC })}
+    >
+      <article
+        class={`order ${order.status}`}
+        data-order={order.id}
+        data-status={order.status}
+        data-is-watched={standing.changes ? '' : undefined}
+      >
+        <div class="standing">
+          <p class="stamp">{standing.stamp}</p>
+          <h1>{standing.heading}</h1>
+          <p class="lead">{standing.truth}</p>
+          <p class="advice">{standing.advice}</p>
+          {standing.changes && <Watch />}
+          {standing.pay && <PayAgain orderId={order.id} pay={standing.pay} />}
+          {standing.needsHelp && <Help orderId={order.id} />}
+          <p>
+            <a href="/shop">Back to the shop</a>
+          </p>
+        </div>
+        <Receipt order={order} />
+      </article>
+    </Frame>
+  );
+}
+
+/** Filled by the script that watches the order; a browser without script loads the page again and again. */
+function Watch(): VNode {
+  return (
+    <>
+      <p class="watch" data-part="watch" role="status" />
+      <noscript>
+        <p class="watch">This page checks every {REFRESH_SEC} seconds.</p>
+      </noscript>
+    </>
+  );
+}
+
+type PayAgainProps = { orderId: string; pay: NonNullable<Standing['pay']> };
+
+/** The plain form that `POST /checkout` takes for an order that exists already. */
+function PayAgain({ orderId, pay }: PayAgainProps): VNode {
+  return (
+    <form class="pay" method="post" action="/checkout">
+      <h2>{pay.heading}</h2>
+      <p>{pay.explanation}</p>
+      <input type="hidden" name="orderId" value={orderId} />
+      <button class={`button ${pay.look}`} type="submit">
+        {pay.button}
+      </button>
+    </form>
+  );
+}
+
+function Help({ orderId }: { orderId: string }): VNode {
+  return (
+    <section class="help-box" aria-labelledby="help-heading">
+      <h2 id="help-heading">Whom to ask</h2>
+      <p>
+        Write to <a href={`mailto:${SHOP.helpEmail}?subject=Order%20${orderId}`}>{SHOP.helpEmail}</a> and name
+        the order and the payment reference shown here.
+      </p>
+    </section>
+  );
+}

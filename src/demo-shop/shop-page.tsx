@@ -1,0 +1,109 @@
+import type { VNode } from 'preact';
+import type { Product } from '../orders/catalogue.ts';
+import type { Order } from '../orders/order.ts';
+import { Amount } from '../platform/html.tsx';
+import type { Mode } from '../platform/mode.ts';
+import { CurrencyShelf } from './currency-shelf.tsx';
+import { Frame } from './frame.tsx';
+import { shelvesOf, type Shelf } from './group-by-currency.ts';
+
+export type ShopPageProps = {
+  products: Product[];
+  mode?: Mode | undefined;
+  /** What this browser was sent away to pay for minutes ago and has not paid yet. */
+  openOrder?: Order | null;
+};
+
+/** What is for sale, one form per currency. */
+export function ShopPage({ products, mode, openOrder = null }: ShopPageProps): VNode {
+  const shelves = shelvesOf(products);
+  return (
+    <Frame title="Shop" script="basket.js" mode={mode}>
+      <div class="intro">
+        <h1>Things worth carrying home</h1>
+        {shelves.length === 0 ? (
+          <p class="lead">There is nothing on sale right now.</p>
+        ) : (
+          <>
+            <p class="lead">Each order is paid in one currency, so each currency has its own basket.</p>
+            <ShelfLinks shelves={shelves} />
+          </>
+        )}
+        {openOrder === null ? (
+          <p class="notice" data-part="open-order" role="status" hidden />
+        ) : (
+          <OpenOrder order={openOrder} />
+        )}
+      </div>
+      {shelves.map((shelf) => (
+        <CurrencyShelf key={shelf.currency} shelf={shelf} />
+      ))}
+      <AboutTheDemo />
+    </Frame>
+  );
+}
+
+/** Whoever comes back to the shop without having paid need not choose again, and should not order twice. */
+function OpenOrder({ order: { id, lines, total } }: { order: Order }): VNode {
+  return (
+    <section class="notice" aria-labelledby="open-order-heading">
+      <h2 id="open-order-heading">You have an open order</h2>
+      <p>
+        {lines.map(({ quantity, description }) => `${quantity} × ${description}`).join(', ')}:{' '}
+        <Amount {...total} />. If you have paid for it, do not pay again:{' '}
+        <a href={`/shop/orders/${id}`}>look at that order</a>.
+      </p>
+      <form class="resume" method="post" action="/checkout">
+        <input type="hidden" name="orderId" value={id} />
+        <button class="button secondary" type="submit">
+          I have not paid: continue to payment
+        </button>
+      </form>
+    </section>
+  );
+}
+
+function ShelfLinks({ shelves }: { shelves: Shelf[] }): VNode {
+  return (
+    <nav class="shelf-links" aria-label="Currencies">
+      <ul>
+        {shelves.map(({ currency, currencyName }) => (
+          <li key={currency}>
+            <a href={`#${currency}`}>
+              {currencyName} <span class="count" data-count={currency} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function AboutTheDemo(): VNode {
+  return (
+    <section class="about-demo" id="demo" aria-labelledby="demo-heading">
+      <h2 id="demo-heading">What happens when you buy</h2>
+      <ol>
+        <li>
+          <h3>We price it</h3>
+          <p>The server takes the prices from its own catalogue and writes down your order.</p>
+        </li>
+        <li>
+          <h3>You pay elsewhere</h3>
+          <p>
+            The payment service shows its own page. Without a key that page is the built-in sandbox: you play
+            the bank and decide whether the payment succeeds, fails or stays open. Sandbox and test keys move
+            no real money.
+          </p>
+        </li>
+        <li>
+          <h3>We check</h3>
+          <p>
+            Back in the shop, your order counts as paid only when the payment service has confirmed its exact
+            amount.
+          </p>
+        </li>
+      </ol>
+    </section>
+  );
+}

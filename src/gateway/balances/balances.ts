@@ -1,0 +1,128 @@
+import { minorDigits, parseMajor } from '../../platform/money.ts';
+import { askListing, CashUnreadable, recordsIn, refusePart, type CashRecord } from './listing.ts';
+import type { Client } from '../http/client.ts';
+import type { BalancesListing, Dialect, TransfersListing } from '../dialect/dialect.ts';
+import { classOf } from '../records/evidence.ts';
+import { decimalText } from '../records/field-values.ts';
+import { at, firstAt, stringOf, type Json } from '../dialect/json-pointer.ts';
+
+export { CashUnreadable } from './listing.ts';
+
+/** What the service holds and has paid out, per currency, in minor units. */
+export type Cash = Map<string, CashOfCurrency>;
+
+type CashOfCurrency = { available: bigint; pending: bigint; transferred: bigint; fees: bigint };
+type SumsOf = (currency: string) => CashOfCurrency;
+
+/** Where a record of either listing names its currency. */
+type Naming = Pick<BalancesListing, 'path' | 'currency' | 'assumedCurrency'>;
+
+/**
+ * Asks for balances and transfers, once each.
+ * @throws {CashUnreadable} {@link GatewayUnavailable} {@link GatewayKeyRefused}
+ */
+export async function readCash(
+  client: Client,
+  dialect: Dialect,
+  { balances, transfers }: { balances: BalancesListing; transfers: TransfersListing },
+): Promise<Cash> {
+  const cash: Cash = new Map();
+  const sumsOf: SumsOf = (currency) => {
+    const sums = cash.get(currency) ?? { available: 0n, pending: 0n, transferred: 0n, fees: 0n };
+    cash.set(currency, sums);
+    return sums;
+  };
+  await addBalances(client, dialect, balances, sumsOf);
+  await addTransfers(client, dialect, transfers, sumsOf);
+  return cash;
+}
+
+async function addBalances(
+  client: Client,
+  dialect: Dialect,
+  listing: BalancesListing,
+  sumsOf: SumsOf,
+): Promise<void> {
+  const { path, form, amount, pending, total, pendingRecords, fees, status = [] } = listing;
+  const listed = await askListing(client, path);
+  const recordsAt = (pointers: readonly string[]): CashRecord[] =>
+    recordsIn(listed.document, { path, pointers, form });
+  const records = recordsAt(listing.records);
+  if (form === 'list') refusePart(listed, path, { records: records.length, dialect });
+  for (const one of records) {
+    const currency = currencyOf(one, listing);
+    const read = (pointers: readonly string[]): bigint => amountAt(one.record, pointers, currency, dialect);
+    const sums = sumsOf(currency);
+    const held = read(amount);
+    const isPending = classOf(firstAt(one.record, status, stringOf), dialect) === 'pending';
+    sums[isPending ? 'pending' : 'available'] += held;
+    if (fees !== undefined) sums.fees += sizeOf(read(fees));
+    if (pending !== undefined) sums.pending += read(pending);
+    if (total !== undefined) sums.pending += read(total) - held;
+  }
+  for (const one of pendingRecords === undefined ? [] : recordsAt(pendingRecords)) {
+    const currency = currencyOf(one, listing);
+    sumsOf(currency).pending += amountAt(one.record, amount, currency, dialect);
+  }
+}
+
+async function addTransfers(
+  client: Client,
+  dialect: Dialect,
+  listing: TransfersListing,
+  sumsOf: SumsOf,
+): Promise<void> {
+  const { path } = listing;
+  const listed = await askListing(client, path);
+  const records = recordsIn(listed.document, { path, pointers: listing.records, form: 'list' });
+  refusePart(listed, path, { records: records.length, dialect });
+  for (const one of records) {
+    // Money leaves the balance when it is sent. What failed or came back is in it again.
+    const status = classOf(firstAt(one.record, listing.status, stringOf), dialect);
+    if (status === 'failed' || status === 'expired' || status === 'reversed') continue;
+    const currency = currencyOf(one, listing);
+    const sums = sumsOf(currency);
+    sums.transferred += amountAt(one.record, listing.amount, currency, dialect);
+    if (listing.fee !== undefined) sums.fees += sizeOf(amountAt(one.record, listing.fee, currency, dialect));
+  }
+}
+
+function currencyOf({ record, key }: CashRecord, { path, currency = [], assumedCurrency }: Naming): string {
+  if (key !== null) {
+    const code = knownCode(key);
+    if (code !== null) return code;
+    throw new CashUnreadable(
+      `"${key.slice(0, 40)}" in ${path} is no currency: check balances in the dialect`,
+    );
+  }
+  // Odd is not absent: a code that nobody knows is not taken for the one that we know.
+  const isNamed = currency.some((pointer) => at(record, pointer) !== undefined);
+  const code = isNamed ? firstAt(record, currency, knownCode) : (assumedCurrency ?? null);
+  if (code === null) throw new CashUnreadable(`a record of ${path} names no currency`);
+  return code;
+}
+
+function knownCode(value: Json): string | null {
+  const code = stringOf(value)?.toUpperCase() ?? '';
+  return minorDigits(code) === null ? null : code;
+}
+
+/** Services write what they took with and without a minus. */
+function sizeOf(amount: bigint): bigint {
+  return amount < 0n ? -amount : amount;
+}
+
+/** A balance may be below zero: more went back than is left. */
+function amountAt(
+  record: Json,
+  pointers: readonly string[],
+  currency: string,
+  { amountUnit }: Dialect,
+): bigint {
+  const text = pointers.map((pointer) => decimalText(at(record, pointer))).find((one) => one !== null) ?? '';
+  const digits = text.replace(/^-/, '');
+  const minor =
+    amountUnit === 'major' ? parseMajor(digits, currency) : /^\d{1,18}$/.test(digits) ? BigInt(digits) : null;
+  if (minor === null) throw new CashUnreadable(`an amount in ${currency} cannot be read`);
+  return text.startsWith('-') ? -minor : minor;
+}

@@ -1,0 +1,148 @@
+import { sleep } from '../../platform/clock.ts';
+import type { Client } from '../http/client.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import { GatewayUnavailable } from '../errors.ts';
+import { NO_HINTS } from './paging-hints.ts';
+import {
+  readPage,
+  type HistoryBatch,
+  type HistoryBookmark,
+  type HistoryEnd,
+  type PageEnd,
+  type PageReader,
+  type PageRequest,
+} from './page.ts';
+import { createPaging, type NextPage } from './paging.ts';
+import { createRepetition } from './repeat-detector.ts';
+import { collectRows, type HistoryRow, type RowCollector } from './row.ts';
+import { createRowReader } from './row-reader.ts';
+import { windowsToAsk, type AskedWindow, type HistoryWindow } from './windows.ts';
+
+export type { HistoryBatch, HistoryBookmark, HistoryEnd } from './page.ts';
+export { fingerprintOf, referenceOf, type HistoryRow, type RowCollector } from './row.ts';
+
+export type HistoryOptions = HistoryWindow & {
+  /** The currency of amounts without one, where the dialect allows that; null: unknown. */
+  assumedCurrency?: string | null;
+  /** Goes on where an earlier reading of the same question stopped. */
+  from?: HistoryBookmark | null;
+  signal?: AbortSignal | undefined;
+};
+
+/** A page of a thousand large records. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+/** The first answer may be the whole list: eight million records. It passes through, it is never held. */
+const MAX_LIST_BYTES = 2 * 1024 * 1024 * 1024;
+/** Milliseconds before the second and the third try of a page. */
+const PAUSES_MS = [500, 2_000];
+/** Seconds. A service that asks for more is left alone: the next run goes on from here. */
+const MAX_PAUSE_SEC = 60;
+
+/**
+ * Walks the service's list of transactions in the memory of one batch. Every row is a hint: verify decides.
+ * @throws {GatewayUnavailable} a page did not come in three tries; what came before has been handed over
+ * @throws {GatewayKeyRefused} our key is not accepted
+ */
+export function readHistory(
+  client: Client,
+  dialect: Dialect,
+  options: HistoryOptions = {},
+): AsyncGenerator<HistoryBatch<HistoryRow[]>, void> {
+  return readHistoryInto(client, dialect, options, collectRows());
+}
+
+/** The same, with rows in another form. */
+export async function* readHistoryInto<Rows>(
+  client: Client,
+  dialect: Dialect,
+  options: HistoryOptions,
+  collector: RowCollector<Rows>,
+): AsyncGenerator<HistoryBatch<Rows>, void> {
+  const { from = null } = options;
+  const windows = from?.windows ?? windowsToAsk(dialect.history.paging, options);
+  let pages = from?.pages ?? 0;
+  let end: HistoryEnd = { complete: true };
+  for (let at = 0; at < windows.length && end.complete; at += 1) {
+    const part: Part = { windows: windows.slice(at), pagesBefore: pages, from: at === 0 ? from : null };
+    const window = yield* readWindow(client, dialect, { ...options, ...part }, collector);
+    pages = window.pages;
+    // One window whose end nobody told is enough.
+    if (!(window.end.complete && end.isAssumed === true)) end = window.end;
+  }
+  yield { rows: collector.handOver(), pages, end, bookmark: null };
+}
+
+/** The window to be read is the first of `windows`. */
+type Part = { windows: readonly AskedWindow[]; pagesBefore: number; from: HistoryBookmark | null };
+
+async function* readWindow<Rows>(
+  client: Client,
+  dialect: Dialect,
+  { windows, pagesBefore, from, signal, assumedCurrency = null }: HistoryOptions & Part,
+  collector: RowCollector<Rows>,
+): AsyncGenerator<HistoryBatch<Rows>, { pages: number; end: HistoryEnd }> {
+  const paging = createPaging(dialect, windows[0] ?? ALL_OF_IT, from?.largestTotal);
+  const repetition = createRepetition(from?.repetition);
+  const rowReader = createRowReader(dialect, assumedCurrency, collector, repetition);
+  const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repetition };
+  let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
+  let pages = pagesBefore;
+  let { windowPages, received, firstPageRecords, hints } = from ?? BEGINNING;
+  while (step.is === 'ask') {
+    pages += 1;
+    windowPages += 1;
+    repetition.turnPage();
+    const maxBytes = windowPages === 1 ? MAX_LIST_BYTES : MAX_PAGE_BYTES;
+    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, signal });
+    received += page.records;
+    hints = page.hints ?? hints;
+    if (windowPages === 1) firstPageRecords = page.records;
+    const place = { received, firstPageRecords, hints };
+    step =
+      page.cut === null
+        ? paging.next({ ...page, ...place, pages: windowPages, ...repetition.seen() })
+        : { is: 'cut', reason: page.cut };
+    const bookmark: HistoryBookmark = {
+      ...place,
+      windows,
+      next: step,
+      pages,
+      windowPages,
+      largestTotal: paging.largestTotal(),
+      repetition: repetition.state(),
+    };
+    yield { rows: collector.handOver(), pages, end: null, bookmark };
+  }
+  if (step.is !== 'whole') return { pages, end: { complete: false, reason: step.reason } };
+  return { pages, end: step.isAssumed === true ? { complete: true, isAssumed: true } : { complete: true } };
+}
+
+const ALL_OF_IT: AskedWindow = { since: null, until: null };
+const BEGINNING = { windowPages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS };
+
+/** Reads a page, and again when it does not come or breaks off, as often and as soon as the service may be asked. */
+async function* readPatiently<Rows>(
+  reader: PageReader<Rows>,
+  request: PageRequest,
+): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return yield* readPage(reader, request);
+    } catch (error) {
+      const pauseMs = error instanceof GatewayUnavailable ? pauseBefore(error, tries) : null;
+      if (pauseMs === null) throw error;
+      await sleep(pauseMs, request.signal);
+      if (request.signal?.aborted === true) throw error;
+      reader.repetition.beginPageAgain();
+      const rows = reader.collector.handOver();
+      yield { rows, pages: request.pages, end: null, isPageAgain: true, bookmark: null };
+    }
+  }
+}
+
+/** Null: no more tries. */
+function pauseBefore({ retryAfterSec }: GatewayUnavailable, tries: number): number | null {
+  const ownMs = PAUSES_MS[tries];
+  if (ownMs === undefined || (retryAfterSec ?? 0) > MAX_PAUSE_SEC) return null;
+  return Math.max(ownMs, (retryAfterSec ?? 0) * 1_000);
+}

@@ -1,0 +1,146 @@
+import { sleep } from '../../platform/clock.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import { GatewayUnavailable } from '../errors.ts';
+import { behindRow, readHints, type PagingHints } from './paging-hints.ts';
+import type { NextPage } from './paging.ts';
+import type { AskedWindow } from './windows.ts';
+import type { Repetition, RepetitionState } from './repeat-detector.ts';
+import type { RowCollector } from './row.ts';
+import type { RowReader } from './row-reader.ts';
+import { RecordStreamError } from './streaming/errors.ts';
+import { createRecordCutter } from './streaming/record-splitter.ts';
+import type { Client } from '../http/client.ts';
+import { ClientError } from '../http/client-error.ts';
+import { refuseErrors } from '../verify.ts';
+
+/** Some rows of the history, in the service's order. */
+export type HistoryBatch<Rows> = {
+  rows: Rows;
+  /** Pages begun so far. */
+  pages: number;
+  /** Null until the last batch, which is empty. */
+  end: HistoryEnd | null;
+  /** The page in hand broke off and is read again: its rows come once more. */
+  isPageAgain?: boolean;
+  /** At the end of a page: where a reading could go on that has all rows so far. Null inside of a page. */
+  bookmark: HistoryBookmark | null;
+};
+
+/** A place between two pages. Plain data, to be kept and given to a later {@link readHistory}. */
+export type HistoryBookmark = {
+  /** The window in hand, and those to be asked for after it. */
+  windows: readonly AskedWindow[];
+  next: NextPage;
+  /** Of all windows so far. */
+  pages: number;
+  /** Of the window in hand, like all that follows. */
+  windowPages: number;
+  received: number;
+  firstPageRecords: number;
+  largestTotal: number;
+  hints: PagingHints;
+  repetition: RepetitionState;
+};
+
+/**
+ * `complete`: nothing says that the list has more; `isAssumed`: and nothing says that it ends there. Otherwise no payment
+ * may be called absent from it.
+ */
+export type HistoryEnd = { complete: true; isAssumed?: true } | { complete: false; reason: string };
+
+/** How a page ended: `cut` says why it is not whole, null when it is. A page that was not read to its end gives no hints. */
+export type PageEnd = { records: number; hints: PagingHints | null; cut: string | null };
+
+export type PageRequest = {
+  path: string;
+  /** Its number, from 1. */
+  pages: number;
+  maxBytes: number;
+  signal?: AbortSignal | undefined;
+};
+
+export type PageReader<Rows> = {
+  client: Client;
+  dialect: Dialect;
+  rowReader: RowReader;
+  collector: RowCollector<Rows>;
+  repetition: Repetition;
+};
+
+const HEADERS_MS = 10_000;
+/** A page has this long. A list without pages gets as much again, as long as it moves. */
+const PAGE_MS = 30_000;
+const RECORDS_THAT_MOVE = 10_000;
+const MAX_LIST_MS = 15 * 60_000;
+/** Rows handed over at a time: few, so that they are garbage while they are young. */
+const BATCH_ROWS = 500;
+
+/**
+ * Reads one answer of the history as it arrives, in batches of rows.
+ * @throws {GatewayUnavailable} no answer, or it broke off; the rows before have been handed over
+ * @throws {GatewayKeyRefused}
+ */
+export async function* readPage<Rows>(
+  { client, dialect, rowReader, collector, repetition }: PageReader<Rows>,
+  { path, pages, maxBytes, signal: outer }: PageRequest,
+): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
+  const over = new AbortController();
+  const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
+  const seen = { records: 0, hasStartedOver: false };
+  const { cursorFromRow } = dialect.history.paging;
+  let last: Buffer | null = null;
+  const take = (bytes: Buffer, start: number, end: number): void => {
+    seen.hasStartedOver ||= !repetition.look(bytes, start, end);
+    if (seen.hasStartedOver) return;
+    rowReader.read(bytes, start, end);
+    seen.records += 1;
+    if (cursorFromRow !== null) last = Buffer.from(bytes.subarray(start, end));
+  };
+  const cutter = createRecordCutter(dialect.history.records, take, rowReader.pass);
+  const portion = () => ({ rows: collector.handOver(), pages, end: null, bookmark: null });
+  void abortWhenStuck(over, () => seen.records);
+  try {
+    const limits = { maxBytes, headersMs: HEADERS_MS, totalMs: MAX_LIST_MS, signal };
+    const answer = await client.stream({ method: 'GET', path, ...limits });
+    refuseErrors(answer);
+    if (answer.status !== 200) return cutShort(0, `the service answers history with HTTP ${answer.status}`);
+    for await (const chunk of answer.body) {
+      cutter.push(chunk);
+      if (seen.hasStartedOver) break;
+      if (collector.count() >= BATCH_ROWS) yield portion();
+    }
+    if (collector.count() > 0) yield portion();
+    const { records } = seen;
+    if (seen.hasStartedOver) return { records, hints: null, cut: null };
+    const { envelope, hasList } = cutter.end();
+    if (!hasList)
+      return cutShort(0, 'the answer holds no list where the dialect looks for one (history.records)');
+    const hints = readHints(envelope, answer.headers, dialect.history.paging);
+    return {
+      records,
+      hints: cursorFromRow === null ? hints : behindRow(hints, last, cursorFromRow),
+      cut: null,
+    };
+  } catch (error) {
+    if (collector.count() > 0) yield portion();
+    if (error instanceof RecordStreamError) return cutShort(seen.records, error.message);
+    throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
+  } finally {
+    // Frees the connection wherever we stopped; after the last byte it does nothing.
+    over.abort();
+  }
+}
+
+function cutShort(records: number, reason: string): PageEnd {
+  return { records, hints: null, cut: reason };
+}
+
+async function abortWhenStuck(over: AbortController, count: () => number): Promise<void> {
+  for (let last = 0; ; last = count()) {
+    await sleep(PAGE_MS, over.signal);
+    if (over.signal.aborted) return;
+    // Named so that the breaker sees whose fault it is.
+    if (count() - last < RECORDS_THAT_MOVE)
+      over.abort(new DOMException('the list stands still', 'TimeoutError'));
+  }
+}

@@ -1,0 +1,120 @@
+import type { ClientAnswer } from '../http/client.ts';
+import { at, isRecord, numberText, readJson, type Json } from '../dialect/json-pointer.ts';
+
+/** What an answer says about the rest of the list. Null: nothing. */
+export type PagingHints = {
+  hasMore: boolean | null;
+  pageCount: number | null;
+  total: number | null;
+  cursor: NextHint;
+  link: NextHint;
+};
+
+/** An answer that says nothing. */
+export const NO_HINTS: PagingHints = {
+  hasMore: null,
+  pageCount: null,
+  total: null,
+  cursor: null,
+  link: null,
+};
+
+/** Where the next page is; `end`: the answer has the field and nothing is in it; null: it has no such field. */
+export type NextHint = { to: string } | 'end' | null;
+
+// As seen in the field: beside the rows, or in an object of their own.
+const PLACES = [
+  '',
+  '/meta',
+  '/meta/page_info',
+  '/meta/pagination',
+  '/pagination',
+  '/paging',
+  '/page_info',
+  '/data',
+  '/data/meta',
+  '/data/pagination',
+];
+const HAS_MORE = [
+  'hasNextPage',
+  'has_next_page',
+  'hasMore',
+  'has_more',
+  'hasNext',
+  'has_next',
+  'has_next_pages',
+];
+const PAGE_COUNT = ['pageCount', 'page_count', 'totalPages', 'total_pages', 'lastPage', 'last_page'];
+const TOTAL = [
+  'total',
+  'totalCount',
+  'total_count',
+  'totalItems',
+  'total_items',
+  'totalRecords',
+  'total_records',
+];
+
+/** Reads what stands around the rows, and above them in the headers. Numbers may be texts; what is neither says nothing. */
+export function readHints(
+  envelope: Json,
+  headers: ClientAnswer['headers'],
+  paging: { nextCursor: readonly string[]; nextLink: readonly string[]; totalHeader: string | null },
+): PagingHints {
+  const places = PLACES.map((pointer) => at(envelope, pointer)).filter(isRecord);
+  return {
+    hasMore: pick(places, HAS_MORE, truthOf),
+    pageCount: pick(places, PAGE_COUNT, countOf),
+    total: pick(places, TOTAL, countOf) ?? countOf(headers[paging.totalHeader?.toLowerCase() ?? '']),
+    cursor: follow(envelope, paging.nextCursor),
+    link: follow(envelope, paging.nextLink),
+  };
+}
+
+/** The list goes on behind its last record, which names itself. A page without records is the end. */
+export function behindRow(hints: PagingHints, row: Buffer | null, pointer: string): PagingHints {
+  const name = row === null ? null : nameIn(row, pointer);
+  return { ...hints, cursor: name === null || hints.hasMore === false ? 'end' : { to: name } };
+}
+
+function nameIn(row: Buffer, pointer: string): string | null {
+  try {
+    return numberText(at(readJson(row), pointer));
+  } catch {
+    return null; // not JSON: the row itself is counted as unreadable
+  }
+}
+
+function pick<T>(
+  places: readonly Record<string, Json>[],
+  names: readonly string[],
+  read: (value: Json) => T | null,
+): T | null {
+  for (const place of places) {
+    for (const name of names) {
+      const value = Object.hasOwn(place, name) ? read(place[name]) : null;
+      if (value !== null) return value;
+    }
+  }
+  return null;
+}
+
+function truthOf(value: Json): boolean | null {
+  if (value === true || value === 'true') return true;
+  return value === false || value === 'false' ? false : null;
+}
+
+function countOf(value: Json): number | null {
+  const text = numberText(value) ?? '';
+  return /^\d{1,12}$/.test(text) ? Number(text) : null;
+}
+
+function follow(envelope: Json, pointers: readonly string[]): NextHint {
+  for (const pointer of pointers) {
+    const value = at(envelope, pointer);
+    if (value === null || value === '' || value === false) return 'end';
+    const text = numberText(value);
+    if (text !== null) return { to: text };
+  }
+  return null;
+}

@@ -1,0 +1,144 @@
+import type { Dialect } from '../dialect/dialect.ts';
+import type { NextHint, PagingHints } from './paging-hints.ts';
+import { createHistoryPaths, type HistoryPaths } from './paths.ts';
+import type { AskedWindow } from './windows.ts';
+
+/** What the page just read showed. */
+export type PageSeen = {
+  /** Pages read, this one included. */
+  pages: number;
+  /** Records of this page, and of the first one. */
+  records: number;
+  firstPageRecords: number;
+  /** Records of all pages so far. */
+  received: number;
+  /** The page shows the very first record of the list again. */
+  hasStartedOver: boolean;
+  /** The page names no transaction that the page before, or the first one, did not name. */
+  addsNothing: boolean;
+  hints: PagingHints;
+};
+
+export type NextPage =
+  | { is: 'ask'; path: string }
+  /** The list was read to its end. `isAssumed`: nothing in the answers said that it ends there. */
+  | { is: 'whole'; isAssumed?: true }
+  /** The list has more than we got, or we cannot know that it has not. */
+  | { is: 'cut'; reason: string };
+
+export type Paging = { firstPath: string; next(seen: PageSeen): NextPage; largestTotal(): number };
+
+/** With pages of a hundred: ten million transactions. A list that goes on after that has no end. */
+const MAX_PAGES = 100_000;
+/** Empty pages in a row, in the middle of a list that promises more. */
+const MAX_EMPTY_PAGES = 3;
+/** Sizes of pages that services use. A total of exactly so many may count the page. */
+const USUAL_SIZES = new Set([10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000]);
+/** The end of a list whose answers say nothing about it: reconciliation looks for payments behind it. */
+const ASSUMED_END: NextPage = { is: 'whole', isAssumed: true };
+
+type Rule = (seen: PageSeen) => NextPage;
+
+/**
+ * Decides how a window of the history is walked. What it cannot be sure of it calls cut: of a list that is not whole, nothing may
+ * be called absent.
+ * @param totalBefore the largest total that pages showed before this reading went on
+ */
+export function createPaging(dialect: Dialect, window: AskedWindow, totalBefore = 0): Paging {
+  const { style, size } = dialect.history.paging;
+  const paths = createHistoryPaths(dialect.history.paging, window);
+  const byNumber = countingUp(paths, size);
+  const byCursor: Rule = (seen) => follow(seen, seen.hints.cursor, paths.byCursor);
+  const byLink: Rule = (seen) => follow(seen, seen.hints.link, paths.byLink);
+  const rules: Record<typeof style, Rule> = {
+    none: endOf,
+    page: byNumber,
+    offset: byNumber,
+    cursor: byCursor,
+    link: byLink,
+    auto: (seen) => {
+      const { link, cursor } = seen.hints;
+      if (link !== null && link !== 'end') return byLink(seen);
+      if (cursor !== null && cursor !== 'end') return byCursor(seen);
+      const isToldEnd = link === 'end' || cursor === 'end';
+      return isToldEnd && !promisesMore(seen) ? { is: 'whole' } : byNumber(seen);
+    },
+  };
+  const asked = new Set([paths.first]);
+  let largestTotal = totalBefore;
+  return {
+    firstPath: paths.first,
+    largestTotal: () => largestTotal,
+    next: (seen) => {
+      const total = seen.hints.total ?? largestTotal;
+      // Rows behind the gap have moved up, over the edge of a page that was read already.
+      if (total < largestTotal) return cut('the history became shorter while it was read');
+      largestTotal = total;
+      const step = rules[style](seen);
+      if (step.is !== 'ask') return step;
+      if (asked.has(step.path)) return cut('the pages of the history lead in a circle');
+      if (seen.pages >= MAX_PAGES) return cut(`the history has no end after ${MAX_PAGES} pages`);
+      asked.add(step.path);
+      return step;
+    },
+  };
+}
+
+/** Page after page, until one says that it is the last, is empty, or adds nothing new. */
+function countingUp(paths: HistoryPaths, size: number): Rule {
+  let emptyPages = 0;
+  return (seen) => {
+    const { hints, pages, records, received } = seen;
+    // The service ignores the page number, or begins anew behind its last page.
+    if (seen.hasStartedOver) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
+    const next: NextPage = { is: 'ask', path: paths.byNumber(pages, received) };
+    if (promisesMore(seen)) {
+      emptyPages = records === 0 ? emptyPages + 1 : 0;
+      const isStuck = emptyPages > MAX_EMPTY_PAGES || (records > 0 && seen.addsNothing);
+      return isStuck ? endOf(seen) : next;
+    }
+    const isToldEnd =
+      hints.hasMore === false ||
+      hints.pageCount !== null ||
+      // "total" on a full first page may count the page and not the list.
+      (hints.total !== null && (pages > 1 || !isUsualSize(records, size)));
+    // Nothing tells: a page that is not full may have been clamped. One more call costs less than a list cut short.
+    if (isToldEnd) return { is: 'whole' };
+    return records === 0 || seen.addsNothing ? ASSUMED_END : next;
+  };
+}
+
+function follow(seen: PageSeen, hint: NextHint, toPath: (to: string) => string | null): NextPage {
+  if (hint === null) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
+  if (hint === 'end') return endOf(seen);
+  const path = toPath(hint.to);
+  return path === null
+    ? cut('the history links to a page that is not part of the history')
+    : { is: 'ask', path };
+}
+
+function promisesMore({ hints, pages, received }: PageSeen): boolean {
+  return (
+    hints.hasMore === true ||
+    (hints.pageCount !== null && hints.pageCount > pages) ||
+    (hints.total !== null && hints.total > received)
+  );
+}
+
+/** No way leads on. Was more promised? */
+function endOf(seen: PageSeen): NextPage {
+  if (!promisesMore(seen)) return { is: 'whole' };
+  const { total } = seen.hints;
+  const promised = total !== null && total > seen.received ? `${total} records` : 'more records';
+  return cut(
+    `the history promises ${promised} and gave ${seen.received}: check history.paging in the dialect`,
+  );
+}
+
+function isUsualSize(records: number, size: number): boolean {
+  return records === size || USUAL_SIZES.has(records);
+}
+
+function cut(reason: string): NextPage {
+  return { is: 'cut', reason };
+}

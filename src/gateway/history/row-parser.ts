@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { Dialect } from '../dialect/dialect.ts';
+import { readEvidence, type Evidence, type RecordPointers } from '../records/evidence.ts';
+import { fingerprintOf, MAX_TEXT, type HistoryRow, type ReadRow } from './row.ts';
+import { feeOf } from '../records/field-values.ts';
+import { firstAt, isRecord, numberText, readJson, type Json } from '../dialect/json-pointer.ts';
+
+/** Where the fields of a row stand in a record. */
+export type RowPointers = Omit<RecordPointers, 'mode'> & { serviceId: readonly string[] };
+
+/** The largest bigint of PostgreSQL. */
+const MAX_AMOUNT = 2n ** 63n - 1n;
+
+export function rowPointers({ history, verify }: Dialect): RowPointers {
+  return {
+    reference: history.reference ?? verify.reference,
+    status: history.status ?? verify.status,
+    amount: history.amount ?? verify.amount,
+    currency: history.currency ?? verify.currency,
+    serviceId: history.id,
+  };
+}
+
+/**
+ * Reads any record as the dialect says, by parsing it.
+ * @param assumedCurrency what an amount without a currency is in, where the dialect allows that; null: unknown
+ * @param onParsed is given each record that is JSON and an object
+ */
+export function createCarefulReader(
+  dialect: Dialect,
+  assumedCurrency: string | null,
+  onParsed: (bytes: Buffer, record: Json) => void = () => undefined,
+): ReadRow {
+  const pointers = rowPointers(dialect);
+  const { verify, history, amountUnit } = dialect;
+  const fallback = verify.currencyMayBeAbsent ? (assumedCurrency ?? '') : '';
+  return (chunk, start, end) => {
+    const bytes = chunk.subarray(start, end);
+    const record = parseRecord(bytes);
+    if (record === null) return unreadable(bytes);
+    onParsed(bytes, record);
+    const evidence = readEvidence(record, pointers, dialect, fallback);
+    const reference = firstAt(record, pointers.reference, numberText);
+    const serviceId = tameOrNull(firstAt(record, pointers.serviceId, numberText));
+    const money = moneyOf(evidence, verify, fallback);
+    const isReadable = reference !== null && evidence.statusWord !== null;
+    // Neither paid nor failed. Not unreadable: its reference, word and amount are there for a person to see,
+    // and the payment it names is raised with them (unknown_status) instead of a row without a place.
+    const status = evidence.contradiction === null ? evidence.status : 'unknown';
+    const isMoneyMissing = evidence.status === 'paid' && money.amount === null && !money.isMoneyAssumed;
+    return {
+      reference: reference === null ? null : tame(reference),
+      serviceId,
+      status: isReadable && !isMoneyMissing ? status : 'unreadable',
+      statusWord: tameOrNull(evidence.statusWord),
+      ...money,
+      fee: firstAt(record, history.fee ?? [], (value) => feeOf(value, money.currency ?? '', amountUnit)),
+      digest:
+        reference === null ? digestOf(bytes) : serviceId === null ? fingerprintOf(chunk, start, end) : null,
+    };
+  };
+}
+
+function parseRecord(bytes: Buffer): Record<string, Json> | null {
+  try {
+    const record = readJson(bytes);
+    return isRecord(record) ? record : null;
+  } catch {
+    return null; // not JSON, not UTF-8, the same key twice, or nested beyond the stack
+  }
+}
+
+function moneyOf(
+  { amount, currency }: Evidence,
+  rules: Dialect['verify'],
+  fallback: string,
+): Pick<HistoryRow, 'amount' | 'currency' | 'isMoneyAssumed'> {
+  const code =
+    currency.is === 'read' ? currency.value : currency.is === 'absent' && fallback !== '' ? fallback : null;
+  const value = amount.is === 'read' && amount.value <= MAX_AMOUNT ? amount.value : null;
+  if (code !== null && value !== null) return { amount: value, currency: code, isMoneyAssumed: false };
+  const isAmountExcused = amount.is === 'absent' && rules.amountMayBeAbsent;
+  const isCurrencyExcused = currency.is === 'absent' && rules.currencyMayBeAbsent;
+  // An amount in an unknown currency is no amount: nobody knows its unit.
+  return {
+    amount: null,
+    currency: code,
+    isMoneyAssumed: isAmountExcused && (code !== null || isCurrencyExcused),
+  };
+}
+
+function unreadable(bytes: Buffer): HistoryRow {
+  const nothing = { reference: null, serviceId: null, statusWord: null, amount: null, currency: null };
+  return { ...nothing, status: 'unreadable', isMoneyAssumed: false, fee: null, digest: digestOf(bytes) };
+}
+
+function digestOf(bytes: Buffer | string): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+}
+
+function tameOrNull(text: string | null): string | null {
+  return text === null ? null : tame(text);
+}
+
+/** PostgreSQL holds no NUL, and its indexes no long texts. Different texts stay different. */
+function tame(text: string): string {
+  const visible = text.includes('\0') ? text.replaceAll('\0', '\u2400') : text;
+  return visible.length <= MAX_TEXT ? visible : `${visible.slice(0, MAX_TEXT - 20)}…${digestOf(text)}`;
+}

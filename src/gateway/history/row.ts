@@ -1,0 +1,118 @@
+import type { StatusClass } from '../records/evidence.ts';
+
+/** One record of the history in our words. A hint about a payment, never evidence. */
+export type HistoryRow = {
+  /** Null: the record names none. Numbers keep their digits; text that a database or a page cannot hold is replaced. */
+  reference: string | null;
+  /** The service's own id of the transaction, if the record shows one. Text, because ids go beyond 2^53. */
+  serviceId: string | null;
+  /** `unreadable`: the record is no object, or it lacks reference, status, or the money of something paid. */
+  status: StatusClass | 'unreadable';
+  /** The service's own word, for people. */
+  statusWord: string | null;
+  /** Minor units of `currency`. Null when absent or unreadable. */
+  amount: bigint | null;
+  currency: string | null;
+  /** Whether the dialect lets the expected money stand for what the record does not say. */
+  isMoneyAssumed: boolean;
+  /** What the service took off the amount, in minor units of `currency`. Null: not named, unreadable, or never looked for. */
+  fee: bigint | null;
+  /** Stands for the reference, or else for the id, of a record without one: the same record has the same digest tomorrow. */
+  digest: string | null;
+};
+
+/** Reads the record from `start` up to, not including, `end` of `bytes`. */
+export type ReadRow = (bytes: Buffer, start: number, end: number) => HistoryRow;
+
+/**
+ * A row with nothing odd about it, still in the bytes that came: of a million rows nearly all are such ones, and making
+ * texts of them takes longer than all the rest. The places hold printable ASCII without a backslash or a quote.
+ */
+export type PlainRow = {
+  bytes: Buffer;
+  /** Of the whole record. */
+  from: number;
+  to: number;
+  referenceFrom: number;
+  referenceTo: number;
+  /** Both 0 when the record shows no id. */
+  serviceIdFrom: number;
+  serviceIdTo: number;
+  status: StatusClass;
+  statusWord: string;
+  /** Minor units of `currency`: a whole number that a double holds exactly. */
+  amount: number;
+  currency: string;
+};
+
+/** Takes the rows of a reading, in the service's order, and hands them over in portions. */
+export type RowCollector<Rows> = {
+  /** The row is only lent for the call. */
+  addPlain(row: PlainRow): void;
+  add(row: HistoryRow): void;
+  /** Rows taken and not handed over yet. */
+  count(): number;
+  handOver(): Rows;
+};
+
+/** Rows as they are. */
+export function collectRows(): RowCollector<HistoryRow[]> {
+  let rows: HistoryRow[] = [];
+  return {
+    addPlain: (row) => {
+      rows.push(rowOf(row));
+    },
+    add: (row) => {
+      rows.push(row);
+    },
+    count: () => rows.length,
+    handOver: () => {
+      const all = rows;
+      rows = [];
+      return all;
+    },
+  };
+}
+
+export function referenceOf({ bytes, referenceFrom, referenceTo }: PlainRow): string {
+  return bytes.toString('latin1', referenceFrom, referenceTo);
+}
+
+function rowOf(row: PlainRow): HistoryRow {
+  const { bytes, serviceIdFrom, serviceIdTo, status, statusWord, amount, currency } = row;
+  return {
+    reference: referenceOf(row),
+    serviceId: serviceIdTo === 0 ? null : bytes.toString('latin1', serviceIdFrom, serviceIdTo),
+    status,
+    statusWord,
+    amount: BigInt(amount),
+    currency,
+    isMoneyAssumed: false,
+    fee: null,
+    digest: serviceIdTo === 0 ? fingerprintOf(bytes, row.from, row.to) : null,
+  };
+}
+
+/**
+ * Sixteen hexadecimal digits of a record's bytes, to tell whether two records of one reference are the same one. Two
+ * hashes of 32 bits in one pass (MurmurHash2's step): a cryptographic digest of each of a million rows costs a second.
+ */
+export function fingerprintOf(bytes: Buffer, from: number, to: number): string {
+  let one = to - from;
+  let other = ~one;
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at] ?? 0;
+    one = Math.imul(one ^ byte, 0x5bd1e995);
+    one ^= one >>> 15;
+    other = Math.imul(other ^ byte, 0x01000193);
+    other ^= other >>> 13;
+  }
+  return hex(one) + hex(other);
+}
+
+function hex(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Longer texts are cut, with a digest behind them: an index entry of PostgreSQL holds no more than 2,700 bytes. */
+export const MAX_TEXT = 160;

@@ -1,0 +1,142 @@
+import type { Json } from '../../dialect/json-pointer.ts';
+import { createEnvelope } from './envelope.ts';
+import { RecordStreamError } from './errors.ts';
+import { BYTE, createValueScanner, kindOf } from './value-scanner.ts';
+
+/** Where a record lies: from `start` up to, not including, `end` of `bytes`, which is only lent for the call. */
+export type OnRecord = (bytes: Buffer, start: number, end: number) => void;
+
+/** @returns the index behind the record that begins at `start` of `bytes`, when it can be told at a glance; else -1 */
+export type Glance = (bytes: Buffer, start: number) => number;
+
+export type RecordCutter = {
+  /** Takes the next bytes of the body and hands over every record that ends in them. @throws {RecordStreamError} */
+  push(chunk: Buffer): void;
+  /**
+   * The body is over. @returns the document with its list emptied, and whether it had one
+   * @throws {RecordStreamError} when the body broke off or is not JSON
+   */
+  end(): { envelope: Json; hasList: boolean };
+};
+
+/** A record is a few hundred bytes. One that never ends must not fill the memory. */
+const MAX_RECORD_BYTES = 1024 * 1024;
+const LIST_END_BYTE = 0x5d;
+
+/**
+ * Cuts the records of a list out of a JSON body while it arrives, so that a list of any length takes the memory of one
+ * record. Whether a record is JSON is found out by whoever reads it.
+ * @param pointers RFC 6901: where the list may stand; the document must hold exactly one of them
+ * @param glance spares most records the search for their end
+ */
+export function createRecordCutter(
+  pointers: readonly string[],
+  onRecord: OnRecord,
+  glance: Glance = () => -1,
+): RecordCutter {
+  const envelope = createEnvelope(pointers);
+  const gap = createGap();
+  const scanner = createValueScanner();
+  const begun = createBegunRecord();
+  let where: 'outside' | 'between' | 'inside' = 'outside';
+
+  function passOutside(chunk: Buffer, from: number): number {
+    const at = envelope.walk(chunk, from);
+    if (envelope.isAtList()) {
+      where = 'between';
+      gap.listOpens();
+    }
+    return at;
+  }
+
+  function passGap(chunk: Buffer, from: number): number {
+    const at = gap.pass(chunk, from);
+    if (at === chunk.length) return at;
+    if (chunk[at] !== LIST_END_BYTE) {
+      where = 'inside';
+      return at;
+    }
+    where = 'outside';
+    envelope.endList();
+    return at + 1;
+  }
+
+  function passRecord(chunk: Buffer, from: number): number {
+    const glanced = begun.isEmpty() ? glance(chunk, from) : -1;
+    const end = glanced === -1 ? scanner.findEnd(chunk, from) : glanced;
+    if (end === -1) {
+      begun.keep(chunk.subarray(from));
+      return chunk.length;
+    }
+    where = 'between';
+    gap.recordEnds();
+    const whole = begun.finish(chunk, from, end);
+    if (whole === null) onRecord(chunk, from, end);
+    else onRecord(whole, 0, whole.length);
+    return end;
+  }
+
+  return {
+    push: (chunk) => {
+      let at = 0;
+      while (at < chunk.length) {
+        if (where === 'inside') at = passRecord(chunk, at);
+        else at = where === 'between' ? passGap(chunk, at) : passOutside(chunk, at);
+      }
+    },
+    end: () => {
+      if (where !== 'outside') throw new RecordStreamError('the list breaks off');
+      return { envelope: envelope.parse(), hasList: envelope.hasList() };
+    },
+  };
+}
+
+/** What stands between records: commas and space, or the end of the list, each only in its place. */
+function createGap() {
+  let expected: 'record or end' | 'record' | 'comma or end' = 'record or end';
+  return {
+    listOpens: (): void => {
+      expected = 'record or end';
+    },
+    recordEnds: (): void => {
+      expected = 'comma or end';
+    },
+    /** @returns the index of the next record's first byte, of the list's closing bracket, or the chunk's length */
+    pass: (chunk: Buffer, from: number): number => {
+      for (let at = from; at < chunk.length; at += 1) {
+        const byte = chunk[at] ?? 0;
+        const kind = kindOf(byte);
+        if (kind === BYTE.SPACE) continue;
+        if (byte === LIST_END_BYTE && expected !== 'record') return at;
+        if (kind === BYTE.COMMA && expected === 'comma or end') expected = 'record';
+        else if (kind === BYTE.COMMA || kind === BYTE.CLOSE || expected === 'comma or end')
+          throw new RecordStreamError('the list is not JSON');
+        else return at;
+      }
+      return chunk.length;
+    },
+  };
+}
+
+/** A record whose first bytes came in an earlier chunk. */
+function createBegunRecord() {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  return {
+    isEmpty: (): boolean => parts.length === 0,
+    keep: (part: Buffer): void => {
+      bytes += part.length;
+      if (bytes > MAX_RECORD_BYTES)
+        throw new RecordStreamError(`a record is larger than ${MAX_RECORD_BYTES} bytes`);
+      parts.push(part);
+    },
+    /** @returns the whole record, or null when all of it lies in this chunk */
+    finish: (chunk: Buffer, from: number, end: number): Buffer | null => {
+      if (parts.length === 0) return null;
+      const whole = Buffer.concat([...parts, chunk.subarray(from, end)]);
+      parts = [];
+      bytes = 0;
+      return whole;
+    },
+  };
+}

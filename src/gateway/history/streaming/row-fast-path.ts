@@ -1,0 +1,230 @@
+import { minorDigits } from '../../../platform/money.ts';
+import type { Dialect } from '../../dialect/dialect.ts';
+import { classOf, type StatusClass } from '../../records/evidence.ts';
+import { rowPointers, type RowPointers } from '../row-parser.ts';
+import { createChecks, type RowChecks } from '../row-checks.ts';
+import { MAX_TEXT, type PlainRow } from '../row.ts';
+import type { Json } from '../../dialect/json-pointer.ts';
+import { KIND, learnLayout, type RecordLayout } from './record-template.ts';
+
+/** Reads the records that need no care: written like one before, with every value there and plain. */
+export type QuickReader = {
+  /**
+   * @returns the index behind the record that begins at `start`, when it is all there and written like one before;
+   * else -1, and it has to be cut out with care
+   */
+  pass(bytes: Buffer, start: number): number;
+  /** @returns null for every record about which there can be two opinions; what is returned holds until the next call */
+  read(bytes: Buffer, start: number, end: number): PlainRow | null;
+  /** Takes a record that had to be read with care as the sample of those to come. */
+  learn(bytes: Buffer, record: Json): void;
+};
+
+/**
+ * A layout, which of its values are the row's, and what has to be seen of the others before a row counts as
+ * paid.
+ */
+type Form = { layout: RecordLayout; slots: Record<keyof RowPointers, number>; checks: RowChecks | null };
+
+/** A list mixes a few layouts (a field is left out, a field is an object here and null there). More is no layout. */
+const MAX_FORMS = 8;
+/** Records to learn from. A list in which no record is like another must not pay for learning without end. */
+const MAX_LESSONS = 64;
+/** `serviceId` of a layout without one. */
+const NONE = -1;
+
+const NO_ROW: PlainRow = {
+  bytes: Buffer.alloc(0),
+  from: 0,
+  to: 0,
+  referenceFrom: 0,
+  referenceTo: 0,
+  serviceIdFrom: 0,
+  serviceIdTo: 0,
+  status: 'unknown',
+  statusWord: '',
+  amount: 0,
+  currency: '',
+};
+
+export function createQuickReader(dialect: Dialect): QuickReader {
+  const pointers = rowPointers(dialect);
+  const forms = createForms(pointers, dialect);
+  const statuses = createWords((word): Status => ({ word, is: classOf(word, dialect) }));
+  const currencies = createWords((word): Currency | null => {
+    const code = word.toUpperCase();
+    const digits = minorDigits(code);
+    return digits === null ? null : { code, digits: dialect.amountUnit === 'minor' ? 0 : digits };
+  });
+
+  // One for all rows: a million of them would be garbage.
+  const row = { ...NO_ROW };
+
+  function readForm(
+    { layout, slots, checks }: Form,
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): PlainRow | null {
+    const status = statuses.find(bytes, layout, slots.status);
+    if (checks !== null && status?.is === 'paid' && !checks(bytes)) return null;
+    const currency = currencies.find(bytes, layout, slots.currency);
+    if (status === null || currency === null || !isPlainText(bytes, layout, slots.reference)) return null;
+    const hasId = slots.serviceId !== NONE;
+    if (hasId && !isPlainText(bytes, layout, slots.serviceId)) return null;
+    const amount = amountOf(bytes, layout, slots.amount, currency.digits, dialect.amountUnit === 'minor');
+    if (amount === null) return null;
+    row.bytes = bytes;
+    row.from = start;
+    row.to = end;
+    row.referenceFrom = layout.from(slots.reference);
+    row.referenceTo = layout.to(slots.reference);
+    row.serviceIdFrom = hasId ? layout.from(slots.serviceId) : 0;
+    row.serviceIdTo = hasId ? layout.to(slots.serviceId) : 0;
+    row.status = status.is;
+    row.statusWord = status.word;
+    row.amount = amount;
+    row.currency = currency.code;
+    return row;
+  }
+
+  return {
+    pass: forms.pass,
+    read: (bytes, start, end) => {
+      const form = forms.find(bytes, start, end);
+      return form === null ? null : readForm(form, bytes, start, end);
+    },
+    learn: forms.learn,
+  };
+}
+
+/** The layouts that the list has shown. */
+function createForms(pointers: RowPointers, dialect: Dialect) {
+  const forms: Form[] = [];
+  let lessons = 0;
+  // Of the record that was passed last.
+  let form: Form | null = null;
+  let passed: Buffer | null = null;
+  let [from, to] = [0, 0];
+
+  function pass(bytes: Buffer, start: number): number {
+    [passed, from] = [bytes, start];
+    for (let at = 0; at < forms.length; at += 1) {
+      form = forms[at] ?? null;
+      to = form?.layout.pass(bytes, start) ?? -1;
+      if (to === -1) continue;
+      // The layout of this record is most probably the next one's.
+      if (at > 0) forms.unshift(...forms.splice(at, 1));
+      return to;
+    }
+    form = null;
+    return -1;
+  }
+
+  return {
+    pass,
+    /** The form of a record. Most have been passed a moment ago. */
+    find: (bytes: Buffer, start: number, end: number): Form | null => {
+      if (passed !== bytes || from !== start) pass(bytes, start);
+      return form !== null && to === end ? form : null;
+    },
+    learn: (bytes: Buffer, record: Json): void => {
+      if (lessons >= MAX_LESSONS || forms.length >= MAX_FORMS) return;
+      lessons += 1;
+      const layout = learnLayout(bytes, record);
+      if (layout === null || pass(bytes, 0) === bytes.length) return;
+      const slots = slotsOf(layout, pointers);
+      // The layout shows the values of what it passed last.
+      if (slots === null || layout.pass(bytes, 0) !== bytes.length) return;
+      forms.push({ layout, slots, checks: createChecks(layout, bytes, record, slots, pointers, dialect) });
+    },
+  };
+}
+
+function slotsOf(layout: RecordLayout, pointers: RowPointers): Form['slots'] | null {
+  const slots: Form['slots'] = {
+    reference: NONE,
+    status: NONE,
+    amount: NONE,
+    currency: NONE,
+    serviceId: NONE,
+  };
+  for (const name of Object.keys(slots) as (keyof RowPointers)[]) {
+    const slot = layout.slotOf(pointers[name]);
+    if (typeof slot === 'number') slots[name] = slot;
+    // What says less than the four is a row, too, and a rare one: it is read with care.
+    else if (slot === 'odd' || name !== 'serviceId') return null;
+  }
+  return slots;
+}
+
+/** Text that is what its bytes are, and is stored as it is. */
+function isPlainText(bytes: Buffer, layout: RecordLayout, slot: number): boolean {
+  const kind = layout.kind(slot);
+  const from = layout.from(slot);
+  const to = layout.to(slot);
+  const isPlain = kind === KIND.NUMBER || (kind === KIND.PLAIN_TEXT && isTrimmed(bytes, from, to));
+  return isPlain && to - from <= MAX_TEXT;
+}
+
+function isTrimmed(bytes: Buffer, from: number, to: number): boolean {
+  return to > from && bytes[from] !== 0x20 && bytes[to - 1] !== 0x20;
+}
+
+/** A double holds every whole number of so many digits. */
+const EXACT_DIGITS = 15;
+
+/** Minor units of a plain decimal, digit by digit: exact, or null. @param digits of the currency's minor unit */
+function amountOf(
+  bytes: Buffer,
+  layout: RecordLayout,
+  slot: number,
+  digits: number,
+  isMinor: boolean,
+): number | null {
+  const kind = layout.kind(slot);
+  const to = layout.to(slot);
+  if ((kind !== KIND.NUMBER && kind !== KIND.PLAIN_TEXT) || to - layout.from(slot) + digits > EXACT_DIGITS)
+    return null;
+  let minor = 0;
+  let point = to;
+  for (let at = layout.from(slot); at < to; at += 1) {
+    const digit = (bytes[at] ?? 0) - 0x30;
+    if (digit >= 0 && digit <= 9) minor = minor * 10 + digit;
+    else if (bytes[at] === 0x2e && point === to && !isMinor) point = at;
+    else return null;
+  }
+  const fraction = point === to ? 0 : to - point - 1;
+  // Nothing before or behind the point, or finer than the minor unit: whether that is money is not for here to say.
+  if (point === layout.from(slot) || point === to - 1 || fraction > digits) return null;
+  for (let missing = digits - fraction; missing > 0; missing -= 1) minor *= 10;
+  return minor;
+}
+
+type Status = { word: string; is: StatusClass };
+type Currency = { code: string; digits: number };
+
+/** A list has few different words, and comparing bytes is cheaper than making a text to look up. */
+const MAX_WORDS = 32;
+
+function createWords<T>(read: (word: string) => T | null) {
+  const known: { bytes: Buffer; meaning: T | null }[] = [];
+  return {
+    find: (bytes: Buffer, layout: RecordLayout, slot: number): T | null => {
+      if (layout.kind(slot) !== KIND.PLAIN_TEXT) return null;
+      const from = layout.from(slot);
+      const to = layout.to(slot);
+      for (const { bytes: word, meaning } of known) if (isSame(word, bytes, from, to)) return meaning;
+      if (!isTrimmed(bytes, from, to) || to - from > MAX_TEXT) return null;
+      const meaning = read(bytes.toString('latin1', from, to));
+      if (known.length < MAX_WORDS) known.push({ bytes: Buffer.from(bytes.subarray(from, to)), meaning });
+      return meaning;
+    },
+  };
+}
+
+function isSame(word: Buffer, bytes: Buffer, from: number, to: number): boolean {
+  if (word.length !== to - from) return false;
+  for (let at = 0; at < word.length; at += 1) if (word[at] !== bytes[from + at]) return false;
+  return true;
+}

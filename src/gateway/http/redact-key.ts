@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Secret } from '../../platform/secret.ts';
+import { createKeySearch, type KeySearch, type Stretch } from './key-search.ts';
+
+/** What stands where the key stood. */
+export const REDACTED = '[redacted]';
+const MARK = Buffer.from(REDACTED);
+
+type Headers = IncomingHttpHeaders;
+
+/**
+ * Takes our own key out of what comes in, before anybody stores, shows or logs it: the whole or a piece of it, in any
+ * case, escaped as in addresses or JSON, in hex or in base64. What holds no key is given back as the very same object.
+ */
+export type KeyScrubber = {
+  clean(body: Buffer): Buffer;
+  cleanHeaders(headers: Headers): Headers;
+  /** For a body that comes in chunks; the key may lie across them. They come out again, cut elsewhere. */
+  cleanStream(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
+};
+
+export function createKeyScrubber(key: Secret): KeyScrubber {
+  const search = createKeySearch(key.reveal());
+  const clean = (body: Buffer): Buffer => without(body, search.find(body));
+  const cleanText = (text: string): string => clean(Buffer.from(text)).toString();
+  return {
+    clean,
+    cleanHeaders: (headers) => {
+      const all = Buffer.from(Object.values(headers).flat().join('\n'));
+      if (search.find(all).length === 0) return headers;
+      const entries = Object.entries(headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.map(cleanText) : value === undefined ? value : cleanText(value),
+      ]);
+      return Object.fromEntries(entries) as Headers;
+    },
+    cleanStream: (body) => cleanStream(body, search),
+  };
+}
+
+/** Holds back the last bytes of each chunk, in which a writing of the key may have begun. */
+async function* cleanStream(
+  body: AsyncIterable<Buffer>,
+  { find, longest }: KeySearch,
+): AsyncGenerator<Buffer> {
+  let held: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of body) {
+      const text = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const found = find(text);
+      const cut = cutOf(text.length - longest, found);
+      held = text.subarray(cut);
+      if (cut > 0) yield without(text.subarray(0, cut), found);
+    }
+  } catch (error) {
+    // What came before the end counts as it did without us.
+    yield without(held, find(held));
+    throw error;
+  }
+  if (held.length > 0) yield without(held, find(held));
+}
+
+/** Where a text may be cut, near `at`, without cutting a stretch in two. */
+function cutOf(at: number, found: readonly Stretch[]): number {
+  const crossed = found.find(({ start, end }) => start < at && end > at);
+  return Math.max(crossed?.start ?? at, 0);
+}
+
+/** The text with a mark in place of each stretch that lies in it. */
+function without(text: Buffer, stretches: readonly Stretch[]): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { start, end } of stretches) {
+    if (end > text.length) break;
+    parts.push(text.subarray(from, start), MARK);
+    from = end;
+  }
+  return parts.length === 0 ? text : Buffer.concat([...parts, text.subarray(from)]);
+}

@@ -1,0 +1,49 @@
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import type { ClientAnswer } from './client.ts';
+
+/** An hour: a service that asks for more is broken or hostile, and a person should know. */
+const MAX_SEC = 3_600;
+
+/** How long the service asks to be left alone, and whether it asked for more than we grant. */
+export type RetryAfter = { sec: number; isCut: boolean };
+
+/**
+ * A `Retry-After` header, in either form of RFC 9110 (seconds or a date). Null for nonsense, for a repeated header and
+ * for the past: the caller's own pause holds then.
+ */
+export function readRetryAfter(
+  header: string | string[] | undefined,
+  clock: Clock = systemClock,
+): RetryAfter | null {
+  if (typeof header !== 'string') return null;
+  const text = header.trim();
+  const seconds = /^\d{1,12}$/.test(text)
+    ? Number(text)
+    : /^[A-Z][a-z]{2}, /.test(text)
+      ? Math.ceil((Date.parse(text) - clock.now().getTime()) / 1_000)
+      : NaN;
+  return seconds > 0 ? { sec: Math.min(seconds, MAX_SEC), isCut: seconds > MAX_SEC } : null;
+}
+
+/**
+ * How long an answer asks us to wait, in whichever header it says so: `Retry-After`, or on a 429 the end of the window
+ * that was used up. On any other answer such a window is only told, and no reason to wait.
+ */
+export function readRetryHint(
+  { status, headers }: Pick<ClientAnswer, 'status' | 'headers'>,
+  clock: Clock = systemClock,
+): RetryAfter | null {
+  const asked = readRetryAfter(headers['retry-after'], clock);
+  if (asked !== null || status !== 429) return asked;
+  return readReset(headers['ratelimit-reset'], clock) ?? readReset(headers['x-ratelimit-reset'], clock);
+}
+
+/** Some services count seconds from now, some from 1970, some milliseconds: the size tells them apart. */
+function readReset(header: string | string[] | undefined, clock: Clock): RetryAfter | null {
+  if (typeof header !== 'string' || !/^\d{1,13}$/.test(header.trim())) return null;
+  const value = Number(header);
+  const sinceEpochSec = value >= 1e12 ? value / 1_000 : value;
+  const isEpoch = sinceEpochSec >= 1e9;
+  const sec = isEpoch ? Math.ceil(sinceEpochSec - clock.now().getTime() / 1_000) : value;
+  return sec > 0 ? { sec: Math.min(sec, MAX_SEC), isCut: sec > MAX_SEC } : null;
+}

@@ -1,0 +1,188 @@
+import type { Dialect } from '../dialect/dialect.ts';
+import { dialectSchema } from '../dialect/schema.ts';
+import {
+  isAmountsName,
+  isCarrierName,
+  isNestedName,
+  isRecordKey,
+  meaningOf,
+  type Meaning,
+} from './field-meaning.ts';
+import { at, isRecord, type Json } from '../dialect/json-pointer.ts';
+
+/** Where the fields of a record stand: the dialect's pointers, of verify or of history. */
+export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'amount' | 'currency'> &
+  Partial<Pick<Dialect['verify'], 'mode'>>;
+
+/** What the dialect has pointers for. */
+export type Repeated = 'reference' | 'status' | 'amount' | 'currency' | 'mode';
+
+/** A field that speaks of the same payment as the fields which were read, so it has to agree with them. */
+export type Claim = {
+  /** From the record on. */
+  pointer: string;
+  value: Json;
+  says:
+    | Meaning
+    /** Another pointer of the dialect for the same thing, or the currency inside the amount. */
+    | { tells: 'again'; what: Repeated }
+    /** A list of the payment's attempts. */
+    | { tells: 'attempts' };
+};
+
+const ASSUMED = dialectSchema.parse({}).verify;
+/** A payment's record may hold its transaction, and that its charge. */
+const MAX_DEPTH = 3;
+
+/**
+ * The claims of a record. They follow from its keys and from where objects and lists stand in it, never from
+ * texts or numbers: records of one layout have the same claims. What a dialect file names itself is decided,
+ * and its siblings are not asked.
+ */
+export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
+  const isWanted = wantedBy(pointers);
+  const read = new Set(REPEATED.flatMap((what) => pointers[what] ?? []));
+  const siblings = siblingsIn(record, '', 1);
+  return [
+    ...REPEATED.flatMap((what) => repeatedIn(record, what, pointers[what] ?? [])),
+    ...currenciesOfAmount(record, pointers),
+    ...siblings.filter((claim) => !read.has(claim.pointer) && isWanted(claim)),
+  ];
+}
+
+/**
+ * What stands around the record speaks of the same payment. What is said of the call is told apart before: see
+ * `isFailedCall`.
+ * @param place of the record in the answer
+ */
+export function claimsAround(document: Json, place: string, pointers: RecordPointers): Claim[] {
+  const keys = place.split('/').slice(1);
+  const around = keys.flatMap((key, depth) => {
+    const above = keys.slice(0, depth).map((each) => `/${each}`);
+    const envelope = at(document, above.join(''));
+    if (!isRecord(envelope)) return [];
+    const beside = Object.entries(envelope).filter(([name]) => name !== key);
+    return siblingsIn(Object.fromEntries(beside), '', 1);
+  });
+  return around
+    .filter((claim) => claim.says.tells !== 'paid flag' && wantedBy(pointers)(claim))
+    .map((claim) => (/^\/stat(us|e)$/i.test(claim.pointer) ? asPlace(claim) : claim));
+}
+
+function wantedBy(pointers: RecordPointers): (claim: Claim) => boolean {
+  const [amount, currency, status] = (['amount', 'currency', 'status'] as const).map((what) =>
+    isNamed(pointers, what),
+  );
+  return ({ says }) => {
+    if (says.tells === 'amount') return !amount;
+    if (says.tells === 'currency') return !currency;
+    if (says.tells === 'kind') return true;
+    return says.tells === 'taken back' ? !says.isWord || !status : !status;
+  };
+}
+
+/** Only a word that the dialect knows speaks against the payment there. */
+function asPlace(claim: Claim): Claim {
+  return claim.says.tells === 'status' ? { ...claim, says: { ...claim.says, isPlace: true } } : claim;
+}
+
+const REPEATED: readonly Repeated[] = ['reference', 'status', 'amount', 'currency', 'mode'];
+
+/**
+ * Whether a dialect file has named the field. One that repeats the defaults to the letter has not looked at a
+ * record: `npm run dialect -- --json` writes such files.
+ */
+export function isNamed(pointers: RecordPointers, what: 'amount' | 'currency' | 'status'): boolean {
+  return pointers[what].join() !== ASSUMED[what].join();
+}
+
+/**
+ * All that the pointers for one thing find. One that another leads through is no value: `/amount` of
+ * `/amount/value`.
+ */
+function repeatedIn(record: Json, what: Repeated, pointers: readonly string[]): Claim[] {
+  const held = pointers
+    .map((pointer): Claim => ({ pointer, value: at(record, pointer), says: { tells: 'again', what } }))
+    .filter(({ pointer, value }) => {
+      const isAround = isRecord(value) && pointers.some((other) => other.startsWith(`${pointer}/`));
+      return value !== undefined && !isAround;
+    });
+  return held.length > 1 ? held : [];
+}
+
+/** The objects in which the amount stands. */
+function holdersOf({ amount }: RecordPointers): string[] {
+  const holders = amount.map((pointer) => pointer.slice(0, pointer.lastIndexOf('/')));
+  return [...new Set(holders)].filter((holder) => holder !== '');
+}
+
+/**
+ * A currency that stands inside the amount belongs to that amount, whatever the pointers of the currency
+ * find.
+ */
+function currenciesOfAmount(record: Json, pointers: RecordPointers): Claim[] {
+  return holdersOf(pointers)
+    .flatMap((holder) => membersOf(at(record, holder), holder))
+    .filter(({ name }) => name.toLowerCase() === 'currency')
+    .map(({ pointer, value }) => ({ pointer, value, says: { tells: 'again', what: 'currency' } }));
+}
+
+/**
+ * What the fields of one object tell, and those of the records of the same payment and of the amounts inside
+ * it.
+ */
+function siblingsIn(object: Json, place: string, depth: number): Claim[] {
+  const members = membersOf(object, place);
+  const isAddress = members.some(({ name }) => ADDRESS.test(name));
+  return members.flatMap(({ name, pointer, value }): Claim[] => {
+    const says = meaningOf(name);
+    if (says !== null)
+      return [{ pointer, value, says }].map(isAddress && name === 'state' ? asPlace : (one) => one);
+    if (isAmountsName(name)) return amountsIn(value, pointer);
+    if (!isNestedName(name)) return [];
+    if (Array.isArray(value)) {
+      const only = value.length === 1 ? siblingsIn(value[0], `${pointer}/0`, MAX_DEPTH) : [];
+      return [{ pointer, value, says: { tells: 'attempts' } }, ...only];
+    }
+    const inside = depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];
+    return isCarrierName(name) ? inside.map(asPlace) : inside;
+  });
+}
+
+/** Where one of these stands, `state` may be a part of a country. */
+const ADDRESS =
+  /^(city|town|street|zip|(zip|post|postal)_?code|address(_?line)?_?1?|lga|province|region|country)$/i;
+
+/** What the fields of one of several attempts tell of it. */
+export function claimsOfAttempt(attempt: Json): Claim[] {
+  return siblingsIn(attempt, '', MAX_DEPTH);
+}
+
+function amountsIn(object: Json, place: string): Claim[] {
+  return siblingsIn(object, place, MAX_DEPTH).filter(
+    ({ says }) => says.tells === 'amount' || says.tells === 'currency',
+  );
+}
+
+/** In a record of the same payment its plain amount and currency have to agree, too. */
+function inNested(object: Json, place: string, depth: number): Claim[] {
+  const plain = membersOf(object, place).flatMap(({ name, pointer, value }): Claim[] => {
+    if (name !== 'amount') return [];
+    return [{ pointer, value, says: { tells: 'amount', isCertain: true, isMinor: false, currency: null } }];
+  });
+  return [...plain, ...siblingsIn(object, place, depth)];
+}
+
+/** Whether a field is a record of the payment inside the payment's record, and not only a part of it. */
+export function isNestedRecord(name: string, value: Json): boolean {
+  return isNestedName(name) && isRecord(value) && Object.keys(value).some(isRecordKey);
+}
+
+function membersOf(object: Json, place: string): { name: string; pointer: string; value: Json }[] {
+  if (!isRecord(object)) return [];
+  return Object.entries(object).map(([name, value]) => ({
+    name,
+    pointer: `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    value,
+  }));
+}

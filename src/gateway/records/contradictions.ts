@@ -1,0 +1,216 @@
+import type { Mode } from '../../platform/mode.ts';
+import {
+  claimsAround,
+  claimsOf,
+  claimsOfAttempt,
+  type Claim,
+  type RecordPointers,
+  type Repeated,
+} from './claims.ts';
+import { foldWord, type Dialect } from '../dialect/dialect.ts';
+import { amountOf, classOf, currencyOf } from './field-values.ts';
+import { meaningOf } from './field-meaning.ts';
+import { TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-words.ts';
+import { isRecord, numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
+import { modeOf } from './mode.ts';
+import { isNothing, isTakenBack } from './taken-back.ts';
+
+/**
+ * Reading tolerantly finds fields; it never believes them. A record that says paid is proof only when
+ * everything in it that speaks of this money agrees. The rules, with their false friends in both directions:
+ * docs/what-we-believe.md.
+ */
+
+/** What was read from a record that says paid. */
+export type Read = {
+  /** Minor units of `currency`; null: absent or unreadable. */
+  amount: bigint | null;
+  currency: string;
+  reference: string | null;
+  mode: Mode | null;
+};
+
+/** @returns which fields contradict what was read, without their values; null: none */
+export function findContradiction(
+  record: Json,
+  pointers: RecordPointers,
+  dialect: Dialect,
+  read: Read,
+): string | null {
+  return sentenceOf(claimsOf(record, pointers), read, dialect);
+}
+
+/** As {@link findContradiction}, of what stands around the record at `place` of the answer. */
+export function findContradictionAround(
+  document: Json,
+  place: string,
+  pointers: RecordPointers,
+  dialect: Dialect,
+  read: Read,
+): string | null {
+  return sentenceOf(claimsAround(document, place, pointers), read, dialect);
+}
+
+function sentenceOf(claims: readonly Claim[], read: Read, dialect: Dialect): string | null {
+  const against = claims.filter((claim) => contradicts(claim, read, dialect));
+  return against.length === 0 ? null : against.slice(0, MAX_NAMED).map(inWords).join('; ');
+}
+
+const MAX_NAMED = 3;
+
+/** Whether the field says something else of the payment than what was read. */
+export function contradicts({ pointer, value, says }: Claim, read: Read, dialect: Dialect): boolean {
+  if (isNothing(value)) return false;
+  switch (says.tells) {
+    case 'again':
+      return !repeats(says.what, pointer, value, read, dialect);
+    case 'amount': {
+      if (typeof value === 'boolean') return !value;
+      // The same money in another currency, by its own name.
+      if (says.currency !== null && says.currency !== read.currency) return false;
+      return !isSameMoney(value, read, says.isMinor ? 'minor' : dialect.amountUnit, says.isCertain);
+    }
+    case 'currency': {
+      const code = currencyOf(value);
+      return code !== null && code !== read.currency;
+    }
+    case 'status':
+      return says.isPlace ? isWordAgainst(value, dialect) : !isWordOfPaid(value, dialect);
+    case 'attempts':
+      return isNonePaid(value, read, dialect);
+    case 'paid flag':
+      return value === false || NO.has(foldWord(numberText(value) ?? ''));
+    case 'trouble flag':
+      return value === true || YES.has(foldWord(numberText(value) ?? ''));
+    case 'kind':
+      return tellsTakenBack(stringOf(value) ?? '');
+    case 'taken back':
+      return isTakenBack(value);
+  }
+}
+
+const NO = new Set(['false', 'no', 'n', '0']);
+const YES = new Set(['true', 'yes', 'y', '1']);
+
+function repeats(what: Repeated, pointer: string, value: Json, read: Read, dialect: Dialect): boolean {
+  switch (what) {
+    case 'reference':
+      return numberText(value) === read.reference;
+    case 'status':
+      return isWordOfPaid(value, dialect);
+    case 'amount':
+      return read.amount !== null && amountOf(value, read.currency, dialect.amountUnit) === read.amount;
+    case 'currency':
+      return currencyOf(value) === read.currency;
+    case 'mode': {
+      // Most words there speak of something else: see readMode.
+      const mode = modeOf(value, pointer);
+      return mode === null || mode === read.mode;
+    }
+  }
+}
+
+/**
+ * @param isCertain whether the field can be nothing but an amount: else a text that is no number says nothing
+ */
+function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCertain: boolean): boolean {
+  const inner = isRecord(value) ? (value.value ?? value.amount ?? value.total) : value;
+  if (isRecord(value) && inner === undefined) return !isCertain;
+  const currency = isRecord(value)
+    ? (value.currency ?? value.currencyCode ?? value.currency_code)
+    : undefined;
+  if (!isNothing(currency) && currencyOf(currency) !== read.currency) return false;
+  const text = numberText(inner);
+  if (!isCertain && (text === null || !LIKE_MONEY.test(text))) return !NO.has(foldWord(text ?? ''));
+  return read.amount !== null && amountOf(inner, read.currency, unit) === read.amount;
+}
+
+/** `25`, `25,00`, `NGN 25.00`: digits, and at most a currency around them. Dates and ids are none. */
+const LIKE_MONEY = /^[+-]?[A-Z]{0,3}\s?[+-]?\d[\d., ]*(e[+-]?\d+)?\s?[A-Z]{0,3}$/i;
+
+/**
+ * Words beside the payment's own that a service may well use for the same. They pay nothing; they only do not
+ * speak against a word that does.
+ */
+const SAME_AS_PAID = new Set(
+  [
+    'complete completed captured approved confirmed finished done settled processed ok true 00 000 200'.split(
+      ' ',
+    ),
+    ['fully paid', 'paid in full', 'payment received'],
+  ].flat(),
+);
+
+/**
+ * Where the field may hold something else than a status, only a word that the dialect knows speaks against
+ * paid.
+ */
+function isWordAgainst(value: Json, dialect: Dialect): boolean {
+  const text = stringOf(value);
+  return !['paid', 'unknown'].includes(classOf(text, dialect)) || tellsTakenBack(text ?? '');
+}
+
+const HOW_MUCH = new Set(['partially', 'partial', 'fully', 'full']);
+
+/** `partially_refunded`, `CHARGEBACK`, `payment reversal`: such a word and nothing else. */
+function tellsTakenBack(text: string): boolean {
+  const words = wordsOfName(text).filter((word) => !WITH_FLAG.has(word) && !HOW_MUCH.has(word));
+  return words.length > 0 && words.every((word) => TAKEN_BACK.has(word));
+}
+
+function isWordOfPaid(value: Json, dialect: Dialect): boolean {
+  if (typeof value === 'boolean') return value;
+  if (isRecord(value))
+    return isWordOfPaid(value.status ?? value.state ?? value.code ?? value.name ?? 0, dialect);
+  const word = numberText(value);
+  return word !== null && (classOf(word, dialect) === 'paid' || SAME_AS_PAID.has(foldWord(word)));
+}
+
+/**
+ * Attempts that failed before the one that paid are honest. A list without one that paid and whose money stayed is not,
+ * nor is one with a refund among them.
+ */
+function isNonePaid(value: Json, read: Read, dialect: Dialect): boolean {
+  if (!Array.isArray(value)) return false;
+  const attempts = value.flatMap((one: Json) => {
+    const word = isRecord(one) ? (one.status ?? one.state) : undefined;
+    return isRecord(one) && !isNothing(word) ? [{ one, isPaid: isWordOfPaid(word, dialect) }] : [];
+  });
+  if (attempts.some(({ one, isPaid }) => isPaid && isRefund(one))) return true;
+  const stays = ({ one, isPaid }: (typeof attempts)[number]): boolean =>
+    isPaid &&
+    !claimsOfAttempt(one).some(
+      (claim) => claim.says.tells === 'taken back' && contradicts(claim, read, dialect),
+    );
+  return attempts.length > 0 && !attempts.some(stays);
+}
+
+function isRefund(attempt: Record<string, Json>): boolean {
+  return Object.entries(attempt).some(
+    ([name, value]) => meaningOf(name)?.tells === 'kind' && tellsTakenBack(stringOf(value) ?? ''),
+  );
+}
+
+function inWords({ pointer, says }: Claim): string {
+  const field = `"${printable(pointer.slice(1).replaceAll('/', '.'))}"`;
+  switch (says.tells) {
+    case 'again':
+      return `${field} disagrees with another field for the ${says.what}`;
+    case 'amount':
+    case 'currency':
+      return `${field} disagrees with the ${says.tells}`;
+    case 'kind':
+    case 'taken back':
+      return `${field} says that money went back or did not come`;
+    case 'status':
+    case 'attempts':
+    case 'paid flag':
+    case 'trouble flag':
+      return `${field} disagrees with the status`;
+  }
+}
+
+/** A name from outside, for a person: 64 printable characters at most. */
+export function printable(name: string): string {
+  return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
+}

@@ -1,0 +1,105 @@
+import type { Mode } from '../../platform/mode.ts';
+import type { RecordPointers } from './claims.ts';
+import { findContradiction } from './contradictions.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import { amountOf, classOf, currencyOf, type StatusClass } from './field-values.ts';
+import {
+  at,
+  firstAt,
+  isPresent,
+  isRecord,
+  numberText,
+  stringOf,
+  type Json,
+} from '../dialect/json-pointer.ts';
+import { readMode } from './mode.ts';
+
+export type { RecordPointers } from './claims.ts';
+export { classOf, type StatusClass } from './field-values.ts';
+
+/** A field of a record: its value, or that it is not there, or that what is there cannot be read. */
+export type Reading<T> = { is: 'read'; value: T } | { is: 'absent' } | { is: 'unreadable' };
+
+export type Evidence = {
+  status: StatusClass;
+  /** The service's own word, null when there is none. */
+  statusWord: string | null;
+  reference: Reading<string>;
+  currency: Reading<string>;
+  /** Minor units of the record's own currency (of `expectedCurrency` when the record names none). */
+  amount: Reading<bigint>;
+  /** Null: the record does not say, or in a word that we do not know. */
+  mode: Mode | null;
+  /**
+   * Which fields of a record that says paid speak against it, in words and without their values; null: none.
+   * Such a record proves nothing: see docs/what-we-believe.md.
+   */
+  contradiction: string | null;
+};
+
+/** The record inside an answer and where it stands, or null. An envelope is not a record: see {@link isEnvelope}. */
+export function findRecord(
+  document: Json,
+  pointers: readonly string[],
+): { record: Record<string, Json>; pointer: string } | null {
+  for (const pointer of pointers) {
+    const record = at(document, pointer);
+    if (isRecord(record) && Object.keys(record).length > 0 && !isEnvelope(record, pointer, pointers))
+      return { record, pointer };
+  }
+  return null;
+}
+
+/**
+ * `{"status": "success", "data": null}` speaks about the call, not about a payment. So a value is passed over when
+ * another pointer leads through it: at `""` the key `data` of `/data` makes it an envelope.
+ */
+function isEnvelope(value: Record<string, Json>, pointer: string, pointers: readonly string[]): boolean {
+  return pointers.some((other) => {
+    if (other === pointer || !other.startsWith(`${pointer}/`)) return false;
+    const next = other.slice(pointer.length + 1).split('/')[0] ?? '';
+    return Object.hasOwn(value, next);
+  });
+}
+
+/** Reads one record. Never throws: what cannot be read says so in its place. */
+export function readEvidence(
+  record: Json,
+  pointers: RecordPointers,
+  dialect: Dialect,
+  expectedCurrency: string,
+): Evidence {
+  const statusWord = firstAt(record, pointers.status, stringOf);
+  const currency = reading(record, pointers.currency, currencyOf);
+  const unitCurrency = currency.is === 'read' ? currency.value : expectedCurrency;
+  const status = classOf(statusWord, dialect);
+  const amount = reading(record, pointers.amount, (value) =>
+    amountOf(value, unitCurrency, dialect.amountUnit),
+  );
+  const mode = readMode(record, pointers.mode ?? []);
+  const read = {
+    amount: amount.is === 'read' ? amount.value : null,
+    currency: unitCurrency,
+    reference: firstAt(record, pointers.reference, numberText),
+    mode,
+  };
+  return {
+    status,
+    statusWord,
+    reference: reading(record, pointers.reference, stringOf),
+    currency,
+    amount,
+    mode,
+    contradiction: status === 'paid' ? findContradiction(record, pointers, dialect, read) : null,
+  };
+}
+
+function reading<T>(
+  record: Json,
+  pointers: readonly string[],
+  accept: (value: Json) => T | null,
+): Reading<T> {
+  const value = firstAt(record, pointers, accept);
+  if (value !== null) return { is: 'read', value };
+  return { is: isPresent(record, pointers) ? 'unreadable' : 'absent' };
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Client } from '../http/client.ts';
+import { HISTORY_PATH } from '../messages.ts';
+
+/** Remembers whether the service refused our key the last time it was asked. */
+export type KeyWatch = {
+  isRefused(): boolean;
+  note(refused: boolean): void;
+  /** Asks for the start of history whether a refused key is accepted again: one call in ten seconds at most. */
+  checkRefused(): Promise<void>;
+};
+
+/** A load balancer asks for readiness every second; the service need not be. */
+const CHECK_PAUSE_MS = 10_000;
+const LIMITS = { headersMs: 2_000, totalMs: 2_000, maxBytes: Infinity };
+
+export type KeyWatchParts = { client: Client; logger: Logger; clock: Clock };
+
+export function createKeyWatch({ client, logger, clock }: KeyWatchParts): KeyWatch {
+  let isRefused = false;
+  let checkedAtMs = -Infinity;
+
+  function note(refused: boolean): void {
+    if (refused && !isRefused) logger.error('the service refuses the secret key: check GATEWAY_SECRET_KEY');
+    if (!refused && isRefused) logger.info('the service accepts the secret key again');
+    isRefused = refused;
+  }
+
+  return {
+    isRefused: () => isRefused,
+    note,
+    checkRefused: async () => {
+      if (!isRefused || clock.elapsedMs() - checkedAtMs < CHECK_PAUSE_MS) return;
+      checkedAtMs = clock.elapsedMs();
+      const answer = await client.stream({ method: 'GET', path: HISTORY_PATH, ...LIMITS }).catch(() => null);
+      if (answer === null) return;
+      if (answer.status < 500 && answer.status !== 429) note(answer.status === 401 || answer.status === 403);
+      await discard(answer.body);
+    },
+  };
+}
+
+/** Leaving the loop closes the answer, and with it the connection: there may be a whole history in it. */
+async function discard(body: AsyncIterable<Buffer>): Promise<void> {
+  for await (const chunk of body) if (chunk.length > 0) break;
+}

@@ -1,0 +1,24 @@
+import type { Dialect } from './dialect/dialect.ts';
+import { classOf, type StatusClass } from './records/evidence.ts';
+import { at, firstAt, readJson, stringOf, type Json } from './dialect/json-pointer.ts';
+
+/**
+ * What a webhook about `reference` says of its payment, in our words: its record is the object in which the reference stands, read with
+ * verify's pointers. Null when it says nothing that we know. Nothing here is believed: it is compared with what verify says.
+ */
+export function readWebhookWord(body: Buffer, reference: string, dialect: Dialect): StatusClass | null {
+  const document = documentOf(body);
+  const pointer = dialect.webhook.reference.find((one) => stringOf(at(document, one)) === reference);
+  if (pointer === undefined) return null;
+  const record = at(document, pointer.slice(0, pointer.lastIndexOf('/')));
+  const said = classOf(firstAt(record, dialect.verify.status, stringOf), dialect);
+  return said === 'unknown' ? null : said;
+}
+
+function documentOf(body: Buffer): Json {
+  try {
+    return readJson(body);
+  } catch {
+    return null; // a form, or nothing that can be read
+  }
+}

@@ -1,0 +1,34 @@
+import { Router } from 'express';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { Database } from '../../platform/database/database.ts';
+import { Problem } from '../../platform/problem.ts';
+import type { WorkerWatch } from '../../platform/heartbeat/worker-watch.ts';
+import { isDatabaseAnswering } from './health.sql.ts';
+
+export type HealthParts = { database: Database; gateway: Gateway; workerWatch: WorkerWatch };
+
+/** For load balancers: `/healthz` says that the process lives, `/readyz` that it can serve. Open to everybody. */
+export function healthRoutes({ database, gateway, workerWatch }: HealthParts): Router {
+  const router = Router();
+  router.get('/healthz', (_req, res) => {
+    res.set('cache-control', 'no-store').json({ status: 'alive' });
+  });
+  router.get('/readyz', async (_req, res) => {
+    await isDatabaseAnswering(database);
+    // With a refused key no checkout can be opened and nothing can be settled: traffic belongs elsewhere. Without
+    // traffic nobody else would learn that it is accepted again.
+    await gateway.checkRefusedKey();
+    if (gateway.isKeyRefused()) {
+      throw new Problem('payment-service-unavailable', { detail: 'The service refuses the key.' });
+    }
+    // Not red: orders, returns and webhooks are served, and without traffic nobody would learn that it is mended.
+    const { misconfigured } = gateway.standing();
+    const warning = misconfigured === null ? {} : { warning: misconfigured };
+    // Checkouts can be opened without a worker, so traffic may come; who deploys must see that nothing else goes on.
+    const worker = workerWatch.isExpected && {
+      worker: (await workerWatch.isMissing()) ? 'missing' : 'running',
+    };
+    res.set('cache-control', 'no-store').json({ status: 'ready', mode: gateway.mode, ...warning, ...worker });
+  });
+  return router;
+}

@@ -1,0 +1,104 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../../gateway/errors.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Settle } from '../../payments/confirm.ts';
+import type { ReceiveWebhook } from '../../webhooks/receive.ts';
+
+/** What only the process itself can count: its calls to the service, and the webhooks that it refused to keep. */
+export type Meters = {
+  /** The same gateway, whose calls are timed, the wait for their turn included. */
+  observeGateway(gateway: Gateway): Gateway;
+  observeWebhooks(receive: ReceiveWebhook): ReceiveWebhook;
+  /** The same settling; what verify answers against a paid order is counted. */
+  observeSettle(settle: Settle): Settle;
+  text(): Promise<string>;
+};
+
+/** From a quick answer to the deadline of a call nobody waits for. */
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 12];
+
+export function createMeters(clock: Clock): Meters {
+  const registry = new Registry();
+  const timed = createTimed(
+    clock,
+    new Histogram({
+      name: 'integrator_service_call_seconds',
+      help: 'Calls to the payment service by kind and outcome',
+      labelNames: ['call', 'outcome'],
+      buckets: SECONDS,
+      registers: [registry],
+    }),
+  );
+  const webhooks = new Counter({
+    name: 'integrator_webhooks_total',
+    help: 'Webhooks received by what was done with them: stored, bad-signature, malformed',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  // A rate needs a beginning: what has not happened yet happened no times.
+  for (const result of ['stored', 'bad-signature', 'malformed']) webhooks.inc({ result }, 0);
+
+  const contradicting = new Counter({
+    name: 'integrator_contradicting_answers_total',
+    help: 'Answers of verify about a paid order that are not exactly "paid", by what they say',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+
+  return {
+    observeGateway: (gateway) => ({
+      ...gateway,
+      initialize: (request) =>
+        timed(
+          'initialize',
+          () => gateway.initialize(request),
+          ({ outcome }) => outcome,
+        ),
+      verify: (...question) =>
+        timed(
+          'verify',
+          () => gateway.verify(...question),
+          ({ kind }) => kind,
+        ),
+    }),
+    observeWebhooks: (receive) => async (request) => {
+      const result = await receive(request);
+      webhooks.inc({ result: result.outcome });
+      return result;
+    },
+    observeSettle: (settle) => async (payment, cause, urgency) => {
+      const settled = await settle(payment, cause, urgency);
+      if (settled.payment === 'paid' && settled.outcome !== 'paid')
+        contradicting.inc({ outcome: settled.outcome });
+      return settled;
+    },
+    text: () => registry.metrics(),
+  };
+}
+
+type Timed = <T>(call: string, ask: () => Promise<T>, outcomeOf: (answer: T) => string) => Promise<T>;
+
+function createTimed(clock: Clock, calls: Histogram<'call' | 'outcome'>): Timed {
+  return async (call, ask, outcomeOf) => {
+    const startedMs = clock.elapsedMs();
+    const note = (outcome: string): void => {
+      calls.observe({ call, outcome }, (clock.elapsedMs() - startedMs) / 1_000);
+    };
+    try {
+      const answer = await ask();
+      note(outcomeOf(answer));
+      return answer;
+    } catch (error) {
+      note(failureOf(error));
+      throw error;
+    }
+  };
+}
+
+/** What a call to the service came to that gave no answer, in one word. */
+export function failureOf(error: unknown): string {
+  if (error instanceof GatewayNotAsked) return 'not-asked';
+  if (error instanceof GatewayUnavailable) return 'unavailable';
+  return error instanceof GatewayKeyRefused ? 'key-refused' : 'error';
+}

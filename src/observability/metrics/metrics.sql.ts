@@ -1,0 +1,71 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+import { SIGNED_HINT_STEP } from '../../payments/recheck-schedule.ts';
+
+export type LastHour = { currency: string; placed: number; settled: number };
+
+/** Orders placed and orders settled within the last hour: is money arriving? */
+export function lastHour(db: Queryable, mode: Mode): Promise<LastHour[]> {
+  return db.query(
+    `SELECT currency, sum(placed)::int AS placed, sum(settled)::int AS settled FROM (
+       SELECT currency, 1 AS placed, 0 AS settled FROM orders WHERE mode = $1 AND created_at > now() - interval '1 hour'
+       UNION ALL
+       SELECT currency, 0, 1 FROM releases WHERE mode = $1 AND released_at > now() - interval '1 hour'
+     ) seen GROUP BY currency`,
+    [mode],
+  );
+}
+
+/** Seconds since an order was settled; null: none ever was. */
+export async function sinceSettled(db: Queryable, mode: Mode): Promise<number | null> {
+  const [row] = await db.query<{ sec: number }>(
+    `SELECT extract(epoch FROM now() - released_at)::float8 AS sec FROM releases WHERE mode = $1
+     ORDER BY released_at DESC LIMIT 1`,
+    [mode],
+  );
+  return row?.sec ?? null;
+}
+
+/** More are not counted to the end. */
+const MAX_DUE = 10_000;
+const due = (table: 'payments' | 'releases'): string =>
+  `SELECT '${table}' AS queue, count(*)::int AS rows, coalesce(extract(epoch FROM now() - min(next_check_at)), 0)::float8 AS "lagSec"
+   FROM (SELECT next_check_at FROM ${table} WHERE mode = $1 AND next_check_at <= now()
+     AND (leased_until IS NULL OR leased_until < now()) ORDER BY next_check_at LIMIT ${MAX_DUE}) due`;
+
+/** Rows whose time has come and that nobody holds, and how late the first of them is. */
+export type DueRows = { queue: 'payments' | 'releases'; rows: number; lagSec: number };
+
+export function dueRows(db: Queryable, mode: Mode): Promise<DueRows[]> {
+  return db.query(`${due('payments')} UNION ALL ${due('releases')}`, [mode]);
+}
+
+/** Of so many payments the oldest unanswered webhook is looked for; when there are more, something else is burning. */
+const MAX_UNANSWERED = 1_000;
+
+/**
+ * Seconds since the oldest webhook came that no answer of the service has followed; 0: every one is answered. Those that
+ * wait because hints at their payment have taught nothing for a while are no reason to wake anybody.
+ */
+export async function oldestUnansweredHint(db: Queryable, mode: Mode): Promise<number> {
+  const [row] = await db.query<{ sec: number }>(
+    `SELECT coalesce(max(extract(epoch FROM now() - came)), 0)::float8 AS sec FROM (
+       SELECT (SELECT min(w.received_at) FROM webhooks w
+         WHERE w.reference = p.reference AND w.received_at > coalesce(p.last_answer_at, '-infinity')) AS came
+       FROM payments p WHERE p.next_check_at IS NOT NULL AND p.mode = $1 AND p.hints > p.hints_answered
+         AND p.hint_checks <= ${SIGNED_HINT_STEP} LIMIT ${MAX_UNANSWERED}
+     ) unanswered`,
+    [mode],
+  );
+  return row?.sec ?? 0;
+}
+
+/** Seconds since the oldest open item of suspense was opened; 0: none is open. */
+export async function oldestSuspense(db: Queryable, mode: Mode): Promise<number> {
+  const [row] = await db.query<{ sec: number }>(
+    `SELECT coalesce(extract(epoch FROM now() - min(opened_at)), 0)::float8 AS sec
+     FROM suspense_items WHERE mode = $1 AND closed_at IS NULL`,
+    [mode],
+  );
+  return row?.sec ?? 0;
+}

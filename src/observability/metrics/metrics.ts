@@ -1,0 +1,150 @@
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import {
+  lastRun,
+  openFindingCounts,
+  openMoney,
+  openSuspenseSums,
+  undeliveredCounts,
+  webhookSilence,
+} from '../../reporting/shop-state.sql.ts';
+import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
+import { createGauges, type SetGauge } from './gauges.ts';
+import type { Meters } from './meters.ts';
+import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
+import { sinceHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
+import type { WorkerWatch } from '../../platform/heartbeat/worker-watch.ts';
+import { dueRows, lastHour, oldestSuspense, oldestUnansweredHint, sinceSettled } from './metrics.sql.ts';
+
+export type Metrics = { contentType: string; text(): Promise<string> };
+export type MetricsParts = {
+  database: Queryable;
+  gateway: Gateway;
+  meters: Meters;
+  workerWatch: WorkerWatch;
+};
+
+/**
+ * What is true of the shop is read from the database at the time of asking, so that every node tells the same and a
+ * restart forgets nothing; what is true of this process is counted in it.
+ */
+export function createMetrics({ database, gateway, meters, workerWatch }: MetricsParts): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const { clear, set } = createGauges(registry);
+  return {
+    contentType: registry.contentType,
+    text: async () => {
+      const seen = await look(database, gateway);
+      clear();
+      tellMoney(seen, set);
+      tellWork(seen, set);
+      tellUpkeep(seen, set);
+      tellService(gateway, set);
+      set('integrator_worker_missing', (await workerWatch.isMissing()) ? 1 : 0);
+      return `${await registry.metrics()}\n${await meters.text()}`;
+    },
+  };
+}
+
+async function look(db: Queryable, { mode }: Gateway) {
+  const [hour, settledSec, open, hintSec, due, silence] = await Promise.all([
+    lastHour(db, mode),
+    sinceSettled(db, mode),
+    openMoney(db, mode),
+    oldestUnansweredHint(db, mode),
+    dueRows(db, mode),
+    webhookSilence(db, mode),
+  ]);
+  const [integrity, heartbeatSec] = await Promise.all([lastIntegrityCheck(db), sinceHeartbeat(db, mode)]);
+  const [undelivered, findings, suspense, suspenseSec, run, stopped] = await Promise.all([
+    undeliveredCounts(db, mode),
+    openFindingCounts(db, mode),
+    openSuspenseSums(db, mode),
+    oldestSuspense(db, mode),
+    lastRun(db, mode),
+    stoppedCurrencies(db, mode),
+  ]);
+  const work = { undelivered, findings, suspense, suspenseSec, run, stopped, integrity, heartbeatSec };
+  return { hour, settledSec, open, hintSec, due, silence, ...work };
+}
+
+type Seen = Awaited<ReturnType<typeof look>>;
+
+function tellMoney({ hour, settledSec, open, hintSec, due, silence }: Seen, set: SetGauge): void {
+  for (const { currency, placed, settled } of hour) {
+    set('integrator_orders_last_hour', placed, { currency });
+    set('integrator_settled_last_hour', settled, { currency });
+  }
+  if (settledSec !== null) set('integrator_last_settled_age_seconds', settledSec);
+  for (const { currency, payments } of open) set('integrator_open_payments', payments, { currency });
+  set('integrator_unanswered_hint_age_seconds', hintSec);
+  for (const { queue, rows, lagSec } of due) {
+    set('integrator_due_rows', rows, { queue });
+    set('integrator_due_lag_seconds', lagSec, { queue });
+  }
+  if (silence.silentSec !== null) set('integrator_webhook_silence_seconds', silence.silentSec);
+  set('integrator_orders_paid_in_silence', silence.paidMeanwhile);
+}
+
+function tellWork({ undelivered, findings, suspense, suspenseSec, run, stopped }: Seen, set: SetGauge): void {
+  for (const { currency } of stopped) set('integrator_stopped_currencies', 1, { currency });
+  for (const delivery of ['waiting', 'dead'] as const) {
+    const seen = undelivered.find((row) => row.delivery === delivery);
+    set('integrator_undelivered_releases', seen?.count ?? 0, { delivery });
+    set('integrator_undelivered_release_age_seconds', seen?.oldestSec ?? 0, { delivery });
+    if (delivery === 'dead') set('integrator_dead_releases', seen?.count ?? 0);
+  }
+  for (const [name, count] of sums(
+    findings,
+    (row) => row.class,
+    (row) => row.count,
+  ))
+    set('integrator_open_findings', count, { class: name });
+  for (const { class: name, currency } of suspense) {
+    const same = suspense.filter((row) => row.class === name && row.currency === currency);
+    const labels = { class: name, currency: currency ?? '' };
+    set(
+      'integrator_open_suspense',
+      same.reduce((all, { count }) => all + count, 0),
+      labels,
+    );
+    // A picture of the money for alarms; the exact sum stands in the list.
+    set(
+      'integrator_open_suspense_minor_units',
+      same.reduce((all, { amount }) => all + Number(amount), 0),
+      labels,
+    );
+  }
+  set('integrator_open_suspense_age_seconds', suspenseSec);
+  if (run !== null) set('integrator_last_reconciliation_age_seconds', run.agoSec);
+  for (const verdict of ['agreed', 'findings', 'incomplete'])
+    set('integrator_last_reconciliation_verdict', run?.verdict === verdict ? 1 : 0, { verdict });
+}
+
+function tellUpkeep({ integrity, heartbeatSec }: Seen, set: SetGauge): void {
+  if (integrity !== null) {
+    set('integrator_journal_contradictions', Number(integrity.contradictions));
+    set('integrator_last_integrity_check_age_seconds', integrity.agoSec);
+  }
+  if (heartbeatSec !== null) set('integrator_worker_heartbeat_age_seconds', heartbeatSec);
+}
+
+function tellService(gateway: Gateway, set: SetGauge): void {
+  const { isKeyRefused, failingForMs, pausedForMs } = gateway.standing();
+  set('integrator_gateway_key_refused', isKeyRefused ? 1 : 0);
+  set('integrator_service_failing', failingForMs > 0 ? 1 : 0);
+  for (const [call, ms] of Object.entries(pausedForMs))
+    set('integrator_service_paused_seconds', ms / 1_000, { call });
+}
+
+function sums<Row>(
+  rows: readonly Row[],
+  key: (row: Row) => string,
+  value: (row: Row) => number,
+): Map<string, number> {
+  const all = new Map<string, number>();
+  for (const row of rows) all.set(key(row), (all.get(key(row)) ?? 0) + value(row));
+  return all;
+}

@@ -1,0 +1,68 @@
+import type { ReturnFromCheckout } from '../../checkout/handle-return.ts';
+import type { StartCheckout } from '../../checkout/checkout.ts';
+import { ORDER_ID, OUTCOME, REFERENCE } from '../../platform/tracing/attributes.ts';
+import type { Place, Tracing } from '../../platform/tracing/tracing.ts';
+import type { ReceiveWebhook } from '../../webhooks/receive.ts';
+
+/** The request's own span gets to know what it was about. */
+export function traceCheckout(start: StartCheckout, tracing: Tracing): StartCheckout {
+  return async (...question) => {
+    const result = await start(...question);
+    tracing.note({
+      [OUTCOME]: result.outcome,
+      ...('orderId' in result && { [ORDER_ID]: result.orderId }),
+      ...('reference' in result && { [REFERENCE]: result.reference }),
+    });
+    return result;
+  };
+}
+
+export function traceReturn(comeBack: ReturnFromCheckout, tracing: Tracing): ReturnFromCheckout {
+  return async (reference, mayAsk, address) => {
+    const order = await comeBack(reference, mayAsk, address);
+    // A reference that nobody knows may be anything that a stranger wrote.
+    if (order !== null)
+      tracing.note({ [REFERENCE]: reference, [ORDER_ID]: order.orderId, [OUTCOME]: order.status });
+    return order;
+  };
+}
+
+export function traceWebhooks(receive: ReceiveWebhook, tracing: Tracing): ReceiveWebhook {
+  return (request) =>
+    tracing.span({ name: 'take webhook' }, async (span) => {
+      const receipt = await receive(request);
+      span.note({ [OUTCOME]: receipt.outcome });
+      return receipt;
+    });
+}
+
+export type Hints = {
+  around(ring: () => void): (reference: string | null) => void;
+  /** Where the webhooks were that made us ask about a payment; empty when another process took them. */
+  take(reference: string): Place[];
+};
+
+/** So many webhooks are remembered until their payment is settled; a check that another process took leaves them behind. */
+const MAX_HINTS = 1_000;
+
+export function traceHints(tracing: Tracing): Hints {
+  const places = new Map<string, Place>();
+  return {
+    around: (ring) => (reference) => {
+      const here = tracing.here();
+      if (here !== null && reference !== null) {
+        tracing.note({ [REFERENCE]: reference });
+        places.delete(reference);
+        places.set(reference, here);
+        const [oldest] = places.keys();
+        if (places.size > MAX_HINTS && oldest !== undefined) places.delete(oldest);
+      }
+      ring();
+    },
+    take: (reference) => {
+      const place = places.get(reference);
+      places.delete(reference);
+      return place === undefined ? [] : [place];
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Receiver } from '../../fulfilment/release.ts';
+import { ATTEMPT, CAUSE, ORDER_ID, OUTCOME, REFERENCE, RELEASE } from '../../platform/tracing/attributes.ts';
+import type { Tracing } from '../../platform/tracing/tracing.ts';
+import type { Reconcile } from '../../reconciliation/reconcile.ts';
+import type { Settle } from '../../payments/confirm.ts';
+import { failureOf } from '../metrics/meters.ts';
+import type { Hints } from './trace-entry-points.ts';
+
+/** The one room, whoever opened its door. The webhook that made us look is linked: it was a request of its own. */
+export function traceSettle(settle: Settle, hints: Hints, tracing: Tracing): Settle {
+  return (payment, cause, urgency) => {
+    const { reference, orderId } = payment;
+    const attributes = { [REFERENCE]: reference, [ORDER_ID]: orderId, [CAUSE]: cause, ...attemptOf(payment) };
+    return tracing.span({ name: 'settle', attributes, links: hints.take(reference) }, async (span) => {
+      try {
+        const settled = await settle(payment, cause, urgency);
+        span.note({
+          [OUTCOME]: settled.outcome,
+          'integrator.payment': settled.payment,
+          'integrator.released': settled.released,
+        });
+        return settled;
+      } catch (error) {
+        span.note({ [OUTCOME]: failureOf(error) });
+        throw error;
+      }
+    });
+  };
+}
+
+export function traceReceiver(receive: Receiver, tracing: Tracing): Receiver {
+  return (release, deadline) => {
+    const { id, reference, orderId } = release;
+    const attributes = { [RELEASE]: id, [REFERENCE]: reference, [ORDER_ID]: orderId, ...attemptOf(release) };
+    return tracing.span({ name: 'deliver release', kind: 'client', attributes }, () =>
+      receive(release, deadline),
+    );
+  };
+}
+
+/** What the clock took up again knows how often. */
+function attemptOf(row: object): { [ATTEMPT]?: number } {
+  const { checks, attempts } = row as { checks?: unknown; attempts?: unknown };
+  const attempt = checks ?? attempts;
+  return typeof attempt === 'number' ? { [ATTEMPT]: attempt } : {};
+}
+
+export function traceReconcile(reconcile: Reconcile, tracing: Tracing): Reconcile {
+  return (options) =>
+    tracing.span({ name: 'reconcile', attributes: { 'integrator.dry': options.dryRun } }, async (span) => {
+      const report = await reconcile(options);
+      span.note({
+        [OUTCOME]: report.verdict,
+        'integrator.run': report.runId,
+        'integrator.records': report.history.records,
+        'integrator.verified': report.verified,
+        'integrator.findings': report.items.length,
+      });
+      return report;
+    });
+}

@@ -1,0 +1,169 @@
+import type { Database, Queryable, Statement } from '../platform/database/database.ts';
+import { gather } from '../platform/batcher.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Order, OrderLine, OrderStatus } from './order.ts';
+
+export type ProductRow = {
+  sku: string;
+  name: string;
+  description: string;
+  image: string;
+  unitAmount: bigint;
+  currency: string;
+};
+
+/** Products on sale, as the shop arranged them. */
+export async function productsOnSale(database: Database): Promise<ProductRow[]> {
+  return (await database.prisma()).product.findMany({
+    where: { active: true },
+    orderBy: [{ position: 'asc' }, { sku: 'asc' }],
+    omit: { active: true, position: true },
+  });
+}
+
+const PRICES: Statement = {
+  name: 'prices-of',
+  text: `SELECT sku, name, unit_amount AS "unitAmount", currency FROM products WHERE active AND sku = ANY($1)`,
+};
+
+type PriceRow = Omit<ProductRow, 'description' | 'image'>;
+
+/** What is not on sale is missing. Shoppers who ask at once share the question. */
+export const pricesOf: (db: Queryable, skus: string[]) => Promise<PriceRow[]> = gather<string[], PriceRow[]>({
+  run: async (db, baskets) => {
+    const prices = await db.query<PriceRow>(PRICES, [[...new Set(baskets.flat())]]);
+    return baskets.map((skus) => prices.filter(({ sku }) => skus.includes(sku)));
+  },
+});
+
+/** Adds the products unless there are any. Two servers that start at once add them once. */
+export async function addProductsIfNone(db: Queryable, products: readonly ProductRow[]): Promise<void> {
+  await db.query(
+    `INSERT INTO products (sku, name, description, image, unit_amount, currency, position)
+     SELECT p.* FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+       WITH ORDINALITY AS p (sku, name, description, image, unit_amount, currency, position)
+     WHERE NOT EXISTS (SELECT FROM products)
+     ON CONFLICT (sku) DO NOTHING`,
+    [
+      products.map((p) => p.sku),
+      products.map((p) => p.name),
+      products.map((p) => p.description),
+      products.map((p) => p.image),
+      products.map((p) => p.unitAmount),
+      products.map((p) => p.currency),
+    ],
+  );
+}
+
+const ORDER: Statement = {
+  name: 'order-with-lines',
+  text: `
+    SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
+      coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
+        (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
+      (SELECT json_agg(json_build_object('sku', l.sku, 'description', l.description,
+         'unitAmount', l.unit_amount::text, 'quantity', l.quantity) ORDER BY l.position)
+       FROM order_lines l WHERE l.order_id = o.id) AS lines
+    FROM orders o WHERE o.id = $1`,
+};
+
+type OrderRow = Omit<Order, 'total' | 'lines'> & {
+  amount: bigint;
+  currency: string;
+  // JSON has no bigint, and a float would not hold every amount.
+  lines: (Omit<OrderLine, 'unitAmount'> & { unitAmount: string })[] | null;
+};
+
+export async function findOrder(db: Queryable, id: string): Promise<Order | null> {
+  const [row] = await db.query<OrderRow>(ORDER, [id]);
+  if (row === undefined) return null;
+  const { amount, currency, lines, ...order } = row;
+  return {
+    ...order,
+    total: { amount, currency },
+    lines: (lines ?? []).map((line) => ({ ...line, unitAmount: BigInt(line.unitAmount) })),
+  };
+}
+
+export const findOrderStatus: (db: Queryable, id: string) => Promise<OrderStatus | null> = gather({
+  run: async (db, ids: readonly string[]) => {
+    const statuses = await findOrderStatuses(db, [...ids]);
+    return ids.map((id) => statuses.get(id) ?? null);
+  },
+});
+
+const ORDER_STATUSES: Statement = {
+  name: 'order-statuses',
+  // Looked up one by one: as a set the planner would read all orders for it while there are few.
+  text: `SELECT g.id, (SELECT o.status FROM orders o WHERE o.id = g.id) AS status FROM unnest($1::text[]) AS g (id)`,
+};
+
+/** The same for many orders at once, by id. */
+export async function findOrderStatuses(db: Queryable, ids: string[]): Promise<Map<string, OrderStatus>> {
+  const rows = await db.query<{ id: string; status: OrderStatus | null }>(ORDER_STATUSES, [ids]);
+  return new Map(rows.flatMap(({ id, status }) => (status === null ? [] : [[id, status] as const])));
+}
+
+export type NewOrder = {
+  id: string;
+  externalId: string | null;
+  mode: Mode;
+  email: string;
+  currency: string;
+  amount: bigint;
+  lines: readonly OrderLine[];
+  /** A configured address; null: the first one. */
+  returnUrl: string | null;
+};
+
+/** Writes an order that somebody else priced. @returns false when its `externalId` is taken */
+export async function insertOrder(db: Queryable, order: NewOrder): Promise<boolean> {
+  const rows = await db.query(
+    `WITH placed AS (
+       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url)
+       VALUES ($1, $2, $3, $4, $5, $6, $11)
+       ON CONFLICT (mode, external_id) DO NOTHING RETURNING *
+     ), given AS (
+       SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
+         WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)
+     ), lines AS (
+       INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
+       SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity FROM placed, given l
+     ), entry AS (
+       INSERT INTO journal (order_id, event, cause, detail) SELECT id, 'order-placed', 'shop', jsonb_build_object(
+         'order', order_hash(id, external_id, mode, amount, currency, (SELECT jsonb_agg(to_jsonb(l)) FROM given l)),
+         'email', text_hash(email_salt || email)) FROM placed
+     )
+     SELECT id FROM placed`,
+    [
+      order.id,
+      order.externalId,
+      order.mode,
+      order.email,
+      order.amount,
+      order.currency,
+      ...lineColumns(order.lines),
+      order.returnUrl,
+    ],
+  );
+  return rows.length === 1;
+}
+
+/** The address that was chosen for the shopper's return; null: none was. */
+export async function findReturnUrl(db: Queryable, id: string): Promise<string | null> {
+  const [row] = await db.query<{ returnUrl: string | null }>(
+    'SELECT return_url AS "returnUrl" FROM orders WHERE id = $1',
+    [id],
+  );
+  return row?.returnUrl ?? null;
+}
+
+/** The lines as four parallel lists, the shape `unnest` takes: one parameter per column, however many lines. */
+export function lineColumns(lines: readonly OrderLine[]): [unknown[], string[], bigint[], number[]] {
+  return [
+    lines.map((line) => line.sku),
+    lines.map((line) => line.description),
+    lines.map((line) => line.unitAmount),
+    lines.map((line) => line.quantity),
+  ];
+}

@@ -1,0 +1,179 @@
+import type { Queryable, Statement } from '../platform/database/database.ts';
+import { asRows, gather } from '../platform/batcher.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Payment } from './payment.ts';
+import { LOCK_ORDER } from './lock-order.ts';
+import { byReference, PAYMENT_COLUMNS } from './confirm.sql.ts';
+import { SIGNED_HINT_STEP } from './recheck-schedule.ts';
+import { HELD_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint.sql.ts';
+
+export type DuePayment = Payment & { checks: number; isHinted: boolean };
+
+// The claim is one statement: no transaction is open while the service is asked. SKIP LOCKED lets many workers
+// claim at once without waiting for each other; the lease lets a killed worker's rows come back.
+const claim = (which: 'scheduled' | 'hinted'): Statement => ({
+  name: `claim-${which}-payments`,
+  text: `
+    WITH due AS MATERIALIZED (
+      SELECT reference FROM payments p
+      WHERE next_check_at <= now() AND ${HELD_UNTIL} IS NULL AND mode = $1
+        AND p.hints ${which === 'hinted' ? '>' : '<='} p.hints_answered
+      ORDER BY ${which === 'hinted' ? 'p.hint_checks, ' : ''}next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE payments p
+    SET leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1${
+      which === 'hinted' ? ', hint_checks = p.hint_checks + 1, last_hinted_at = now()' : ''
+    }
+    FROM due, orders o
+    WHERE p.reference = due.reference AND o.id = p.order_id
+    RETURNING ${PAYMENT_COLUMNS}, p.checks, ${which === 'hinted'} AS "isHinted"`,
+});
+const CLAIM_SCHEDULED = claim('scheduled');
+// Those about which hints have taught us least go last: a payment's first hint does not wait behind a flood.
+const CLAIM_HINTED = claim('hinted');
+
+/** Leases up to `limit` payments whose time has come by the schedule. */
+export function claimScheduled(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
+  return db.query(CLAIM_SCHEDULED, [mode, limit]);
+}
+
+/** Leases up to `limit` payments that are due with a hint that no check has answered. */
+export function claimHinted(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
+  return db.query(CLAIM_HINTED, [mode, limit]);
+}
+
+// Those who come back at once share the statement (see gather).
+const HINT_AND_CLAIM: Statement = {
+  name: 'hint-and-claim-payment',
+  text: `
+    WITH seen AS MATERIALIZED (
+      SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS leased,
+        g.is_trusted,
+        g.may_claim AND ${isFreeSql('g.is_trusted')} AS free
+      FROM json_to_recordset($1) AS g (reference text, mode text, may_claim boolean,
+        is_trusted boolean) JOIN payments p ON p.reference = g.reference
+      WHERE g.mode = $2 AND p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
+    )
+    UPDATE payments p SET ${hintedSql('seen.free', 'seen.is_trusted')}
+    FROM seen, orders o
+    WHERE p.reference = seen.reference AND o.id = p.order_id
+    RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed", seen.leased AS "isLeased"`,
+};
+
+export type HintedPayment = Payment & {
+  /** Ours to check now. Otherwise the clock answers the hint. */
+  isClaimed: boolean;
+  /** Somebody was checking it when the hint came. */
+  isLeased: boolean;
+};
+
+/**
+ * Counts a hint, and takes the payment for a check right now unless somebody is checking it or hints have had it
+ * checked too often.
+ * @param mayClaim false: the clock answers the hint in any case
+ * @param isTrusted an operator's: it waits no longer than one that is signed
+ */
+export function hintAndClaim(
+  db: Queryable,
+  reference: string,
+  mode: Mode,
+  { mayClaim = true, isTrusted = false }: { mayClaim?: boolean; isTrusted?: boolean } = {},
+): Promise<HintedPayment | null> {
+  return hint(db, { reference, mode, may_claim: mayClaim, is_trusted: isTrusted });
+}
+
+type Hint = { reference: string; mode: Mode; may_claim: boolean; is_trusted: boolean };
+const hint = gather<Hint, HintedPayment | null>({
+  // Each is a hint of its own.
+  keyOf: ({ reference }) => reference,
+  run: (db, items) =>
+    db.query<HintedPayment>(HINT_AND_CLAIM, [asRows(items), items[0]?.mode]).then(byReference(items)),
+});
+
+/** A payment that was certainly never sent, and now never will be. */
+export async function expireUnsent(db: Queryable, reference: string): Promise<void> {
+  await db.query(
+    `WITH held AS (
+       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+     ), expired AS (
+       UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL FROM held
+       WHERE reference = $1 AND order_id = held.id AND status = 'created' RETURNING order_id, reference
+     )
+     INSERT INTO journal (order_id, event, reference, cause) SELECT order_id, 'payment-expired', reference, 'schedule' FROM expired`,
+    [reference],
+  );
+}
+
+/** The process that was sending a payment has died, and the service cannot be asked: it may know the payment or not. */
+export async function doubtSending(db: Queryable, reference: string): Promise<void> {
+  await db.query(
+    `WITH held AS (
+       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+     ), doubted AS (
+       UPDATE payments SET status = 'ambiguous', reason = 'process-died' FROM held
+       WHERE reference = $1 AND order_id = held.id AND status = 'sending' RETURNING order_id, reference
+     )
+     INSERT INTO journal (order_id, event, reference, cause, detail)
+     SELECT order_id, 'payment-ambiguous', reference, 'schedule', '{"reason": "process-died"}' FROM doubted`,
+    [reference],
+  );
+}
+
+const POSTPONE: Statement = {
+  name: 'postpone-check',
+  text: `
+    UPDATE payments SET next_check_at = now() + make_interval(secs => $2), leased_until = now() + make_interval(secs => $3),
+      hint_checks = least(hint_checks, ${SIGNED_HINT_STEP})
+    WHERE reference = $1`,
+};
+
+/**
+ * Ends a lease after the service could not be asked; the payment comes back after the pause. Nothing was learnt, and
+ * that was not the hints' fault: their pauses do not grow by it.
+ * @param notBeforeSec what the service itself asked for (Retry-After): until then no hint has it checked either
+ */
+export async function postponeCheck(
+  db: Queryable,
+  reference: string,
+  pauseSec: number,
+  notBeforeSec: number | null,
+): Promise<void> {
+  await db.query(POSTPONE, [reference, Math.max(pauseSec, notBeforeSec ?? 0), notBeforeSec]);
+}
+
+const BEING_CHECKED: Statement = {
+  name: 'is-payment-being-checked',
+  text: `SELECT FROM payments p WHERE p.reference = $1 AND ${IS_BEING_CHECKED}`,
+};
+
+/** Whether somebody holds the payment for a check. */
+export async function isBeingChecked(db: Queryable, reference: string): Promise<boolean> {
+  return (await db.query(BEING_CHECKED, [reference])).length === 1;
+}
+
+const TAKE: Statement = {
+  name: 'take-payment-for-check',
+  text: `
+    UPDATE payments p SET leased_until = now() + interval '${LEASE_SEC} s'
+    FROM orders o
+    WHERE p.reference = $1 AND p.mode = $2 AND o.id = p.order_id AND (${IS_BEING_CHECKED}) IS NOT TRUE
+    RETURNING ${PAYMENT_COLUMNS}`,
+};
+
+/**
+ * Leases a payment that is to be checked although it is not due: an answer that another check waits for would otherwise be
+ * written after this one's. @returns null while another check holds it, or when the mode has no such payment
+ */
+export async function takeForCheck(db: Queryable, reference: string, mode: Mode): Promise<Payment | null> {
+  return (await db.query<Payment>(TAKE, [reference, mode]))[0] ?? null;
+}
+
+const LET_GO: Statement = {
+  name: 'let-payment-go',
+  text: 'UPDATE payments SET leased_until = NULL WHERE reference = $1',
+};
+
+/** Ends the lease of {@link takeForCheck} where nothing was recorded. What is recorded ends it by itself. */
+export async function letGo(db: Queryable, reference: string): Promise<void> {
+  await db.query(LET_GO, [reference]);
+}

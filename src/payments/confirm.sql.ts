@@ -1,0 +1,110 @@
+import type { ReleasePlan } from '../fulfilment/release.ts';
+import type { Queryable, Statement } from '../platform/database/database.ts';
+import { asRows, gather } from '../platform/batcher.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Decision } from './decide.ts';
+import type { Cause, Payment, PaymentStatus } from './payment.ts';
+import { RECORD } from './record.sql.ts';
+
+/** A payment `p` and its order `o` as {@link Payment}. */
+export const PAYMENT_COLUMNS = `
+  p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",
+  extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints, p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
+  EXISTS (SELECT FROM suspense_items s WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL)
+    AS "hasSuspense", p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided"`;
+
+// That all are of one mode tells the planner, too, that they are few, and are best found by index.
+const LOAD: Statement = {
+  name: 'load-payments',
+  text: `SELECT ${PAYMENT_COLUMNS} FROM json_to_recordset($1) AS g (reference text, mode text)
+    JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id WHERE g.mode = $2 AND p.mode = g.mode`,
+};
+
+/** A payment of this mode; one of the other mode is as unknown as one that does not exist. */
+export function loadPayment(db: Queryable, reference: string, mode: Mode): Promise<Payment | null> {
+  return load(db, { reference, mode });
+}
+
+const load = gather<{ reference: string; mode: Mode }, Payment | null>({
+  run: (db, items) => db.query<Payment>(LOAD, [asRows(items), items[0]?.mode]).then(byReference(items)),
+});
+
+/** Each item's row, where there is one. */
+export function byReference<Row extends { reference: string }>(
+  items: readonly { reference: string }[],
+): (rows: readonly Row[]) => (Row | null)[] {
+  return (rows) => {
+    const found = new Map(rows.map((row) => [row.reference, row]));
+    return items.map(({ reference }) => found.get(reference) ?? null);
+  };
+}
+
+/** Everything one settled check writes. */
+export type Settlement = {
+  payment: Payment;
+  decision: Decision;
+  status: PaymentStatus;
+  nextCheckSec: number | null;
+  cause: Cause;
+  statusWord: string | null;
+  /** Which fields of the record contradict each other, for the journal. */
+  contradiction: string | null;
+  answeredAmount: bigint | null;
+  answeredCurrency: string | null;
+  httpStatus: number;
+  body: Buffer | null;
+  bodySha256: Buffer;
+};
+
+/** Writes a settled check. @returns false when payment or order have moved since the decision: load and decide again */
+export function recordSettlement(
+  database: Queryable,
+  settlement: Settlement,
+  plan: ReleasePlan,
+): Promise<boolean> {
+  return record(database, { settlement, plan });
+}
+
+type Recorded = { settlement: Settlement; plan: ReleasePlan };
+
+const record = gather<Recorded, boolean>({
+  // An order's payments one after the other: the second may find it paid.
+  keyOf: ({ settlement }) => settlement.payment.orderId,
+  // The heaviest statement of all: two of them only take the processor from each other, and one has larger groups.
+  maxInFlight: 1,
+  run: async (db, items) => {
+    const mode = items[0]?.settlement.payment.mode;
+    const rows = await db.query<{ reference: string }>(RECORD, [asRows(items.map(rowOf)), mode]);
+    const written = new Set(rows.map(({ reference }) => reference));
+    return items.map(({ settlement }) => written.has(settlement.payment.reference));
+  },
+});
+
+function rowOf({ settlement: s, plan }: Recorded): Record<string, unknown> {
+  const { payment, decision } = s;
+  return {
+    reference: payment.reference,
+    mode: payment.mode,
+    status_seen: payment.status,
+    order_status_seen: payment.orderStatus,
+    suspense_seen: payment.suspenseChanges,
+    outcome: decision.outcome,
+    status_word: s.statusWord,
+    contradiction: s.contradiction,
+    amount: s.answeredAmount,
+    currency: s.answeredCurrency,
+    http_status: s.httpStatus,
+    body: s.body,
+    body_sha256: s.bodySha256,
+    cause: s.cause,
+    status: s.status,
+    hints: payment.hints,
+    next_check_sec: s.nextCheckSec,
+    release_id: plan.id,
+    delivery: plan.delivery,
+    releases: decision.release,
+    stray_class: decision.suspense?.class,
+    stray_amount: decision.suspense?.amount,
+    stray_currency: decision.suspense?.currency,
+  };
+}

@@ -1,0 +1,148 @@
+import type { Urgency } from '../gateway/traffic/rate-limiter.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { NOBODY_WAITS, PERSON_WAITS, type VerifyAnswer } from '../gateway/verify.ts';
+import type { ReleasePlan } from '../fulfilment/release.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Logger } from '../platform/logger.ts';
+import { decide, type Decision, type VerificationOutcome } from './decide.ts';
+import type { Cause, Payment, PaymentStatus } from './payment.ts';
+import { loadPayment, recordSettlement, type Settlement } from './confirm.sql.ts';
+import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './recheck-schedule.ts';
+
+/**
+ * The one room. Shopper, webhook, clock and reconciliation may each ask for settlement; this function is the only
+ * one that may mark an order paid, and it asks the service first. It stores the answer as evidence and, in the
+ * same statement, moves payment and order and records the release.
+ * @param urgency of the call; by default as the cause says
+ */
+export type Settle = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Settled>;
+
+export type Settled = { outcome: VerificationOutcome; payment: PaymentStatus; released: boolean };
+
+export type SettleParts = {
+  database: Database;
+  gateway: Gateway;
+  /** How a release of that order would be delivered now. */
+  planRelease: (orderId: string) => ReleasePlan;
+  /** Called after a release was recorded: its delivery is due. */
+  onReleased: () => void;
+  /** Called when a payment shows money in another unit than was asked for: a person should know at once. */
+  onUnitError?: ((payment: Payment) => void) | undefined;
+  logger: Logger;
+};
+
+// Each try loses to a writer that made progress, so a handful is plenty.
+const MAX_TRIES = 5;
+
+/**
+ * @returns a function that throws {@link GatewayUnavailable} or {@link GatewayKeyRefused} when the service cannot be
+ * asked; nothing has changed then
+ */
+export function createSettle(parts: SettleParts): Settle {
+  return async (payment, cause, urgency = urgencyOf(cause)) => {
+    // A process asks with the key of its own mode: test money must never pay a live order.
+    if (payment.mode !== parts.gateway.mode)
+      throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
+    const deadline = cause === 'return' ? PERSON_WAITS : NOBODY_WAITS;
+    const answer = await parts.gateway.verify(payment.reference, payment.currency, deadline, urgency);
+    return agree(parts, payment, answer, cause);
+  };
+}
+
+/** A shopper may be waiting for what a webhook announces; the schedule can wait. */
+function urgencyOf(cause: Cause): Urgency | undefined {
+  return cause === 'webhook' ? 'hint' : undefined;
+}
+
+/** Makes payment and order agree with the answer. Decides anew when somebody else moved them meanwhile. */
+async function agree(
+  { database, gateway, planRelease, onReleased, onUnitError, logger }: SettleParts,
+  first: Payment,
+  answer: VerifyAnswer,
+  cause: Cause,
+): Promise<Settled> {
+  let payment = first;
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const decision = decide(payment, answer, gateway.dialect.verify);
+    const settlement = settlementOf(payment, decision, answer, cause);
+    if (await recordSettlement(database, settlement, planRelease(payment.orderId))) {
+      if (decision.release) onReleased();
+      if (decision.outcome === 'unit_error' && payment.status !== 'held') onUnitError?.(payment);
+      logChange(logger, payment, settlement);
+      return { outcome: decision.outcome, payment: settlement.status, released: decision.release };
+    }
+    const fresh = await loadPayment(database, payment.reference, payment.mode);
+    if (fresh === null) break;
+    payment = { ...fresh, hints: payment.hints };
+  }
+  throw new Error(`Bug: payment ${first.reference} moved ${MAX_TRIES} times while it was settled`);
+}
+
+function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer, cause: Cause): Settlement {
+  const evidence = answer.kind === 'record' ? answer.evidence : null;
+  return {
+    payment,
+    decision,
+    cause,
+    ...whatNext(payment, decision),
+    statusWord: evidence?.statusWord?.slice(0, 64).replace(/[\p{Cc}\p{Cs}]/gu, '?') ?? null,
+    contradiction: evidence?.contradiction ?? null,
+    ...provenMoney(payment, decision, answer),
+    httpStatus: answer.httpStatus,
+    // Ordinary waiting is the bulk of all answers; its digest is enough.
+    body: decision.outcome === 'pending' ? null : answer.body,
+    bodySha256: answer.bodySha256,
+  };
+}
+
+/** Where the payment goes, and when it is looked at again. At the horizon what still waits expires, by a last answer. */
+function whatNext(
+  payment: Payment,
+  { outcome, payment: status }: Decision,
+): Pick<Settlement, 'status' | 'nextCheckSec'> {
+  // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back from paid, so
+  // nothing the clock could learn would change anything. The journal has the contradiction, a webhook or a return brings
+  // one more look each, and reconciliation, which reads the whole history daily, raises what lasts.
+  if (status === 'paid') return { status, nextCheckSec: null };
+  if (outcome === 'paid') return { status, nextCheckSec: null };
+  const nextSec = nextCheckSec(payment.ageSec);
+  if (nextSec !== null) return { status, nextCheckSec: nextSec };
+  const isWaiting = status === 'open' || status === 'ambiguous' || status === 'created';
+  if (!isWaiting) return { status, nextCheckSec: null };
+  // An answer that nobody can read is not an answer: it expires nothing. Some days of them are for a person to see.
+  if (outcome === 'unreadable') {
+    return payment.ageSec > LAST_ANSWER_BY_SEC
+      ? { status: 'held', nextCheckSec: null }
+      : { status, nextCheckSec: ASK_AGAIN_SEC };
+  }
+  return { status: 'expired', nextCheckSec: null };
+}
+
+/** What the answer says in money. Where the dialect allows a field to be absent, the expected value stands for it. */
+function provenMoney(
+  payment: Payment,
+  { outcome }: Decision,
+  answer: VerifyAnswer,
+): { answeredAmount: bigint | null; answeredCurrency: string | null } {
+  if (outcome === 'paid') return { answeredAmount: payment.amount, answeredCurrency: payment.currency };
+  if (answer.kind !== 'record') return { answeredAmount: null, answeredCurrency: null };
+  const { amount, currency } = answer.evidence;
+  return {
+    answeredAmount: amount.is === 'read' ? amount.value : null,
+    answeredCurrency: currency.is === 'read' ? currency.value : null,
+  };
+}
+
+function logChange(log: Logger, before: Payment, settlement: Settlement): void {
+  const { reference, orderId } = before;
+  const { decision, status, cause, contradiction } = settlement;
+  const why = contradiction === null ? {} : { contradiction };
+  const fields = { reference, orderId, cause, outcome: decision.outcome, payment: status, ...why };
+  if (decision.release) log.info(fields, 'order is paid');
+  else if (before.status === 'paid' && decision.outcome !== 'paid')
+    log.warn(fields, 'verify contradicts a paid order');
+  else if (status === 'held' && before.status !== 'held')
+    log.warn(fields, 'payment is held for a person to look at');
+  else if (status !== before.status) log.info(fields, 'payment changed');
+  else log.debug(fields, 'payment looked at');
+}

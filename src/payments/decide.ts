@@ -1,0 +1,160 @@
+import type { VerifyAnswer } from '../gateway/verify.ts';
+import { isPowerOfTenApart } from '../platform/money.ts';
+import type { Dialect } from '../gateway/dialect/dialect.ts';
+import type { Evidence } from '../gateway/records/evidence.ts';
+import type { Payment, PaymentStatus } from './payment.ts';
+
+/**
+ * What one verify answer proves about one payment. Only `paid` pays; every other word says why not, and what
+ * cannot be read is neither paid nor failed.
+ */
+export type VerificationOutcome =
+  | 'paid'
+  | 'pending'
+  | 'failed'
+  | 'expired'
+  | 'reversed'
+  | 'underpaid'
+  | 'overpaid'
+  | 'unit_error'
+  | 'currency_mismatch'
+  | 'mode_mismatch'
+  | 'reference_mismatch'
+  | 'unknown_status'
+  | 'unproven'
+  | 'not_found'
+  | 'unreadable';
+
+/** What follows: the payment's next status, whether the order is released, and money that is to be accounted for. */
+export type Decision = {
+  outcome: VerificationOutcome;
+  payment: PaymentStatus;
+  release: boolean;
+  /**
+   * Money that the shop holds and has not earned, in minor units of the currency that was answered. All of it: what
+   * closed items have accounted for is taken off where it is written.
+   */
+  suspense: { class: string; amount: bigint; currency: string } | null;
+};
+
+export type EvidenceRules = Pick<
+  Dialect['verify'],
+  'referenceMayBeAbsent' | 'amountMayBeAbsent' | 'currencyMayBeAbsent'
+>;
+
+/** Decides, from the answer and from where the payment and its order stand. Pure: same input, same decision. */
+export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): Decision {
+  const outcome = outcomeOf(payment, answer, rules);
+  if (outcome === 'paid') return decidePaid(payment);
+  return {
+    outcome,
+    payment: nextStatus(payment, outcome),
+    release: false,
+    suspense: answer.kind === 'record' ? strayMoney(outcome, answer.evidence, payment) : null,
+  };
+}
+
+/** What the answer proves, whatever happened before. */
+export function outcomeOf(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): VerificationOutcome {
+  if (answer.kind === 'not-found') return 'not_found';
+  if (answer.kind === 'unreadable') return 'unreadable';
+  const { evidence } = answer;
+  // First of all: is it about this payment? Services have answered with a neighbour's record.
+  if (evidence.reference.is === 'read' && evidence.reference.value !== payment.reference)
+    return 'reference_mismatch';
+  if (evidence.mode !== null && evidence.mode !== payment.mode) return 'mode_mismatch';
+  if (evidence.status === 'unknown') return 'unknown_status';
+  if (evidence.status !== 'paid') return evidence.status;
+  return provenBy(evidence, payment, rules);
+}
+
+/** The record says paid. Is it this payment's money, all of it and no more? */
+function provenBy(
+  { reference, currency, amount, contradiction }: Evidence,
+  payment: Payment,
+  rules: EvidenceRules,
+): VerificationOutcome {
+  if (typeof contradiction === 'string') return 'unproven';
+  if (!holds(reference.is, rules.referenceMayBeAbsent)) return 'unproven';
+  if (!holds(currency.is, rules.currencyMayBeAbsent)) return 'unproven';
+  if (currency.is === 'read' && currency.value !== payment.currency) return 'currency_mismatch';
+  if (!holds(amount.is, rules.amountMayBeAbsent)) return 'unproven';
+  if (amount.is !== 'read' || amount.value === payment.amount) return 'paid';
+  if (isPowerOfTenApart(amount.value, payment.amount)) return 'unit_error';
+  return amount.value < payment.amount ? 'underpaid' : 'overpaid';
+}
+
+/** Absent evidence counts only where the dialect allows it; evidence that is there and odd never does. */
+function holds(is: 'read' | 'absent' | 'unreadable', mayBeAbsent: boolean): boolean {
+  return is === 'read' || (is === 'absent' && mayBeAbsent);
+}
+
+function decidePaid({ status, orderStatus, isDecided, amount, currency }: Payment): Decision {
+  if (status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
+  if (orderStatus !== 'paid' && !isDecided)
+    return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
+  // Another payment has paid the order, or a person has decided what becomes of this money. It is real all the same.
+  const name = orderStatus === 'paid' ? 'duplicate_payment' : 'paid_after_decision';
+  return { outcome: 'paid', payment: 'held', release: false, suspense: { class: name, amount, currency } };
+}
+
+/** Money that came and is not earned: all of it when it does not match, the surplus when the rest has paid the order. */
+function strayMoney(
+  outcome: VerificationOutcome,
+  { amount, currency }: Evidence,
+  payment: Payment,
+): Decision['suspense'] {
+  // Not mode_mismatch. A test record under a live key is no money, and an item would have somebody refund what never
+  // came. A live record under a test key is money, and not in these books: where the live key asks, its list shows it.
+  const isMoney = ['underpaid', 'overpaid', 'unit_error', 'currency_mismatch'].includes(outcome);
+  if (!isMoney || amount.is !== 'read' || amount.value === 0n) return null;
+  // Money without a currency gets here only where the dialect lets the currency be absent.
+  const money = {
+    class: outcome,
+    amount: amount.value,
+    currency: currency.is === 'read' ? currency.value : payment.currency,
+  };
+  if (payment.status !== 'paid') return money;
+  // A paid payment that now shows other money than it was paid with contradicts itself: evidence, but no new money.
+  return outcome === 'overpaid' ? { ...money, amount: amount.value - payment.amount } : null;
+}
+
+function nextStatus(payment: Payment, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {
+  const { status } = payment;
+  // There is no way back from paid. What contradicts it is kept as evidence, and reconciliation raises it.
+  if (status === 'paid') return 'paid';
+  // Money that waits for a person is not undone by words: its order stays in review.
+  if (payment.hasSuspense) return 'held';
+  switch (outcome) {
+    case 'pending':
+      return status === 'held' ? freed(payment) : watched(status);
+    case 'not_found':
+    case 'unreadable':
+      return watched(status);
+    case 'failed':
+    case 'reversed':
+      return 'failed';
+    case 'expired':
+      return 'expired';
+    case 'underpaid':
+    case 'overpaid':
+    case 'unit_error':
+    case 'currency_mismatch':
+    case 'mode_mismatch':
+    case 'reference_mismatch':
+    case 'unknown_status':
+    case 'unproven':
+      return 'held';
+  }
+}
+
+/** Nothing new. An initialize call that nobody saw the end of is ambiguous by the time we ask. */
+function watched(status: PaymentStatus): PaymentStatus {
+  return status === 'sending' ? 'ambiguous' : status;
+}
+
+/** One odd answer holds a payment; a plain "pending" after it lets it go again. What money of it came to was decided: it stays. */
+function freed({ isDecided, hasCheckoutUrl }: Payment): PaymentStatus {
+  if (isDecided) return 'held';
+  return hasCheckoutUrl ? 'open' : 'ambiguous';
+}

@@ -1,0 +1,116 @@
+import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../gateway/errors.ts';
+import type { Urgency } from '../gateway/traffic/rate-limiter.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Database } from '../platform/database/database.ts';
+import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/poller/poller.ts';
+import { jittered } from '../platform/jitter.ts';
+import type { Logger } from '../platform/logger.ts';
+import {
+  claimHinted,
+  claimScheduled,
+  doubtSending,
+  expireUnsent,
+  postponeCheck,
+  type DuePayment,
+} from './checks.sql.ts';
+import { NOT_ASKED_PAUSE_SEC, pauseAfterFailureSec, SENDING_IS_LOST_AFTER_SEC } from './recheck-schedule.ts';
+import type { Settle } from './confirm.ts';
+
+export type DuePaymentsParts = {
+  database: Database;
+  gateway: Gateway;
+  settle: Settle;
+  /** Calls to the service that may be in flight. */
+  callsAtOnce: number;
+  logger: Logger;
+  watch?: LoopWatch | undefined;
+};
+
+// Nobody rings for a check whose time simply comes, so the loops look by themselves; nor for a hint that came while its
+// payment was checked, perhaps by another process, and a shopper may be waiting for that one.
+const POLL_MS = 1_000;
+const POLL_HINTED_MS = 250;
+/** While some payments wait for the service's answer, as many wait for theirs to be written. */
+const CHECKS_PER_CALL = 2;
+
+/**
+ * The clock's door: settles payments whose time has come. What is due by schedule and what hints have made due are two
+ * queues with places and a share of the calls of their own, so that no number of hints holds up the schedule, nor an
+ * outage that left thousands of checks behind the hints. `reserve` gives a third lot of places, for hints that are
+ * followed as they come in.
+ */
+export function createDuePayments({
+  database,
+  gateway,
+  settle,
+  callsAtOnce,
+  logger,
+  watch,
+}: DuePaymentsParts): DueLoop<DuePayment> {
+  async function check(payment: DuePayment, urgency?: Urgency): Promise<void> {
+    if (payment.status === 'created') {
+      await expireUnsent(database, payment.reference);
+      return;
+    }
+    try {
+      await settle(payment, payment.isHinted ? 'webhook' : 'schedule', urgency);
+    } catch (error) {
+      if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
+      const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
+      const pauseSec = pauseAfter(error, payment);
+      const { reference, orderId } = payment;
+      logger.warn({ reference, orderId, reason: error.message, pauseSec, notBeforeSec }, 'check postponed');
+      // An answer would have said so; without one, nobody should take it for being on its way still.
+      if (payment.status === 'sending' && payment.ageSec >= SENDING_IS_LOST_AFTER_SEC)
+        await doubtSending(database, reference);
+      await postponeCheck(database, reference, pauseSec, notBeforeSec);
+    }
+  }
+
+  const options = {
+    label: ({ reference, orderId }: DuePayment) => ({ reference, orderId }),
+    concurrency: callsAtOnce * CHECKS_PER_CALL,
+    logger,
+    watch,
+  };
+  const scheduled = createDueLoop<DuePayment>({
+    ...options,
+    name: 'payments',
+    claim: (limit) => claimScheduled(database, gateway.mode, limit),
+    work: (payment) => check(payment),
+    pollMs: POLL_MS,
+  });
+  const hinted = createDueLoop<DuePayment>({
+    ...options,
+    name: 'hinted payments',
+    claim: (limit) => claimHinted(database, gateway.mode, limit),
+    work: (payment) => check(payment, 'late-hint'),
+    workOnLent: (payment) => check(payment, 'hint'),
+    pollMs: POLL_HINTED_MS,
+  });
+  return bothLoops(scheduled, hinted);
+}
+
+/** Without a call nothing is lost by trying again soon. */
+function pauseAfter(error: Error, { isHinted, checks }: DuePayment): number {
+  return isHinted && error instanceof GatewayNotAsked
+    ? jittered(NOT_ASKED_PAUSE_SEC)
+    : pauseAfterFailureSec(checks);
+}
+
+function bothLoops(scheduled: DueLoop<DuePayment>, hinted: DueLoop<DuePayment>): DueLoop<DuePayment> {
+  const loops = [scheduled, hinted];
+  return {
+    pass: async () => (await Promise.all(loops.map((loop) => loop.pass()))).reduce((sum, rows) => sum + rows),
+    start: () => {
+      for (const loop of loops) loop.start();
+    },
+    wake: () => {
+      for (const loop of loops) loop.wake();
+    },
+    reserve: hinted.reserve,
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}

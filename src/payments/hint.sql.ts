@@ -1,0 +1,55 @@
+import { HINT_PAUSES_SEC, SIGNED_HINT_STEP } from './recheck-schedule.ts';
+
+/** Seconds that a claimed payment belongs to its claimer. Longer than a check can take, or two would check at once. */
+export const LEASE_SEC = 30;
+
+// Times further ahead than they are ever set are from before the clock was set back: they are over. What a transaction
+// has just written may lie a little ahead of another's `now()`.
+const SLACK_SEC = 60;
+const ahead = (seconds: number): string => `now() + interval '${seconds + SLACK_SEC} s'`;
+/** A service may ask for an hour of silence at most; see postponeCheck. */
+const LONGEST_SILENCE_SEC = 3_600;
+
+/** A lease whose check has not begun is the service's wish to be left alone (see postponeCheck): it is not due before that. */
+const IS_CHECK = 'p.next_check_at < p.leased_until';
+/** Until when somebody holds a payment `p`, null where it is free. */
+export const HELD_UNTIL = `CASE WHEN p.leased_until > now()
+  AND p.leased_until < CASE WHEN ${IS_CHECK} THEN ${ahead(LEASE_SEC)} ELSE ${ahead(LONGEST_SILENCE_SEC)} END
+  THEN p.leased_until END`;
+
+/** Seconds that a hint waits when hints have caused so many checks in vain. */
+export const hintPauseSql = (checks: string): string =>
+  `(ARRAY[${HINT_PAUSES_SEC.join(', ')}])[least(${checks}, ${HINT_PAUSES_SEC.length - 1}) + 1]`;
+
+/** Checks that count for a hint at a payment `p`. @param isSigned the column that says so */
+const checksSql = (isSigned: string): string =>
+  `CASE WHEN ${isSigned} THEN least(p.hint_checks, ${SIGNED_HINT_STEP}) ELSE p.hint_checks END`;
+
+const pausedUntilSql = (isSigned: string): string => `CASE WHEN p.last_hinted_at < ${ahead(0)}
+  THEN p.last_hinted_at + make_interval(secs => ${hintPauseSql(checksSql(isSigned))}) END`;
+
+/** A payment `p` that a hint may have checked now: nobody holds it, and no pause is left. @param isSigned the column that says so */
+export const isFreeSql = (isSigned: string): string =>
+  `${HELD_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isSigned)}, '-infinity') <= now()`;
+
+/** A payment `p` that somebody is asking the service about. */
+export const IS_BEING_CHECKED = `${HELD_UNTIL} IS NOT NULL AND ${IS_CHECK}`;
+
+/**
+ * What a hint writes into a payment `p`. It counts even when the payment is not taken for a check: then it is due as soon
+ * as the pause is over, and whoever holds it has let go. Taken, it is due before the lease ends, so that the clock finds it
+ * if this process dies before the check is recorded. When it is due sooner than that anyway, its place in the queue stays
+ * as it is: moving it would cost an entry in every index of the table.
+ * @param isTaken the column that says so
+ * @param isSigned the column that says so
+ */
+export function hintedSql(isTaken: string, isSigned: string): string {
+  const lease = `now() + interval '${LEASE_SEC} s'`;
+  return `hints = p.hints + 1, checks = p.checks + ${isTaken}::int,
+      hint_checks = ${checksSql(isSigned)} + ${isTaken}::int,
+      leased_until = CASE WHEN ${isTaken} THEN ${lease} ELSE p.leased_until END,
+      last_hinted_at = CASE WHEN ${isTaken} THEN now() ELSE p.last_hinted_at END,
+      next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}
+        THEN GREATEST(now(), ${pausedUntilSql(isSigned)}, ${HELD_UNTIL})
+        WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)`;
+}

@@ -1,0 +1,211 @@
+import pg from 'pg';
+import { readAddress } from './address.ts';
+import type { Secret } from '../secret.ts';
+import type { Logger } from '../logger.ts';
+import type { PrismaClient } from '../prisma/client.ts';
+
+/** A statement with a name is prepared once per connection; hot statements are few and all have one. */
+export type Statement = { name: string; text: string };
+
+/** What a repository needs of a connection: inside a transaction and outside it looks the same. */
+export type Queryable = {
+  /** Runs one statement and gives its rows. bigint columns arrive as `bigint`, timestamps as `Date`. */
+  query<Row extends object>(statement: Statement | string, values?: readonly unknown[]): Promise<Row[]>;
+};
+
+export type Database = Queryable & {
+  /** The typed client over the same pool, for reading that is not hot. Loaded when it is first asked for: it is large. */
+  prisma(): Promise<PrismaClient>;
+  pool: pg.Pool;
+  /** For work that needs a session: the same pool, or PostgreSQL itself where a pooler stands before it. */
+  sessions: pg.Pool;
+  /** The same pool with node-postgres' own types, for libraries that know nothing of bigint. */
+  plainPool: { query(config: pg.QueryConfig): Promise<pg.QueryResult> };
+  /** Stands around the statements of whoever has a session of its own, where somebody watches them. */
+  watch?: (query: Queryable['query']) => Queryable['query'];
+  /** Runs `work` in one transaction. Never await the network inside: a slow service would hold the rows. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+// PostgreSQL's bigint (type 20) holds money: node-postgres would hand it over as text.
+const parserOf = pg.types.getTypeParser as (oid: number, format?: string) => unknown;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: string) => (oid === 20 ? BigInt : parserOf(oid, format)),
+};
+
+const TIMEOUTS: pg.PoolConfig = {
+  statement_timeout: 5_000,
+  lock_timeout: 2_000,
+  idle_in_transaction_session_timeout: 10_000,
+};
+/** Beside a pooler: one for a reconciliation, and one for whoever asks whether it may start another. */
+const MAX_SESSIONS = 2;
+
+/** Opens a pool on PostgreSQL 14 or newer. Nothing connects until the first query. */
+export function openDatabase(url: Secret, logger: Logger, poolSize = 20): Database {
+  const address = readAddress(url.reveal());
+  const pool = openPool(address.pooled, poolSize, address.isPooled ? {} : TIMEOUTS, logger);
+  const sessions = address.isPooled ? openPool(address.direct, MAX_SESSIONS, TIMEOUTS, logger) : pool;
+  if (address.isPooled) warnWithoutTimeouts(pool, logger);
+  // A prepared statement stays behind on a connection that the next transaction does not get.
+  const unprepared: Preparing = (query) =>
+    address.isPooled ? { text: query.text, values: query.values, types: query.types } : query;
+  let prisma: Promise<PrismaClient> | undefined;
+  return {
+    ...queryable(pool, unprepared),
+    pool,
+    sessions,
+    plainPool: { query: (config) => pool.query(unprepared({ ...config, types: pg.types })) },
+    prisma: () => (prisma ??= openPrisma(pool)),
+    transaction: (work) => inTransaction(pool, unprepared, work),
+    close: async () => {
+      await (await prisma)?.$disconnect();
+      await pool.end();
+      if (sessions !== pool) await sessions.end();
+    },
+  };
+}
+
+type Preparing = (query: pg.QueryConfig) => pg.QueryConfig;
+
+function openPool(connectionString: string, max: number, timeouts: pg.PoolConfig, logger: Logger): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    max,
+    types,
+    // node-postgres waits without end for a slot by default; a request that cannot get one in 2 s answers 503.
+    connectionTimeoutMillis: 2_000,
+    ...timeouts,
+    keepAlive: true,
+  });
+  // An idle connection that breaks (restart, failover) is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => {
+    if (!pool.ending) logger.warn({ err: error }, 'a database connection was lost');
+  });
+  // The pool stops listening when it hands a connection out, and a last word of PostgreSQL may come in the same packet as
+  // the one before: an error event that nobody hears ends the process. The query in hand fails by itself.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** A pooler does not pass them on. They have to be settings of the role there, and somebody has to be told. */
+function warnWithoutTimeouts(pool: pg.Pool, logger: Logger): void {
+  pool.once('connect', (client: pg.PoolClient) => {
+    client
+      .query<{ timeout: string }>(`SELECT current_setting('statement_timeout') AS timeout`)
+      .then(({ rows }) => {
+        if (rows[0]?.timeout === '0')
+          logger.warn(
+            'behind the pooler nothing ends a hanging statement: ALTER ROLE … SET statement_timeout',
+          );
+      })
+      .catch(() => undefined);
+  });
+}
+
+async function openPrisma(pool: pg.Pool): Promise<PrismaClient> {
+  const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('../prisma/client.ts'),
+  ]);
+  return new PrismaClient({
+    adapter: new PrismaPg(pool, { disposeExternalPool: false }),
+    errorFormat: 'minimal',
+  });
+}
+
+function queryable(runner: pg.Pool | pg.PoolClient, unprepared: Preparing): Queryable {
+  return {
+    query: async <Row extends object>(statement: Statement | string, values: readonly unknown[] = []) => {
+      const config = typeof statement === 'string' ? { text: statement } : statement;
+      const result = await runner.query<Row>(unprepared({ ...config, values: [...values] }));
+      return result.rows;
+    },
+  };
+}
+
+async function inTransaction<T>(
+  pool: pg.Pool,
+  unprepared: Preparing,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  // The pool listens on idle connections only, and an error event that nobody hears ends the process. The query in
+  // hand fails by itself.
+  const onError = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', onError);
+  try {
+    await client.query('BEGIN');
+    const result = await work(queryable(client, unprepared));
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch((rollbackError: unknown) => {
+      broken = rollbackError as Error;
+    });
+    throw error;
+  } finally {
+    client.off('error', onError);
+    client.release(broken);
+  }
+}
+
+const AWAY_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Waited too long for a lock, a statement or a transaction, or lost against another one: try again.
+  '55P03',
+  '57014',
+  '25P03',
+  '40P01',
+  '40001',
+  'P2024',
+  'P2028',
+  // PostgreSQL: shutting down, crashed, starting up, out of connections, out of disk, read-only (a demoted primary).
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '53100',
+  '25006',
+  '08000',
+  '08001',
+  '08003',
+  '08006',
+  // Prisma's names for: cannot be reached, does not answer, closed the connection, has too many.
+  'P1001',
+  'P1008',
+  'P1017',
+  'P2037',
+]);
+// node-postgres gives these no code.
+const AWAY_MESSAGES =
+  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/;
+
+/** Whether an error means "the database is not there now": the caller answers 503 and the sender tries again. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return codesOf(error).some((code) => AWAY_CODES.has(code)) || AWAY_MESSAGES.test(error.message);
+}
+
+/** Whether PostgreSQL refused a statement and went on: nothing of it is written. After any other failure nobody knows. */
+export function isRefusedByDatabase(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(error.code ?? '');
+}
+
+/** The driver's code; what Prisma has no name for, it wraps. */
+function codesOf(error: Error): string[] {
+  const { code, meta } = error as { code?: unknown; meta?: { driverAdapterError?: { cause?: unknown } } };
+  const wrapped = meta?.driverAdapterError?.cause as { originalCode?: unknown } | undefined;
+  return [code, wrapped?.originalCode].filter((each) => typeof each === 'string');
+}

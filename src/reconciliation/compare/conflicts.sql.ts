@@ -1,0 +1,97 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+
+/** Rows up to these ids were looked at by a complete run. Texts, because they are kept as JSON. */
+export type Looked = { webhooks: string; verifications: string };
+
+export const NOTHING_LOOKED: Looked = { webhooks: '0', verifications: '0' };
+
+/**
+ * How far a run may say that it has looked. A row whose id is smaller may be written a moment later than one whose id
+ * is larger, so the last minutes are looked at again.
+ */
+export async function lookingTo(db: Queryable): Promise<Looked> {
+  const [row] = await db.query<Looked>(
+    `SELECT
+       coalesce((SELECT id FROM webhooks WHERE last_received_at < now() - interval '10 minutes'
+         ORDER BY id DESC LIMIT 1), 0)::text AS webhooks,
+       coalesce((SELECT id FROM verifications WHERE answered_at < now() - interval '10 minutes'
+         ORDER BY id DESC LIMIT 1), 0)::text AS verifications`,
+  );
+  return row ?? NOTHING_LOOKED;
+}
+
+/** How far the last complete run over everything has looked; null when there is none. */
+export async function lookedBefore(db: Queryable, mode: Mode): Promise<Looked | null> {
+  const [row] = await db.query<{ looked: Looked | null }>(
+    `SELECT inputs -> 'looked' AS looked FROM reconciliation_runs
+     WHERE mode = $1 AND complete AND since IS NULL AND until IS NULL AND inputs ? 'looked'
+     ORDER BY started_at DESC LIMIT 1`,
+    [mode],
+  );
+  return row?.looked ?? null;
+}
+
+// Who contradicted before is listened to again, as long as that is open.
+const STILL_OPEN = `SELECT reference FROM findings
+  WHERE mode = $1 AND closed_at IS NULL`;
+
+export type SignedWebhook = { id: bigint; reference: string; body: Buffer };
+
+/** Signed webhooks about payments of the mode, in the order of their ids: those after `since`, and those of what is open. */
+export function signedWebhooks(
+  db: Queryable,
+  mode: Mode,
+  { since, after, limit }: { since: string; after: bigint; limit: number },
+): Promise<SignedWebhook[]> {
+  return db.query(
+    `SELECT w.id, w.reference, w.body FROM webhooks w
+     WHERE w.authenticity = 'signed' AND w.id > $2 AND (w.id > $3 OR w.reference IN (${STILL_OPEN}))
+       AND EXISTS (SELECT FROM payments p WHERE p.reference = w.reference AND p.mode = $1)
+     ORDER BY w.id LIMIT $4`,
+    [mode, after, since, limit],
+  );
+}
+
+/** Tables `webhook_words` and `contested` of this connection, empty. */
+export async function openContested(db: Queryable): Promise<void> {
+  await db.query(`CREATE TEMPORARY TABLE webhook_words (reference text PRIMARY KEY, word text NOT NULL)`);
+  await db.query(`CREATE TEMPORARY TABLE contested (reference text PRIMARY KEY)`);
+}
+
+/**
+ * Keeps what webhooks say of money: that it went back, or that it came where nothing was settled. That it came where
+ * it was settled contradicts nothing.
+ */
+export async function noteWords(
+  db: Queryable,
+  words: readonly { reference: string; word: 'paid' | 'reversed' }[],
+): Promise<void> {
+  await db.query(
+    `INSERT INTO webhook_words
+     SELECT reference, max(word) FROM unnest($1::text[], $2::text[]) said (reference, word)
+     WHERE word = 'reversed' OR NOT EXISTS (SELECT FROM releases r WHERE r.reference = said.reference)
+     GROUP BY reference
+     ON CONFLICT (reference) DO UPDATE SET word = greatest(webhook_words.word, excluded.word)`,
+    [words.map(({ reference }) => reference), words.map(({ word }) => word)],
+  );
+}
+
+/**
+ * Settled payments that a webhook, a later verify answer or an open finding speaks against: they stay in the comparison
+ * although the list agrees. Every answer but exactly `paid` counts: what cannot be read says that nothing is known.
+ */
+export async function gatherContested(db: Queryable, mode: Mode, since: string): Promise<void> {
+  await db.query(
+    `INSERT INTO contested
+     SELECT reference FROM webhook_words WHERE word = 'reversed'
+     UNION
+     SELECT v.reference FROM verifications v JOIN releases r ON r.mode = v.mode AND r.reference = v.reference
+     WHERE v.mode = $1 AND v.outcome <> 'paid' AND v.id > r.verification_id AND v.id > $2
+     UNION
+     SELECT r.reference FROM releases r WHERE r.mode = $1 AND r.reference IN (${STILL_OPEN})`,
+    [mode, since],
+  );
+  await db.query('ANALYZE webhook_words');
+  await db.query('ANALYZE contested');
+}

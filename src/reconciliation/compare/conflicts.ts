@@ -1,0 +1,39 @@
+import type { Gateway } from '../../gateway/gateway.ts';
+import { readWebhookWord } from '../../gateway/webhook-status.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import {
+  gatherContested,
+  lookedBefore,
+  lookingTo,
+  NOTHING_LOOKED,
+  noteWords,
+  openContested,
+  signedWebhooks,
+  type Looked,
+} from './conflicts.sql.ts';
+
+const PAGE = 1_000;
+
+/**
+ * Gathers what the other two sources say against the history: signed webhooks, and verify answers since a payment was
+ * settled. An unsigned webhook may come from anybody and says nothing. Only words about money count (paid, reversed): webhooks
+ * come in any order, and a failed try before a paid one is usual.
+ * @returns how far this run has looked; the next one begins there
+ */
+export async function gatherWhatContradicts(session: Queryable, { mode, dialect }: Gateway): Promise<Looked> {
+  const since = (await lookedBefore(session, mode)) ?? NOTHING_LOOKED;
+  const to = await lookingTo(session);
+  await openContested(session);
+  for (let after = 0n; ;) {
+    const webhooks = await signedWebhooks(session, mode, { since: since.webhooks, after, limit: PAGE });
+    const words = webhooks.flatMap(({ reference, body }) => {
+      const word = readWebhookWord(body, reference, dialect);
+      return word === 'paid' || word === 'reversed' ? [{ reference, word }] : [];
+    });
+    await noteWords(session, words);
+    after = webhooks.at(-1)?.id ?? after;
+    if (webhooks.length < PAGE) break;
+  }
+  await gatherContested(session, mode, since.verifications);
+  return to;
+}

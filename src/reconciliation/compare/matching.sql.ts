@@ -1,0 +1,151 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
+import { isInWindow, ofScope, type Scope } from './scope.ts';
+import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './bucket-checksums.sql.ts';
+
+const IS_OVERDUE = `r.released_at > p.created_at + interval '${HORIZON_SEC} s'`;
+const FIRST_CLOSED = `
+  (SELECT min(v.id) FROM verifications v WHERE v.reference = r.reference AND v.outcome IN ('failed', 'expired'))`;
+const IS_LATE = `p.reference IS NOT NULL AND r.id IS NOT NULL AND (${IS_OVERDUE} OR ${FIRST_CLOSED} < r.verification_id)`;
+
+/**
+ * Paid there, once, and released here for the same money, in time: the class `matched`. Nearly every row of nearly every
+ * run is such a one, so they are not carried on: they are what the totals hold beyond the rows that differ.
+ */
+const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_money_assumed
+  AND h.amount = r.amount AND h.currency = r.currency AND h.amount = p.amount AND h.currency = p.currency
+  AND NOT (${IS_OVERDUE})`;
+
+// Plainly matched by the money, and to be looked at all the same: contradicted since, or released after it was closed.
+const TO_LOOK_AT = `SELECT reference FROM contested
+  UNION
+  SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
+    (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)`;
+
+// What was asked for, once for each charge. Larger sums than a column holds are no reason for a run to end.
+const ASSUMED_AMOUNT = 'least(p.amount::numeric * h.charges, 9223372036854775807)::bigint';
+
+/** What a row of `differing` tells. The parameters say which rows of each side are taken. */
+const matched = (history: string, payments: string, releases: string): string => `
+  SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
+    h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
+    CASE WHEN h.is_money_assumed THEN coalesce(h.amount, ${ASSUMED_AMOUNT}) ELSE h.amount END AS paid_amount,
+    CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
+    p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency, p.created_at,
+    r.id IS NOT NULL AS is_settled, r.amount AS settled_amount, r.released_at, r.verification_id,
+    (${IS_LATE}) IS TRUE AS is_late
+  -- One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
+  FROM (SELECT * FROM history_rows ${history}) h
+  FULL JOIN (SELECT * FROM payments WHERE mode = $1 ${payments}) p ON p.reference = h.reference
+  LEFT JOIN (SELECT * FROM releases WHERE mode = $1 ${releases}) r ON r.reference = p.reference
+  WHERE (h.reference IS NOT NULL OR (${isInWindow('p')}))`;
+
+/**
+ * Rows of these buckets, and rows that claim nothing. A reference that claims to be paid on one side only, or for other
+ * money, has its bucket among these: so whatever claims nothing in another bucket has no partner that claims anything.
+ */
+function toJoin(buckets: readonly number[]): string {
+  // Where there are none, the planner sees that one of the tables need not be read.
+  const isInBucket = buckets.length === 0 ? 'false' : `${BUCKET} = ANY('{${buckets.join(',')}}')`;
+  return matched(
+    `WHERE ${CLAIMS_PAID_THERE} IS NOT TRUE OR ${isInBucket}`,
+    `AND (NOT ${CLAIMS_PAID_HERE} OR ${isInBucket})`,
+    `AND ${isInBucket}`,
+  );
+}
+
+/**
+ * Table `differing`, made anew: every row that is not plainly matched, or contested. Call it inside the snapshot in which
+ * the sides were tallied.
+ */
+export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
+  await db.query('DROP TABLE IF EXISTS differing');
+  const rows = toJoin(await bucketsToJoin(db));
+  // Two statements: a look into a table of this connection would keep the first from using every core.
+  await db.query(
+    `CREATE TEMPORARY TABLE differing AS ${rows} AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`,
+    ofScope(scope),
+  );
+  const toLookAt = await db.query(`SELECT FROM (${TO_LOOK_AT}) one LIMIT 1`, [scope.mode]);
+  if (toLookAt.length > 0)
+    await db.query(
+      `INSERT INTO differing ${matched('', '', '')} AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
+      ofScope(scope),
+    );
+  await db.query('ANALYZE differing');
+}
+
+/**
+ * Looks at the payments of `differing` again: some were settled since, by this run or by another door. Payments that
+ * are plainly matched cannot change, and payments written since are not compared.
+ */
+export async function matchAgain(db: Queryable, scope: Scope): Promise<void> {
+  await db.query(
+    `UPDATE differing d SET here = p.status, is_settled = r.id IS NOT NULL, settled_amount = r.amount,
+       released_at = r.released_at, verification_id = r.verification_id, is_late = (${IS_LATE}) IS TRUE
+     FROM payments p
+     LEFT JOIN releases r ON r.mode = $1 AND r.reference = p.reference
+     WHERE d.is_ours AND p.mode = $1 AND p.reference = d.reference
+       AND (d.here, d.is_settled) IS DISTINCT FROM (p.status, r.id IS NOT NULL)`,
+    [scope.mode],
+  );
+}
+
+/** One side's rows and money of one currency; `sum` in minor units as text, because sums outgrow a bigint. */
+export type SideTotal = {
+  side: 'history' | 'payments' | 'releases';
+  currency: string | null;
+  rows: bigint;
+  /** Of the history's rows, those with a readable reference. */
+  named: bigint;
+  /** Of those, the ones that are not plainly matched. */
+  differing: bigint;
+  sum: string;
+};
+
+/**
+ * What each side holds, counted from its own table and not from the match: were a row lost or matched twice in there,
+ * the sides would not leave the same remainder.
+ */
+export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTotal[]> {
+  await noteOutside(db, scope);
+  return db.query<SideTotal>(
+    `SELECT side, currency, sum(rows)::bigint AS rows, sum(named)::bigint AS named, sum(differing)::bigint AS differing,
+       sum(sum)::text AS sum
+     FROM (
+       SELECT CASE WHEN side IN ('history', 'other history', 'nameless') THEN 'history' ELSE 'releases' END AS side, currency,
+         rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named, 0 AS differing, coalesce(sum, 0) AS sum
+       FROM tallies WHERE side IN ('history', 'other history', 'nameless', 'releases')
+       UNION ALL
+       -- Money that the list does not name is what was asked for, so only the match can tell it.
+       SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount) FROM differing
+       WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
+       UNION ALL SELECT 'history', NULL, 0, 0, count(*), 0 FROM differing WHERE is_listed
+       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM tallies WHERE side IN ('payments', 'other payments', 'outside')
+       UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
+       UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
+       UNION ALL
+       SELECT 'releases', r.currency, -count(*), 0, 0, -sum(r.amount)
+       FROM outside o JOIN releases r ON r.mode = $1 AND r.reference = o.reference GROUP BY r.currency
+       UNION ALL SELECT 'releases', NULL, 0, 0, count(*), 0 FROM differing WHERE is_settled
+     ) counted
+     GROUP BY side, currency`,
+    [scope.mode],
+  );
+}
+
+/**
+ * Table `outside`, made anew: payments that are not compared. Their tallies are taken away again, rather than left out:
+ * whether one of them is listed only a join can tell, and mostly there are none.
+ */
+async function noteOutside(db: Queryable, scope: Scope): Promise<void> {
+  await db.query('DROP TABLE IF EXISTS outside');
+  await db.query('CREATE TEMPORARY TABLE outside (reference text NOT NULL)');
+  const [some] = await db.query(`SELECT FROM tallies WHERE side = 'outside' LIMIT 1`);
+  if (some === undefined) return;
+  await db.query(
+    `INSERT INTO outside SELECT p.reference FROM payments p WHERE p.mode = $1 AND NOT (${isInWindow('p')})
+       AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)`,
+    ofScope(scope),
+  );
+}

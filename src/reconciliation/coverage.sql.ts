@@ -1,0 +1,68 @@
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+
+/** Payments that the list lacks, by the times at which they were written. */
+export type Missing = { count: bigint; oldest: Date; newest: Date };
+
+/**
+ * Settled payments of `differing` that the list lacks; null when there are none.
+ * @param settledBefore leaves out what may be too young for the list
+ * @param writtenFrom leaves out what is older
+ */
+export async function findMissing(
+  db: Queryable,
+  settledBefore: Date,
+  writtenFrom: Date | null = null,
+): Promise<Missing | null> {
+  const [row] = await db.query<Missing>(
+    `SELECT count(*) AS count, min(created_at) AS oldest, max(created_at) AS newest FROM differing
+     WHERE is_settled AND NOT is_listed AND released_at < $1 AND ($2::timestamptz IS NULL OR created_at >= $2)
+     HAVING count(*) > 0`,
+    [settledBefore, writtenFrom],
+  );
+  return row ?? null;
+}
+
+/** What the list holds of ours: when the first and the last of it were written, and in which order it stands. */
+export type ListRange = {
+  rows: bigint;
+  oldest: Date | null;
+  newest: Date | null;
+  order: 'newest first' | 'oldest first' | 'none';
+};
+
+/** Of ten neighbours, nine stand in the list's order: what is paid late stands elsewhere. Fewer than four tell nothing. */
+const ORDER = `CASE WHEN greatest(up, down) < 4 THEN 'none' WHEN down * 9 <= up THEN 'oldest first'
+  WHEN up * 9 <= down THEN 'newest first' ELSE 'none' END`;
+
+/** Joins the whole list with the payments: call it only where something is missing. */
+export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange> {
+  const [row] = await db.query<ListRange>(
+    `WITH ours AS (
+       SELECT p.created_at, lag(p.created_at) OVER (ORDER BY h.seq) AS before
+       FROM history_rows h JOIN payments p ON p.mode = $1 AND p.reference = h.reference
+     ), counted AS (
+       SELECT min(created_at) AS oldest, max(created_at) AS newest, count(*) FILTER (WHERE created_at > before) AS up,
+         count(*) FILTER (WHERE created_at < before) AS down FROM ours
+     )
+     SELECT oldest, newest, ${ORDER} AS "order", (SELECT count(*) FROM history_rows) AS rows FROM counted`,
+    [mode],
+  );
+  return row ?? { rows: 0n, oldest: null, newest: null, order: 'none' };
+}
+
+/** When those of the anchors that the list lacks were written; null when it has all of them, null times when none is ours. */
+export async function lostAnchors(
+  db: Queryable,
+  mode: Mode,
+  references: readonly string[],
+): Promise<{ oldest: Date | null; newest: Date | null } | null> {
+  const [row] = await db.query<{ oldest: Date | null; newest: Date | null }>(
+    `SELECT min(p.created_at) AS oldest, max(p.created_at) AS newest
+     FROM unnest($2::text[]) anchor (reference) LEFT JOIN payments p ON p.mode = $1 AND p.reference = anchor.reference
+     WHERE NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = anchor.reference)
+     HAVING count(*) > 0`,
+    [mode, references],
+  );
+  return row ?? null;
+}

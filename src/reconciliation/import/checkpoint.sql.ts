@@ -1,0 +1,45 @@
+import type { HistoryBookmark } from '../../gateway/history/history.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+
+/** How far the history was read and staged. */
+export type Bookmark = {
+  /** The database's time at which the list was begun. */
+  startedAt: Date;
+  records: number;
+  unreadable: number;
+  place: HistoryBookmark;
+};
+
+/** What a list said an hour ago says too little about now. */
+const MAX_AGE = '1 hour';
+
+/** Of a run that was killed, or could not go on, while it read the answer to the same question; else null. */
+export async function findBookmark(db: Queryable, mode: Mode, question: string): Promise<Bookmark | null> {
+  const [row] = await db.query<{ startedAt: Date; state: string }>(
+    `SELECT started_at AS "startedAt", state #>> '{}' AS state FROM history_bookmarks
+     WHERE mode = $1 AND question = $2 AND started_at > clock_timestamp() - interval '${MAX_AGE}'`,
+    [mode, question],
+  );
+  if (row === undefined) return null;
+  return { startedAt: row.startedAt, ...(JSON.parse(row.state) as Omit<Bookmark, 'startedAt'>) };
+}
+
+/** Call it when all rows before the place are staged. */
+export async function saveBookmark(
+  db: Queryable,
+  mode: Mode,
+  question: string,
+  { startedAt, ...state }: Bookmark,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO history_bookmarks (mode, question, started_at, state) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (mode) DO UPDATE SET question = excluded.question, started_at = excluded.started_at, state = excluded.state`,
+    // A text in JSON, not JSON: jsonb refuses characters that a cursor or a name of the service may hold.
+    [mode, question, startedAt, JSON.stringify(JSON.stringify(state))],
+  );
+}
+
+export async function removeBookmark(db: Queryable, mode: Mode): Promise<void> {
+  await db.query('DELETE FROM history_bookmarks WHERE mode = $1', [mode]);
+}

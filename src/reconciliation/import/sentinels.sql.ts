@@ -1,0 +1,61 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+import type { ListTally } from '../compare/bucket-checksums.sql.ts';
+
+/** Gaps between the references that are remembered: a list that lost its end, its beginning or a page misses some. */
+const GAPS = 15;
+/**
+ * What is missing for so long is not cut off but gone: the list is as it is, and its payments are findings. Until then a
+ * run is incomplete rather than wrong.
+ */
+const MEMORY = '3 days';
+
+/** What the last complete run left to compare a list with. */
+export type Anchors = { references: string[]; listLength: bigint };
+
+/** @returns null when no run was complete, or none lately */
+export async function findAnchors(db: Queryable, mode: Mode): Promise<Anchors | null> {
+  const [found] = await db.query<{ references: string[] | null; listLength: bigint | null }>(
+    `SELECT array_agg(reference) AS references, max(list_length) AS "listLength" FROM reconciliation_anchors
+     WHERE mode = $1 AND seen_at > now() - interval '${MEMORY}'`,
+    [mode],
+  );
+  const { references = null, listLength = null } = found ?? {};
+  return references === null || listLength === null ? null : { references, listLength };
+}
+
+/** Signs that the list is shorter than it was, in words; null when there are none. */
+export function missingSince(
+  before: Anchors | null,
+  list: Pick<ListTally, 'length' | 'anchors'>,
+): string | null {
+  if (before === null) return null;
+  const { references, listLength } = before;
+  const lost = BigInt(references.length) - list.anchors;
+  if (lost > 0n)
+    return `the history lacks transactions that the last complete run saw (${lost} of the ${references.length} that were looked up)`;
+  return list.length < listLength
+    ? `the history lists ${list.length} transactions, and the last complete run saw ${listLength}`
+    : null;
+}
+
+/** Remembers some references of a list that was read whole, evenly spread, instead of those of the run before. */
+export async function setAnchors(
+  db: Queryable,
+  mode: Mode,
+  { records, length }: { records: number; length: bigint },
+): Promise<void> {
+  await db.query('DELETE FROM reconciliation_anchors WHERE mode = $1', [mode]);
+  const last = Math.max(records - 1, 0);
+  const places = Array.from({ length: GAPS + 1 }, (_, step) => Math.floor((last * step) / GAPS));
+  // Apart from the insert: a statement that only reads is spread over every core.
+  const rows = await db.query<{ reference: string }>(
+    'SELECT reference FROM history_rows WHERE is_named AND seq = ANY($1::integer[])',
+    [places],
+  );
+  await db.query(
+    `INSERT INTO reconciliation_anchors (mode, reference, list_length)
+     SELECT DISTINCT $1, reference, $3::bigint FROM unnest($2::text[]) reference`,
+    [mode, rows.map(({ reference }) => reference), length],
+  );
+}

@@ -1,0 +1,104 @@
+import type { HistoryBatch, RowCollector } from '../../gateway/history/history.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { Bookmark } from './checkpoint.sql.ts';
+import type { Session } from '../session.sql.ts';
+import { dropRows, noteMaybeRepeated, stageTuples, type Staging } from './staging.sql.ts';
+import { createTupleWriter, type Tuples } from './copy-writer.ts';
+
+/** Takes what is read, and stages it while the next is being read. */
+export type Stager = {
+  /** What the reading puts its rows into. */
+  collector: RowCollector<Tuples>;
+  take(batch: HistoryBatch<Tuples>): Promise<void>;
+  /** Stages what is left. */
+  finish(): Promise<void>;
+  counts(): { records: number; unreadable: number };
+  /** Whether all references that repeat were noted: not after going on with an earlier reading. */
+  areRepeatsNoted(): boolean;
+};
+
+export type StagerParts = {
+  session: Session;
+  staging: Staging;
+  /** The reading that is gone on with. */
+  from: Bookmark | null;
+  saveBookmark(bookmark: Omit<Bookmark, 'startedAt'>): Promise<void>;
+};
+
+/** Enough to make a COPY worth its round trips, few enough to hold. */
+const ROWS_PER_COPY = 8_000;
+const ROWS_PER_BOOKMARK = 5_000;
+/** A slow service: what came must not wait long for what is to come. */
+const BOOKMARK_EVERY_MS = 2_000;
+
+export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
+  const writer = createTupleWriter(from?.records ?? 0, staging.hasFees);
+  let waiting = NOTHING_WAITS();
+  let staged = from?.records ?? 0;
+  let unreadable = from?.unreadable ?? 0;
+  // Of the last page that was read to its end.
+  let whole = { records: staged, unreadable };
+  let saved = { records: staged, atMs: systemClock.elapsedMs() };
+  let inHand: Promise<void> = Promise.resolve();
+
+  function add({ rows: tuples }: HistoryBatch<Tuples>): void {
+    waiting.rows += tuples.rows;
+    unreadable += tuples.unreadable;
+    waiting.maybeRepeated.push(...tuples.maybeRepeated);
+  }
+
+  /** Waits for the copy before this one, and not for this one. A copy that failed is told by the next wait. */
+  async function copy(place: Bookmark['place'] | null): Promise<void> {
+    await inHand;
+    staged += waiting.rows;
+    inHand = write(writer.bytes(), waiting.maybeRepeated, place && { ...whole, place });
+    inHand.catch(() => undefined);
+    waiting = NOTHING_WAITS();
+    if (place !== null) saved = { records: staged, atMs: systemClock.elapsedMs() };
+  }
+
+  async function write(
+    tuples: Buffer,
+    maybeRepeated: readonly string[],
+    bookmark: Omit<Bookmark, 'startedAt'> | null,
+  ): Promise<void> {
+    if (tuples.length > 0) await stageTuples(session, staging, tuples);
+    await noteMaybeRepeated(session, maybeRepeated);
+    // Behind the rows that it promises, never before them.
+    if (bookmark !== null) await saveBookmark(bookmark);
+  }
+
+  /** Whether the end of a page is worth a bookmark: after many rows, much time, or the last page. */
+  function isDue(isLast: boolean): boolean {
+    if (isLast || whole.records - saved.records >= ROWS_PER_BOOKMARK) return true;
+    return systemClock.elapsedMs() - saved.atMs > BOOKMARK_EVERY_MS;
+  }
+
+  async function dropPage(): Promise<void> {
+    await inHand;
+    waiting = NOTHING_WAITS();
+    await dropRows(session, staging, whole.records);
+    ({ records: staged, unreadable } = whole);
+    writer.restart(staged);
+  }
+
+  return {
+    collector: writer,
+    take: async (batch) => {
+      if (batch.isPageAgain === true) await dropPage();
+      add(batch);
+      const { bookmark } = batch;
+      if (bookmark !== null) whole = { records: staged + waiting.rows, unreadable };
+      if (bookmark !== null && isDue(bookmark.next.is !== 'ask')) await copy(bookmark);
+      else if (waiting.rows >= ROWS_PER_COPY) await copy(null);
+    },
+    finish: async () => {
+      await copy(null);
+      await inHand;
+    },
+    counts: () => ({ records: staged + waiting.rows, unreadable }),
+    areRepeatsNoted: () => from === null,
+  };
+}
+
+const NOTHING_WAITS = (): Pick<Tuples, 'rows' | 'maybeRepeated'> => ({ rows: 0, maybeRepeated: [] });

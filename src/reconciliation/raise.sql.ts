@@ -1,0 +1,114 @@
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { SeenFinding } from '../cases/findings-list.sql.ts';
+import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
+
+/** What contradicts itself may be on its way: replicas that lag, a list that is written later than a payment. */
+const GRACE = '1 hour';
+
+const SAME_MONEY = `(f.expected, f.actual, f.currency)
+  IS NOT DISTINCT FROM (c.expected, c.actual, coalesce(c.actual_currency, c.expected_currency))`;
+
+// A person has looked at exactly this disagreement and closed it: it is not raised again. Other money or another class
+// is another disagreement, and so is one that had gone away and came back.
+const NOT_RESOLVED = `NOT EXISTS (
+  SELECT FROM findings f WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference
+    AND f.closed_at IS NOT NULL AND f.closed_by <> 'reconciliation' AND f.gone_at IS NULL AND ${SAME_MONEY})`;
+
+/**
+ * Raises what this run sees: an open finding is seen again, and one that was closed starts a new row that points at the
+ * old one, which stays as it was. What came back gets no second grace.
+ */
+export async function raiseFindings(db: Queryable, mode: Mode, runId: string): Promise<void> {
+  await db.query(
+    `INSERT INTO findings (mode, class, reference, order_id, currency, expected, actual, evidence,
+       first_run_id, last_run_id, reopens, raised_at)
+     SELECT DISTINCT ON (c.class, c.reference)
+       $1, c.class, c.reference, c.order_id, coalesce(c.actual_currency, c.expected_currency), c.expected, c.actual, c.evidence,
+       $2, $2, before.id,
+       CASE WHEN c.class <> ALL($4) OR before.first_seen_at <= now() - interval '${GRACE}' THEN now() END
+     FROM classified c LEFT JOIN LATERAL (
+       SELECT id, first_seen_at FROM findings f
+       WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference AND f.closed_at IS NOT NULL
+       ORDER BY id DESC LIMIT 1) before ON true
+     WHERE c.class = ANY($3) AND ${NOT_RESOLVED}
+     ON CONFLICT (mode, class, reference) WHERE closed_at IS NULL DO UPDATE
+     SET last_run_id = excluded.last_run_id, last_seen_at = now(), order_id = excluded.order_id,
+       currency = excluded.currency, expected = excluded.expected, actual = excluded.actual, evidence = excluded.evidence,
+       raised_at = coalesce(findings.raised_at,
+         CASE WHEN findings.first_seen_at <= now() - interval '${GRACE}' THEN now() END)`,
+    [mode, runId, FINDING_CLASSES, GRACED_CLASSES],
+  );
+}
+
+/** How far a complete run has looked: at everything or at a window, and whether at the service's balances. */
+export type Sight = { sawAll: boolean; sawCash: boolean };
+
+const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE
+  $3 OR EXISTS (SELECT FROM classified c WHERE c.reference = f.reference)
+  -- What is plainly matched is in no class of its own.
+  OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference) END`;
+
+/**
+ * Closes what a complete run no longer sees, and notes of what a person resolved that it is gone. A run over a window
+ * has not looked at the rest: it closes only what it put into another class.
+ */
+export async function closeUnseen(
+  db: Queryable,
+  mode: Mode,
+  runId: string,
+  { sawAll, sawCash }: Sight,
+): Promise<void> {
+  await db.query(
+    `UPDATE findings f SET closed_at = now(), closed_by = 'reconciliation'
+     WHERE mode = $1 AND closed_at IS NULL AND last_run_id <> $2 AND ${IS_IN_SIGHT}`,
+    [mode, runId, sawAll, sawCash],
+  );
+  await db.query(
+    `UPDATE findings f SET gone_at = now()
+     WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation' AND gone_at IS NULL AND ${IS_IN_SIGHT}
+       AND NOT EXISTS (SELECT FROM classified c WHERE c.class = f.class AND c.reference = f.reference AND ${SAME_MONEY})`,
+    [mode, runId, sawAll, sawCash],
+  );
+}
+
+const SEEN = `classified c LEFT JOIN findings f
+  ON f.mode = $1 AND f.class = c.class AND f.reference = c.reference AND f.closed_at IS NULL`;
+// A dry run stores nothing: what it sees for the first time is raised, or has its grace before it.
+const IS_RAISED = `CASE WHEN f.id IS NULL THEN c.class <> ALL($3) ELSE f.raised_at IS NOT NULL END`;
+
+/** What this run sees and nobody has resolved, oldest first. */
+export async function findingsOfRun(db: Queryable, mode: Mode, limit: number): Promise<SeenFinding[]> {
+  return db.query(
+    `SELECT f.id, c.class, c.reference, c.order_id AS "orderId", c.expected, c.expected_currency AS "expectedCurrency",
+       c.actual, c.actual_currency AS "actualCurrency", f.first_seen_at AS "firstSeenAt"
+     FROM ${SEEN} WHERE c.class = ANY($2) AND ${IS_RAISED} AND ${NOT_RESOLVED}
+     ORDER BY f.first_seen_at NULLS LAST, c.class, c.reference LIMIT $4`,
+    [mode, FINDING_CLASSES, GRACED_CLASSES, limit],
+  );
+}
+
+/** What this run sees of each class, and whether it is raised or has its grace before it. */
+export type FindingCount = { class: ReconciliationClass; isRaised: boolean; count: bigint };
+
+export async function countFindings(db: Queryable, mode: Mode): Promise<FindingCount[]> {
+  return db.query(
+    `SELECT c.class, ${IS_RAISED} AS "isRaised", count(*) AS count
+     FROM ${SEEN} WHERE c.class = ANY($2) AND ${NOT_RESOLVED}
+     GROUP BY 1, 2 ORDER BY 1, 2`,
+    [mode, FINDING_CLASSES, GRACED_CLASSES],
+  );
+}
+
+/** What became a finding by this run. Call it in the transaction that raised them. */
+export async function newlyRaised(
+  db: Queryable,
+  mode: Mode,
+  runId: string,
+): Promise<{ id: bigint; class: ReconciliationClass; reference: string; orderId: string | null }[]> {
+  return db.query(
+    `SELECT id, class, reference, order_id AS "orderId" FROM findings
+     WHERE mode = $1 AND last_run_id = $2 AND raised_at = now() AND closed_at IS NULL ORDER BY id`,
+    [mode, runId],
+  );
+}

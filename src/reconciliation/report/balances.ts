@@ -1,0 +1,92 @@
+import { CashUnreadable, readCash, type Cash } from '../../gateway/balances/balances.ts';
+import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { SideTotal } from '../compare/matching.sql.ts';
+import type { FeeTotal } from '../import/staging.sql.ts';
+
+/** Minor units of one currency, as texts: sums outgrow every number that JSON knows. */
+export type CashSums = {
+  currency: string;
+  /** What the history says was paid and did not go back. */
+  collected: string;
+  transferred: string;
+  /** What the service took; only where the dialect names it and there is any. */
+  fees?: string;
+  available: string;
+  pending: string;
+  /** Collected − transferred − fees − available − pending. */
+  difference: string;
+};
+
+/** Null lines: the dialect does not name both lists, or the run was about a window. */
+export type CashProof = { lines: CashSums[] | null; problem: string | null };
+
+/** What the service held before the history was read, and why it could not be asked. */
+export type CashLook = { cash: Cash | null; problem: string | null };
+
+/** @param isWanted whether the run is about everything: a window collects only a part */
+export async function lookAtCash({ client, dialect }: Gateway, isWanted: boolean): Promise<CashLook> {
+  const { balances, transfers } = dialect;
+  if (!isWanted || balances === null || transfers === null) return { cash: null, problem: null };
+  try {
+    return { cash: await readCash(client, dialect, { balances, transfers }), problem: null };
+  } catch (error) {
+    const isKnown = [CashUnreadable, GatewayUnavailable, GatewayKeyRefused].some(
+      (one) => error instanceof one,
+    );
+    if (!isKnown) throw error;
+    // It may quote the service: nothing that a database or a terminal stumbles over.
+    const reason = (error as Error).message.replace(/[\p{Cc}\p{Cs}]/gu, '?');
+    return { cash: null, problem: `the balances could not be checked: ${reason}` };
+  }
+}
+
+/**
+ * Proves that what was collected minus what was transferred out or taken as fees is the balance. The service was asked before and after
+ * its history was read. When nothing moved in between, all three must agree to the minor unit; when money moved, what was collected
+ * must lie between the two looks, and the difference is how far it lies outside.
+ * @param fees what the records of the history say that was taken of what they collected: it is gone in either look
+ */
+export function proveCash(
+  before: CashLook,
+  after: CashLook,
+  { sides, fees }: { sides: readonly SideTotal[]; fees: readonly FeeTotal[] },
+): CashProof {
+  const problem = before.problem ?? after.problem;
+  if (before.cash === null || after.cash === null) return { lines: null, problem };
+  const collected = new Map<string, bigint>();
+  for (const { side, currency, sum } of sides)
+    if (side === 'history' && currency !== null && sum !== '0')
+      collected.set(currency, (collected.get(currency) ?? 0n) + BigInt(sum));
+  const taken = new Map(fees.map(({ currency, sum }) => [currency, BigInt(sum)]));
+  const named = [collected, taken, before.cash, after.cash].flatMap((sums) => [...sums.keys()]);
+  const currencies = [...new Set(named)].sort();
+  const lines = currencies.map((currency) => {
+    const held = after.cash?.get(currency) ?? NOTHING;
+    const sum = collected.get(currency) ?? 0n;
+    const kept = taken.get(currency) ?? 0n;
+    const looks = [before.cash?.get(currency) ?? NOTHING, held].map(allOf);
+    return {
+      currency,
+      collected: String(sum),
+      transferred: String(held.transferred),
+      ...(held.fees + kept !== 0n && { fees: String(held.fees + kept) }),
+      available: String(held.available),
+      pending: String(held.pending),
+      difference: String(outside(sum - kept, looks)),
+    };
+  });
+  return { lines, problem };
+}
+
+const NOTHING = { available: 0n, pending: 0n, transferred: 0n, fees: 0n };
+const allOf = ({ available, pending, transferred, fees }: typeof NOTHING): bigint =>
+  available + pending + transferred + fees;
+
+/** How far a value lies outside of the range of others; zero inside. */
+function outside(value: bigint, others: readonly bigint[]): bigint {
+  const least = others.reduce((one, other) => (other < one ? other : one));
+  const most = others.reduce((one, other) => (other > one ? other : one));
+  if (value < least) return value - least;
+  return value > most ? value - most : 0n;
+}

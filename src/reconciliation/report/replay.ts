@@ -1,0 +1,52 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+import { composeReport, type ReconciliationReport } from './report.ts';
+import { sha256, textOf, thaw } from './outcome.ts';
+import { changesBetween, findRun, outcomeOfRun, type Change, type RunLine } from './runs.sql.ts';
+
+/** There is no such run, or not enough of it is kept. The message says which. */
+export class RunNotKeptError extends Error {}
+
+/** A report that was written again, and whether it is the one that the run printed, to the byte. */
+export type Replay = { report: ReconciliationReport; text: string; isSame: boolean };
+
+/**
+ * Writes the report of a run again from what it counted and found: verdict, identity, counts, ages as of then. The list is not
+ * read and not matched again; `inputs.history` tells whether another reading saw the same one.
+ * @throws {RunNotKeptError}
+ */
+export async function replayRun(db: Queryable, mode: Mode, id: string): Promise<Replay> {
+  const kept = await outcomeOfRun(db, mode, id);
+  if (kept === null) {
+    const run = await runOf(db, mode, id);
+    const why = run.finishedAt === null ? 'has not finished' : (run.problem ?? 'is older than this is kept');
+    throw new RunNotKeptError(`there is no report of ${id}: the run ${why}`);
+  }
+  const report = composeReport(thaw(kept));
+  const text = textOf(report);
+  return { report, text, isSame: sha256(text).equals(kept.reportSha256) };
+}
+
+/** What two runs of a mode saw differently, from the earlier to the later one, whichever is named first. */
+export type Difference = { from: RunLine; to: RunLine; changes: Change[] };
+
+/** @throws {RunNotKeptError} */
+export async function diffRuns(db: Queryable, mode: Mode, one: string, other: string): Promise<Difference> {
+  const runs = [await runOf(db, mode, one), await runOf(db, mode, other)];
+  const [from, to] = runs
+    .flatMap((run) => (run.finishedAt === null ? [] : [{ run, finishedAt: run.finishedAt }]))
+    .sort((a, b) => a.finishedAt.getTime() - b.finishedAt.getTime());
+  if (from === undefined || to === undefined)
+    throw new RunNotKeptError('a run that has not finished cannot be compared');
+  const changes = await changesBetween(db, mode, from.run.id, to.run.id);
+  return { from: from.run, to: to.run, changes };
+}
+
+async function runOf(db: Queryable, mode: Mode, id: string): Promise<RunLine> {
+  const run = await findRun(db, mode, id);
+  if (run === null)
+    throw new RunNotKeptError(
+      `there is no run ${id} in ${mode} mode: npm run reconcile -- --runs lists them`,
+    );
+  return run;
+}

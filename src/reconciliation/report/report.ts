@@ -1,0 +1,167 @@
+import type { Mode } from '../../platform/mode.ts';
+import { formatMajor } from '../../platform/money.ts';
+import type { CashSums } from './balances.ts';
+import type { ReconciliationClass, Verdict } from '../../cases/classes.ts';
+import { ageOf, type Age } from '../../cases/age.ts';
+import type { ItemFacts } from '../../cases/findings.ts';
+import type { FindingCount } from '../raise.sql.ts';
+import {
+  identityOf,
+  paymentsOf,
+  referencesOf,
+  remainder,
+  type Books,
+  type IdentityLine,
+} from './control-totals.ts';
+
+/** One open disagreement. Amounts are decimal texts in major units; times ISO 8601. */
+export type ReportItem = ItemFacts & { age: Age };
+
+/** What `npm run reconcile -- --json` prints. The format is fixed: shops parse it. */
+export type ReconciliationReport = {
+  runId: string;
+  mode: Mode;
+  startedAt: string;
+  finishedAt: string;
+  complete: boolean;
+  verdict: Verdict;
+  history: {
+    records: number;
+    references: number;
+    pages: number;
+    unreadable: number;
+    /** Only where the list does not reach back to our first payment: the days that it covers, and the settled payments before. */
+    reachesBackDays?: number;
+    olderPayments?: number;
+  };
+  /** Payments of ours that were compared. */
+  payments: number;
+  matched: number;
+  /** Rows that fell through the match: a bug of ours, and the verdict is not `agreed`. */
+  unclassified: number;
+  /** Paid by this run: found in the history, confirmed by verify. */
+  repaired: number;
+  /** Payments that this run asked the service about one by one. */
+  verified: number;
+  identity: IdentityLine[];
+  /** How many open findings each class has; of `history_truncated`, how many verdicts were withheld. */
+  findings: Partial<Record<ReconciliationClass, number>>;
+  /** Contradictions younger than an hour: findings if they last. */
+  graced: Partial<Record<ReconciliationClass, number>>;
+  /** The open findings, oldest first, at most {@link MAX_ITEMS}. */
+  items: ReportItem[];
+  /** Collected − transferred out = balance. Null: the dialect does not name both lists, or the run was not about everything. */
+  balances: BalanceLine[] | null;
+  /** Why the run is not complete; null when it is. */
+  incompleteReason: string | null;
+  /** Digests of what was read. Two runs with the same three have read the same. */
+  inputs: Inputs;
+};
+
+/** The money of one currency at the service: `collected` = `transferred` + `fees` + `available` + `pending` + `difference`. */
+export type BalanceLine = Record<
+  'currency' | 'collected' | 'transferred' | 'available' | 'pending' | 'balance' | 'difference',
+  string
+> & { fees?: string };
+
+/** SHA-256 in hex of our side's counts and sums and of the dialect; of the history a digest that its order does not change. */
+export type Inputs = { history: string; ours: string; dialect: string };
+
+/** A report is read by people and kept in a row: the counts are exact, the list is not endless. */
+export const MAX_ITEMS = 10_000;
+
+/** What a run has found out, before it is put into words. Whoever has it can write the report again. */
+export type Outcome = {
+  runId: string;
+  mode: Mode;
+  /** ISO 8601, as all times in here. */
+  startedAt: string;
+  finishedAt: string;
+  /** By the database's clock: the moment of the ages. */
+  asOf: string;
+  history: { records: number; pages: number; unreadable: number; reachesBackDays?: number };
+  /** Why the run is not complete. */
+  problem: string | null;
+  verified: number;
+  books: Books;
+  balances: readonly CashSums[] | null;
+  findings: readonly FindingCount[];
+  inputs: Inputs;
+  /** Of the findings, the oldest {@link MAX_ITEMS}. */
+  items: readonly ItemFacts[];
+};
+
+/** Puts into words what a run has found out: the same outcome gives the same report, to the byte. */
+export function composeReport(outcome: Outcome): ReconciliationReport {
+  const { runId, mode, startedAt, finishedAt, problem, verified, books, items, inputs } = outcome;
+  const { records, pages, unreadable, reachesBackDays } = outcome.history;
+  const { lines: identity, closes } = identityOf(books);
+  const { matched, unclassified } = remainder(books.sides);
+  const rowsOf = (name: ReconciliationClass): number =>
+    books.classes.filter((one) => one.class === name).reduce((sum, { rows }) => sum + Number(rows), 0);
+  const findings = countsOf(outcome.findings.filter(({ isRaised }) => isRaised));
+  const withheld = rowsOf('history_truncated');
+  if (withheld > 0) findings.history_truncated = withheld;
+  const hasFindings = items.length > 0 || !closes || unclassified > 0;
+  return {
+    runId,
+    mode,
+    startedAt,
+    finishedAt,
+    complete: problem === null,
+    verdict: problem !== null ? 'incomplete' : hasFindings ? 'findings' : 'agreed',
+    history: {
+      ...{ records, references: referencesOf(books.sides), pages, unreadable },
+      ...(reachesBackDays !== undefined && { reachesBackDays, olderPayments: rowsOf('older_than_list') }),
+    },
+    payments: paymentsOf(books.sides),
+    matched: matched + rowsOf('matched') + rowsOf('matched_late'),
+    unclassified,
+    repaired: rowsOf('repaired'),
+    verified,
+    identity,
+    findings,
+    graced: countsOf(outcome.findings.filter(({ isRaised }) => !isRaised)),
+    items: items.map((item) => ({ ...item, age: ageAt(item, outcome.asOf) })),
+    balances: outcome.balances?.map(balanceLineOf) ?? null,
+    incompleteReason: problem,
+    inputs: { history: inputs.history, ours: inputs.ours, dialect: inputs.dialect },
+  };
+}
+
+function balanceLineOf({ currency, ...sums }: CashSums): BalanceLine {
+  const text = (amount: bigint): string => formatMajor({ amount, currency });
+  const [collected, transferred] = [BigInt(sums.collected), BigInt(sums.transferred)];
+  const [available, pending] = [BigInt(sums.available), BigInt(sums.pending)];
+  return {
+    currency,
+    collected: text(collected),
+    transferred: text(transferred),
+    ...(sums.fees !== undefined && { fees: text(BigInt(sums.fees)) }),
+    available: text(available),
+    pending: text(pending),
+    balance: text(available + pending),
+    difference: text(BigInt(sums.difference)),
+  };
+}
+
+function countsOf(counts: readonly FindingCount[]): ReconciliationReport['findings'] {
+  return Object.fromEntries(counts.map(({ class: name, count }) => [name, Number(count)]));
+}
+
+function ageAt({ firstSeenAt }: ItemFacts, asOf: string): Age {
+  return ageOf((Date.parse(asOf) - Date.parse(firstSeenAt)) / 1_000);
+}
+
+/** The exit code of the command: 0 agreed, 1 open findings, 2 not completed. */
+export function exitCodeOf({ verdict }: Pick<ReconciliationReport, 'verdict'>): 0 | 1 | 2 {
+  return verdict === 'agreed' ? 0 : verdict === 'findings' ? 1 : 2;
+}
+
+/** Another run of the same mode is at work. Nothing was read or changed; the command exits with 2. */
+export class ReconciliationRunningError extends Error {
+  constructor() {
+    super('another reconciliation is running: wait until it has finished, then run this one again');
+    this.name = 'ReconciliationRunningError';
+  }
+}

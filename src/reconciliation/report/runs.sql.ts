@@ -1,0 +1,169 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+import type { ReconciliationClass } from '../../cases/classes.ts';
+import type { Looked } from '../compare/conflicts.sql.ts';
+import type { Verdict } from '../../cases/classes.ts';
+import type { Inputs, ReconciliationReport } from './report.ts';
+
+/** Call it with the lock: then a run that never ended has lost its process, and is ended here. */
+export async function openRun(
+  db: Queryable,
+  id: string,
+  mode: Mode,
+  { since, until }: { since?: Date | undefined; until?: Date | undefined },
+): Promise<void> {
+  await db.query(
+    `WITH lost AS (
+       UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete',
+         problem = 'the process of the run was lost'
+       WHERE mode = $2 AND finished_at IS NULL
+     )
+     INSERT INTO reconciliation_runs (id, mode, since, until) VALUES ($1, $2, $3, $4)`,
+    [id, mode, since ?? null, until ?? null],
+  );
+}
+
+/** What is kept of a run: its report without the items, and what the whole of it can be written from again. */
+export type KeptRun = {
+  report: ReconciliationReport;
+  reportSha256: Buffer;
+  /** JSON texts. */
+  outcome: string;
+  items: string;
+  itemsSha256: Buffer;
+  inputs: Inputs & { looked: Looked };
+};
+
+export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {
+  const { report, reportSha256, outcome, items, itemsSha256, inputs } = run;
+  // Most runs see the findings of the run before, and keep nothing anew.
+  await db.query(
+    'INSERT INTO reconciliation_items (sha256, items) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING',
+    [itemsSha256, items],
+  );
+  await db.query(
+    `UPDATE reconciliation_runs SET finished_at = now(), complete = $2, verdict = $3, report = $4, problem = $5,
+       inputs = $6, outcome = $7, items_sha256 = $8, report_sha256 = $9
+     WHERE id = $1`,
+    [
+      report.runId,
+      report.complete,
+      report.verdict,
+      JSON.stringify({ ...report, items: [] }),
+      report.incompleteReason,
+      JSON.stringify(inputs),
+      outcome,
+      itemsSha256,
+      reportSha256,
+    ],
+  );
+}
+
+/** A run that broke off is finished, too: nobody should wait for it. */
+export async function abandonRun(db: Queryable, id: string, problem: string): Promise<void> {
+  await db.query(
+    `UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete', problem = $2
+     WHERE id = $1 AND finished_at IS NULL`,
+    [id, problem],
+  );
+}
+
+/** A run in the list of runs. */
+export type RunLine = {
+  id: string;
+  startedAt: Date;
+  finishedAt: Date | null;
+  since: Date | null;
+  until: Date | null;
+  complete: boolean | null;
+  verdict: Verdict | null;
+  problem: string | null;
+  inputs: Inputs | null;
+  findings: Partial<Record<ReconciliationClass, number>> | null;
+  records: string | null;
+};
+
+const LINE = `id, started_at AS "startedAt", finished_at AS "finishedAt", since, until, complete, verdict, problem,
+  inputs - 'looked' AS inputs, report -> 'findings' AS findings, report -> 'history' ->> 'records' AS records`;
+
+/** The latest runs of a mode, the newest first. */
+export function latestRuns(db: Queryable, mode: Mode, limit: number): Promise<RunLine[]> {
+  return db.query(
+    `SELECT ${LINE} FROM reconciliation_runs WHERE mode = $1 ORDER BY started_at DESC, id LIMIT $2`,
+    [mode, limit],
+  );
+}
+
+export async function findRun(db: Queryable, mode: Mode, id: string): Promise<RunLine | null> {
+  const rows = await db.query<RunLine>(
+    `SELECT ${LINE} FROM reconciliation_runs WHERE mode = $1 AND id = $2`,
+    [mode, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** What a run has left; null for one that did not finish, or that an older version made. */
+export async function outcomeOfRun(
+  db: Queryable,
+  mode: Mode,
+  id: string,
+): Promise<{ outcome: unknown; items: unknown; reportSha256: Buffer } | null> {
+  const [row] = await db.query<{ outcome: unknown; items: unknown; reportSha256: Buffer }>(
+    `SELECT r.outcome, i.items, r.report_sha256 AS "reportSha256"
+     FROM reconciliation_runs r JOIN reconciliation_items i ON i.sha256 = r.items_sha256
+     WHERE r.mode = $1 AND r.id = $2 AND r.outcome IS NOT NULL`,
+    [mode, id],
+  );
+  return row ?? null;
+}
+
+/** A finding that was open at the end of one of two runs and not of the other; another class of the same reference is one change. */
+export type Change = {
+  change: 'opened' | 'closed' | 'changed';
+  reference: string;
+  orderId: string | null;
+  before: ReconciliationClass | null;
+  after: ReconciliationClass | null;
+  id: bigint;
+  closedBy: string | null;
+};
+
+/** What changed between the ends of two runs of a mode. */
+export function changesBetween(db: Queryable, mode: Mode, from: string, to: string): Promise<Change[]> {
+  return db.query(
+    // A run raises, closes and ends at one moment of the database, which a Date would round.
+    `WITH earlier AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $2),
+     later AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $3),
+     open_then AS (
+       SELECT f.* FROM findings f, earlier WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
+     ), open_later AS (
+       SELECT f.* FROM findings f, later WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
+     ), gone AS (
+       SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
+       FROM open_then WHERE id NOT IN (SELECT id FROM open_later)
+     ), come AS (
+       SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
+       FROM open_later WHERE id NOT IN (SELECT id FROM open_then)
+     )
+     SELECT CASE WHEN gone.id IS NULL THEN 'opened' WHEN come.id IS NULL THEN 'closed' ELSE 'changed' END AS change,
+       reference, coalesce(come.order_id, gone.order_id) AS "orderId", gone.class AS before, come.class AS after,
+       coalesce(come.id, gone.id) AS id, gone.closed_by AS "closedBy"
+     FROM gone FULL JOIN come USING (reference, place)
+     ORDER BY 1, 6`,
+    [mode, from, to],
+  );
+}
+
+/** When the last run of a mode ended, and when runs over everything last began and last completed; by the database's clock. */
+export type LastRuns = { finishedAt: Date | null; fullStartedAt: Date | null; fullCompletedAt: Date | null };
+
+export async function lastRuns(db: Queryable, mode: Mode): Promise<LastRuns> {
+  const [row] = await db.query<LastRuns>(
+    `SELECT max(finished_at) AS "finishedAt",
+       max(started_at) FILTER (WHERE since IS NULL AND until IS NULL) AS "fullStartedAt",
+       max(started_at) FILTER (WHERE since IS NULL AND until IS NULL AND complete) AS "fullCompletedAt"
+     FROM reconciliation_runs WHERE mode = $1 AND NOT dry_run AND started_at > now() - interval '30 days'`,
+    [mode],
+  );
+  return row ?? { finishedAt: null, fullStartedAt: null, fullCompletedAt: null };
+}

@@ -1,0 +1,105 @@
+import { findOrder } from '../orders/orders.sql.ts';
+import type { Order } from '../orders/order.ts';
+import type { Database } from '../platform/database/database.ts';
+import { displayMoney, formatMajor } from '../platform/money.ts';
+import { headOf, proofOf, type ChainHead } from './integrity.sql.ts';
+import { orderIdOf, paymentsOf, storyOf, type PaymentStanding, type StoryEvent } from './timeline.sql.ts';
+
+/** One order's whole story as data. Amounts inside of `story` are in minor units, as the rows have them. */
+export type Dossier = {
+  orderId: string;
+  externalId: string | null;
+  status: string;
+  /** In major units. */
+  amount: string;
+  currency: string;
+  mode: string;
+  lines: { description: string; quantity: number }[];
+  payments: PaymentStanding[];
+  story: StoryEvent[];
+  journal: ChainHead;
+  /** One sentence per row that was changed behind the program's back; empty when all is whole. */
+  contradictions: string[];
+  /** An older version placed the order: the journal keeps no digests of its row, its lines and its addresses. */
+  isOlder: boolean;
+};
+
+export type Explanation = { text: string; dossier: Dossier; isIntact: boolean };
+
+/**
+ * Everything known of one order, in time order, with its evidence: what an operator reads before deciding anything.
+ * @param name an order id, the reference of one of its payments, or the external id a shop gave it
+ * @returns null when there is no such order; `isIntact` false when a row was changed behind the program's back
+ */
+export async function explain(database: Database, name: string): Promise<Explanation | null> {
+  // One moment: an order that moves between two looks would contradict itself.
+  const seen = await database.transaction(async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const id = await orderIdOf(tx, name);
+    const order = id === null ? null : await findOrder(tx, id);
+    if (order === null) return null;
+    const { contradictions, older } = await proofOf(tx, [order.id]);
+    return {
+      order,
+      payments: await paymentsOf(tx, order.id),
+      story: await storyOf(tx, order.id),
+      journal: await headOf(tx, order.id),
+      contradictions: contradictions.map(({ what }) => what),
+      isOlder: older.length > 0,
+    };
+  });
+  if (seen === null) return null;
+  const { order, ...rest } = seen;
+  const dossier = { ...headingOf(order), ...rest };
+  return { text: textOf(order, dossier), dossier, isIntact: dossier.contradictions.length === 0 };
+}
+
+function headingOf({ id, externalId, status, total, mode, lines }: Order) {
+  return {
+    orderId: id,
+    externalId,
+    status,
+    amount: formatMajor(total),
+    currency: total.currency,
+    mode,
+    lines: lines.map(({ description, quantity }) => ({ description, quantity })),
+  };
+}
+
+function textOf(order: Order, { payments, story, journal, contradictions, isOlder }: Dossier): string {
+  const external = order.externalId === null ? '' : `  external id ${order.externalId}`;
+  const lines = [
+    `order ${order.id}  ${order.status}  ${displayMoney(order.total)}  ${order.mode} mode${external}`,
+    ...order.lines.map(({ quantity, description }) => `  ${quantity} x ${description}`),
+    ...payments.map(paymentLine),
+    '',
+    ...story.map(
+      ({ at, source, what, reference, detail }) =>
+        `${at.toISOString()}  ${source.padEnd(12)}  ${what.padEnd(19)}  ${reference ?? '-'}  ${detail}`,
+    ),
+    '',
+    ...verdictOf(journal, contradictions),
+    ...(isOlder ? [OLDER] : []),
+  ];
+  // Words of the service and of the shop are among them: a terminal must not obey them.
+  return lines.map((line) => line.replace(/\p{C}/gu, '?')).join('\n');
+}
+
+const OLDER =
+  "the order's own row, its lines and its addresses are older than the check: the journal has no digests of them";
+
+function paymentLine({ reference, status, reason, checks, hints, nextCheckAt }: PaymentStanding): string {
+  const why = reason === null ? '' : ` (${reason})`;
+  const next = nextCheckAt === null ? 'no more by itself' : `next at ${nextCheckAt.toISOString()}`;
+  return `  payment ${reference}  ${status}${why}  looked at ${checks} time(s), ${next}, ${hints} hint(s)`;
+}
+
+function verdictOf({ entries, hash }: ChainHead, contradictions: readonly string[]): string[] {
+  const head = `the journal ends with entry ${entries}, hash ${hash ?? '-'}`;
+  if (contradictions.length === 0)
+    return [
+      'the journal is whole: its numbers are dense and every hash fits, and no row contradicts it',
+      head,
+    ];
+  return ['this order was changed by other means:', ...contradictions.map((what) => `  ${what}`), head];
+}

@@ -1,0 +1,94 @@
+import type { ClientBase } from 'pg';
+import type { Queryable } from '../platform/database/database.ts';
+import { CONTRADICTIONS, OLDER } from './contradictions.sql.ts';
+
+/** The end of an order's chain. Kept somewhere else, it proves later that nothing before it was rewritten. */
+export type ChainHead = { entries: number; hash: string | null };
+
+export async function headOf(db: Queryable, orderId: string): Promise<ChainHead> {
+  const [row] = await db.query<{ seq: number; hash: string }>(
+    `SELECT seq, encode(hash, 'hex') AS hash FROM journal WHERE order_id = $1 ORDER BY seq DESC LIMIT 1`,
+    [orderId],
+  );
+  return { entries: row?.seq ?? 0, hash: row?.hash ?? null };
+}
+
+/** An order and a sentence about a row of it that contradicts the others. */
+export type Contradiction = { orderId: string; what: string };
+
+/** What of some orders was changed by other means than this program, and which are older than the check of their rows. */
+export type Proof = { contradictions: Contradiction[]; older: string[] };
+
+export async function proofOf(db: Queryable, orderIds: readonly string[]): Promise<Proof> {
+  const contradictions: Contradiction[] = [];
+  for (const sql of CONTRADICTIONS) {
+    const rows = await db.query<{ id: string; what: string }>(sql, [orderIds]);
+    contradictions.push(...rows.map(({ id, what }) => ({ orderId: id, what })));
+  }
+  const older = await db.query<{ id: string }>(OLDER, [orderIds]);
+  return { contradictions, older: older.map(({ id }) => id) };
+}
+
+/** Order ids behind `after`, in their order. */
+export async function orderIdsAfter(db: Queryable, after: string, limit: number): Promise<string[]> {
+  const rows = await db.query<{ id: string }>('SELECT id FROM orders WHERE id > $1 ORDER BY id LIMIT $2', [
+    after,
+    limit,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+/** Orders that have a journal and are gone. */
+export async function goneOrders(db: Queryable, limit: number): Promise<Contradiction[]> {
+  const rows = await db.query<{ id: string }>(
+    'SELECT DISTINCT order_id AS id FROM journal j WHERE NOT EXISTS (SELECT FROM orders o WHERE o.id = j.order_id) LIMIT $1',
+    [limit],
+  );
+  return rows.map(({ id }) => ({ orderId: id, what: 'the order is gone, and its journal is not' }));
+}
+
+/** Any number that nobody else locks. */
+const LOCK_KEY = 1_836_281_965;
+
+/** Locks the check for the session of `client`. @returns false when another process is at it */
+export async function lockCheck(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ ok: boolean }>('SELECT pg_try_advisory_lock($1) AS ok', [LOCK_KEY]);
+  return rows[0]?.ok === true;
+}
+
+export async function openCheck(db: Queryable): Promise<bigint | undefined> {
+  const [row] = await db.query<{ id: bigint }>('INSERT INTO integrity_checks DEFAULT VALUES RETURNING id');
+  return row?.id;
+}
+
+/** @param first some of what was found */
+export async function closeCheck(
+  db: Queryable,
+  id: bigint | undefined,
+  seen: { orders: number; contradictions: number },
+  first: readonly Contradiction[],
+): Promise<void> {
+  await db.query(
+    `UPDATE integrity_checks SET finished_at = now(), orders = $2, contradictions = $3, first = $4 WHERE id = $1`,
+    [id, seen.orders, seen.contradictions, JSON.stringify(first)],
+  );
+}
+
+/** Whether no check has ended within a week. */
+export async function isCheckDue(db: Queryable): Promise<boolean> {
+  const rows = await db.query(
+    `SELECT FROM integrity_checks WHERE finished_at > now() - interval '7 days' LIMIT 1`,
+  );
+  return rows.length === 0;
+}
+
+/** The last whole check; null: there was none. */
+export async function lastIntegrityCheck(
+  db: Queryable,
+): Promise<{ agoSec: number; orders: bigint; contradictions: bigint } | null> {
+  const [row] = await db.query<{ agoSec: number; orders: bigint; contradictions: bigint }>(
+    `SELECT extract(epoch FROM now() - finished_at)::float8 AS "agoSec", orders, contradictions FROM integrity_checks
+     WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
+  );
+  return row ?? null;
+}

@@ -1,0 +1,55 @@
+import type { Database } from '../platform/database/database.ts';
+import { goneOrders, orderIdsAfter, proofOf, type Contradiction } from './integrity.sql.ts';
+
+/** What a look at all orders came to. `older`: orders that an older version placed, without digests of their rows. */
+export type Integrity = { orders: number; older: number; contradictions: number };
+
+export type IntegrityOptions = {
+  onFound: (found: Contradiction) => unknown;
+  onProgress?: (orders: number) => void;
+  signal?: AbortSignal;
+};
+
+const ORDERS_AT_ONCE = 500;
+/** No shopper waits for it, and a statement of it reads more than a request's may. */
+const PATIENTLY = `SET LOCAL statement_timeout = '10min'`;
+/** Of journals without an order so many are named. */
+const MAX_GONE = 1_000;
+
+/**
+ * Checks the chain of every order and every row that it speaks of, in the memory of some hundred orders. Each part is
+ * looked at in one moment, so an order that moves meanwhile contradicts nothing; the shop goes on.
+ * @throws the signal's reason when it is aborted
+ */
+export async function checkIntegrity(
+  database: Database,
+  { onFound, onProgress, signal }: IntegrityOptions,
+): Promise<Integrity> {
+  const all: Integrity = { orders: 0, older: 0, contradictions: 0 };
+  const take = async (found: readonly Contradiction[]): Promise<void> => {
+    all.contradictions += found.length;
+    for (const one of found) await onFound(one);
+  };
+  for (let after = ''; ;) {
+    signal?.throwIfAborted();
+    const ids = await orderIdsAfter(database, after, ORDERS_AT_ONCE);
+    const last = ids.at(-1);
+    if (last === undefined) break;
+    const { contradictions, older } = await database.transaction(async (tx) => {
+      await tx.query(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+      await tx.query(PATIENTLY);
+      return proofOf(tx, ids);
+    });
+    await take(contradictions);
+    all.orders += ids.length;
+    all.older += older.length;
+    onProgress?.(all.orders);
+    after = last;
+  }
+  const gone = await database.transaction(async (tx) => {
+    await tx.query(PATIENTLY);
+    return goneOrders(tx, MAX_GONE);
+  });
+  await take(gone);
+  return all;
+}

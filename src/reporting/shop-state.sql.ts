@@ -1,0 +1,103 @@
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Verdict } from '../cases/classes.ts';
+
+/** What waits for money, in one currency. */
+export type OpenMoney = {
+  currency: string;
+  payments: number;
+  /** Minor units. */
+  amount: bigint;
+};
+
+/** More than this are not counted to the end: then the numbers are "at least". */
+export const MAX_COUNTED = 20_000;
+
+/** Payments that the clock still looks after and that are not settled, by currency. Reads the queue, not the orders. */
+export async function openMoney(db: Queryable, mode: Mode): Promise<OpenMoney[]> {
+  const rows = await db.query<Omit<OpenMoney, 'amount'> & { amount: string }>(
+    `SELECT currency, count(*)::int AS payments, sum(amount)::text AS amount
+     FROM (SELECT currency, amount FROM payments WHERE next_check_at IS NOT NULL AND mode = $1
+         AND status IN ('created', 'sending', 'open', 'ambiguous', 'held') LIMIT ${MAX_COUNTED}) open
+     GROUP BY currency ORDER BY currency`,
+    [mode],
+  );
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}
+
+/** Open work of one class, of one age. */
+export type OpenWork = { class: string; age: string; currency: string | null; count: number; amount: bigint };
+
+// In the words of the lists, which filter by them.
+const age = (column: string): string =>
+  `CASE WHEN ${column} > now() - interval '1 day' THEN '<1d' WHEN ${column} > now() - interval '7 days' THEN '1-7d'
+    WHEN ${column} > now() - interval '30 days' THEN '7-30d' ELSE '>30d' END`;
+
+/** @param isRaisedOnly without those that may still agree by themselves, as the work list shows them */
+export function openFindingCounts(
+  db: Queryable,
+  mode: Mode,
+  isRaisedOnly = false,
+): Promise<Pick<OpenWork, 'class' | 'age' | 'count'>[]> {
+  return db.query(
+    `SELECT class, ${age('first_seen_at')} AS age, count(*)::int AS count
+     FROM findings WHERE mode = $1 AND closed_at IS NULL AND (raised_at IS NOT NULL OR NOT $2) GROUP BY 1, 2 ORDER BY 1, 2`,
+    [mode, isRaisedOnly],
+  );
+}
+
+export async function openSuspenseSums(db: Queryable, mode: Mode): Promise<OpenWork[]> {
+  const rows = await db.query<Omit<OpenWork, 'amount'> & { amount: string }>(
+    `SELECT class, ${age('opened_at')} AS age, currency, count(*)::int AS count, sum(amount)::text AS amount
+     FROM suspense_items WHERE mode = $1 AND closed_at IS NULL GROUP BY 1, 2, 3 ORDER BY 3, 1, 2`,
+    [mode],
+  );
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}
+
+/** How the last finished run ended, and how long ago. */
+export type LastRun = { id: string; verdict: Verdict; finishedAt: Date; agoSec: number };
+
+export async function lastRun(db: Queryable, mode: Mode): Promise<LastRun | null> {
+  const [row] = await db.query<LastRun>(
+    `SELECT id, verdict, finished_at AS "finishedAt", extract(epoch FROM now() - finished_at)::float8 AS "agoSec"
+     FROM reconciliation_runs WHERE mode = $1 AND finished_at IS NOT NULL ORDER BY started_at DESC LIMIT 1`,
+    [mode],
+  );
+  return row ?? null;
+}
+
+/** How long the service has called us about nothing, and how many orders were paid meanwhile. */
+export type WebhookSilence = {
+  /** Null: it has never called. */
+  lastAt: Date | null;
+  silentSec: number | null;
+  /** Counted up to a hundred. */
+  paidMeanwhile: number;
+};
+
+// Repetitions move the time of an old row, but none of long ago: the newest rows tell.
+export async function webhookSilence(db: Queryable, mode: Mode): Promise<WebhookSilence> {
+  const [row] = await db.query<WebhookSilence>(
+    `WITH last AS (
+       SELECT max(last_received_at) AS at FROM (SELECT last_received_at FROM webhooks ORDER BY id DESC LIMIT 100) newest
+     )
+     SELECT at AS "lastAt", extract(epoch FROM now() - at)::float8 AS "silentSec",
+       (SELECT count(*)::int FROM (SELECT FROM releases WHERE mode = $1 AND released_at > coalesce(last.at, '-infinity')
+         ORDER BY released_at DESC LIMIT 100) paid) AS "paidMeanwhile"
+     FROM last`,
+    [mode],
+  );
+  return row ?? { lastAt: null, silentSec: null, paidMeanwhile: 0 };
+}
+
+/** What receivers do not have yet. */
+export type Undelivered = { delivery: 'waiting' | 'dead'; count: number; oldestSec: number };
+
+export function undeliveredCounts(db: Queryable, mode: Mode): Promise<Undelivered[]> {
+  return db.query(
+    `SELECT delivery, count(*)::int AS count, extract(epoch FROM now() - min(released_at))::float8 AS "oldestSec"
+     FROM releases WHERE mode = $1 AND delivery IN ('waiting', 'dead') GROUP BY delivery`,
+    [mode],
+  );
+}

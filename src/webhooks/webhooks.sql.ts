@@ -1,0 +1,122 @@
+import type { Queryable, Statement } from '../platform/database/database.ts';
+import { asRows, createGatherer } from '../platform/batcher.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Reserve } from '../platform/poller/slots.ts';
+import { hintedSql, isFreeSql } from '../payments/hint.sql.ts';
+import type { DuePayment } from '../payments/checks.sql.ts';
+import { LOCK_ORDER } from '../payments/lock-order.ts';
+import { PAYMENT_COLUMNS } from '../payments/confirm.sql.ts';
+
+export type ReceivedWebhook = {
+  mode: Mode;
+  body: Buffer;
+  bodySha256: Buffer;
+  contentType: string;
+  authenticity: 'signed' | 'unsigned';
+  /** Fits our grammar, or null. Whether it is ours, the statement finds out. */
+  reference: string | null;
+};
+
+/** A service tells of a payment a few times. Whoever tells more, unsigned, only fills the disk; the hint counts anyway. */
+const MAX_UNSIGNED_OF_PAYMENT = 20;
+const MAX_UNSIGNED_BYTES_OF_PAYMENT = 64 * 1_024;
+
+// One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a check is in flight;
+// many hints for one payment move the same row and cause a few checks, then one per pause. Where this process has a place
+// free, and its sender has not had many followed at once, the payment is claimed for it, as the clock would a moment later. Webhooks that come at once share the statement (see
+// gather).
+const STORE: Statement = {
+  name: 'store-webhook',
+  text: `
+    WITH given AS MATERIALIZED (
+      SELECT * FROM json_to_recordset($1) AS g (position int, mode text, body bytea, body_sha256 bytea, content_type text,
+        authenticity text, reference text, keeps_unknown boolean, is_urgent boolean)
+      WHERE g.mode = $2
+    ), known AS MATERIALIZED (
+      SELECT p.reference, g.authenticity = 'signed' AS is_signed,
+        g.position < $3 AND g.is_urgent AND ${isFreeSql("(g.authenticity = 'signed')")} AS is_claimed
+      FROM given g JOIN payments p ON p.reference = g.reference
+      WHERE p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
+    ), hinted AS (
+      UPDATE payments p SET ${hintedSql('known.is_claimed', 'known.is_signed')}
+      FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id
+      RETURNING known.is_claimed, p.checks, ${PAYMENT_COLUMNS}
+    ), stored AS (
+      INSERT INTO webhooks (mode, body, body_sha256, content_type, authenticity, reference, outcome)
+      SELECT g.mode, g.body, g.body_sha256, g.content_type, g.authenticity, g.reference,
+        CASE WHEN h.reference IS NULL THEN 'ignored' ELSE 'hinted' END
+      FROM given g LEFT JOIN hinted h ON h.reference = g.reference
+      WHERE g.authenticity = 'signed' OR CASE WHEN h.reference IS NULL THEN g.keeps_unknown
+        ELSE (SELECT count(*) < ${MAX_UNSIGNED_OF_PAYMENT} AND coalesce(sum(octet_length(w.body)), 0) < ${MAX_UNSIGNED_BYTES_OF_PAYMENT}
+            FROM webhooks w WHERE w.reference = g.reference)
+          OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = g.body_sha256) END
+      ORDER BY g.body_sha256
+      ON CONFLICT (body_sha256) DO UPDATE
+        SET deliveries = webhooks.deliveries + 1, last_received_at = now(), outcome = EXCLUDED.outcome, mode = EXCLUDED.mode
+      RETURNING body_sha256
+    )
+    SELECT h.*, g.position, h.reference IS NOT NULL AS "isHinted", s.body_sha256 IS NOT NULL AS "isStored",
+      coalesce(h.is_claimed, false) AS "isClaimed"
+    FROM given g LEFT JOIN hinted h ON h.reference = g.reference LEFT JOIN stored s ON s.body_sha256 = g.body_sha256`,
+};
+
+/** Whether it named a payment of ours, whether that one is claimed for this process or else due, and whether it was kept. */
+export type StoredWebhook = { isHinted: boolean; isClaimed: boolean; isStored: boolean };
+/**
+ * Keeps a webhook; an unsigned one only while there is room for it.
+ * @param keepsUnknown whether an unsigned one that names no payment of ours is kept
+ * @param isUrgent whether its payment may be claimed for this process; otherwise it is due
+ */
+export type StoreWebhook = (
+  webhook: ReceivedWebhook,
+  keepsUnknown: boolean,
+  isUrgent?: boolean,
+) => Promise<StoredWebhook>;
+
+type ToStore = { webhook: ReceivedWebhook; keepsUnknown: boolean; isUrgent: boolean };
+type Row = StoredWebhook & DuePayment & { position: number };
+
+/** @param reserve places for checks in this process */
+export function createWebhookStore(db: Queryable, reserve: Reserve<DuePayment>): StoreWebhook {
+  const store = createGatherer<ToStore, StoredWebhook>(db, {
+    // Those about one payment one after the other: each is a hint of its own. The same bytes name the same payment.
+    keyOf: ({ webhook }) => webhook.reference ?? webhook.bodySha256.toString('hex'),
+    run: (_db, items) => storeAll(db, items, reserve),
+  });
+  return (webhook, keepsUnknown, isUrgent = true) => store({ webhook, keepsUnknown, isUrgent });
+}
+
+async function storeAll(
+  db: Queryable,
+  items: readonly ToStore[],
+  reserve: Reserve<DuePayment>,
+): Promise<StoredWebhook[]> {
+  const { places, take } = reserve(items.length);
+  const claimed: DuePayment[] = [];
+  try {
+    const values = [asRows(items.map(rowOf)), items[0]?.webhook.mode, places];
+    const rows = await db.query<Row>(STORE, values);
+    claimed.push(...rows.filter(({ isClaimed }) => isClaimed));
+    const byPosition = new Map(rows.map((row) => [row.position, row]));
+    return items.map((_item, at) => byPosition.get(at) ?? NOT_STORED);
+  } finally {
+    // After those who brought the webhooks have heard of it: they are what made us look.
+    setImmediate(take, claimed);
+  }
+}
+
+const NOT_STORED: StoredWebhook = { isHinted: false, isClaimed: false, isStored: false };
+
+function rowOf({ webhook: w, keepsUnknown, isUrgent }: ToStore, position: number): Record<string, unknown> {
+  return {
+    position,
+    mode: w.mode,
+    body: w.body,
+    body_sha256: w.bodySha256,
+    content_type: w.contentType,
+    authenticity: w.authenticity,
+    reference: w.reference,
+    keeps_unknown: keepsUnknown,
+    is_urgent: isUrgent,
+  };
+}
