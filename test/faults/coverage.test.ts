@@ -39,13 +39,13 @@ const MATRIX: Record<FaultId, Played> = {
   S15: {
     fault: 'another amount',
     in: ['verify', 'money', 'distrust'],
-    also: ['test/settlement/settlement.test.ts'],
+    also: ['test/payments/confirm.test.ts'],
   },
   S16: { fault: 'another currency', in: ['verify', 'money'] },
   S17: {
     fault: 'a mode field of the other mode',
     in: ['distrust'],
-    also: ['test/settlement/decide.test.ts', 'test/settlement/odd-answers.test.ts'],
+    also: ['test/payments/decide.test.ts', 'test/payments/odd-answers.test.ts'],
   },
   S18: { fault: "a neighbour's record", in: ['verify'] },
   S19: { fault: 'odd numbers', in: ['verify'] },

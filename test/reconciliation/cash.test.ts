@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { proveCash, type CashLook } from '../../src/reconciliation/report/balances.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
-import { PROFILE_DIALECTS } from '../sandbox/profile-dialects.ts';
+import { PROFILE_DIALECTS } from '../local/sandbox/profile-dialects.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cash-'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
-import { PROFILE_DIALECTS } from '../sandbox/profile-dialects.ts';
+import { PROFILE_DIALECTS } from '../local/sandbox/profile-dialects.ts';
 import { startProgram } from '../support/program.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { send, type FakeTransaction } from './fake-service.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { PROFILE_DIALECTS } from '../sandbox/profile-dialects.ts';
+import { PROFILE_DIALECTS } from '../local/sandbox/profile-dialects.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'acknowledgement-'));

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import type { Mode } from '../../src/platform/mode.ts';
 import { createWebhookStore } from '../../src/webhooks/webhooks.sql.ts';
-import { logIn, TOKEN } from '../operations/visitor.ts';
+import { logIn, TOKEN } from '../admin/visitor.ts';
 import { plant } from '../reconciliation/books.ts';
 import { startProgram } from '../support/program.ts';
 

@@ -127,7 +127,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: 'WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))',
     replace: 'WHERE (key IS NULL OR id IN (SELECT order_id FROM claimed))',
     breaks: 'the error of unit goes on with every shopper',
-    tests: ['test/settlement/currency-stops.test.ts'],
+    tests: ['test/payments/currency-stops.test.ts'],
   },
   {
     bug: 'the return goes where its query says',
@@ -187,7 +187,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: `if (!isAllowed(req)) throw new Problem(isEmpty ? 'not-found' : 'unauthorized');`,
     replace: '',
     breaks: 'metrics for the world',
-    tests: ['test/operations/operations.test.ts'],
+    tests: ['test/admin/access.test.ts'],
   },
   {
     bug: 'errors show their cause',
@@ -291,7 +291,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: '!Object.keys(req.headers).some((name) => PASSED_ON.test(name));',
     replace: `req.get('x-forwarded-for') === undefined;`,
     breaks: 'operations for the world, behind every proxy that writes another header',
-    tests: ['test/operations/strangers.test.ts'],
+    tests: ['test/admin/strangers.test.ts'],
   },
   {
     bug: 'guesses of bearer tokens are not counted',
@@ -299,7 +299,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: 'isRight(shown) ? blockedSec : await limit.count(address);',
     replace: 'isRight(shown) ? blockedSec : 0;',
     breaks: 'a token is found in the end',
-    tests: ['test/operations/strangers.test.ts'],
+    tests: ['test/admin/strangers.test.ts'],
   },
   {
     bug: 'the right token gets through where guesses were refused',
@@ -307,7 +307,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: 'const blockedSec = limit.blockedSec(address);',
     replace: 'const blockedSec = isRight(shown) ? 0 : limit.blockedSec(address);',
     breaks: 'guessing goes on behind the limit',
-    tests: ['test/operations/strangers.test.ts'],
+    tests: ['test/admin/strangers.test.ts'],
   },
   {
     bug: 'a viewer acts',
@@ -315,7 +315,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: `if (!isLooking && whoIs(req)?.operator.role === 'viewer') throw new Problem('viewer-may-not-act');`,
     replace: '',
     breaks: 'who was to look resolves findings',
-    tests: ['test/operations/operators.test.ts'],
+    tests: ['test/admin/operators.test.ts'],
   },
   {
     bug: 'an operator signs as anybody',
@@ -323,7 +323,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: `if (isNamed) fields.set('by', name);`,
     replace: '',
     breaks: 'the journal names whom somebody typed',
-    tests: ['test/operations/operators.test.ts'],
+    tests: ['test/admin/operators.test.ts'],
   },
   {
     bug: 'one address reads without end',
@@ -387,7 +387,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: "localStorage.getItem(INTENTS) ?? '{}'",
     replace: 'onThisPage',
     breaks: 'a reload makes a second order, and both can be paid',
-    tests: ['test/storefront/checkout-client.test.ts'],
+    tests: ['test/api-docs/checkout-client.test.ts'],
   },
   {
     bug: 'an intent outlives its paid order',
@@ -395,7 +395,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: "const FINISHED = new Set(['paid', 'cancelled']);",
     replace: 'const FINISHED = new Set();',
     breaks: 'who wants the same thing again is told that it is paid',
-    tests: ['test/storefront/checkout-client.test.ts'],
+    tests: ['test/api-docs/checkout-client.test.ts'],
   },
   {
     bug: 'orders of any size are taken',

@@ -1,13 +1,13 @@
 import type { Mutant } from './mutant.ts';
 
 const DECIDE = 'src/payments/decide.ts';
-const BY_DECIDING = ['test/settlement/decide.test.ts'];
+const BY_DECIDING = ['test/payments/decide.test.ts'];
 const VALUES = 'src/gateway/records/field-values.ts';
 const CLAIMS = 'src/gateway/records/claims.ts';
 const MEANING = 'src/gateway/records/field-meaning.ts';
 const CONTRADICTIONS = 'src/gateway/records/contradictions.ts';
 const BY_READING = ['test/gateway/evidence.test.ts', 'test/gateway/verify.test.ts'];
-const BY_DECISION = ['test/suspense/decided-money.test.ts'];
+const BY_DECISION = ['test/cases/decided-money.test.ts'];
 const DECIDED_IN_THE_DATABASE = 'prisma/migrations/20261122010000_decided_money/migration.sql';
 const BY_CONTRADICTING = ['test/gateway/contradictions.test.ts'];
 const BY_ROW = ['test/gateway/history-row-quick.test.ts'];
@@ -61,7 +61,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: `s.outcome <> 'paid' AND s.outcome IS DISTINCT FROM (`,
     replace: `s.outcome NOT IN ('paid', 'unknown_status') AND s.outcome IS DISTINCT FROM (`,
     breaks: 'a chargeback of a paid order is not told',
-    tests: ['test/settlement/contradictions.test.ts'],
+    tests: ['test/payments/contradictions.test.ts'],
   },
   {
     bug: 'one shopper stops a currency',
@@ -69,7 +69,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: `AND t.order_id <> s.order_id`,
     replace: '',
     breaks: 'a slip of one shopper closes the shop for all of them',
-    tests: ['test/settlement/currency-stops.test.ts'],
+    tests: ['test/payments/currency-stops.test.ts'],
   },
   {
     bug: 'held payments move by hand',
@@ -77,7 +77,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: 'IS DISTINCT FROM now() THEN',
     replace: 'IS NULL THEN',
     breaks: 'a script frees money that a person has to look at',
-    tests: ['test/settlement/contradictions.test.ts'],
+    tests: ['test/payments/contradictions.test.ts'],
   },
   {
     bug: 'the amount is not checked',
@@ -205,7 +205,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: `if (isFailedCall(document, found.pointer)) return { kind: 'unreadable', why: 'call-failed' };`,
     replace: '',
     breaks: "success: false with yesterday's record pays",
-    tests: ['test/settlement/odd-answers.test.ts', 'test/faults/distrust.test.ts'],
+    tests: ['test/payments/odd-answers.test.ts', 'test/faults/distrust.test.ts'],
   },
   {
     bug: 'a page is read as JSON',
@@ -423,7 +423,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: "OR j.detail ->> 'order' <> order_hash(",
     replace: "OR '' <> order_hash(",
     breaks: 'every order is said to be changed, and nobody looks any more',
-    tests: ['test/operations/explain.test.ts'],
+    tests: ['test/reporting/explain.test.ts'],
   },
   {
     bug: 'checkout addresses have no digest',
@@ -431,7 +431,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: "'checkout', text_hash(held.url)",
     replace: "'checkout', NULL",
     breaks: 'shoppers are sent to an address that somebody wrote into a row',
-    tests: ['test/operations/explain.test.ts'],
+    tests: ['test/reporting/explain.test.ts'],
   },
   {
     bug: 'only the first orders are checked',
@@ -439,6 +439,6 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: 'await take(contradictions);',
     replace: 'if (all.orders > 0) await take(contradictions);',
     breaks: 'an edit is found by nobody',
-    tests: ['test/operations/integrity.test.ts'],
+    tests: ['test/reporting/integrity.test.ts'],
   },
 ];

@@ -155,7 +155,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     replace:
       "const current = () => trace.getSpan(contexts.active()); process.getBuiltinModule('diagnostics_channel').subscribe('undici:request:create', ({ request }) => current() && !String(request.headers).includes('traceparent') && request.addHeader('traceparent', traceparentOf(current().spanContext()).traceparent));",
     breaks: 'the service learns which purchases belong together, and what a caller put into its header',
-    tests: ['test/operations/tracing/purchase.test.ts'],
+    tests: ['test/observability/tracing.test.ts'],
   },
   {
     bug: 'the stand-in gives pages of any length',
@@ -163,7 +163,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     find: 'return Math.min(asked, maxSize);',
     replace: 'return asked;',
     breaks: 'a reader that never turns a page looks right until it meets the real service',
-    tests: ['test/sandbox/interface.test.ts'],
+    tests: ['test/local/sandbox/interface.test.ts'],
   },
   {
     bug: 'calls go by urgency alone',

@@ -3,8 +3,8 @@ import type { Mutant } from './mutant.ts';
 const CHECKS = 'src/payments/checks.sql.ts';
 const HINTS = 'src/payments/hint.sql.ts';
 const RECORD = 'src/payments/record.sql.ts';
-const BY_SETTLING = ['test/settlement/settlement.test.ts', 'test/faults/waiting.test.ts'];
-const BY_HINTS = ['test/settlement/hints.test.ts'];
+const BY_SETTLING = ['test/payments/confirm.test.ts', 'test/faults/waiting.test.ts'];
+const BY_HINTS = ['test/payments/hints.test.ts'];
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts'];
 const BY_KILLING = ['test/kill-points/settlement.test.ts'];
 
@@ -42,7 +42,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: `if (outcome === 'unreadable') {`,
     replace: 'if (false) {',
     breaks: 'a payment is closed by a page of a proxy',
-    tests: ['test/settlement/odd-answers.test.ts'],
+    tests: ['test/payments/odd-answers.test.ts'],
   },
   {
     bug: 'expired without asking',
@@ -51,7 +51,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     replace:
       'await (payment.ageSec > 691_200 ? database.query("UPDATE payments SET status = \'expired\', next_check_at = NULL WHERE reference = $1", [reference]) : postponeCheck(database, reference, pauseSec, notBeforeSec));',
     breaks: 'an outage at the horizon closes paid payments',
-    tests: ['test/settlement/horizon.test.ts'],
+    tests: ['test/payments/horizon.test.ts'],
   },
   {
     bug: 'the lease counts from when the check was due',
@@ -59,7 +59,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: "SET leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1${",
     replace: "SET leased_until = p.next_check_at + interval '${LEASE_SEC} s', checks = p.checks + 1${",
     breaks: 'after a pause everything is checked by everybody at once',
-    tests: ['test/settlement/claims.test.ts'],
+    tests: ['test/payments/claims.test.ts'],
   },
   {
     bug: 'no lease is taken',
@@ -75,7 +75,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED',
     replace: 'next_check_at LIMIT $2 FOR UPDATE',
     breaks: 'a second worker makes nothing faster',
-    tests: ['test/settlement/claims.test.ts'],
+    tests: ['test/payments/claims.test.ts'],
   },
   {
     bug: 'a return asks whoever is asking already',
@@ -131,7 +131,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: `LOCK_ORDER = 'p.order_id, p.reference'`,
     replace: `LOCK_ORDER = 'p.reference'`,
     breaks: 'settlements and checkouts wait for each other, until PostgreSQL ends one of them',
-    tests: ['test/settlement/lock-order.test.ts'],
+    tests: ['test/payments/lock-order.test.ts'],
   },
   {
     bug: 'a commit is not waited for',
@@ -163,7 +163,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: ' && names.has(row.migration_name)',
     replace: '',
     breaks: 'a server that dies while an index is built stays dead',
-    tests: ['test/platform/postgres/migrations.test.ts'],
+    tests: ['test/platform/database/migrations.test.ts'],
   },
   {
     bug: 'a migration that died is taken for undone',
@@ -171,7 +171,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'if (begun.length > 0) await finishCommitted(session);',
     replace: '',
     breaks: 'a script that was committed runs again, and its money is moved twice',
-    tests: ['test/platform/postgres/migrations.test.ts'],
+    tests: ['test/platform/database/migrations.test.ts'],
   },
   {
     bug: 'half of a migration is taken for nothing',
@@ -179,7 +179,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'return mayLeaveHalf(sql) || !isTextOf(sql, row);',
     replace: 'return false;',
     breaks: 'a migration runs over the half that it left',
-    tests: ['test/platform/postgres/migrations.test.ts'],
+    tests: ['test/platform/database/migrations.test.ts'],
   },
   {
     bug: 'a span loses its methods on the way to the terminal',

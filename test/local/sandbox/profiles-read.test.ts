@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 import { afterAll, expect, test } from '@jest/globals';
 
-import { endOf } from '../../tools/scenarios/order-end.sql.ts';
-import { PROFILE_NAMES, type ProfileName } from '../../local/sandbox/profiles/all.ts';
-import { checkInvariants } from '../support/invariants.ts';
-import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
+import { endOf } from '../../../tools/scenarios/order-end.sql.ts';
+import { PROFILE_NAMES, type ProfileName } from '../../../local/sandbox/profiles/all.ts';
+import { checkInvariants } from '../../support/invariants.ts';
+import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../../support/program.ts';
 import { PROFILE_DIALECTS } from './profile-dialects.ts';
 import { cleanUp, newFolder, onCleanUp } from './support.ts';
 

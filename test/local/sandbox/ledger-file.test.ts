@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { systemIdentity } from '../../local/postgres/process-identity.ts';
+import { systemIdentity } from '../../../local/postgres/process-identity.ts';
 import { ask, cleanUp, control, initialize, newFolder, openCheckout, start, verified } from './support.ts';
 
 afterEach(cleanUp);

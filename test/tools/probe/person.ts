@@ -1,8 +1,8 @@
-import { PROFILE_DIALECTS } from '../sandbox/profile-dialects.ts';
-import { PROFILES, type ProfileName } from '../../local/sandbox/profiles/all.ts';
-import type { Sandbox } from '../../local/sandbox/sandbox.ts';
-import type { Need } from '../../tools/probe/finding.ts';
-import type { Person } from '../../tools/probe/person.ts';
+import { PROFILE_DIALECTS } from '../../local/sandbox/profile-dialects.ts';
+import { PROFILES, type ProfileName } from '../../../local/sandbox/profiles/all.ts';
+import type { Sandbox } from '../../../local/sandbox/sandbox.ts';
+import type { Need } from '../../../tools/probe/finding.ts';
+import type { Person } from '../../../tools/probe/person.ts';
 
 type HandWritten = { statuses?: Record<string, string[]>; history?: { paging?: { style?: string } } };
 

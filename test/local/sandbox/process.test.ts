@@ -4,9 +4,9 @@ import type { Readable } from 'node:stream';
 
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { PortTakenError } from '../../src/platform/http-server.ts';
-import { SANDBOX_TEST_KEY } from '../../local/sandbox/keys.ts';
-import type { Sandbox } from '../../local/sandbox/sandbox.ts';
+import { PortTakenError } from '../../../src/platform/http-server.ts';
+import { SANDBOX_TEST_KEY } from '../../../local/sandbox/keys.ts';
+import type { Sandbox } from '../../../local/sandbox/sandbox.ts';
 import { cleanUp, initialize, newFolder, onCleanUp, receiver, start, until, verified } from './support.ts';
 
 afterEach(cleanUp);

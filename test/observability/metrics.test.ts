@@ -5,7 +5,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import type { Settle } from '../../src/payments/confirm.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
-import { TOKEN } from './visitor.ts';
+import { TOKEN } from '../admin/visitor.ts';
 
 let shop: TestProgram;
 beforeAll(async () => {

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../src/platform/clock.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { startSandbox } from '../../local/sandbox/sandbox.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { checkInvariants } from '../support/invariants.ts';
-import { silence } from '../support/line-faults.ts';
-import { startLine, type Line } from '../support/line.ts';
-import { cleanUp, freePort, newFolder, onCleanUp } from '../support/process.ts';
-import { aBasket, eventually, type CheckoutAnswer } from '../support/program.ts';
-import { startReleaseReceiver } from '../support/release-receiver.ts';
-import { startShop, type ShopProcess } from '../support/shop-process.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import { startSandbox } from '../../../local/sandbox/sandbox.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { checkInvariants } from '../../support/invariants.ts';
+import { silence } from '../../support/line-faults.ts';
+import { startLine, type Line } from '../../support/line.ts';
+import { cleanUp, freePort, newFolder, onCleanUp } from '../../support/process.ts';
+import { aBasket, eventually, type CheckoutAnswer } from '../../support/program.ts';
+import { startReleaseReceiver } from '../../support/release-receiver.ts';
+import { startShop, type ShopProcess } from '../../support/shop-process.ts';
 
 // The same events under which two shop systems were measured: Vendure 3.5.6 wrote 300 settled payments for 60 orders
 // whose webhook came five times at once, and Medusa 2.21 lost 20 of 20 payments when it was killed a second after it

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 
 import { afterAll, describe, expect, test } from '@jest/globals';
 
-import { PROFILE_NAMES, type ProfileName } from '../../local/sandbox/profiles/all.ts';
-import { VARIANTS, type Variant } from '../../local/sandbox/profiles/variants.ts';
+import { PROFILE_NAMES, type ProfileName } from '../../../local/sandbox/profiles/all.ts';
+import { VARIANTS, type Variant } from '../../../local/sandbox/profiles/variants.ts';
 import { observe, SECRET, type Said, type Seen } from './observe.ts';
 import { cleanUp } from './support.ts';
 

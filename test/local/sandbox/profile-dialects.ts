@@ -1,5 +1,5 @@
-import { defaultDialect } from '../support/dialect.ts';
-import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
+import { defaultDialect } from '../../support/dialect.ts';
+import type { ProfileName } from '../../../local/sandbox/profiles/all.ts';
 
 /** What a shop would write into its dialect file for each service; merged over the defaults. */
 const { paid, pending, failed, reversed } = defaultDialect.statuses;

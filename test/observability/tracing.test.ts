@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { subscribe } from 'node:diagnostics_channel';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startCollector, type Collector } from '../../support/collector.ts';
-import { keepLines } from '../../support/lines.ts';
-import type { CollectedSpan } from '../../support/otlp.ts';
-import { aBasket, eventually, post, startProgram, type CheckoutAnswer } from '../../support/program.ts';
+import { startCollector, type Collector } from '../support/collector.ts';
+import { keepLines } from '../support/lines.ts';
+import type { CollectedSpan } from '../support/otlp.ts';
+import { aBasket, eventually, post, startProgram, type CheckoutAnswer } from '../support/program.ts';
 
 // One purchase with everything switched on, and afterwards a look at what the collector was told.
 const CALLER = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) };

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createLogger } from '../../src/platform/logger.ts';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../local/sandbox/sandbox.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../../local/sandbox/sandbox.ts';
 
 export const SECRET = 'whsec_of_this_test';
 

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { NODE_KINDS, PLAIN_KINDS, planOf, POINT_KINDS, type Plan } from '../../tools/chaos/plan.ts';
-import { startChaosPostgres, type ChaosPostgres } from '../../tools/chaos/postgres.ts';
-import { runPlan } from '../../tools/chaos/run.ts';
-import { createTally } from '../../tools/chaos/tally.ts';
-import { takePreviousTree } from '../../tools/chaos/tree.ts';
+import { NODE_KINDS, PLAIN_KINDS, planOf, POINT_KINDS, type Plan } from '../../../tools/chaos/plan.ts';
+import { startChaosPostgres, type ChaosPostgres } from '../../../tools/chaos/postgres.ts';
+import { runPlan } from '../../../tools/chaos/run.ts';
+import { createTally } from '../../../tools/chaos/tally.ts';
+import { takePreviousTree } from '../../../tools/chaos/tree.ts';
 
 // Plans of `npm run chaos` that found something once, each cut to the beat that shows it. They are kept as plans, because
 // a seed makes another one as soon as there are more kinds of faults.

@@ -1,4 +1,4 @@
-import { PROFILES, type ProfileName } from '../../local/sandbox/profiles/all.ts';
+import { PROFILES, type ProfileName } from '../../../local/sandbox/profiles/all.ts';
 import { control, orderText, receiver, start, until, type Hook } from './support.ts';
 
 /** What one profile puts on the wire, from outside, as an integrator would see it. */

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 
-import { amountOnRecord } from '../../local/sandbox/assumptions.ts';
-import type { LedgerEntry } from '../../local/sandbox/control/entry.ts';
-import { formatAmount, parseMoney } from '../../local/sandbox/money.ts';
-import type { Sandbox } from '../../local/sandbox/sandbox.ts';
+import { amountOnRecord } from '../../../local/sandbox/assumptions.ts';
+import type { LedgerEntry } from '../../../local/sandbox/control/entry.ts';
+import { formatAmount, parseMoney } from '../../../local/sandbox/money.ts';
+import type { Sandbox } from '../../../local/sandbox/sandbox.ts';
 import { cleanUp, control, initialize, newFolder, openCheckout, start } from './support.ts';
 
 afterEach(cleanUp);

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { spoil } from '../../tools/chaos/mutants/copy.ts';
-import { MUTANTS } from '../../tools/chaos/mutants/list.ts';
+import { spoil } from '../../../tools/chaos/mutants/copy.ts';
+import { MUTANTS } from '../../../tools/chaos/mutants/list.ts';
 
 // The bugs themselves are planted by `npm run chaos:mutants`, which takes long. That each can still be planted is cheap.
 
-const inTree = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const inTree = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 test('there are forty planted bugs at least, each of its own name', () => {
   expect(new Set(MUTANTS.map(({ bug }) => bug)).size).toBe(MUTANTS.length);

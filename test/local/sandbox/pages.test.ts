@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { DECK } from '../../local/sandbox/faults/deck.ts';
-import { openBrowser } from '../support/browser.ts';
+import { DECK } from '../../../local/sandbox/faults/deck.ts';
+import { openBrowser } from '../../support/browser.ts';
 import {
   ask,
   cleanUp,

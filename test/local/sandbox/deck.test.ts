@@ -3,15 +3,15 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { loadConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { DECK } from '../../local/sandbox/faults/deck.ts';
-import { rehearsalsPage } from '../../tools/scenarios/page.ts';
-import { playCards, type Rehearsal } from '../../tools/scenarios/run-scenarios.ts';
-import { localServices } from '../../local/backing-services.ts';
-import { startServer, type StartedServer } from '../../src/bootstrap/start-server.ts';
-import { cloneDatabase } from '../support/database.ts';
-import { checkInvariants } from '../support/invariants.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import { DECK } from '../../../local/sandbox/faults/deck.ts';
+import { rehearsalsPage } from '../../../tools/scenarios/page.ts';
+import { playCards, type Rehearsal } from '../../../tools/scenarios/run-scenarios.ts';
+import { localServices } from '../../../local/backing-services.ts';
+import { startServer, type StartedServer } from '../../../src/bootstrap/start-server.ts';
+import { cloneDatabase } from '../../support/database.ts';
+import { checkInvariants } from '../../support/invariants.ts';
 import { newFolder, cleanUp } from './support.ts';
 import { writeFile } from 'node:fs/promises';
 
@@ -58,7 +58,7 @@ describe('the deck of faults', () => {
   });
 
   test('is told in docs/rehearsals.md as it is (npm run scenario -- --page writes it)', async () => {
-    const page = await readFile(new URL('../../docs/rehearsals.md', import.meta.url), 'utf8');
+    const page = await readFile(new URL('../../../docs/rehearsals.md', import.meta.url), 'utf8');
     expect(page).toBe(rehearsalsPage(DECK));
   });
 });

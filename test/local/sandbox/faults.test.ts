@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { DECK } from '../../local/sandbox/faults/deck.ts';
-import type { Sandbox } from '../../local/sandbox/sandbox.ts';
+import { DECK } from '../../../local/sandbox/faults/deck.ts';
+import type { Sandbox } from '../../../local/sandbox/sandbox.ts';
 import {
   ask,
   cleanUp,
