@@ -20,7 +20,7 @@ import {
 
 const SHOPPERS = 6;
 const SERVER_CONNECTIONS = 4;
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../dist/commands/cli.js', import.meta.url));
 
 /** Two servers and a worker behind PgBouncer in transaction mode, with fewer connections than they have clients. */
 export async function pgbouncer(stage: Stage): Promise<boolean> {
