@@ -33,7 +33,7 @@ function tempFolder(): string {
 function elsewhere(code: string, account?: { uid: number; gid: number }): ChildProcess {
   // The account is taken on after loading: it may not be able to enter the folder of root's checkout.
   const become = account ? `process.setgid(${account.gid}); process.setuid(${account.uid});` : '';
-  const script = `import { claimDataFolder } from './src/platform/postgres/data-folder.ts';\nimport * as fs from 'node:fs';\n${become}\n${code}`;
+  const script = `import { claimDataFolder } from './local/postgres/data-folder.ts';\nimport * as fs from 'node:fs';\n${become}\n${code}`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

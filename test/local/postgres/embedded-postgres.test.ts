@@ -89,7 +89,7 @@ type Starter = {
 /** Another process that starts the database of `dataDir`, prints its url, and does `then` with it. */
 function startElsewhere(dataDir: string, then = '', account?: { uid: number; gid: number }): Starter {
   const code = `
-    import { startEmbeddedPostgres } from './src/platform/postgres/embedded-postgres.ts';
+    import { startEmbeddedPostgres } from './local/postgres/embedded-postgres.ts';
     import { createLogger } from './src/platform/logger.ts';
     ${account ? `process.setgroups([]); process.setgid(${account.gid}); process.setuid(${account.uid});` : ''}
     const dataDir = ${JSON.stringify(dataDir)};

@@ -119,7 +119,7 @@ test(
   async () => {
     write('1_table', TABLE);
     const code = `
-      import { applyMigrations } from './src/platform/postgres/migrations.ts';
+      import { applyMigrations } from './src/platform/database/migrations.ts';
       import { createLogger } from './src/platform/logger.ts';
       const names = await applyMigrations({
         url: ${JSON.stringify(url)}, dir: ${JSON.stringify(dir)}, logger: createLogger('silent'),
