@@ -50,7 +50,7 @@ describe('the check sees what it is there to see', () => {
     ['a link to nowhere', '[there](nowhere.md)'],
     ['a heading that is not there', '[there](#nowhere)\n\n# Here'],
     ['a heading of another page that is not there', '[there](../README.md#nowhere)'],
-    ['a path that does not exist', 'See `src/settlement/setle.ts`.'],
+    ['a path that does not exist', 'See `src/payments/confrim.ts`.'],
     ['a variable that does not exist', 'Set `GATEWAY_KEY`.'],
     ['a shell block that nobody decided on', '```sh\necho hello\n```'],
     ['a shell block that does not say why it is not run', '```sh not run\necho hello\n```'],

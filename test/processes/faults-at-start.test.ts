@@ -105,6 +105,20 @@ test.each(['server', 'worker', 'local/start.ts'])(
   },
 );
 
+test.each(['src/server.ts', 'src/worker.ts', 'src/commands/cli.ts'])(
+  '%s, as production starts it, brings no database and no sandbox: it says what to set',
+  async (file) => {
+    const folder = await newFolder();
+    const args = file.endsWith('cli.ts') ? ['reconcile'] : [];
+    const outcome = await runProcess(file, { cwd: folder, env: { PORT: String(await freePort()) }, args });
+    expect(outcome).toMatchObject({ code: 78, signal: null, stdout: '' });
+    for (const name of ['DATABASE_URL', 'GATEWAY_URL', 'GATEWAY_SECRET_KEY'])
+      expect(outcome.stderr).toContain(`${name}: is needed here`);
+    expectPlain(outcome);
+    expect(processesIn(folder)).toEqual([]);
+  },
+);
+
 test('all faults of the configuration are listed at once, by name and without their values', async () => {
   const outcome = await start({
     PORT: 'okapi',
