@@ -54,7 +54,7 @@ test('four processes settle one payment 125 times each, all at once: one release
   const args = [url.href, shop.sandbox.url, shop.sandbox.testKey, order.reference, String(SETTLES)];
   const cwd = await newFolder();
   const running = Array.from({ length: PROCESSES }, () =>
-    startProcess('../test/support/settle-at-once.ts', { cwd, args }),
+    startProcess('test/support/settle-at-once.ts', { cwd, args }),
   );
   await Promise.all(running.map((one) => one.says(/ready/)));
   for (const { pid } of running) process.kill(pid, 'SIGUSR2');
