@@ -59,6 +59,6 @@ test('without them the program is as it came', async () => {
 
 test("a process that a test starts has none of the shop's parts", async () => {
   const cwd = await newFolder();
-  const { stdout, stderr } = await runProcess('../test/support/says-own-parts.ts', { cwd });
+  const { stdout, stderr } = await runProcess('test/support/says-own-parts.ts', { cwd });
   expect({ stdout, stderr }).toEqual({ stdout: 'as it came\n', stderr: '' });
 });
