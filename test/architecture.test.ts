@@ -39,6 +39,17 @@ describe('the check sees what it is there to see', () => {
       },
     ],
     ['a file that imports itself', { path: 'src/orders/x.ts', code: `import type { A } from './x.ts';` }],
+    [
+      'a second door to a room that may go',
+      { path: 'src/bootstrap/x.ts', code: `import { routes } from '../admin/routes.ts';` },
+    ],
+    [
+      'a second door to a part of a room',
+      {
+        path: 'src/gateway/verify.ts',
+        code: `import { createRecordCutter } from './history/streaming/record-splitter.ts';`,
+      },
+    ],
     ['an unknown room', { path: 'src/utils/x.ts', code: '' }],
     [
       'a second reader of the environment',

@@ -11,7 +11,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['fulfilment', 'reporting'],
   ['payments'],
   ['checkout', 'webhooks', 'reconciliation'],
-  ['admin', 'api-docs', 'observability', 'demo-shop', 'custom'],
+  ['admin', 'api-docs', 'observability', 'health', 'demo-shop', 'custom'],
   ['config', 'compose.ts', 'app.ts'],
   ['bootstrap'],
   ['server.ts', 'worker.ts', 'commands'],
@@ -20,6 +20,15 @@ const FLOORS: readonly (readonly string[])[] = [
 ];
 /** Parts of the top that know each other. */
 const ONE_FLOOR = 'config';
+
+/** Rooms that a shop may delete, each with the one file outside of it that imports it: there the deletion ends. */
+const OPTIONAL_ROOMS: Readonly<Record<string, string>> = {
+  'src/admin/': 'src/app.ts',
+  'src/api-docs/': 'src/app.ts',
+  'src/demo-shop/': 'src/app.ts',
+  'src/observability/': 'src/compose.ts',
+  'src/gateway/history/streaming/': 'src/gateway/history/row-reader.ts',
+};
 
 /** Below what a file of the sandbox may know of the program: a stand-in that shared its code would share its errors. */
 const OF_THE_SANDBOX = /^(local|src\/platform)\//;
@@ -70,7 +79,7 @@ export function readSources(root: string): Source[] {
 /** One line per breach: what stands where it must not. */
 export function breaches(sources: readonly Source[]): string[] {
   return [
-    ...sources.flatMap((source) => [...wrongImports(source), ...wrongOwners(source)]),
+    ...sources.flatMap((source) => [...wrongImports(source), ...sideDoors(source), ...wrongOwners(source)]),
     ...circlesIn(sources).map((circle) => `these import each other: ${circle.join(' > ')}`),
   ];
 }
@@ -79,8 +88,7 @@ function wrongImports({ path, code }: Source): string[] {
   const room = roomOf(path);
   const floor = floorOf(room);
   if (floor === -1) return [`${path}: ${room} is not a room of the house`];
-  return importsOf(code)
-    .map((target) => posix.normalize(posix.join(dirname(path), target)))
+  return targetsOf({ path, code })
     .filter((target) => {
       if (path.startsWith('local/sandbox/')) return !OF_THE_SANDBOX.test(target);
       const other = roomOf(target);
@@ -91,6 +99,19 @@ function wrongImports({ path, code }: Source): string[] {
       return other !== room && (theirs === -1 || !isBelow);
     })
     .map((target) => `${path} must not import ${target}`);
+}
+
+function sideDoors(source: Source): string[] {
+  return targetsOf(source).flatMap((target) =>
+    Object.entries(OPTIONAL_ROOMS)
+      .filter(
+        ([room, door]) => target.startsWith(room) && ![room, door].some((of) => source.path.startsWith(of)),
+      )
+      .map(
+        ([room, door]) =>
+          `${source.path} must not import ${target}: only ${door} may, so that ${room} can go`,
+      ),
+  );
 }
 
 /** What stands in a shop's own folder is the shop's business, but for what it imports. */
@@ -107,12 +128,7 @@ function wrongOwners({ path, code }: Source): string[] {
 export function circlesIn(sources: readonly Source[]): string[][] {
   const known = new Set(sources.map(({ path }) => path));
   const imports = new Map(
-    sources.map(({ path, code }) => [
-      path,
-      importsOf(code)
-        .map((target) => posix.normalize(posix.join(dirname(path), target)))
-        .filter((target) => known.has(target)),
-    ]),
+    sources.map((source) => [source.path, targetsOf(source).filter((target) => known.has(target))]),
   );
   const done = new Set<string>();
   const circles: string[][] = [];
@@ -137,8 +153,11 @@ function roomOf(path: string): string {
   return first === 'config.ts' ? 'config' : first;
 }
 
-function importsOf(code: string): string[] {
-  return [...code.matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map(([, target = '']) => target);
+/** The files that a source imports, as paths from the root of the project. */
+function targetsOf({ path, code }: Source): string[] {
+  return [...code.matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map(([, target = '']) =>
+    posix.normalize(posix.join(dirname(path), target)),
+  );
 }
 
 // Doc comments may name what code must not contain.
