@@ -30,6 +30,55 @@ const OPTIONAL_ROOMS: Readonly<Record<string, string>> = {
   'src/gateway/history/streaming/': 'src/gateway/history/row-reader.ts',
 };
 
+/**
+ * Each table and the room that writes it. Where more rooms do, one statement has to write several tables, so that all of
+ * it is there or none.
+ */
+export const WRITERS: Readonly<Record<string, readonly string[]>> = {
+  products: ['orders'],
+  // Checkout writes an order, its first payment and its idempotency key at once; payments marks it paid with its release.
+  orders: ['orders', 'checkout', 'payments'],
+  order_lines: ['orders', 'checkout'],
+  // Checkout creates a payment with its order; webhooks makes it due in the statement that keeps the webhook.
+  payments: ['payments', 'checkout', 'webhooks'],
+  verifications: ['payments'],
+  currency_stops: ['payments'],
+  // Payments releases with the evidence; fulfilment writes what becomes of the delivery.
+  releases: ['fulfilment', 'payments'],
+  webhooks: ['webhooks'],
+  // Payments puts money that nobody has earned here together with its evidence.
+  suspense_items: ['cases', 'payments'],
+  suspense_notes: ['cases'],
+  // A run raises and closes its findings as one set, from its temporary tables.
+  findings: ['cases', 'reconciliation'],
+  finding_notes: ['cases'],
+  // Append-only: every change writes its own line in its own statement.
+  journal: ['admin', 'cases', 'checkout', 'fulfilment', 'orders', 'payments', 'reconciliation'],
+  idempotency_keys: ['checkout'],
+  reconciliation_runs: ['reconciliation'],
+  reconciliation_items: ['reconciliation'],
+  reconciliation_anchors: ['reconciliation'],
+  history_bookmarks: ['reconciliation'],
+  confirmed_payments: ['reconciliation'],
+  settled_hours: ['reporting'],
+  settled_until: ['reporting'],
+  integrity_checks: ['reporting'],
+  worker_heartbeats: ['platform'],
+};
+
+const WRITES_SQL = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|MERGE INTO|COPY)\s+(?:ONLY\s+)?([a-z_]+)/g;
+const WRITES_PRISMA =
+  /\.([a-z]\w*)\s*\.(?:create|createMany|update|updateMany|upsert|delete|deleteMany)(?:AndReturn)?\(/g;
+
+/** The tables of the schema, by the names that Prisma's client has for them. */
+export const TABLES: ReadonlyMap<string, string> = new Map(
+  [
+    ...readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8').matchAll(
+      /^model (\w)(\w*) \{.*?@@map\("(\w+)"\)/gms,
+    ),
+  ].map(([, first = '', rest = '', table = '']) => [first.toLowerCase() + rest, table]),
+);
+
 /** Below what a file of the sandbox may know of the program: a stand-in that shared its code would share its errors. */
 const OF_THE_SANDBOX = /^(local|src\/platform)\//;
 
@@ -79,7 +128,12 @@ export function readSources(root: string): Source[] {
 /** One line per breach: what stands where it must not. */
 export function breaches(sources: readonly Source[]): string[] {
   return [
-    ...sources.flatMap((source) => [...wrongImports(source), ...sideDoors(source), ...wrongOwners(source)]),
+    ...sources.flatMap((source) => [
+      ...wrongImports(source),
+      ...sideDoors(source),
+      ...wrongWriters(source),
+      ...wrongOwners(source),
+    ]),
     ...circlesIn(sources).map((circle) => `these import each other: ${circle.join(' > ')}`),
   ];
 }
@@ -112,6 +166,20 @@ function sideDoors(source: Source): string[] {
           `${source.path} must not import ${target}: only ${door} may, so that ${room} can go`,
       ),
   );
+}
+
+/** The tables that a source of the program writes, in SQL or through Prisma's client. */
+export function writtenBy({ path, code }: Source): string[] {
+  if (!path.startsWith('src/')) return [];
+  const bySql = [...code.matchAll(WRITES_SQL)].map(([, table = '']) => table);
+  const byPrisma = [...code.matchAll(WRITES_PRISMA)].map(([, model = '']) => TABLES.get(model) ?? '');
+  return [...new Set([...bySql, ...byPrisma])].filter((table) => Object.hasOwn(WRITERS, table));
+}
+
+function wrongWriters(source: Source): string[] {
+  return writtenBy(source)
+    .filter((table) => WRITERS[table]?.includes(roomOf(source.path)) !== true)
+    .map((table) => `${source.path} must not write ${table}: ${WRITERS[table]?.[0] ?? ''} does`);
 }
 
 /** What stands in a shop's own folder is the shop's business, but for what it imports. */
@@ -147,7 +215,7 @@ function floorOf(room: string): number {
 }
 
 /** The first folder under src, or the file that stands there alone; local, tools and others are rooms of their own. */
-function roomOf(path: string): string {
+export function roomOf(path: string): string {
   const [top = '', first = ''] = path.split('/');
   if (top !== 'src') return top;
   return first === 'config.ts' ? 'config' : first;
