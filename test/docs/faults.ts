@@ -11,7 +11,7 @@ const VARIABLES = new Set(
   [...readFileSync(`${ROOT}/.env.example`, 'utf8').matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name),
 );
 /** What npm itself brings. */
-const OF_NPM = new Set(['ci', 'run', 'test', 'start', 'install']);
+const OF_NPM = new Set(['ci', 'run', 'test', 'start', 'install', 'pkg']);
 /** Paths that a page may name although nobody has them yet: what a reader makes while following it. */
 const madeIn = (page: Page): Set<string> =>
   new Set(page.blocks.flatMap(({ info }) => /file=(\S+)/.exec(info)?.[1] ?? []));

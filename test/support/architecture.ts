@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, sep } from 'node:path';
 
 /** A source file: its path from the root of the project with forward slashes, and its text without comments. */
@@ -53,7 +53,7 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   findings: ['cases', 'reconciliation'],
   finding_notes: ['cases'],
   // Append-only: every change writes its own line in its own statement.
-  journal: ['admin', 'cases', 'checkout', 'fulfilment', 'orders', 'payments', 'reconciliation'],
+  journal: ['cases', 'checkout', 'fulfilment', 'orders', 'payments', 'reconciliation'],
   idempotency_keys: ['checkout'],
   reconciliation_runs: ['reconciliation'],
   reconciliation_items: ['reconciliation'],
@@ -115,14 +115,16 @@ const SINGLE_OWNERS: readonly Ownership[] = [
   },
 ];
 
-/** Every source of the program and of what stands beside it. @param root of the project */
+/** Every source of the program and of what stands beside it, as far as a shop has kept it. @param root of the project */
 export function readSources(root: string): Source[] {
-  return ['src', 'local', 'tools'].flatMap((top) =>
-    readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
-      .map((path) => `${top}/${path.split(sep).join('/')}`)
-      .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('src/platform/prisma/'))
-      .map((path) => ({ path, code: withoutComments(readFileSync(join(root, path), 'utf8')) })),
-  );
+  return ['src', 'local', 'tools']
+    .filter((top) => existsSync(join(root, top)))
+    .flatMap((top) =>
+      readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+        .map((path) => `${top}/${path.split(sep).join('/')}`)
+        .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('src/platform/prisma/'))
+        .map((path) => ({ path, code: withoutComments(readFileSync(join(root, path), 'utf8')) })),
+    );
 }
 
 /** One line per breach: what stands where it must not. */
@@ -222,7 +224,7 @@ export function roomOf(path: string): string {
 }
 
 /** The files that a source imports, as paths from the root of the project. */
-function targetsOf({ path, code }: Source): string[] {
+export function targetsOf({ path, code }: Source): string[] {
   return [...code.matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map(([, target = '']) =>
     posix.normalize(posix.join(dirname(path), target)),
   );
