@@ -16,6 +16,6 @@ if (values.clean) {
 } else {
   cpSync(SOURCES, resolve(values.to), {
     recursive: true,
-    filter: (path) => statSync(path).isDirectory() || !/\.tsx?$|jsconfig\.json$/.test(path),
+    filter: (path) => statSync(path).isDirectory() || !/\.tsx?$|jsconfig\.json$|\.md$/.test(path),
   });
 }

@@ -1,62 +1,15 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { BackingServices } from '../src/config/backing-services.ts';
-import type { PrepareBackingServices, PrepareOptions } from '../src/config/backing-services.ts';
-import { SecretKey } from '../src/gateway/secret-key.ts';
-import { sleep, systemClock } from '../src/platform/clock.ts';
-import { isListening, PortTakenError } from '../src/platform/http-server.ts';
+import {
+  configuredServices,
+  type BackingServices,
+  type PrepareBackingServices,
+  type PrepareOptions,
+} from '../src/config/backing-services.ts';
 import { Secret } from '../src/platform/secret.ts';
-import { UserFacingError } from '../src/platform/user-facing-error.ts';
-import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from './sandbox/keys.ts';
 
 /** Folder of everything embedded, in the checkout: beside the code, so that a stranger finds it and may delete it. */
 export const DATA_DIR = '.data';
 
 type LocalOptions = PrepareOptions & { dataDir: string };
-
-/** The sandbox cannot be had. The message says what to do, so it can be shown as it is. */
-export class SandboxError extends UserFacingError {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'SandboxError';
-  }
-}
-
-/** How long a command waits for the sandbox of a server that has just begun to start. */
-const ATTACH_TIMEOUT_MS = 15_000;
-const ATTACH_POLL_MS = 100;
-/** File beside the ledger that tells commands where its sandbox listens. */
-const ADDRESS_NOTE = 'address';
-
-/**
- * Starts what the configuration leaves to us: an embedded PostgreSQL, a sandbox, both or none.
- * @param dataDir folder of everything embedded
- * @throws errors of the embedded parts; {@link SandboxError}
- */
-export function localServices(dataDir: string = DATA_DIR): PrepareBackingServices {
-  return (options) => prepare({ ...options, dataDir });
-}
-
-async function prepare(options: LocalOptions): Promise<BackingServices> {
-  const { config } = options;
-  const database = await databaseFor(options);
-  const sandbox = await sandboxFor(options, database.isOfAnother).catch(async (error: unknown) => {
-    await database.stop();
-    throw error;
-  });
-  return {
-    databaseUrl: database.url,
-    gatewayUrl: config.GATEWAY_URL ?? new URL(sandbox.url),
-    secretKey: config.GATEWAY_SECRET_KEY ?? new SecretKey(SANDBOX_TEST_KEY),
-    webhookSecrets: config.GATEWAY_URL ? config.WEBHOOK_SECRETS : [new Secret(SANDBOX_WEBHOOK_SECRET)],
-    sandboxUrl: config.GATEWAY_URL ? null : sandbox.url,
-    receiveWebhooksAt: sandbox.setWebhookUrl,
-    close: async () => {
-      await sandbox.close();
-      await database.stop();
-    },
-  };
-}
 
 type DatabaseHandle = {
   url: Secret;
@@ -64,6 +17,39 @@ type DatabaseHandle = {
   isOfAnother: boolean;
   stop(): Promise<void>;
 };
+
+/**
+ * Starts what the configuration leaves to us: an embedded PostgreSQL, a sandbox, both or none.
+ * @param dataDir folder of everything embedded
+ * @throws errors of the embedded parts, whose messages say what to do
+ */
+export function localServices(dataDir: string = DATA_DIR): PrepareBackingServices {
+  return (options) => prepare({ ...options, dataDir });
+}
+
+async function prepare(options: LocalOptions): Promise<BackingServices> {
+  const database = await databaseFor(options);
+  const services = await servicesOn(options, database).catch(async (error: unknown) => {
+    await database.stop();
+    throw error;
+  });
+  return {
+    ...services,
+    close: async () => {
+      await services.close();
+      await database.stop();
+    },
+  };
+}
+
+async function servicesOn(options: LocalOptions, database: DatabaseHandle): Promise<BackingServices> {
+  const { config } = options;
+  if (config.GATEWAY_URL)
+    return configuredServices({ ...options, config: { ...config, DATABASE_URL: database.url } });
+  // Beside a real service none of it is needed, and it is a fifth of what a command loads.
+  const { sandboxServices } = await import('./sandbox-services.ts');
+  return sandboxServices({ ...options, databaseUrl: database.url, isOfAnother: database.isOfAnother });
+}
 
 async function databaseFor(options: LocalOptions): Promise<DatabaseHandle> {
   const { config, dataDir, purpose, mayAttach, logger } = options;
@@ -74,75 +60,4 @@ async function databaseFor(options: LocalOptions): Promise<DatabaseHandle> {
   const start = mayAttach ? attachOrStartEmbeddedPostgres : startEmbeddedPostgres;
   const { url, owned, stop } = await start({ dataDir, purpose, logger });
   return { url: new Secret(url), isOfAnother: !owned, stop };
-}
-
-type SandboxHandle = { url: string; setWebhookUrl(url: string): void; close(): Promise<void> };
-
-async function sandboxFor(options: LocalOptions, isOfAnother: boolean): Promise<SandboxHandle> {
-  const { config, dataDir, mayAttach } = options;
-  const elsewhere = { setWebhookUrl: () => undefined, close: () => Promise.resolve() };
-  if (config.GATEWAY_URL) return { ...elsewhere, url: config.GATEWAY_URL.origin };
-  const folder = join(dataDir, 'sandbox');
-  // Where the server beside us put it, whatever PORT that was started with. If the folder is ours, none is running.
-  const maybeRunning = mayAttach && (isOfAnother || config.DATABASE_URL !== undefined);
-  const running = maybeRunning ? await runningSandbox(folder, isOfAnother ? ATTACH_TIMEOUT_MS : 0) : null;
-  if (running !== null) return { ...elsewhere, url: running };
-  if (isOfAnother)
-    throw new SandboxError(
-      `the process that has ${dataDir} runs no sandbox: set GATEWAY_URL here as it is set there`,
-    );
-  return runSandbox(options, folder);
-}
-
-async function runSandbox({ config, logger }: LocalOptions, folder: string): Promise<SandboxHandle> {
-  // Fixed, so that checkout addresses outlive a restart.
-  const port = config.PORT === 0 || config.PORT === 65_535 ? 0 : config.PORT + 1;
-  // Beside a real service none of it is needed, and it is a fifth of what a command loads.
-  const { startSandbox } = await import('./sandbox/sandbox.ts');
-  const sandbox = await startSandbox({
-    host: '127.0.0.1',
-    port,
-    dataDir: folder,
-    logger: logger.child({ part: 'sandbox' }, { level: 'warn' }),
-    extraKeys: config.GATEWAY_SECRET_KEY ? [config.GATEWAY_SECRET_KEY.reveal()] : [],
-    webhook: { url: null, secret: SANDBOX_WEBHOOK_SECRET },
-  }).catch((error: unknown) => {
-    if (error instanceof PortTakenError)
-      throw new SandboxError(
-        `the sandbox takes the port after PORT, and ${port} on 127.0.0.1 is taken by another program: stop it, or set PORT to another one`,
-      );
-    throw new SandboxError(
-      `${(error as Error).message}: correct that, or set GATEWAY_URL to another service`,
-      error,
-    );
-  });
-  const note = join(folder, ADDRESS_NOTE);
-  writeFileSync(note, sandbox.url);
-  return {
-    ...sandbox,
-    close: async () => {
-      rmSync(note, { force: true });
-      await sandbox.close();
-    },
-  };
-}
-
-/** The address of the sandbox that another process runs on this folder, awaited for `patienceMs`. */
-export async function runningSandbox(folder: string, patienceMs: number): Promise<string | null> {
-  const deadline = systemClock.elapsedMs() + patienceMs;
-  for (;;) {
-    const url = readNote(join(folder, ADDRESS_NOTE));
-    // A killed process leaves its note behind.
-    if (url !== null && (await isListening(url))) return url.origin;
-    if (systemClock.elapsedMs() >= deadline) return null;
-    await sleep(ATTACH_POLL_MS);
-  }
-}
-
-function readNote(path: string): URL | null {
-  try {
-    return new URL(readFileSync(path, 'utf8'));
-  } catch {
-    return null;
-  }
 }

@@ -1,26 +1,20 @@
-import express, { type Express, type Router } from 'express';
+import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { createCheckoutLimits } from './checkout/rate-limits.ts';
-import { openOrderIn } from './checkout/open-order-cookie.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import type { Program } from './compose.ts';
 import { createAdminGuard } from './admin/login/guard.ts';
 import { docsRoutes } from './api-docs/routes.ts';
-import { healthRoutes } from './observability/health/routes.ts';
-import { metricsRoutes } from './observability/metrics/routes.ts';
+import { healthRoutes } from './health/routes.ts';
 import { adminRoutes } from './admin/routes.ts';
-import type { Order } from './orders/order.ts';
-import { findOrder } from './orders/orders.sql.ts';
 import { returnUrlOf } from './orders/return-url.ts';
 import { orderRoutes } from './orders/routes.ts';
 import type { ExpressMessages } from './platform/express-messages.ts';
 import { createGuessLimit, limitGuesses } from './platform/guess-limit.ts';
-import { ID_PATTERN } from './platform/ids.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { limitReads } from './platform/request-limit.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
-import { shopRoutes } from './demo-shop/routes.ts';
-import { decisionsAbout } from './cases/suspense.sql.ts';
+import { demoShop } from './demo-shop/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Shoppers press reload, a storefront asks every few seconds, and many shoppers may share an address. */
@@ -80,18 +74,11 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   );
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
-  app.use(
-    metricsRoutes({
-      database,
-      gateway,
-      workerWatch,
-      meters: program.meters,
-      requireToken: guard.requireToken,
-    }),
-  );
+  app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));
   const { settle, redeliver, hasReceiver } = program;
   app.use(adminRoutes({ database, gateway, guard, workerWatch, settle, redeliver, hasReceiver, logger }));
-  serveShop(app, program);
+  const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
+  app.use(demoShop({ database, catalogue, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute }));
   app.use(notFound);
   app.use(problemHandler(logger, '/admin/admin.css'));
   return app;
@@ -99,39 +86,6 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
 
 /** The payment service is a foreign party: it continues no trace of ours, and none of its own goes on here. */
 const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/webhooks/payments'] };
-
-function serveShop(app: Express, program: Program): void {
-  const limitPages = limitReads(READS_PER_CHECKOUT * program.config.CHECKOUTS_PER_MINUTE);
-  app.use('/shop', (req, res, next) => {
-    // A page has a dozen of them, and they are in memory.
-    if (req.path.startsWith('/assets/')) next();
-    else void limitPages(req, res, next);
-  });
-  app.use('/shop', shopOf(program));
-  if (program.config.demoShop) {
-    app.get('/', (_req, res) => {
-      res.redirect(302, '/shop');
-    });
-  }
-}
-
-/** The demo shop, and the order page that every shopper comes back to, also where the demo shop is off. */
-function shopOf({ config, database, gateway, catalogue }: Program): Router {
-  const orderById = async (id: string): Promise<Order | null> => {
-    const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
-    return order?.mode === gateway.mode ? order : null;
-  };
-  return shopRoutes({
-    catalogue: config.demoShop ? catalogue : null,
-    findOrder: orderById,
-    openOrderOf: async (cookies) => {
-      const order = await orderById(openOrderIn(cookies) ?? '');
-      return order?.status === 'pending' ? order : null;
-    },
-    decisionsAbout: (orderId) => decisionsAbout(database, orderId),
-    mode: gateway.mode,
-  });
-}
 
 /** Headers that every answer carries. Pages load styles, scripts and pictures from here and from nowhere else. */
 function securityHeaders(production: boolean) {

@@ -15,8 +15,7 @@ import {
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { createWorkerWatch, type WorkerWatch } from './platform/heartbeat/worker-watch.ts';
-import { createMeters, type Meters } from './observability/metrics/meters.ts';
-import { UNWATCHED, watchWith, type Watch } from './observability/tracing/instrument.ts';
+import { observe, type Watch } from './observability/observe.ts';
 import { createCatalogue, onlyPayable, type Catalogue } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
 import type { OwnParts } from './custom/index.ts';
@@ -54,8 +53,7 @@ export type Program = {
   sendUnsent: SendUnsent;
   /** Whether anybody is told of releases: FULFILMENT_URL, or the shop's own receiver. */
   hasReceiver: boolean;
-  /** What this process counts of itself. */
-  meters: Meters;
+  metricsRoutes: Watch['metricsRoutes'];
   /** Null: nobody asked for traces. */
   tracing: Tracing | null;
   /** The clock's loops; {@link wakeUp} rings them. */
@@ -85,16 +83,15 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const { config, services, logger, own = AS_IT_CAME } = options;
   await applyMigrations({ url: services.databaseUrl.reveal(), dir: MIGRATIONS, logger });
   const { tracing = null } = options;
-  const watch = tracing === null ? UNWATCHED : watchWith(tracing);
+  const watch = observe(tracing, systemClock);
   const unwatched = openDatabase(services.databaseUrl, logger);
   const database = watch.database(unwatched);
   if (config.demoShop && own.catalogue === null) await offerDemoProducts(database);
-  const meters = createMeters(systemClock);
-  const gateway = meters.observeGateway(watch.gateway(gatewayOf(options)));
+  const gateway = watch.gateway(gatewayOf(options));
   const receiver = receiverOf(config, tracing, own);
   const wakeUp = createWakeUp(unwatched, services.databaseUrl, logger);
   const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
-  const parts = build(options, { database, gateway, receiver: receive, wakeUp, meters, watch });
+  const parts = build(options, { database, gateway, receiver: receive, wakeUp, watch });
   return {
     ...parts,
     tracing,
@@ -112,13 +109,12 @@ type Foundations = {
   gateway: Gateway;
   receiver: Receiver | null;
   wakeUp: WakeUp;
-  meters: Meters;
   watch: Watch;
 };
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
   const { config, publicOrigin, logger, own = AS_IT_CAME } = options;
-  const { database, gateway, receiver, wakeUp, meters, watch } = foundations;
+  const { database, gateway, receiver, wakeUp, watch } = foundations;
   const { mode } = gateway;
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
@@ -130,10 +126,8 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const onUnitError = ({ orderId, reference, currency }: Payment): void => {
     void alarm({ event: 'unit-error', mode, orderId, reference, currency });
   };
-  const settle = meters.observeSettle(
-    watch.settle(
-      createSettle({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
-    ),
+  const settle = watch.settle(
+    createSettle({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
   );
   return {
     config,
@@ -148,7 +142,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     ),
     returnFromCheckout: watch.comeBack(createReturnFromCheckout({ database, mode, settle, clock, logger })),
     ...buildChecks(options, foundations, settle),
-    meters,
+    metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
       createReconcile({
         database,
@@ -174,7 +168,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
 /** Webhooks are checked where they came in, as long as the clock has places; the rest is due. */
 function buildChecks(
   { config, services, logger }: ComposeOptions,
-  { database, gateway, wakeUp, meters, watch }: Foundations,
+  { database, gateway, wakeUp, watch }: Foundations,
   settle: Settle,
 ): Pick<Program, 'duePayments' | 'receiveWebhook'> {
   const { mode, dialect } = gateway;
@@ -198,7 +192,7 @@ function buildChecks(
     onDue: watch.hint(wakeUp.ring),
     logger,
   });
-  return { duePayments, receiveWebhook: meters.observeWebhooks(watch.webhooks(receiveWebhook)) };
+  return { duePayments, receiveWebhook: watch.webhooks(receiveWebhook) };
 }
 
 function gatewayOf({ config, services, logger }: ComposeOptions): Gateway {

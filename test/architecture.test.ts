@@ -1,12 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
-import { breaches, readSources, type Source } from './support/architecture.ts';
+import {
+  breaches,
+  readSources,
+  roomOf,
+  TABLES,
+  WRITERS,
+  writtenBy,
+  type Source,
+} from './support/architecture.ts';
 
 const sources = readSources(fileURLToPath(new URL('..', import.meta.url)));
 
 test('every room imports only what lies below it, and everything has one owner', () => {
   expect(sources.length).toBeGreaterThan(50);
   expect(breaches(sources)).toEqual([]);
+});
+
+test('the list of tables and their writers is whole, and names no room that does not write', () => {
+  expect(Object.keys(WRITERS).sort()).toEqual([...TABLES.values()].sort());
+  const written = sources.flatMap((source) => writtenBy(source).map((table) => [table, roomOf(source.path)]));
+  for (const [table, rooms] of Object.entries(WRITERS))
+    expect(
+      [table, ...new Set(written.filter(([each]) => each === table).map(([, room]) => room))].sort(),
+    ).toEqual([table, ...rooms].sort());
 });
 
 describe('the check sees what it is there to see', () => {
@@ -39,6 +56,28 @@ describe('the check sees what it is there to see', () => {
       },
     ],
     ['a file that imports itself', { path: 'src/orders/x.ts', code: `import type { A } from './x.ts';` }],
+    [
+      'a second door to a room that may go',
+      { path: 'src/bootstrap/x.ts', code: `import { routes } from '../admin/routes.ts';` },
+    ],
+    [
+      'a second door to a part of a room',
+      {
+        path: 'src/gateway/verify.ts',
+        code: `import { createRecordCutter } from './history/streaming/record-splitter.ts';`,
+      },
+    ],
+    [
+      'a second writer of a table',
+      {
+        path: 'src/reporting/x.sql.ts',
+        code: 'const A = `WITH a AS (UPDATE releases SET delivery = 1) SELECT 1`',
+      },
+    ],
+    [
+      'a second writer through Prisma',
+      { path: 'src/reporting/x.sql.ts', code: 'await prisma.finding.updateMany({})' },
+    ],
     ['an unknown room', { path: 'src/utils/x.ts', code: '' }],
     [
       'a second reader of the environment',

@@ -1,9 +1,15 @@
 import { Router } from 'express';
+import { decisionsAbout } from '../cases/suspense.sql.ts';
+import { openOrderIn } from '../checkout/open-order-cookie.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
+import { findOrder } from '../orders/orders.sql.ts';
+import type { Database } from '../platform/database/database.ts';
+import { ID_PATTERN } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem } from '../platform/problem.ts';
+import { limitReads } from '../platform/request-limit.ts';
 import { cachingOf, findAsset } from './assets.ts';
 import { OrderPage } from './order-page.tsx';
 import type { ReviewDecision } from './order-status-text.ts';
@@ -20,6 +26,50 @@ export type ShopRoutesParts = {
   /** Whether the key behind the shop is a test key. Undefined: the shop page does not promise that it is. */
   mode?: Mode;
 };
+
+export type DemoShopParts = {
+  database: Database;
+  catalogue: Catalogue;
+  mode: Mode;
+  /** Closed, it serves no more than the order page, which every shopper comes back to. */
+  isOpen: boolean;
+  /** From one address. 0: no limit */
+  readsPerMinute: number;
+};
+
+/** The demo shop at `/shop`, and the way there from `/`. */
+export function demoShop({ database, catalogue, mode, isOpen, readsPerMinute }: DemoShopParts): Router {
+  const router = Router();
+  const limitPages = limitReads(readsPerMinute);
+  const orderById = async (id: string): Promise<Order | null> => {
+    const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
+    return order?.mode === mode ? order : null;
+  };
+  router.use('/shop', (req, res, next) => {
+    // A page has a dozen of them, and they are in memory.
+    if (req.path.startsWith('/assets/')) next();
+    else void limitPages(req, res, next);
+  });
+  router.use(
+    '/shop',
+    shopRoutes({
+      catalogue: isOpen ? catalogue : null,
+      findOrder: orderById,
+      openOrderOf: async (cookies) => {
+        const order = await orderById(openOrderIn(cookies) ?? '');
+        return order?.status === 'pending' ? order : null;
+      },
+      decisionsAbout: (orderId) => decisionsAbout(database, orderId),
+      mode,
+    }),
+  );
+  if (isOpen) {
+    router.get('/', (_req, res) => {
+      res.redirect(302, '/shop');
+    });
+  }
+  return router;
+}
 
 /**
  * The demo storefront, mounted at `/shop`. It only shows: buying is a form post to `/checkout`, and what an order

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { settledDays, sumSettledHours } from '../../src/admin/charts/charts.sql.ts';
+import { settledDays, sumSettledHours } from '../../src/reporting/money-by-day.sql.ts';
 import { isSilenceOdd } from '../../src/admin/dashboard/webhook-silence.ts';
 import { webhookSilence } from '../../src/reporting/shop-state.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

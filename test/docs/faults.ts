@@ -11,7 +11,7 @@ const VARIABLES = new Set(
   [...readFileSync(`${ROOT}/.env.example`, 'utf8').matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name),
 );
 /** What npm itself brings. */
-const OF_NPM = new Set(['ci', 'run', 'test', 'start', 'install']);
+const OF_NPM = new Set(['ci', 'run', 'test', 'start', 'install', 'pkg']);
 /** Paths that a page may name although nobody has them yet: what a reader makes while following it. */
 const madeIn = (page: Page): Set<string> =>
   new Set(page.blocks.flatMap(({ info }) => /file=(\S+)/.exec(info)?.[1] ?? []));
@@ -64,7 +64,9 @@ function deadLinks(page: Page): string[] {
 
 function missingPaths(page: Page): string[] {
   const made = madeIn(page);
-  return [...page.text.matchAll(/(?<![\w./:-])((?:src|test|docs|prisma)\/[\w./-]*\w)/g)]
+  // What a link leads to is looked for by deadLinks, from where the page stands.
+  const text = page.text.replace(/\]\([^)]*\)/g, ']');
+  return [...text.matchAll(/(?<![\w./:-])((?:src|local|tools|test|docs|prisma)\/[\w./-]*\w)/g)]
     .map(([, path = '']) => path)
     .filter((path) => !made.has(path) && !existsSync(`${ROOT}/${path}`))
     .map((path) => `there is no ${path}`);

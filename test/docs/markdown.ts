@@ -10,13 +10,17 @@ export type Page = { path: string; text: string; prose: string; blocks: Block[] 
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+const FOLDERS = ['docs', 'src', 'local', 'tools', 'test'];
+
 /** Every page that a reader of the repository may open. */
 export function readPages(): Page[] {
   const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
-  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`);
-  return [...top, ...docs].sort().map((path) => pageOf(path, readFileSync(join(ROOT, path), 'utf8')));
+  const deeper = FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  );
+  return [...top, ...deeper].sort().map((path) => pageOf(path, readFileSync(join(ROOT, path), 'utf8')));
 }
 
 export function pageOf(path: string, text: string): Page {

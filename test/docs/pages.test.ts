@@ -23,6 +23,19 @@ test('the contents name every page', () => {
   expect(unnamed).toEqual([]);
 });
 
+test('the page of a folder is one screen', () => {
+  const folders = pages.filter(({ path }) => /^(src|local|tools|test)\//.test(path));
+  expect(folders.map(({ path }) => path)).toEqual([
+    'local/README.md',
+    'src/README.md',
+    'src/gateway/README.md',
+    'src/reconciliation/README.md',
+    'test/README.md',
+    'tools/README.md',
+  ]);
+  for (const { path, text } of folders) expect([path, text.split('\n').length <= 41]).toEqual([path, true]);
+});
+
 test('the runbook has a heading for every class of reconciliation and for every alert', () => {
   const anchors = anchorsOf(pageAt('docs/runbook.md'));
   const rules = readFileSync(`${ROOT}/docs/observability/alerts.yml`, 'utf8');

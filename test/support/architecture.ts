@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, sep } from 'node:path';
 
 /** A source file: its path from the root of the project with forward slashes, and its text without comments. */
@@ -11,7 +11,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['fulfilment', 'reporting'],
   ['payments'],
   ['checkout', 'webhooks', 'reconciliation'],
-  ['admin', 'api-docs', 'observability', 'demo-shop', 'custom'],
+  ['admin', 'api-docs', 'observability', 'health', 'demo-shop', 'custom'],
   ['config', 'compose.ts', 'app.ts'],
   ['bootstrap'],
   ['server.ts', 'worker.ts', 'commands'],
@@ -20,6 +20,64 @@ const FLOORS: readonly (readonly string[])[] = [
 ];
 /** Parts of the top that know each other. */
 const ONE_FLOOR = 'config';
+
+/** Rooms that a shop may delete, each with the one file outside of it that imports it: there the deletion ends. */
+const OPTIONAL_ROOMS: Readonly<Record<string, string>> = {
+  'src/admin/': 'src/app.ts',
+  'src/api-docs/': 'src/app.ts',
+  'src/demo-shop/': 'src/app.ts',
+  'src/observability/': 'src/compose.ts',
+  'src/gateway/history/streaming/': 'src/gateway/history/row-reader.ts',
+};
+
+/**
+ * Each table and the room that writes it. Where more rooms do, one statement has to write several tables, so that all of
+ * it is there or none.
+ */
+export const WRITERS: Readonly<Record<string, readonly string[]>> = {
+  products: ['orders'],
+  // Checkout writes an order, its first payment and its idempotency key at once; payments marks it paid with its release.
+  orders: ['orders', 'checkout', 'payments'],
+  order_lines: ['orders', 'checkout'],
+  // Checkout creates a payment with its order; webhooks makes it due in the statement that keeps the webhook.
+  payments: ['payments', 'checkout', 'webhooks'],
+  verifications: ['payments'],
+  currency_stops: ['payments'],
+  // Payments releases with the evidence; fulfilment writes what becomes of the delivery.
+  releases: ['fulfilment', 'payments'],
+  webhooks: ['webhooks'],
+  // Payments puts money that nobody has earned here together with its evidence.
+  suspense_items: ['cases', 'payments'],
+  suspense_notes: ['cases'],
+  // A run raises and closes its findings as one set, from its temporary tables.
+  findings: ['cases', 'reconciliation'],
+  finding_notes: ['cases'],
+  // Append-only: every change writes its own line in its own statement.
+  journal: ['cases', 'checkout', 'fulfilment', 'orders', 'payments', 'reconciliation'],
+  idempotency_keys: ['checkout'],
+  reconciliation_runs: ['reconciliation'],
+  reconciliation_items: ['reconciliation'],
+  reconciliation_anchors: ['reconciliation'],
+  history_bookmarks: ['reconciliation'],
+  confirmed_payments: ['reconciliation'],
+  settled_hours: ['reporting'],
+  settled_until: ['reporting'],
+  integrity_checks: ['reporting'],
+  worker_heartbeats: ['platform'],
+};
+
+const WRITES_SQL = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|MERGE INTO|COPY)\s+(?:ONLY\s+)?([a-z_]+)/g;
+const WRITES_PRISMA =
+  /\.([a-z]\w*)\s*\.(?:create|createMany|update|updateMany|upsert|delete|deleteMany)(?:AndReturn)?\(/g;
+
+/** The tables of the schema, by the names that Prisma's client has for them. */
+export const TABLES: ReadonlyMap<string, string> = new Map(
+  [
+    ...readFileSync(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8').matchAll(
+      /^model (\w)(\w*) \{.*?@@map\("(\w+)"\)/gms,
+    ),
+  ].map(([, first = '', rest = '', table = '']) => [first.toLowerCase() + rest, table]),
+);
 
 /** Below what a file of the sandbox may know of the program: a stand-in that shared its code would share its errors. */
 const OF_THE_SANDBOX = /^(local|src\/platform)\//;
@@ -57,20 +115,27 @@ const SINGLE_OWNERS: readonly Ownership[] = [
   },
 ];
 
-/** Every source of the program and of what stands beside it. @param root of the project */
+/** Every source of the program and of what stands beside it, as far as a shop has kept it. @param root of the project */
 export function readSources(root: string): Source[] {
-  return ['src', 'local', 'tools'].flatMap((top) =>
-    readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
-      .map((path) => `${top}/${path.split(sep).join('/')}`)
-      .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('src/platform/prisma/'))
-      .map((path) => ({ path, code: withoutComments(readFileSync(join(root, path), 'utf8')) })),
-  );
+  return ['src', 'local', 'tools']
+    .filter((top) => existsSync(join(root, top)))
+    .flatMap((top) =>
+      readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+        .map((path) => `${top}/${path.split(sep).join('/')}`)
+        .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('src/platform/prisma/'))
+        .map((path) => ({ path, code: withoutComments(readFileSync(join(root, path), 'utf8')) })),
+    );
 }
 
 /** One line per breach: what stands where it must not. */
 export function breaches(sources: readonly Source[]): string[] {
   return [
-    ...sources.flatMap((source) => [...wrongImports(source), ...wrongOwners(source)]),
+    ...sources.flatMap((source) => [
+      ...wrongImports(source),
+      ...sideDoors(source),
+      ...wrongWriters(source),
+      ...wrongOwners(source),
+    ]),
     ...circlesIn(sources).map((circle) => `these import each other: ${circle.join(' > ')}`),
   ];
 }
@@ -79,8 +144,7 @@ function wrongImports({ path, code }: Source): string[] {
   const room = roomOf(path);
   const floor = floorOf(room);
   if (floor === -1) return [`${path}: ${room} is not a room of the house`];
-  return importsOf(code)
-    .map((target) => posix.normalize(posix.join(dirname(path), target)))
+  return targetsOf({ path, code })
     .filter((target) => {
       if (path.startsWith('local/sandbox/')) return !OF_THE_SANDBOX.test(target);
       const other = roomOf(target);
@@ -91,6 +155,33 @@ function wrongImports({ path, code }: Source): string[] {
       return other !== room && (theirs === -1 || !isBelow);
     })
     .map((target) => `${path} must not import ${target}`);
+}
+
+function sideDoors(source: Source): string[] {
+  return targetsOf(source).flatMap((target) =>
+    Object.entries(OPTIONAL_ROOMS)
+      .filter(
+        ([room, door]) => target.startsWith(room) && ![room, door].some((of) => source.path.startsWith(of)),
+      )
+      .map(
+        ([room, door]) =>
+          `${source.path} must not import ${target}: only ${door} may, so that ${room} can go`,
+      ),
+  );
+}
+
+/** The tables that a source of the program writes, in SQL or through Prisma's client. */
+export function writtenBy({ path, code }: Source): string[] {
+  if (!path.startsWith('src/')) return [];
+  const bySql = [...code.matchAll(WRITES_SQL)].map(([, table = '']) => table);
+  const byPrisma = [...code.matchAll(WRITES_PRISMA)].map(([, model = '']) => TABLES.get(model) ?? '');
+  return [...new Set([...bySql, ...byPrisma])].filter((table) => Object.hasOwn(WRITERS, table));
+}
+
+function wrongWriters(source: Source): string[] {
+  return writtenBy(source)
+    .filter((table) => WRITERS[table]?.includes(roomOf(source.path)) !== true)
+    .map((table) => `${source.path} must not write ${table}: ${WRITERS[table]?.[0] ?? ''} does`);
 }
 
 /** What stands in a shop's own folder is the shop's business, but for what it imports. */
@@ -107,12 +198,7 @@ function wrongOwners({ path, code }: Source): string[] {
 export function circlesIn(sources: readonly Source[]): string[][] {
   const known = new Set(sources.map(({ path }) => path));
   const imports = new Map(
-    sources.map(({ path, code }) => [
-      path,
-      importsOf(code)
-        .map((target) => posix.normalize(posix.join(dirname(path), target)))
-        .filter((target) => known.has(target)),
-    ]),
+    sources.map((source) => [source.path, targetsOf(source).filter((target) => known.has(target))]),
   );
   const done = new Set<string>();
   const circles: string[][] = [];
@@ -131,14 +217,17 @@ function floorOf(room: string): number {
 }
 
 /** The first folder under src, or the file that stands there alone; local, tools and others are rooms of their own. */
-function roomOf(path: string): string {
+export function roomOf(path: string): string {
   const [top = '', first = ''] = path.split('/');
   if (top !== 'src') return top;
   return first === 'config.ts' ? 'config' : first;
 }
 
-function importsOf(code: string): string[] {
-  return [...code.matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map(([, target = '']) => target);
+/** The files that a source imports, as paths from the root of the project. */
+export function targetsOf({ path, code }: Source): string[] {
+  return [...code.matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)].map(([, target = '']) =>
+    posix.normalize(posix.join(dirname(path), target)),
+  );
 }
 
 // Doc comments may name what code must not contain.

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ConfigError, type Config } from '../../src/config.ts';
-import { runningSandbox } from '../../local/backing-services.ts';
+import { runningSandbox } from '../../local/sandbox-services.ts';
 import { startListener, type Listener } from './listener.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';

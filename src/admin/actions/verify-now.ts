@@ -5,7 +5,7 @@ import type { Mode } from '../../platform/mode.ts';
 import { hintAndClaim, postponeCheck } from '../../payments/checks.sql.ts';
 import type { Settle } from '../../payments/confirm.ts';
 import type { Told } from './flash-message.ts';
-import { noteAsking, type AskRequest } from './verify-now.sql.ts';
+import { noteAsking, type AskRequest } from '../../payments/note-asking.sql.ts';
 
 /**
  * A person wants the service asked about a payment now. It is a hint like any other: it proves nothing, it is acted

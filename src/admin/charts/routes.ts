@@ -6,7 +6,7 @@ import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
 import { openFindingCounts } from '../../reporting/shop-state.sql.ts';
 import { ChartsPage } from './charts-page.tsx';
-import { heldDays, settledDays } from './charts.sql.ts';
+import { heldDays, settledDays } from '../../reporting/money-by-day.sql.ts';
 import { collectedPerDay, findingsByAge, timeToSettle } from './series.ts';
 
 const DAYS = 30;

@@ -1,7 +1,7 @@
 import { AGES } from '../cases/filter.ts';
 import { displayMoney, minorDigits } from '../../platform/money.ts';
 import type { OpenWork } from '../../reporting/shop-state.sql.ts';
-import { WAIT_STEPS_SEC, type HeldDay, type SettledDay } from './charts.sql.ts';
+import { WAIT_STEPS_SEC, type HeldDay, type SettledDay } from '../../reporting/money-by-day.sql.ts';
 
 /** A column chart: one column per key, stacked from one part per class. */
 export type Chart = {

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
-import { heldDays, settledDays } from '../charts/charts.sql.ts';
+import { heldDays, settledDays } from '../../reporting/money-by-day.sql.ts';
 import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
 import { frameOf } from '../actions/action-handler.ts';

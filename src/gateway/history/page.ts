@@ -6,9 +6,7 @@ import type { NextPage } from './paging.ts';
 import type { AskedWindow } from './windows.ts';
 import type { Repetition, RepetitionState } from './repeat-detector.ts';
 import type { RowCollector } from './row.ts';
-import type { RowReader } from './row-reader.ts';
-import { RecordStreamError } from './streaming/errors.ts';
-import { createRecordCutter } from './streaming/record-splitter.ts';
+import { RecordStreamError, type RowReader } from './row-reader.ts';
 import type { Client } from '../http/client.ts';
 import { ClientError } from '../http/client-error.ts';
 import { refuseErrors } from '../verify.ts';
@@ -96,7 +94,7 @@ export async function* readPage<Rows>(
     seen.records += 1;
     if (cursorFromRow !== null) last = Buffer.from(bytes.subarray(start, end));
   };
-  const cutter = createRecordCutter(dialect.history.records, take, rowReader.pass);
+  const cutter = rowReader.cutRecords(take);
   const portion = () => ({ rows: collector.handOver(), pages, end: null, bookmark: null });
   void abortWhenStuck(over, () => seen.records);
   try {

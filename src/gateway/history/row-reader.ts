@@ -1,10 +1,16 @@
 import type { Dialect } from '../dialect/dialect.ts';
 import { createCarefulReader } from './row-parser.ts';
+import { createRecordCutter, type OnRecord, type RecordCutter } from './streaming/record-splitter.ts';
 import { createQuickReader } from './streaming/row-fast-path.ts';
 import type { HistoryRow, PlainRow, RowCollector } from './row.ts';
 import type { Repetition } from './repeat-detector.ts';
 
+// This file is the one door to streaming/: nothing else imports it.
+export { RecordStreamError } from './streaming/errors.ts';
+
 export type RowReader = {
+  /** Cuts the records of a list out of a body while it arrives; each is given to `take`. */
+  cutRecords(take: OnRecord): RecordCutter;
   /** @returns the index behind the record that begins at `start`, or -1: then it has to be cut out with care */
   pass(bytes: Buffer, start: number): number;
   /** Reads the record from `start` up to, not including, `end`. */
@@ -29,6 +35,7 @@ export function createRowReader(
   const isPlainEnough = dialect.history.fee === undefined;
   const readWithCare = createCarefulReader(dialect, assumedCurrency, quick.learn);
   return {
+    cutRecords: (take) => createRecordCutter(dialect.history.records, take, quick.pass),
     pass: quick.pass,
     read: (bytes, start, end) => {
       const plain = isPlainEnough ? quick.read(bytes, start, end) : null;

@@ -387,7 +387,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the quick reader compares an amount with the sample',
-    file: 'src/gateway/history/row-checks.ts',
+    file: 'src/gateway/history/streaming/row-checks.ts',
     find: `const isSampleSound = ofMoney === null && !contradicts(claim, NOTHING_READ, dialect);`,
     replace: `const isSampleSound = true;`,
     breaks: 'amountReceived 25 beside amount 30 is matched',

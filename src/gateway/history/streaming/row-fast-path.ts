@@ -2,7 +2,7 @@ import { minorDigits } from '../../../platform/money.ts';
 import type { Dialect } from '../../dialect/dialect.ts';
 import { classOf, type StatusClass } from '../../records/evidence.ts';
 import { rowPointers, type RowPointers } from '../row-parser.ts';
-import { createChecks, type RowChecks } from '../row-checks.ts';
+import { createChecks, type RowChecks } from './row-checks.ts';
 import { MAX_TEXT, type PlainRow } from '../row.ts';
 import type { Json } from '../../dialect/json-pointer.ts';
 import { KIND, learnLayout, type RecordLayout } from './record-template.ts';

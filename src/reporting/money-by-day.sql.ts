@@ -1,5 +1,5 @@
-import type { Database, Queryable } from '../../platform/database/database.ts';
-import type { Mode } from '../../platform/mode.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
 
 /** Seconds from the first webhook to the release, as steps: below the first one, …, beyond the last one. */
 export const WAIT_STEPS_SEC = [1, 5, 15, 60, 300, 3_600] as const;

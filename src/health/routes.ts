@@ -1,9 +1,9 @@
 import { Router } from 'express';
-import type { Gateway } from '../../gateway/gateway.ts';
-import type { Database } from '../../platform/database/database.ts';
-import { Problem } from '../../platform/problem.ts';
-import type { WorkerWatch } from '../../platform/heartbeat/worker-watch.ts';
-import { isDatabaseAnswering } from './health.sql.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Database } from '../platform/database/database.ts';
+import { Problem } from '../platform/problem.ts';
+import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
+import { pingDatabase } from './health.sql.ts';
 
 export type HealthParts = { database: Database; gateway: Gateway; workerWatch: WorkerWatch };
 
@@ -14,7 +14,7 @@ export function healthRoutes({ database, gateway, workerWatch }: HealthParts): R
     res.set('cache-control', 'no-store').json({ status: 'alive' });
   });
   router.get('/readyz', async (_req, res) => {
-    await isDatabaseAnswering(database);
+    await pingDatabase(database);
     // With a refused key no checkout can be opened and nothing can be settled: traffic belongs elsewhere. Without
     // traffic nobody else would learn that it is accepted again.
     await gateway.checkRefusedKey();

@@ -1,5 +1,5 @@
-import type { Queryable } from '../../platform/database/database.ts';
-import type { Mode } from '../../platform/mode.ts';
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
 
 export type AskRequest = {
   reference: string;

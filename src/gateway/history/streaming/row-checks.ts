@@ -1,9 +1,9 @@
-import { claimsOf, type Claim } from '../records/claims.ts';
-import { contradicts } from '../records/contradictions.ts';
-import type { Dialect } from '../dialect/dialect.ts';
-import type { RowPointers } from './row-parser.ts';
-import { isRecord, type Json } from '../dialect/json-pointer.ts';
-import { KIND, type RecordLayout, type ValueKind } from './streaming/record-template.ts';
+import { claimsOf, type Claim } from '../../records/claims.ts';
+import { contradicts } from '../../records/contradictions.ts';
+import type { Dialect } from '../../dialect/dialect.ts';
+import type { RowPointers } from '../row-parser.ts';
+import { isRecord, type Json } from '../../dialect/json-pointer.ts';
+import { KIND, type RecordLayout, type ValueKind } from './record-template.ts';
 
 /**
  * Whether a row that says paid shows, in the fields that might speak against it, only what certainly does

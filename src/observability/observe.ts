@@ -1,0 +1,85 @@
+import type { RequestHandler } from 'express';
+import type { ReturnFromCheckout } from '../checkout/handle-return.ts';
+import type { StartCheckout } from '../checkout/checkout.ts';
+import type { Receiver } from '../fulfilment/release.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { LoopWatch } from '../platform/poller/poller.ts';
+import { traceLoops } from '../platform/tracing/loops.ts';
+import { traceDatabase } from '../platform/tracing/statements.ts';
+import type { Tracing } from '../platform/tracing/tracing.ts';
+import type { Reconcile, WatchStep } from '../reconciliation/reconcile.ts';
+import type { Settle } from '../payments/confirm.ts';
+import type { ReceiveWebhook } from '../webhooks/receive.ts';
+import { createMeters } from './metrics/meters.ts';
+import { metricsRoutes, type MetricsRouteParts } from './metrics/routes.ts';
+import { traceCheckout, traceHints, traceReturn, traceWebhooks } from './tracing/trace-entry-points.ts';
+import { traceGateway } from './tracing/trace-gateway.ts';
+import { traceReceiver, traceReconcile, traceSettle } from './tracing/trace-use-cases.ts';
+
+/** What counts and traces the parts of a program. Each takes a part and gives what is used in its place. */
+export type Watch = Traced & {
+  /** `GET /metrics`. */
+  metricsRoutes(parts: Omit<MetricsRouteParts, 'meters'>): RequestHandler;
+};
+
+type Traced = {
+  database(database: Database): Database;
+  gateway(gateway: Gateway): Gateway;
+  receiver(receive: Receiver): Receiver;
+  settle(settle: Settle): Settle;
+  checkout(start: StartCheckout): StartCheckout;
+  comeBack(comeBack: ReturnFromCheckout): ReturnFromCheckout;
+  webhooks(receive: ReceiveWebhook): ReceiveWebhook;
+  /** Around the ring that says: the payment which a webhook named is due. */
+  hint(ring: () => void): (reference: string | null) => void;
+  reconcile(reconcile: Reconcile): Reconcile;
+  step?: WatchStep;
+  loops?: LoopWatch;
+};
+
+const same = <Part>(part: Part): Part => part;
+
+/** The one door of this room. @param tracing null: nobody asked for traces */
+export function observe(tracing: Tracing | null, clock: Clock): Watch {
+  const meters = createMeters(clock);
+  const traced = tracing === null ? UNTRACED : traceWith(tracing);
+  return {
+    ...traced,
+    gateway: (gateway) => meters.observeGateway(traced.gateway(gateway)),
+    settle: (settle) => meters.observeSettle(traced.settle(settle)),
+    webhooks: (receive) => meters.observeWebhooks(traced.webhooks(receive)),
+    metricsRoutes: (parts) => metricsRoutes({ ...parts, meters }),
+  };
+}
+
+/** Every part is itself, so that no traces cost nothing. */
+const UNTRACED: Traced = {
+  database: same,
+  gateway: same,
+  receiver: same,
+  settle: same,
+  checkout: same,
+  comeBack: same,
+  webhooks: same,
+  hint: same,
+  reconcile: same,
+};
+
+function traceWith(tracing: Tracing): Traced {
+  const hints = traceHints(tracing);
+  return {
+    database: (database) => traceDatabase(database, tracing),
+    gateway: (gateway) => traceGateway(gateway, tracing),
+    receiver: (receive) => traceReceiver(receive, tracing),
+    settle: (settle) => traceSettle(settle, hints, tracing),
+    checkout: (start) => traceCheckout(start, tracing),
+    comeBack: (comeBack) => traceReturn(comeBack, tracing),
+    webhooks: (receive) => traceWebhooks(receive, tracing),
+    hint: hints.around,
+    reconcile: (reconcile) => traceReconcile(reconcile, tracing),
+    step: (step, work) => tracing.span({ name: step }, work),
+    loops: traceLoops(tracing),
+  };
+}
