@@ -40,7 +40,7 @@ describe('a server', () => {
   test('that nobody asks for traces loads nothing of OpenTelemetry', async () => {
     const { loaded, lines } = await runShop({ OTEL_SERVICE_NAME: 'shop', OTEL_SDK_DISABLED: 'true' });
     expect(loaded.length).toBeGreaterThan(300);
-    expect(loaded.some((url) => url.endsWith('/src/observability/tracing/instrument.ts'))).toBe(true);
+    expect(loaded.some((url) => url.endsWith('/src/observability/observe.ts'))).toBe(true);
     expect(ofOpenTelemetry(loaded)).toEqual([]);
     expect(lines.filter((line) => 'trace_id' in line)).toEqual([]);
   });
