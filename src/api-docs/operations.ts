@@ -1,5 +1,4 @@
-import { openedCheckout } from '../checkout/opened-checkout.ts';
-import { checkoutInput } from '../checkout/schemas.ts';
+import { checkoutInput, openedCheckout } from '../checkout/schemas.ts';
 import { orderInput } from '../orders/schemas.ts';
 import { orderView, productView } from '../orders/order-view.ts';
 import { problemDocument } from '../platform/problem.ts';

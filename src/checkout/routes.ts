@@ -6,11 +6,10 @@ import { ID_PATTERN } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
 import { keyOfForm, readIdempotencyKey, type IdempotencyKey } from './idempotency-key.ts';
-import { readCheckoutForm, readCheckoutInput, type CheckoutInput } from './schemas.ts';
+import { readCheckoutForm, readCheckoutInput, type CheckoutInput, type OpenedCheckout } from './schemas.ts';
 import { refuseForeignOrigins } from './check-origin.ts';
 import type { CheckoutLimits } from './rate-limits.ts';
 import { openOrderIn, rememberOpenOrder } from './open-order-cookie.ts';
-import type { OpenedCheckout } from './opened-checkout.ts';
 import type { ReturnFromCheckout } from './handle-return.ts';
 import type { CheckoutResult, StartCheckout } from './checkout.ts';
 

@@ -3,10 +3,9 @@ import { sleep, type Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Alarm } from '../cases/alert.ts';
-import { planRun } from './plan-run.ts';
 import type { Reconcile } from './reconcile.ts';
 import { ReconciliationRunningError } from './report/report.ts';
-import { lastRuns } from './report/runs.sql.ts';
+import { lastRuns, type LastRuns } from './report/runs.sql.ts';
 
 export type ReconcileSchedule = {
   start(): void;
@@ -31,6 +30,17 @@ const FIRST_AFTER_MS = 60_000;
 /** When no run of any node has ended for so many strokes of the clock, and for an hour, skipping is worth an alert. */
 const MAX_SKIPPED = 4;
 const MIN_OVERDUE_MS = 60 * 60_000;
+
+/** Which payments a scheduled run expects; none named: all of them. */
+export type PlannedWindow = { since?: Date };
+
+const HOUR_MS = 60 * 60 * 1_000;
+/** When a night's full run may begin, hours after midnight UTC. */
+const NIGHT_HOUR = 2;
+/** A light run looks at payments of the last days: who pays later than that is found by the night's run. */
+const LIGHT_MS = 48 * HOUR_MS;
+/** A full run that was not complete is tried again, but not at every stroke of the clock. */
+const RETRY_MS = HOUR_MS;
 
 /**
  * Reconciles again and again: everything once a night, and in between what is recent where the service can filter its
@@ -76,6 +86,20 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
       await running;
     },
   };
+}
+
+/**
+ * Whether the next run looks at everything or at the last days. Looking at everything is the rule: a light run is only
+ * lighter where the service can filter its list, and there one full run a night is enough.
+ */
+export function planRun(now: Date, canFilter: boolean, last: LastRuns): PlannedWindow {
+  if (!canFilter) return {};
+  const night = new Date(now);
+  night.setUTCHours(NIGHT_HOUR, 0, 0, 0);
+  if (night > now) night.setUTCDate(night.getUTCDate() - 1);
+  const isDone = last.fullCompletedAt !== null && last.fullCompletedAt >= night;
+  const wasTried = last.fullStartedAt !== null && now.getTime() - last.fullStartedAt.getTime() < RETRY_MS;
+  return isDone || wasTried ? { since: new Date(now.getTime() - LIGHT_MS) } : {};
 }
 
 /** That another node is at work is as it should be, unless nothing comes of it. */

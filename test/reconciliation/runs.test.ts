@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import type { Alert } from '../../src/cases/alert.ts';
-import { planRun } from '../../src/reconciliation/plan-run.ts';
+import { planRun } from '../../src/reconciliation/schedule.ts';
 import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
 import {
   composeReport,
