@@ -15,7 +15,7 @@ import { returnUrlOf } from './orders/return-url.ts';
 import { orderRoutes } from './orders/routes.ts';
 import type { ExpressMessages } from './platform/express-messages.ts';
 import { createGuessLimit, limitGuesses } from './platform/guess-limit.ts';
-import { ID_PATTERN } from './platform/ids.ts';
+import { parseOrderId, type OrderId } from './platform/ids.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { limitReads } from './platform/request-limit.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
@@ -117,15 +117,15 @@ function serveShop(app: Express, program: Program): void {
 
 /** The demo shop, and the order page that every shopper comes back to, also where the demo shop is off. */
 function shopOf({ config, database, gateway, catalogue }: Program): Router {
-  const orderById = async (id: string): Promise<Order | null> => {
-    const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
+  const orderById = async (id: OrderId | null): Promise<Order | null> => {
+    const order = id === null ? null : await findOrder(database, id);
     return order?.mode === gateway.mode ? order : null;
   };
   return shopRoutes({
     catalogue: config.demoShop ? catalogue : null,
-    findOrder: orderById,
+    findOrder: (text) => orderById(parseOrderId(text)),
     openOrderOf: async (cookies) => {
-      const order = await orderById(openOrderIn(cookies) ?? '');
+      const order = await orderById(openOrderIn(cookies));
       return order?.status === 'pending' ? order : null;
     },
     decisionsAbout: (orderId) => decisionsAbout(database, orderId),

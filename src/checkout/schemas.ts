@@ -26,7 +26,7 @@ const basket = z.strictObject({
 });
 
 const existingOrder = z.strictObject({
-  orderId: z.string().regex(ID_PATTERN, 'is not an order id'),
+  orderId: z.string().regex(ID_PATTERN, 'is not an order id').brand<'OrderId'>(),
   returnUrl,
 });
 

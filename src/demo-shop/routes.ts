@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { Catalogue } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
+import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem } from '../platform/problem.ts';
@@ -16,7 +17,7 @@ export type ShopRoutesParts = {
   /** The order that a browser was sent away with, by its cookies; null when there is none, or it is paid by now. */
   openOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
   /** What was decided about an order under review; null while anything of it is undecided. */
-  decisionsAbout?: (orderId: string) => Promise<readonly ReviewDecision[] | null>;
+  decisionsAbout?: (orderId: OrderId) => Promise<readonly ReviewDecision[] | null>;
   /** Whether the key behind the shop is a test key. Undefined: the shop page does not promise that it is. */
   mode?: Mode;
 };

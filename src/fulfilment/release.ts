@@ -1,4 +1,5 @@
 import type { OrderLine } from '../orders/order.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 
@@ -13,9 +14,9 @@ export type ReleasePlan = {
 /** A paid order whose value is due: what the receiver gets to know. */
 export type Release = {
   id: string;
-  orderId: string;
+  orderId: OrderId;
   externalId: string | null;
-  reference: string;
+  reference: Reference;
   total: Money;
   mode: Mode;
   paidAt: Date;

@@ -1,5 +1,6 @@
 import type { OrderLine } from '../orders/order.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Release } from './release.ts';
 
@@ -122,8 +123,8 @@ export async function markUndelivered(
 /** A release that its receiver does not have yet, as a person sees it. */
 export type Undelivered = {
   id: string;
-  orderId: string;
-  reference: string;
+  orderId: OrderId;
+  reference: Reference;
   /** Minor units. */
   amount: bigint;
   currency: string;

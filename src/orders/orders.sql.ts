@@ -1,5 +1,6 @@
 import type { Database, Queryable, Statement } from '../platform/database/database.ts';
 import { gather } from '../platform/batcher.ts';
+import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Order, OrderLine, OrderStatus } from './order.ts';
 
@@ -74,7 +75,7 @@ type OrderRow = Omit<Order, 'total' | 'lines'> & {
   lines: (Omit<OrderLine, 'unitAmount'> & { unitAmount: string })[] | null;
 };
 
-export async function findOrder(db: Queryable, id: string): Promise<Order | null> {
+export async function findOrder(db: Queryable, id: OrderId): Promise<Order | null> {
   const [row] = await db.query<OrderRow>(ORDER, [id]);
   if (row === undefined) return null;
   const { amount, currency, lines, ...order } = row;
@@ -85,8 +86,8 @@ export async function findOrder(db: Queryable, id: string): Promise<Order | null
   };
 }
 
-export const findOrderStatus: (db: Queryable, id: string) => Promise<OrderStatus | null> = gather({
-  run: async (db, ids: readonly string[]) => {
+export const findOrderStatus: (db: Queryable, id: OrderId) => Promise<OrderStatus | null> = gather({
+  run: async (db, ids: readonly OrderId[]) => {
     const statuses = await findOrderStatuses(db, [...ids]);
     return ids.map((id) => statuses.get(id) ?? null);
   },
@@ -99,13 +100,13 @@ const ORDER_STATUSES: Statement = {
 };
 
 /** The same for many orders at once, by id. */
-export async function findOrderStatuses(db: Queryable, ids: string[]): Promise<Map<string, OrderStatus>> {
-  const rows = await db.query<{ id: string; status: OrderStatus | null }>(ORDER_STATUSES, [ids]);
+export async function findOrderStatuses(db: Queryable, ids: OrderId[]): Promise<Map<OrderId, OrderStatus>> {
+  const rows = await db.query<{ id: OrderId; status: OrderStatus | null }>(ORDER_STATUSES, [ids]);
   return new Map(rows.flatMap(({ id, status }) => (status === null ? [] : [[id, status] as const])));
 }
 
 export type NewOrder = {
-  id: string;
+  id: OrderId;
   externalId: string | null;
   mode: Mode;
   email: string;
@@ -150,7 +151,7 @@ export async function insertOrder(db: Queryable, order: NewOrder): Promise<boole
 }
 
 /** The address that was chosen for the shopper's return; null: none was. */
-export async function findReturnUrl(db: Queryable, id: string): Promise<string | null> {
+export async function findReturnUrl(db: Queryable, id: OrderId): Promise<string | null> {
   const [row] = await db.query<{ returnUrl: string | null }>(
     'SELECT return_url AS "returnUrl" FROM orders WHERE id = $1',
     [id],

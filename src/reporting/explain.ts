@@ -1,13 +1,14 @@
 import { findOrder } from '../orders/orders.sql.ts';
 import type { Order } from '../orders/order.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { OrderId } from '../platform/ids.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { headOf, proofOf, type ChainHead } from './integrity.sql.ts';
 import { orderIdOf, paymentsOf, storyOf, type PaymentStanding, type StoryEvent } from './timeline.sql.ts';
 
 /** One order's whole story as data. Amounts inside of `story` are in minor units, as the rows have them. */
 export type Dossier = {
-  orderId: string;
+  orderId: OrderId;
   externalId: string | null;
   status: string;
   /** In major units. */

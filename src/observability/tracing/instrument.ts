@@ -7,6 +7,7 @@ import type { LoopWatch } from '../../platform/poller/poller.ts';
 import { traceLoops } from '../../platform/tracing/loops.ts';
 import { traceDatabase } from '../../platform/tracing/statements.ts';
 import type { Tracing } from '../../platform/tracing/tracing.ts';
+import type { Reference } from '../../platform/ids.ts';
 import type { Reconcile, WatchStep } from '../../reconciliation/reconcile.ts';
 import type { Settle } from '../../payments/confirm.ts';
 import type { ReceiveWebhook } from '../../webhooks/receive.ts';
@@ -24,7 +25,7 @@ export type Watch = {
   comeBack(comeBack: ReturnFromCheckout): ReturnFromCheckout;
   webhooks(receive: ReceiveWebhook): ReceiveWebhook;
   /** Around the ring that says: the payment which a webhook named is due. */
-  hint(ring: () => void): (reference: string | null) => void;
+  hint(ring: () => void): (reference: Reference | null) => void;
   reconcile(reconcile: Reconcile): Reconcile;
   step?: WatchStep;
   loops?: LoopWatch;
