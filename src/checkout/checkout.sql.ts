@@ -26,7 +26,7 @@ const PLACE: Statement = {
     WITH given AS MATERIALIZED (
       SELECT g.*, ${isStoppedSql('g.mode', 'g.currency')} AS is_stopped
       FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text, lines json,
-        return_url text, reference text, key text, fingerprint bytea)
+        return_url text, details jsonb, reference text, key text, fingerprint bytea)
       WHERE g.mode = $2
     ), claimed AS (
       INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
@@ -39,8 +39,8 @@ const PLACE: Statement = {
           OR (SELECT status FROM orders o WHERE o.id = known.order_id) NOT IN ${WAITS_FOR_MONEY})
       RETURNING order_id
     ), placed AS (
-      INSERT INTO orders (id, mode, email, amount, currency, return_url)
-      SELECT id, mode, email, amount, currency, return_url FROM given
+      INSERT INTO orders (id, mode, email, amount, currency, return_url, shopper_details)
+      SELECT id, mode, email, amount, currency, return_url, details FROM given
       WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
       RETURNING id, email_salt
     ), lines AS (
@@ -95,7 +95,7 @@ const place = gather<ToPlace, Placed>({
 });
 
 function rowOf({ order, reference, key }: ToPlace): Record<string, unknown> {
-  const { id, mode, email, amount, currency } = order;
+  const { id, mode, email, amount, currency, details } = order;
   const lines = order.lines.map(({ sku, description, unitAmount, quantity }, at) => ({
     position: at + 1,
     sku,
@@ -104,8 +104,8 @@ function rowOf({ order, reference, key }: ToPlace): Record<string, unknown> {
     quantity,
   }));
   const [name, fingerprint] = [key?.key, key?.fingerprint];
-  const money = { amount, currency, lines };
-  return { id, mode, email, ...money, return_url: order.returnUrl, reference, key: name, fingerprint };
+  const contents = { amount, currency, lines, details };
+  return { id, mode, email, ...contents, return_url: order.returnUrl, reference, key: name, fingerprint };
 }
 
 /** An unpaid order and its payments, with the order row locked until the transaction ends. */
@@ -191,7 +191,7 @@ const SAME: Statement = {
 export async function isSameOpenOrder(
   db: Queryable,
   orderId: OrderId,
-  { mode, email, currency, lines }: Omit<NewOrder, 'id' | 'externalId' | 'amount' | 'returnUrl'>,
+  { mode, email, currency, lines }: Pick<NewOrder, 'mode' | 'email' | 'currency' | 'lines'>,
 ): Promise<boolean> {
   const things = lines.map(({ sku, unitAmount, quantity }) => `${sku ?? ''} ${unitAmount} ${quantity}`);
   return (await db.query(SAME, [orderId, mode, email, currency, things])).length === 1;

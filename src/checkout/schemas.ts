@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shopperDetails } from '../orders/shopper-details.ts';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { Problem } from '../platform/problem.ts';
 import { fieldErrors } from '../platform/validation.ts';
@@ -23,6 +24,7 @@ const basket = z.strictObject({
     .optional(),
   items: z.array(item).min(1).max(MAX_LINES),
   returnUrl,
+  ...shopperDetails.shape,
 });
 
 const existingOrder = z.strictObject({

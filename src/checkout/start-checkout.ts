@@ -1,4 +1,5 @@
 import { MAX_TOTAL, totalOf } from '../orders/order.ts';
+import { shopperDetails } from '../orders/shopper-details.ts';
 import { sleep } from '../platform/clock.ts';
 import { newOrderId, newReference, type OrderId } from '../platform/ids.ts';
 import type { Basket } from './schemas.ts';
@@ -78,7 +79,8 @@ async function buyBasket(
       return payOrder(parts, request.openOrder, { ...request, key: null });
   }
   const [id, reference] = [newOrderId(), newReference()];
-  const order = { ...wanted, id, externalId: null, amount, returnUrl: request.returnUrl };
+  const details = shopperDetails.parse(basket);
+  const order = { ...wanted, id, externalId: null, amount, returnUrl: request.returnUrl, details };
   const placed = await placeOrder(store, order, reference, request.key);
   if (placed === 'key-is-taken') return placed;
   if (placed === 'currency-stopped') return { outcome: placed, currency };

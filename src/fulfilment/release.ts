@@ -1,5 +1,6 @@
 import type { OrderLine } from '../orders/order.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
+import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 
@@ -21,6 +22,7 @@ export type Release = {
   mode: Mode;
   paidAt: Date;
   lines: OrderLine[];
+  details: ShopperDetails;
   /** All of this as JSON, as FULFILMENT_URL gets it: the same text at every attempt. */
   message: string;
 };

@@ -1,6 +1,7 @@
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
+import type { ShopperDetails } from './shopper-details.ts';
 
 /**
  * Where an order stands, as everybody may see it.
@@ -23,6 +24,7 @@ export type Order = {
   status: OrderStatus;
   total: Money;
   lines: OrderLine[];
+  details: ShopperDetails;
   paidAt: Date | null;
   /** Of the payment that paid the order, else of the latest one; null when there was none yet. */
   reference: Reference | null;

@@ -3,6 +3,7 @@ import { gather } from '../platform/batcher.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Order, OrderLine, OrderStatus } from './order.ts';
+import type { ShopperDetails } from './shopper-details.ts';
 
 export type ProductRow = {
   sku: string;
@@ -60,6 +61,7 @@ const ORDER: Statement = {
   name: 'order-with-lines',
   text: `
     SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
+      o.shopper_details AS details,
       coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
         (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
       (SELECT json_agg(json_build_object('sku', l.sku, 'description', l.description,
@@ -115,14 +117,15 @@ export type NewOrder = {
   lines: readonly OrderLine[];
   /** A configured address; null: the first one. */
   returnUrl: string | null;
+  details: ShopperDetails;
 };
 
 /** Writes an order that somebody else priced. @returns false when its `externalId` is taken */
 export async function insertOrder(db: Queryable, order: NewOrder): Promise<boolean> {
   const rows = await db.query(
     `WITH placed AS (
-       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url)
-       VALUES ($1, $2, $3, $4, $5, $6, $11)
+       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url, shopper_details)
+       VALUES ($1, $2, $3, $4, $5, $6, $11, $12)
        ON CONFLICT (mode, external_id) DO NOTHING RETURNING *
      ), given AS (
        SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
@@ -145,6 +148,7 @@ export async function insertOrder(db: Queryable, order: NewOrder): Promise<boole
       order.currency,
       ...lineColumns(order.lines),
       order.returnUrl,
+      order.details,
     ],
   );
   return rows.length === 1;

@@ -1,5 +1,6 @@
 import { findOrder } from '../orders/orders.sql.ts';
 import type { Order } from '../orders/order.ts';
+import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
@@ -16,6 +17,7 @@ export type Dossier = {
   currency: string;
   mode: string;
   lines: { description: string; quantity: number }[];
+  details: ShopperDetails;
   payments: PaymentStanding[];
   story: StoryEvent[];
   journal: ChainHead;
@@ -55,7 +57,7 @@ export async function explain(database: Database, name: string): Promise<Explana
   return { text: textOf(order, dossier), dossier, isIntact: dossier.contradictions.length === 0 };
 }
 
-function headingOf({ id, externalId, status, total, mode, lines }: Order) {
+function headingOf({ id, externalId, status, total, mode, lines, details }: Order) {
   return {
     orderId: id,
     externalId,
@@ -64,6 +66,7 @@ function headingOf({ id, externalId, status, total, mode, lines }: Order) {
     currency: total.currency,
     mode,
     lines: lines.map(({ description, quantity }) => ({ description, quantity })),
+    details,
   };
 }
 

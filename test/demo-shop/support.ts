@@ -96,6 +96,7 @@ export function order(status: OrderStatus, rest: Partial<Order> = {}): Order {
       { sku: 'ankara-tote', description: 'Ankara tote bag', unitAmount: 850_000n, quantity: 1 },
       { sku: 'jollof-kit', description: 'Jollof starter kit', unitAmount: 420_050n, quantity: 2 },
     ],
+    details: {},
     paidAt: status === 'paid' ? new Date('2025-11-20T11:07:00Z') : null,
     reference: asReference(REFERENCE),
     ...rest,

@@ -19,7 +19,16 @@ export type Checkout = {
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
-const COPIED = ['src', 'prisma', 'test/support', 'package.json', 'tsconfig.json', '.env.example'];
+const COPIED = [
+  'src',
+  'local',
+  'tools',
+  'prisma',
+  'test/support',
+  'package.json',
+  'tsconfig.json',
+  '.env.example',
+];
 const PATIENCE_MS = 240_000;
 
 /** Pages speak of these ports; tests run beside each other. */

@@ -37,6 +37,7 @@ test.each<[string, number, string]>([
     mode: 'test',
     paidAt: new Date(0),
     lines,
+    details: {},
   });
   expect(lines).toHaveLength(count);
   expect(Buffer.byteLength(message)).toBeLessThan(RECEIVERS_TAKE_BYTES);
@@ -54,6 +55,7 @@ test('G14: whatever is accepted gives such a release', () => {
             externalId,
             reference: asReference('x'.repeat(24)),
             lines,
+            details: {},
           } as const;
           const total = { amount: 1n, currency: 'KWD' };
           const message = messageOf({ ...facts, total, mode: 'test', paidAt: new Date(0) });

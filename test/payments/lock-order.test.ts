@@ -42,6 +42,7 @@ async function arrange(): Promise<Meeting> {
       lines: [line],
       externalId: null,
       returnUrl: null,
+      details: {},
     } as const;
     await placeOrder(database, { ...order, amount: 100n }, meeting.settled[at] ?? newReference(), null);
     await addPayment(database, id, meeting.opened[at] ?? newReference());
