@@ -16,6 +16,7 @@ import { latestRuns, runById, runsToCompare } from '../src/admin/runs/runs.sql.t
 import { orderIdOf } from '../src/reporting/timeline.sql.ts';
 import { latestWebhooks, webhookById } from '../src/admin/webhooks/webhooks.sql.ts';
 import { openDatabase, type Database, type Queryable } from '../src/platform/database/database.ts';
+import type { OrderId, Reference, RunId } from '../src/platform/ids.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../local/postgres/embedded-postgres.ts';
 import { applyMigrations } from '../src/platform/database/migrations.ts';
@@ -80,7 +81,8 @@ async function timed(what: string, work: () => Promise<void>): Promise<void> {
 function pages(db: Queryable, all: Database, orders: number): Record<string, () => Promise<unknown>> {
   const mode = 'test';
   const search = (query: Record<string, string>) => () => findOrders(db, mode, readSearch(query));
-  const middle = idOf('o', Math.floor(orders / 2));
+  const middle = idOf('o', Math.floor(orders / 2)) as OrderId;
+  const runId = 'run_100' as RunId;
   return {
     'today: settled': () => settledDays(db, mode, 1),
     'today: held': () => heldDays(db, mode, 1),
@@ -117,15 +119,16 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'webhooks: newest': () => latestWebhooks(db, { reference: null, before: null }),
     'webhooks: from the middle on': () =>
       latestWebhooks(db, { reference: null, before: String(Math.floor(orders / 3)) }),
-    'webhooks: of a payment': () => latestWebhooks(db, { reference: idOf('p', 4_711), before: null }),
+    'webhooks: of a payment': () =>
+      latestWebhooks(db, { reference: idOf('p', 4_711) as Reference, before: null }),
     'one webhook': () => webhookById(db, '4711'),
     runs: () => latestRuns(db, mode, null),
-    'one run': () => runById(db, mode, 'run_100'),
+    'one run': () => runById(db, mode, runId),
     'one run: others': async () => {
-      const run = await runById(db, mode, 'run_100');
+      const run = await runById(db, mode, runId);
       return run && runsToCompare(db, mode, run);
     },
-    'one run: what changed': () => changesBetween(db, mode, 'run_99', 'run_100'),
+    'one run: what changed': () => changesBetween(db, mode, 'run_99' as RunId, runId),
     'charts: settled': () => settledDays(db, mode, 30),
     'charts: held': () => heldDays(db, mode, 30),
     'metrics: last hour': () => metrics.lastHour(db, mode),

@@ -121,7 +121,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const clock = systemClock;
   const isWorkerApart = config.WORKER === 'off';
   const catalogue = onlyPayable((own.catalogue ?? createCatalogue)(database));
-  const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
+  const plan = (orderId: Payment['orderId']): ReleasePlan => planRelease(receiver, orderId);
   const alarm = createAlarm(logger, own.alarm);
   const onUnitError = ({ orderId, reference, currency }: Payment): void => {
     void alarm({ event: 'unit-error', mode, orderId, reference, currency });

@@ -1,4 +1,5 @@
 import { sleep } from '../platform/clock.ts';
+import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from './classes.ts';
@@ -14,20 +15,20 @@ import type { ReconciliationClass } from './classes.ts';
  * - `reconciliation-skipped`: runs are skipped because another one is at work, and none has ended for long.
  */
 export type Alert =
-  | { event: 'payment-reversed' | 'findings-raised'; mode: Mode; runId: string; findings: RaisedFindings }
+  | { event: 'payment-reversed' | 'findings-raised'; mode: Mode; runId: RunId; findings: RaisedFindings }
   | {
       event: 'reconciliation-incomplete' | 'reconciliation-failed';
       mode: Mode;
-      runId: string;
+      runId: RunId;
       reason: string;
     }
   | { event: 'reconciliation-skipped' | 'journal-broken'; mode: Mode; reason: string }
-  | { event: 'unit-error'; mode: Mode; orderId: string; reference: string; currency: string };
+  | { event: 'unit-error'; mode: Mode; orderId: OrderId; reference: Reference; currency: string };
 
 export type RaisedFindings = {
   counts: Partial<Record<ReconciliationClass, number>>;
   /** The first {@link MAX_NAMED}; all of them are in `npm run findings`. */
-  first: { id: string; class: ReconciliationClass; reference: string; orderId: string | null }[];
+  first: { id: string; class: ReconciliationClass; reference: Reference; orderId: OrderId | null }[];
 };
 
 export type Alarm = (alert: Alert) => Promise<void>;

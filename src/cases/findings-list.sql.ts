@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from './classes.ts';
 
@@ -6,8 +7,8 @@ import type { ReconciliationClass } from './classes.ts';
 export type SeenFinding = {
   id: bigint | null;
   class: ReconciliationClass;
-  reference: string;
-  orderId: string | null;
+  reference: Reference;
+  orderId: OrderId | null;
   expected: bigint | null;
   expectedCurrency: string | null;
   actual: bigint | null;

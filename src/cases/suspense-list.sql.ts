@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Resolution } from './decision.ts';
 
@@ -9,9 +10,9 @@ export type SuspenseItem = {
   /** Minor units. */
   amount: bigint;
   currency: string;
-  reference: string;
+  reference: Reference;
   /** Null: the money came under a reference that is not ours. */
-  orderId: string | null;
+  orderId: OrderId | null;
   openedAt: Date;
   /** Whole days since then, by the database's clock. */
   ageDays: number;

@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { Mode } from '../platform/mode.ts';
  */
 export async function decisionsAbout(
   db: Queryable,
-  orderId: string,
+  orderId: OrderId,
 ): Promise<{ decision: string; refundNote: string | null }[] | null> {
   const rows = await db.query<{ decision: string | null; refundNote: string | null }>(
     `SELECT decision, refund_note AS "refundNote" FROM suspense_items WHERE order_id = $1 ORDER BY id`,
@@ -34,7 +35,7 @@ export function decidedMoneySql(mode: string, reference: string, currency: strin
  * Holds the money that only the service's history shows: paid transactions that are none of ours, and charges beyond
  * the one that paid an order. Call it in the transaction that raises the findings of `runId`; it reads them there.
  */
-export async function holdMoneyFound(db: Queryable, mode: Mode, runId: string): Promise<void> {
+export async function holdMoneyFound(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
   await db.query(
     `WITH found AS (
        SELECT class, reference, NULL AS order_id, actual AS amount, currency FROM findings

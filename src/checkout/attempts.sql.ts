@@ -1,6 +1,7 @@
 import type { InitializeResult } from '../gateway/initialize.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, gather } from '../platform/batcher.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { LOCK_ORDER } from '../payments/lock-order.ts';
@@ -50,7 +51,7 @@ const UNSENT_LIVES_SEC = 3_600;
 /** Writes down how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
 export async function recordInitialize(
   db: Queryable,
-  reference: string,
+  reference: Reference,
   result: InitializeResult,
   mode: Mode,
   key: IdempotencyKey | null,
@@ -58,7 +59,7 @@ export async function recordInitialize(
   await record(db, { reference, result, mode, key });
 }
 
-type Ended = { reference: string; result: InitializeResult; mode: Mode; key: IdempotencyKey | null };
+type Ended = { reference: Reference; result: InitializeResult; mode: Mode; key: IdempotencyKey | null };
 
 const record = gather<Ended, null>({
   keyOf: ({ reference, key }) => key?.key ?? reference,
@@ -129,9 +130,9 @@ const RECORD_AND_ADD: Statement = {
  */
 export async function recordAmbiguousAndAdd(
   db: Queryable,
-  reference: string,
+  reference: Reference,
   reason: string,
-  nextReference: string,
+  nextReference: Reference,
   mode: Mode,
   key: IdempotencyKey | null,
 ): Promise<boolean> {

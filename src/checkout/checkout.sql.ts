@@ -2,6 +2,7 @@ import type { OrderStatus } from '../orders/order.ts';
 import type { NewOrder } from '../orders/orders.sql.ts';
 import type { Database, Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, gather } from '../platform/batcher.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
@@ -25,7 +26,7 @@ const PLACE: Statement = {
     WITH given AS MATERIALIZED (
       SELECT g.*, ${isStoppedSql('g.mode', 'g.currency')} AS is_stopped
       FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text, lines json,
-        return_url text, reference text, key text, fingerprint bytea)
+        return_url text, details jsonb, reference text, key text, fingerprint bytea)
       WHERE g.mode = $2
     ), claimed AS (
       INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
@@ -38,8 +39,8 @@ const PLACE: Statement = {
           OR (SELECT status FROM orders o WHERE o.id = known.order_id) NOT IN ${WAITS_FOR_MONEY})
       RETURNING order_id
     ), placed AS (
-      INSERT INTO orders (id, mode, email, amount, currency, return_url)
-      SELECT id, mode, email, amount, currency, return_url FROM given
+      INSERT INTO orders (id, mode, email, amount, currency, return_url, shopper_details)
+      SELECT id, mode, email, amount, currency, return_url, details FROM given
       WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
       RETURNING id, email_salt
     ), lines AS (
@@ -62,7 +63,7 @@ const PLACE: Statement = {
 };
 
 type Placed = 'placed' | 'key-is-taken' | 'currency-stopped';
-type ToPlace = { order: NewOrder; reference: string; key: IdempotencyKey | null };
+type ToPlace = { order: NewOrder; reference: Reference; key: IdempotencyKey | null };
 
 /**
  * Writes a new order and its first payment, about to be sent.
@@ -71,7 +72,7 @@ type ToPlace = { order: NewOrder; reference: string; key: IdempotencyKey | null 
 export function placeOrder(
   db: Queryable,
   order: NewOrder,
-  reference: string,
+  reference: Reference,
   key: IdempotencyKey | null,
 ): Promise<Placed> {
   return place(db, { order, reference, key });
@@ -80,7 +81,7 @@ export function placeOrder(
 const place = gather<ToPlace, Placed>({
   keyOf: ({ order, key }) => key?.key ?? order.id,
   run: async (db, items) => {
-    const rows = await db.query<{ id: string; isStopped: boolean; isPlaced: boolean }>(PLACE, [
+    const rows = await db.query<{ id: OrderId; isStopped: boolean; isPlaced: boolean }>(PLACE, [
       asRows(items.map(rowOf)),
       items[0]?.order.mode,
     ]);
@@ -94,7 +95,7 @@ const place = gather<ToPlace, Placed>({
 });
 
 function rowOf({ order, reference, key }: ToPlace): Record<string, unknown> {
-  const { id, mode, email, amount, currency } = order;
+  const { id, mode, email, amount, currency, details } = order;
   const lines = order.lines.map(({ sku, description, unitAmount, quantity }, at) => ({
     position: at + 1,
     sku,
@@ -103,8 +104,8 @@ function rowOf({ order, reference, key }: ToPlace): Record<string, unknown> {
     quantity,
   }));
   const [name, fingerprint] = [key?.key, key?.fingerprint];
-  const money = { amount, currency, lines };
-  return { id, mode, email, ...money, return_url: order.returnUrl, reference, key: name, fingerprint };
+  const contents = { amount, currency, lines, details };
+  return { id, mode, email, ...contents, return_url: order.returnUrl, reference, key: name, fingerprint };
 }
 
 /** An unpaid order and its payments, with the order row locked until the transaction ends. */
@@ -114,13 +115,13 @@ export type PayableOrder = {
   money: Money;
   /** Whether new checkouts of its currency are stopped. */
   isStopped: boolean;
-  payments: { reference: string; status: PaymentStatus; checkoutUrl: string | null; ageSec: number }[];
+  payments: { reference: Reference; status: PaymentStatus; checkoutUrl: string | null; ageSec: number }[];
 };
 
 /** Locks an order for a further payment. Two clicks queue here, so that the second sees what the first began. */
 export async function lockPayableOrder(
   tx: Queryable,
-  orderId: string,
+  orderId: OrderId,
   mode: Mode,
 ): Promise<PayableOrder | null> {
   const [order] = await tx.query<Omit<PayableOrder, 'money' | 'payments'> & Money>(
@@ -155,12 +156,12 @@ const ADD: Statement = {
 };
 
 /** Begins a further payment of a locked order. */
-export async function addPayment(tx: Queryable, orderId: string, reference: string): Promise<void> {
+export async function addPayment(tx: Queryable, orderId: OrderId, reference: Reference): Promise<void> {
   await tx.query(ADD, [orderId, reference]);
 }
 
 /** Chooses where the shopper of a locked order returns to, unless that is chosen. */
-export async function chooseReturnUrl(tx: Queryable, orderId: string, returnUrl: string): Promise<void> {
+export async function chooseReturnUrl(tx: Queryable, orderId: OrderId, returnUrl: string): Promise<void> {
   await tx.query('UPDATE orders SET return_url = $2 WHERE id = $1 AND return_url IS NULL', [
     orderId,
     returnUrl,
@@ -168,7 +169,7 @@ export async function chooseReturnUrl(tx: Queryable, orderId: string, returnUrl:
 }
 
 /** Takes a payment that was certainly never sent to be sent now. */
-export async function sendUnsent(tx: Queryable, reference: string): Promise<void> {
+export async function sendUnsent(tx: Queryable, reference: Reference): Promise<void> {
   await tx.query(
     `UPDATE payments SET status = 'sending', next_check_at = now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
      WHERE reference = $1 AND status = 'created'`,
@@ -189,8 +190,8 @@ const SAME: Statement = {
 /** Whether an order is not paid, and is for the very same things. One under review must not be paid beside. */
 export async function isSameOpenOrder(
   db: Queryable,
-  orderId: string,
-  { mode, email, currency, lines }: Omit<NewOrder, 'id' | 'externalId' | 'amount' | 'returnUrl'>,
+  orderId: OrderId,
+  { mode, email, currency, lines }: Pick<NewOrder, 'mode' | 'email' | 'currency' | 'lines'>,
 ): Promise<boolean> {
   const things = lines.map(({ sku, unitAmount, quantity }) => `${sku ?? ''} ${unitAmount} ${quantity}`);
   return (await db.query(SAME, [orderId, mode, email, currency, things])).length === 1;

@@ -1,6 +1,7 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Money } from '../platform/money.ts';
 import type { CheckoutStore } from './checkout.sql.ts';
@@ -15,11 +16,11 @@ export type StartCheckout = (
   input: CheckoutInput,
   key: IdempotencyKey | null,
   /** The order that this browser was sent away with minutes ago: should the basket be the same, it is resumed. */
-  openOrder?: string | null,
+  openOrder?: OrderId | null,
 ) => Promise<CheckoutResult>;
 
 export type CheckoutResult =
-  | { outcome: 'opened'; orderId: string; reference: string; money: Money; checkoutUrl: string }
+  | { outcome: 'opened'; orderId: OrderId; reference: Reference; money: Money; checkoutUrl: string }
   /** Payments in this currency came in another unit; a person has to look first. */
   | { outcome: 'currency-stopped'; currency: string }
   | { outcome: 'unknown-sku'; skus: string[] }
@@ -31,11 +32,11 @@ export type CheckoutResult =
   /** The idempotency key belongs to another request, or to this one and it is still being worked on. */
   | { outcome: 'key-reused' | 'in-flight' }
   /** The service said no; the order is kept and can be paid by a new checkout. */
-  | { outcome: 'refused'; orderId: string }
+  | { outcome: 'refused'; orderId: OrderId }
   /** Nobody knows whether the service took it; the order is kept, and what it was asked for stays watched. */
   | {
       outcome: 'unavailable';
-      orderId: string;
+      orderId: OrderId;
       retryAfterSec: number | null;
       /** What the configuration lacks: no repetition helps before it is mended. */
       misconfigured?: string | undefined;
@@ -56,7 +57,7 @@ export type CheckoutParts = {
 /** What a shopper waits for: the key of the request, an order that is open already, and by when (by {@link Clock.elapsedMs}) there is to be an answer. */
 export type ShopperRequest = {
   key: IdempotencyKey | null;
-  openOrder: string | null;
+  openOrder: OrderId | null;
   answerByMs: number;
   /** The storefront that the order's first checkout chooses; null: the default. */
   returnUrl: string | null;

@@ -3,6 +3,7 @@ import type { OrderStatus } from '../orders/order.ts';
 import { findOrderStatus } from '../orders/orders.sql.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import { jittered } from '../platform/jitter.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -20,10 +21,10 @@ import type { Settle } from '../payments/confirm.ts';
  * @param address where the shopper is
  */
 export type ReturnFromCheckout = (
-  reference: string,
+  reference: Reference,
   mayAsk: boolean,
   address: string,
-) => Promise<{ orderId: string; status: OrderStatus } | null>;
+) => Promise<{ orderId: OrderId; status: OrderStatus } | null>;
 
 export type ReturnParts = {
   database: Database;
@@ -53,7 +54,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
     else atOnce.delete(address);
   };
 
-  async function ask(reference: string, address: string): Promise<void> {
+  async function ask(reference: Reference, address: string): Promise<void> {
     const mayClaim = (atOnce.get(address) ?? 0) < MAX_AT_ONCE;
     count(address, 1);
     try {
@@ -69,7 +70,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
   }
 
   async function comeBack(
-    reference: string,
+    reference: Reference,
     mayAsk: boolean,
     address: string,
   ): ReturnType<ReturnFromCheckout> {
@@ -88,7 +89,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
 }
 
 /** A webhook was faster and its check is under way: its result is ours too, if it comes in time. */
-async function somebodyElseSettles(database: Database, reference: string, clock: Clock): Promise<void> {
+async function somebodyElseSettles(database: Database, reference: Reference, clock: Clock): Promise<void> {
   const until = clock.elapsedMs() + PATIENCE_MS;
   while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Statement } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
@@ -6,7 +7,12 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 export const KEY_LOCK_SEC = 30;
 
 /** What is known of an idempotency key: its order, and the payment whose checkout it was last answered with. */
-export type KnownKey = { fingerprint: Buffer; orderId: string; reference: string | null; isLocked: boolean };
+export type KnownKey = {
+  fingerprint: Buffer;
+  orderId: OrderId;
+  reference: Reference | null;
+  isLocked: boolean;
+};
 
 export async function findKey(db: Queryable, mode: Mode, key: string): Promise<KnownKey | null> {
   const [row] = await db.query<KnownKey>(
@@ -40,7 +46,7 @@ export async function bindKey(
   tx: Queryable,
   mode: Mode,
   { key, fingerprint }: IdempotencyKey,
-  orderId: string,
+  orderId: OrderId,
   answer: string | null,
 ): Promise<boolean> {
   const rows = await tx.query(BIND, [mode, key, fingerprint, orderId, answer]);

@@ -1,11 +1,11 @@
 import type { InitializeResult } from '../gateway/initialize.ts';
-import { newId } from '../platform/ids.ts';
+import { newReference, type OrderId, type Reference } from '../platform/ids.ts';
 import type { Money } from '../platform/money.ts';
 import { tellOf } from '../platform/error-context.ts';
 import { recordAmbiguousAndAdd, recordInitialize } from './attempts.sql.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest } from './checkout.ts';
 
-export type PaymentToSend = { orderId: string; reference: string; email: string; money: Money };
+export type PaymentToSend = { orderId: OrderId; reference: Reference; email: string; money: Money };
 
 /** With less time left, a further attempt would mostly be cut off and leave a second doubt behind. */
 const ANOTHER_ATTEMPT_NEEDS_MS = 5_000;
@@ -38,7 +38,7 @@ async function open(
 
   const { store, gateway, clock, onDue, logger } = parts;
   const { orderId, reference } = payment;
-  const next = { ...payment, reference: newId() };
+  const next = { ...payment, reference: newReference() };
   const { reason } = result;
   const isAdded = await recordAmbiguousAndAdd(
     store,

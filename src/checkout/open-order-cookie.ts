@@ -1,5 +1,5 @@
 import { cookieIn, cookieLine } from '../platform/cookie.ts';
-import { ID_PATTERN } from '../platform/ids.ts';
+import { parseOrderId, type OrderId } from '../platform/ids.ts';
 
 // A plain form carries no Idempotency-Key. So the browser remembers which order it was sent away with: whoever comes back
 // and buys the same basket again gets the checkout that is open, and not a second order.
@@ -9,12 +9,11 @@ const NAME = '__Host-open-order';
 const REMEMBERED_SEC = 15 * 60;
 
 /** The order that the browser was last sent away with; null when there is none. */
-export function openOrderIn(cookies: string | undefined): string | null {
-  const id = cookieIn(cookies, NAME);
-  return ID_PATTERN.test(id) ? id : null;
+export function openOrderIn(cookies: string | undefined): OrderId | null {
+  return parseOrderId(cookieIn(cookies, NAME));
 }
 
 /** The `Set-Cookie` line that makes a browser remember an order. */
-export function rememberOpenOrder(orderId: string): string {
+export function rememberOpenOrder(orderId: OrderId): string {
   return cookieLine({ name: NAME, value: orderId, maxAgeSec: REMEMBERED_SEC, sameSite: 'Lax' });
 }

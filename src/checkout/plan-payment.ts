@@ -1,6 +1,6 @@
 import type { OrderStatus } from '../orders/order.ts';
 import type { Queryable } from '../platform/database/database.ts';
-import { newId } from '../platform/ids.ts';
+import { newReference, type OrderId, type Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import { bindKey } from './idempotency.sql.ts';
@@ -16,8 +16,8 @@ import type { ShopperRequest } from './checkout.ts';
 
 /** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
 export type PaymentPlan =
-  | { outcome: 'send'; reference: string; email: string; money: Money }
-  | { outcome: 'opened'; orderId: string; reference: string; money: Money; checkoutUrl: string }
+  | { outcome: 'send'; reference: Reference; email: string; money: Money }
+  | { outcome: 'opened'; orderId: OrderId; reference: Reference; money: Money; checkoutUrl: string }
   /** Another click is opening a checkout of this order right now. */
   | { outcome: 'wait' }
   | { outcome: 'key-is-taken' }
@@ -33,7 +33,7 @@ const SENDING_TAKES_SEC = 12;
  */
 export async function planPayment(
   tx: Queryable,
-  orderId: string,
+  orderId: OrderId,
   mode: Mode,
   { key, returnUrl }: Pick<ShopperRequest, 'key' | 'returnUrl'>,
   answered: string | null,
@@ -54,7 +54,7 @@ export async function planPayment(
       await sendUnsent(tx, next.reference);
       return { outcome: 'send', reference: next.reference, email, money };
     case 'add': {
-      const reference = newId();
+      const reference = newReference();
       await addPayment(tx, orderId, reference);
       return { outcome: 'send', reference, email, money };
     }
@@ -63,8 +63,8 @@ export async function planPayment(
 
 type Go =
   | { outcome: 'add' }
-  | { outcome: 'send-unsent'; reference: string }
-  | { outcome: 'resume'; reference: string; checkoutUrl: string };
+  | { outcome: 'send-unsent'; reference: Reference }
+  | { outcome: 'resume'; reference: Reference; checkoutUrl: string };
 type NoGo =
   | { outcome: 'currency-stopped'; currency: string }
   | { outcome: 'already-paid' | 'under-review' | 'too-many-open-payments' }

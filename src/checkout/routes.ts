@@ -2,7 +2,7 @@ import cors from 'cors';
 import express, { Router, type Request, type Response } from 'express';
 import { listedReturnUrl, type ReturnUrls } from '../orders/return-url.ts';
 import { clientNetwork } from '../platform/client-network.ts';
-import { ID_PATTERN } from '../platform/ids.ts';
+import { parseReference, type OrderId, type Reference } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
 import { keyOfForm, readIdempotencyKey, type IdempotencyKey } from './idempotency-key.ts';
@@ -22,7 +22,7 @@ export type CheckoutRoutesParts = {
   storefrontOrigins: readonly string[];
   returnUrls: ReturnUrls;
   /** Where the shopper of an order lands after the return, `order` and `status` are added. Null: our own order page. */
-  returnUrlOf: (orderId: string) => Promise<URL | null>;
+  returnUrlOf: (orderId: OrderId) => Promise<URL | null>;
 };
 
 const MAX_BODY = '64kb';
@@ -54,8 +54,8 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
   );
 
   router.get('/checkout/return/:reference', async (req, res) => {
-    const { reference } = req.params;
-    const order = ID_PATTERN.test(reference) ? await comeBack(parts, reference, clientNetwork(req.ip)) : null;
+    const reference = parseReference(req.params.reference);
+    const order = reference === null ? null : await comeBack(parts, reference, clientNetwork(req.ip));
     if (order === null) throw new Problem('not-found');
     const target = await parts.returnUrlOf(order.orderId);
     if (target === null) {
@@ -73,7 +73,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 /** Beyond the limit the order is shown as it stands: the clock asks the service all the same. */
 async function comeBack(
   { limits, returnFromCheckout }: CheckoutRoutesParts,
-  reference: string,
+  reference: Reference,
   address: string,
 ): Promise<Awaited<ReturnType<ReturnFromCheckout>>> {
   const mayAsk = await limits.countReturn(address);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shopperDetails } from '../orders/shopper-details.ts';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { Problem } from '../platform/problem.ts';
 import { fieldErrors } from '../platform/validation.ts';
@@ -23,10 +24,11 @@ const basket = z.strictObject({
     .optional(),
   items: z.array(item).min(1).max(MAX_LINES),
   returnUrl,
+  ...shopperDetails.shape,
 });
 
 const existingOrder = z.strictObject({
-  orderId: z.string().regex(ID_PATTERN, 'is not an order id'),
+  orderId: z.string().regex(ID_PATTERN, 'is not an order id').brand<'OrderId'>(),
   returnUrl,
 });
 
@@ -62,8 +64,8 @@ export function readCheckoutForm(text: string): CheckoutInput {
 
 /** What `POST /checkout` gives: where to send the shopper, and how to ask for the order afterwards. */
 export const openedCheckout = z.strictObject({
-  orderId: z.string(),
-  reference: z.string(),
+  orderId: z.string().brand<'OrderId'>(),
+  reference: z.string().brand<'Reference'>(),
   status: z.literal('pending'),
   amount: z.string().describe('Exact decimal text in major units: "25.00"'),
   currency: z.string(),

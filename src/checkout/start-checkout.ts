@@ -1,6 +1,7 @@
 import { MAX_TOTAL, totalOf } from '../orders/order.ts';
+import { shopperDetails } from '../orders/shopper-details.ts';
 import { sleep } from '../platform/clock.ts';
-import { newId } from '../platform/ids.ts';
+import { newOrderId, newReference, type OrderId } from '../platform/ids.ts';
 import type { Basket } from './schemas.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest, StartCheckout } from './checkout.ts';
 import { openCheckout } from './open-checkout.ts';
@@ -77,8 +78,9 @@ async function buyBasket(
     if (await isSameOpenOrder(store, request.openOrder, wanted))
       return payOrder(parts, request.openOrder, { ...request, key: null });
   }
-  const [id, reference] = [newId(), newId()];
-  const order = { ...wanted, id, externalId: null, amount, returnUrl: request.returnUrl };
+  const [id, reference] = [newOrderId(), newReference()];
+  const details = shopperDetails.parse(basket);
+  const order = { ...wanted, id, externalId: null, amount, returnUrl: request.returnUrl, details };
   const placed = await placeOrder(store, order, reference, request.key);
   if (placed === 'key-is-taken') return placed;
   if (placed === 'currency-stopped') return { outcome: placed, currency };
@@ -91,7 +93,7 @@ async function buyBasket(
 
 async function payOrder(
   parts: CheckoutParts,
-  orderId: string,
+  orderId: OrderId,
   request: ShopperRequest,
   answered: string | null = null,
 ): Promise<CheckoutResult | 'key-is-taken'> {

@@ -5,6 +5,7 @@ import { compose, type Program } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { explain } from '../reporting/explain.ts';
 import { OWN } from '../custom/index.ts';
+import { parseRunId, type RunId } from '../platform/ids.ts';
 import { createLogger } from '../platform/logger.ts';
 import { openTracing } from '../platform/tracing/open-tracing.ts';
 import { exportFindings } from '../cases/export-findings.ts';
@@ -168,7 +169,8 @@ async function reconcileCommand(program: Program, args: Arguments): Promise<numb
 
 /** Null: a run is asked for, and not about earlier ones. */
 function runQuestionOf({ values, positionals }: Arguments): RunQuestion | null {
-  const { runs, show, replay, diff, json } = values;
+  const { runs, diff, json } = values;
+  const [show, replay] = [values.show, values.replay].map((id) => (id === undefined ? id : runIdOf(id)));
   const asked = [runs || undefined, show, replay, diff].filter((one) => one !== undefined).length;
   if (asked === 0) return null;
   if (asked > 1) throw new UsageError('ask for one of --runs, --show, --replay and --diff');
@@ -178,7 +180,13 @@ function runQuestionOf({ values, positionals }: Arguments): RunQuestion | null {
   }
   const [other, ...more] = positionals;
   if (other === undefined || more.length > 0) throw new UsageError('which two? --diff <run> <run>');
-  return { runs, show, replay, diff: [diff, other], json };
+  return { runs, show, replay, diff: [runIdOf(diff), runIdOf(other)], json };
+}
+
+function runIdOf(text: string): RunId {
+  const id = parseRunId(text);
+  if (id === null) throw new UsageError(`"${text}" is not the id of a run`);
+  return id;
 }
 
 async function exportCommand(

@@ -1,3 +1,4 @@
+import type { RunId } from '../platform/ids.ts';
 import type { Program } from '../compose.ts';
 import { formatReport } from '../reconciliation/report/format-report.ts';
 import { formatDifference, formatRuns } from '../reconciliation/report/format-runs.ts';
@@ -7,9 +8,9 @@ import { latestRuns } from '../reconciliation/report/runs.sql.ts';
 /** What is asked of earlier runs. Exactly one of the four is given. */
 export type RunQuestion = {
   runs: boolean;
-  show: string | undefined;
-  replay: string | undefined;
-  diff: readonly [string, string] | undefined;
+  show: RunId | undefined;
+  replay: RunId | undefined;
+  diff: readonly [RunId, RunId] | undefined;
   json: boolean;
 };
 

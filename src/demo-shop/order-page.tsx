@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import type { OrderId } from '../platform/ids.ts';
 import type { Order } from '../orders/order.ts';
 import { Frame } from './frame.tsx';
 import { SHOP } from './identity.ts';
@@ -63,7 +64,7 @@ function Watch(): VNode {
   );
 }
 
-type PayAgainProps = { orderId: string; pay: NonNullable<Standing['pay']> };
+type PayAgainProps = { orderId: OrderId; pay: NonNullable<Standing['pay']> };
 
 /** The plain form that `POST /checkout` takes for an order that exists already. */
 function PayAgain({ orderId, pay }: PayAgainProps): VNode {
@@ -79,7 +80,7 @@ function PayAgain({ orderId, pay }: PayAgainProps): VNode {
   );
 }
 
-function Help({ orderId }: { orderId: string }): VNode {
+function Help({ orderId }: { orderId: OrderId }): VNode {
   return (
     <section class="help-box" aria-labelledby="help-heading">
       <h2 id="help-heading">Whom to ask</h2>

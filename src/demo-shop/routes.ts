@@ -5,7 +5,7 @@ import type { Catalogue } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
 import { findOrder } from '../orders/orders.sql.ts';
 import type { Database } from '../platform/database/database.ts';
-import { ID_PATTERN } from '../platform/ids.ts';
+import { parseOrderId, type OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem } from '../platform/problem.ts';
@@ -22,7 +22,7 @@ export type ShopRoutesParts = {
   /** The order that a browser was sent away with, by its cookies; null when there is none, or it is paid by now. */
   openOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
   /** What was decided about an order under review; null while anything of it is undecided. */
-  decisionsAbout?: (orderId: string) => Promise<readonly ReviewDecision[] | null>;
+  decisionsAbout?: (orderId: OrderId) => Promise<readonly ReviewDecision[] | null>;
   /** Whether the key behind the shop is a test key. Undefined: the shop page does not promise that it is. */
   mode?: Mode;
 };
@@ -41,8 +41,8 @@ export type DemoShopParts = {
 export function demoShop({ database, catalogue, mode, isOpen, readsPerMinute }: DemoShopParts): Router {
   const router = Router();
   const limitPages = limitReads(readsPerMinute);
-  const orderById = async (id: string): Promise<Order | null> => {
-    const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
+  const orderById = async (id: OrderId | null): Promise<Order | null> => {
+    const order = id === null ? null : await findOrder(database, id);
     return order?.mode === mode ? order : null;
   };
   router.use('/shop', (req, res, next) => {
@@ -54,9 +54,9 @@ export function demoShop({ database, catalogue, mode, isOpen, readsPerMinute }: 
     '/shop',
     shopRoutes({
       catalogue: isOpen ? catalogue : null,
-      findOrder: orderById,
+      findOrder: (text) => orderById(parseOrderId(text)),
       openOrderOf: async (cookies) => {
-        const order = await orderById(openOrderIn(cookies) ?? '');
+        const order = await orderById(openOrderIn(cookies));
         return order?.status === 'pending' ? order : null;
       },
       decisionsAbout: (orderId) => decisionsAbout(database, orderId),

@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database/database.ts';
 import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/poller/poller.ts';
+import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -50,7 +51,7 @@ export type DeliveryParts = {
  * A release as it would be recorded now. Its id is the order's: a database restored from a backup has forgotten what was
  * delivered since, releases again, and the receiver still knows the id. A random one would give the value twice.
  */
-export function planRelease(receiver: Receiver | null, orderId: string): ReleasePlan {
+export function planRelease(receiver: Receiver | null, orderId: OrderId): ReleasePlan {
   return { id: `rel_${orderId}`, delivery: receiver === null ? 'unneeded' : 'waiting' };
 }
 

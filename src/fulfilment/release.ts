@@ -1,4 +1,6 @@
 import type { OrderLine } from '../orders/order.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
+import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 
@@ -13,13 +15,14 @@ export type ReleasePlan = {
 /** A paid order whose value is due: what the receiver gets to know. */
 export type Release = {
   id: string;
-  orderId: string;
+  orderId: OrderId;
   externalId: string | null;
-  reference: string;
+  reference: Reference;
   total: Money;
   mode: Mode;
   paidAt: Date;
   lines: OrderLine[];
+  details: ShopperDetails;
   /** All of this as JSON, as FULFILMENT_URL gets it: the same text at every attempt. */
   message: string;
 };

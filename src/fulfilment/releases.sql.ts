@@ -1,5 +1,6 @@
 import type { OrderLine } from '../orders/order.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Release } from './release.ts';
 
@@ -28,7 +29,7 @@ const CLAIM: Statement = {
       RETURNING r.*
     )
     SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId", c.reference, c.amount, c.currency, c.mode,
-      o.paid_at AS "paidAt", c.attempts, c.message, extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec",
+      o.paid_at AS "paidAt", o.shopper_details AS details, c.attempts, c.message, extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec",
       (SELECT coalesce(json_agg(json_build_object('sku', l.sku, 'description', l.description,
          'unitAmount', l.unit_amount::text, 'quantity', l.quantity) ORDER BY l.position), '[]')
        FROM order_lines l WHERE l.order_id = c.order_id) AS lines
@@ -122,8 +123,8 @@ export async function markUndelivered(
 /** A release that its receiver does not have yet, as a person sees it. */
 export type Undelivered = {
   id: string;
-  orderId: string;
-  reference: string;
+  orderId: OrderId;
+  reference: Reference;
   /** Minor units. */
   amount: bigint;
   currency: string;

@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../platform/clock.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { createBreaker } from './traffic/circuit-breaker.ts';
@@ -25,7 +26,7 @@ export type Gateway = {
    * @throws {GatewayUnavailable} {@link GatewayKeyRefused}
    */
   verify(
-    reference: string,
+    reference: Reference,
     expectedCurrency: string,
     deadline: VerifyDeadline,
     urgency?: Urgency,
@@ -155,7 +156,7 @@ function createAddressWatch(logger: Logger) {
   let misconfigured: string | null = null;
   return {
     misconfigured: () => misconfigured,
-    note: (reference: string, result: InitializeResult): void => {
+    note: (reference: Reference, result: InitializeResult): void => {
       if (result.outcome === 'opened') misconfigured = null;
       if (result.outcome !== 'ambiguous' || result.misconfigured === undefined) return;
       ({ misconfigured } = result);

@@ -1,3 +1,4 @@
+import type { Reference } from '../platform/ids.ts';
 import { formatMajor, type Money } from '../platform/money.ts';
 import { acceptCheckoutUrl, unlistedHostIn, type CheckoutUrlRule } from './checkout-url.ts';
 import { isFailedEnvelope } from './records/envelope.ts';
@@ -13,7 +14,7 @@ import { ClientError } from './http/client-error.ts';
 export type InitializeRequest = {
   email: string;
   money: Money;
-  reference: string;
+  reference: Reference;
   redirectUrl: string;
   /** Milliseconds for the call when less than the usual 10 s are left. */
   withinMs?: number;

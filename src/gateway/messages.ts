@@ -1,10 +1,11 @@
+import type { Reference } from '../platform/ids.ts';
 /** The service's own words and addresses, as its reference shows them. Nothing outside this folder knows them. */
 
 export const INITIALIZE_PATH = '/v1/transactions/initialize';
 export const HISTORY_PATH = '/v1/transactions/history';
 
 /** @param reference one of ours: checked against our own grammar, so it needs no escaping and cannot climb a path */
-export function verifyPath(reference: string): string {
+export function verifyPath(reference: Reference): string {
   return `/v1/transactions/verify/${reference}`;
 }
 
@@ -13,7 +14,7 @@ export type InitializeMessage = {
   email: string;
   amount: string;
   localCurrency: string;
-  reference: string;
+  reference: Reference;
   redirectUrl: string;
 };
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Reference } from '../platform/ids.ts';
 import { callKeyBeside, isFailedCall } from './records/envelope.ts';
 import { mayBeJson } from './http/content-type.ts';
 import type { Dialect } from './dialect/dialect.ts';
@@ -44,7 +45,7 @@ export const NOBODY_WAITS: VerifyDeadline = { headersMs: 8_000, totalMs: 10_000 
 export async function verify(
   client: Client,
   dialect: Dialect,
-  reference: string,
+  reference: Reference,
   expectedCurrency: string,
   deadline: VerifyDeadline,
 ): Promise<VerifyAnswer> {

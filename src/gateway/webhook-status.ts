@@ -1,3 +1,4 @@
+import type { Reference } from '../platform/ids.ts';
 import type { Dialect } from './dialect/dialect.ts';
 import { classOf, type StatusClass } from './records/evidence.ts';
 import { at, firstAt, readJson, stringOf, type Json } from './dialect/json-pointer.ts';
@@ -6,7 +7,7 @@ import { at, firstAt, readJson, stringOf, type Json } from './dialect/json-point
  * What a webhook about `reference` says of its payment, in our words: its record is the object in which the reference stands, read with
  * verify's pointers. Null when it says nothing that we know. Nothing here is believed: it is compared with what verify says.
  */
-export function readWebhookWord(body: Buffer, reference: string, dialect: Dialect): StatusClass | null {
+export function readWebhookWord(body: Buffer, reference: Reference, dialect: Dialect): StatusClass | null {
   const document = documentOf(body);
   const pointer = dialect.webhook.reference.find((one) => stringOf(at(document, one)) === reference);
   if (pointer === undefined) return null;

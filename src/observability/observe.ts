@@ -5,6 +5,7 @@ import type { Receiver } from '../fulfilment/release.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { LoopWatch } from '../platform/poller/poller.ts';
 import { traceLoops } from '../platform/tracing/loops.ts';
 import { traceDatabase } from '../platform/tracing/statements.ts';
@@ -33,7 +34,7 @@ type Traced = {
   comeBack(comeBack: ReturnFromCheckout): ReturnFromCheckout;
   webhooks(receive: ReceiveWebhook): ReceiveWebhook;
   /** Around the ring that says: the payment which a webhook named is due. */
-  hint(ring: () => void): (reference: string | null) => void;
+  hint(ring: () => void): (reference: Reference | null) => void;
   reconcile(reconcile: Reconcile): Reconcile;
   step?: WatchStep;
   loops?: LoopWatch;

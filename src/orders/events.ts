@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { sleep } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Problem } from '../platform/problem.ts';
 import { viewOf } from './order-view.ts';
@@ -31,7 +32,7 @@ const MAX_LOOKS = 600;
 const COMMENT_EVERY_LOOKS = 15;
 const TRY_AGAIN_SEC = 30;
 
-type Reader = { orderId: string; address: string; res: Response; sent: OrderStatus; looks: number };
+type Reader = { orderId: OrderId; address: string; res: Response; sent: OrderStatus; looks: number };
 
 type Parts = {
   db: Queryable;

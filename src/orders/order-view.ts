@@ -10,13 +10,17 @@ const currency = z.string().describe('ISO 4217 code');
 
 /** An order as anybody who knows its id may see it: no e-mail, nothing of how it is paid but the reference. */
 export const orderView = z.strictObject({
-  orderId: z.string(),
+  orderId: z.string().brand<'OrderId'>(),
   status: z.enum(ORDER_STATUSES),
   amount: money,
   currency,
   lines: z.array(z.strictObject({ description: z.string(), unitAmount: money, quantity: z.int() })),
   paidAt: z.iso.datetime().nullable(),
-  reference: z.string().nullable().describe('Of the payment that paid the order, else of the latest one'),
+  reference: z
+    .string()
+    .brand<'Reference'>()
+    .nullable()
+    .describe('Of the payment that paid the order, else of the latest one'),
 });
 export type OrderView = z.output<typeof orderView>;
 

@@ -1,5 +1,7 @@
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
+import type { ShopperDetails } from './shopper-details.ts';
 
 /**
  * Where an order stands, as everybody may see it.
@@ -16,15 +18,16 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 export type OrderLine = { sku: string | null; description: string; unitAmount: bigint; quantity: number };
 
 export type Order = {
-  id: string;
+  id: OrderId;
   externalId: string | null;
   mode: Mode;
   status: OrderStatus;
   total: Money;
   lines: OrderLine[];
+  details: ShopperDetails;
   paidAt: Date | null;
   /** Of the payment that paid the order, else of the latest one; null when there was none yet. */
-  reference: string | null;
+  reference: Reference | null;
 };
 
 /** The largest total an order may have, in minor units: 15 digits are exact in every service's JSON number. */

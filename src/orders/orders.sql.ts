@@ -1,7 +1,9 @@
 import type { Database, Queryable, Statement } from '../platform/database/database.ts';
 import { gather } from '../platform/batcher.ts';
+import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Order, OrderLine, OrderStatus } from './order.ts';
+import type { ShopperDetails } from './shopper-details.ts';
 
 export type ProductRow = {
   sku: string;
@@ -59,6 +61,7 @@ const ORDER: Statement = {
   name: 'order-with-lines',
   text: `
     SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
+      o.shopper_details AS details,
       coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
         (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
       (SELECT json_agg(json_build_object('sku', l.sku, 'description', l.description,
@@ -74,7 +77,7 @@ type OrderRow = Omit<Order, 'total' | 'lines'> & {
   lines: (Omit<OrderLine, 'unitAmount'> & { unitAmount: string })[] | null;
 };
 
-export async function findOrder(db: Queryable, id: string): Promise<Order | null> {
+export async function findOrder(db: Queryable, id: OrderId): Promise<Order | null> {
   const [row] = await db.query<OrderRow>(ORDER, [id]);
   if (row === undefined) return null;
   const { amount, currency, lines, ...order } = row;
@@ -85,8 +88,8 @@ export async function findOrder(db: Queryable, id: string): Promise<Order | null
   };
 }
 
-export const findOrderStatus: (db: Queryable, id: string) => Promise<OrderStatus | null> = gather({
-  run: async (db, ids: readonly string[]) => {
+export const findOrderStatus: (db: Queryable, id: OrderId) => Promise<OrderStatus | null> = gather({
+  run: async (db, ids: readonly OrderId[]) => {
     const statuses = await findOrderStatuses(db, [...ids]);
     return ids.map((id) => statuses.get(id) ?? null);
   },
@@ -99,13 +102,13 @@ const ORDER_STATUSES: Statement = {
 };
 
 /** The same for many orders at once, by id. */
-export async function findOrderStatuses(db: Queryable, ids: string[]): Promise<Map<string, OrderStatus>> {
-  const rows = await db.query<{ id: string; status: OrderStatus | null }>(ORDER_STATUSES, [ids]);
+export async function findOrderStatuses(db: Queryable, ids: OrderId[]): Promise<Map<OrderId, OrderStatus>> {
+  const rows = await db.query<{ id: OrderId; status: OrderStatus | null }>(ORDER_STATUSES, [ids]);
   return new Map(rows.flatMap(({ id, status }) => (status === null ? [] : [[id, status] as const])));
 }
 
 export type NewOrder = {
-  id: string;
+  id: OrderId;
   externalId: string | null;
   mode: Mode;
   email: string;
@@ -114,14 +117,15 @@ export type NewOrder = {
   lines: readonly OrderLine[];
   /** A configured address; null: the first one. */
   returnUrl: string | null;
+  details: ShopperDetails;
 };
 
 /** Writes an order that somebody else priced. @returns false when its `externalId` is taken */
 export async function insertOrder(db: Queryable, order: NewOrder): Promise<boolean> {
   const rows = await db.query(
     `WITH placed AS (
-       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url)
-       VALUES ($1, $2, $3, $4, $5, $6, $11)
+       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url, shopper_details)
+       VALUES ($1, $2, $3, $4, $5, $6, $11, $12)
        ON CONFLICT (mode, external_id) DO NOTHING RETURNING *
      ), given AS (
        SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
@@ -144,13 +148,14 @@ export async function insertOrder(db: Queryable, order: NewOrder): Promise<boole
       order.currency,
       ...lineColumns(order.lines),
       order.returnUrl,
+      order.details,
     ],
   );
   return rows.length === 1;
 }
 
 /** The address that was chosen for the shopper's return; null: none was. */
-export async function findReturnUrl(db: Queryable, id: string): Promise<string | null> {
+export async function findReturnUrl(db: Queryable, id: OrderId): Promise<string | null> {
   const [row] = await db.query<{ returnUrl: string | null }>(
     'SELECT return_url AS "returnUrl" FROM orders WHERE id = $1',
     [id],

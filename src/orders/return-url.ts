@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId } from '../platform/ids.ts';
 import { Problem } from '../platform/problem.ts';
 import { findReturnUrl } from './orders.sql.ts';
 
@@ -24,7 +25,7 @@ export function listedReturnUrl(given: string | undefined, listed: ReturnUrls): 
  * taken off the list since is no longer redirected to.
  * @returns null: none is configured
  */
-export async function returnUrlOf(db: Queryable, orderId: string, listed: ReturnUrls): Promise<URL | null> {
+export async function returnUrlOf(db: Queryable, orderId: OrderId, listed: ReturnUrls): Promise<URL | null> {
   const [first = null] = listed;
   if (listed.length < 2) return first;
   const chosen = await findReturnUrl(db, orderId);

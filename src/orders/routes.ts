@@ -3,7 +3,7 @@ import express, { Router, type RequestHandler } from 'express';
 import { bearerToken, isSecret } from '../platform/bearer.ts';
 import { clientNetwork } from '../platform/client-network.ts';
 import type { Database } from '../platform/database/database.ts';
-import { ID_PATTERN, newId } from '../platform/ids.ts';
+import { newOrderId, parseOrderId } from '../platform/ids.ts';
 import { limitGuesses, type GuessLimit } from '../platform/guess-limit.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -69,7 +69,7 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
       if (req.body === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON.' });
       const input = readOrderInput(req.body);
       const returnUrl = listedReturnUrl(input.returnUrl, parts.returnUrls);
-      const order = { ...input, returnUrl, id: newId(), mode: parts.mode, amount: totalOf(input.lines) };
+      const order = { ...input, returnUrl, id: newOrderId(), mode: parts.mode, amount: totalOf(input.lines) };
       if (!(await insertOrder(database, order))) throw new Problem('external-id-taken');
       res.status(201).json(viewOf(await known(parts, order.id)));
     });
@@ -78,8 +78,9 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
 }
 
 /** Unknown and malformed ids, and those of the other mode, get the same answer: nobody learns which orders exist. */
-async function known({ database, mode }: OrderRoutesParts, orderId: string): Promise<Order> {
-  const order = ID_PATTERN.test(orderId) ? await findOrder(database, orderId) : null;
+async function known({ database, mode }: OrderRoutesParts, text: string): Promise<Order> {
+  const orderId = parseOrderId(text);
+  const order = orderId === null ? null : await findOrder(database, orderId);
   if (order?.mode !== mode) throw new Problem('not-found');
   return order;
 }

@@ -4,6 +4,7 @@ import { parseMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
 import { fieldErrors } from '../platform/validation.ts';
 import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
+import { shopperDetails, type ShopperDetails } from './shopper-details.ts';
 
 // PostgreSQL takes no NUL in a text, and nobody wants the other control characters in one.
 const text = z.string().regex(/^\P{Cc}+$/u, 'must be text without control characters');
@@ -27,6 +28,7 @@ export const orderInput = z.strictObject({
   currency: z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE),
   lines: z.array(line).min(1).max(500),
   returnUrl: z.string().max(2_048).optional(),
+  ...shopperDetails.shape,
 });
 
 export type OrderInput = {
@@ -35,6 +37,7 @@ export type OrderInput = {
   currency: string;
   lines: OrderLine[];
   returnUrl: string | undefined;
+  details: ShopperDetails;
 };
 
 /** Reads the prices of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
@@ -53,7 +56,7 @@ export function readOrderInput(body: unknown): OrderInput {
     return { sku: null, description, unitAmount: minor, quantity };
   });
   if (totalOf(lines) > MAX_TOTAL) throw invalid('lines', 'the total is too large');
-  return { externalId, email, currency, lines, returnUrl };
+  return { externalId, email, currency, lines, returnUrl, details: shopperDetails.parse(parsed.data) };
 }
 
 function invalid(path: string, message: string): Problem {

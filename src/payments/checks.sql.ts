@@ -1,5 +1,6 @@
 import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, gather } from '../platform/batcher.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Payment } from './payment.ts';
 import { LOCK_ORDER } from './lock-order.ts';
@@ -75,14 +76,14 @@ export type HintedPayment = Payment & {
  */
 export function hintAndClaim(
   db: Queryable,
-  reference: string,
+  reference: Reference,
   mode: Mode,
   { mayClaim = true, isTrusted = false }: { mayClaim?: boolean; isTrusted?: boolean } = {},
 ): Promise<HintedPayment | null> {
   return hint(db, { reference, mode, may_claim: mayClaim, is_trusted: isTrusted });
 }
 
-type Hint = { reference: string; mode: Mode; may_claim: boolean; is_trusted: boolean };
+type Hint = { reference: Reference; mode: Mode; may_claim: boolean; is_trusted: boolean };
 const hint = gather<Hint, HintedPayment | null>({
   // Each is a hint of its own.
   keyOf: ({ reference }) => reference,
@@ -91,7 +92,7 @@ const hint = gather<Hint, HintedPayment | null>({
 });
 
 /** A payment that was certainly never sent, and now never will be. */
-export async function expireUnsent(db: Queryable, reference: string): Promise<void> {
+export async function expireUnsent(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
     `WITH held AS (
        SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
@@ -105,7 +106,7 @@ export async function expireUnsent(db: Queryable, reference: string): Promise<vo
 }
 
 /** The process that was sending a payment has died, and the service cannot be asked: it may know the payment or not. */
-export async function doubtSending(db: Queryable, reference: string): Promise<void> {
+export async function doubtSending(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
     `WITH held AS (
        SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
@@ -134,7 +135,7 @@ const POSTPONE: Statement = {
  */
 export async function postponeCheck(
   db: Queryable,
-  reference: string,
+  reference: Reference,
   pauseSec: number,
   notBeforeSec: number | null,
 ): Promise<void> {
@@ -147,7 +148,7 @@ const BEING_CHECKED: Statement = {
 };
 
 /** Whether somebody holds the payment for a check. */
-export async function isBeingChecked(db: Queryable, reference: string): Promise<boolean> {
+export async function isBeingChecked(db: Queryable, reference: Reference): Promise<boolean> {
   return (await db.query(BEING_CHECKED, [reference])).length === 1;
 }
 
@@ -164,7 +165,7 @@ const TAKE: Statement = {
  * Leases a payment that is to be checked although it is not due: an answer that another check waits for would otherwise be
  * written after this one's. @returns null while another check holds it, or when the mode has no such payment
  */
-export async function takeForCheck(db: Queryable, reference: string, mode: Mode): Promise<Payment | null> {
+export async function takeForCheck(db: Queryable, reference: Reference, mode: Mode): Promise<Payment | null> {
   return (await db.query<Payment>(TAKE, [reference, mode]))[0] ?? null;
 }
 
@@ -174,6 +175,6 @@ const LET_GO: Statement = {
 };
 
 /** Ends the lease of {@link takeForCheck} where nothing was recorded. What is recorded ends it by itself. */
-export async function letGo(db: Queryable, reference: string): Promise<void> {
+export async function letGo(db: Queryable, reference: Reference): Promise<void> {
   await db.query(LET_GO, [reference]);
 }

@@ -1,6 +1,7 @@
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, gather } from '../platform/batcher.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Decision } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
@@ -21,17 +22,17 @@ const LOAD: Statement = {
 };
 
 /** A payment of this mode; one of the other mode is as unknown as one that does not exist. */
-export function loadPayment(db: Queryable, reference: string, mode: Mode): Promise<Payment | null> {
+export function loadPayment(db: Queryable, reference: Reference, mode: Mode): Promise<Payment | null> {
   return load(db, { reference, mode });
 }
 
-const load = gather<{ reference: string; mode: Mode }, Payment | null>({
+const load = gather<{ reference: Reference; mode: Mode }, Payment | null>({
   run: (db, items) => db.query<Payment>(LOAD, [asRows(items), items[0]?.mode]).then(byReference(items)),
 });
 
 /** Each item's row, where there is one. */
-export function byReference<Row extends { reference: string }>(
-  items: readonly { reference: string }[],
+export function byReference<Row extends { reference: Reference }>(
+  items: readonly { reference: Reference }[],
 ): (rows: readonly Row[]) => (Row | null)[] {
   return (rows) => {
     const found = new Map(rows.map((row) => [row.reference, row]));
@@ -74,7 +75,7 @@ const record = gather<Recorded, boolean>({
   maxInFlight: 1,
   run: async (db, items) => {
     const mode = items[0]?.settlement.payment.mode;
-    const rows = await db.query<{ reference: string }>(RECORD, [asRows(items.map(rowOf)), mode]);
+    const rows = await db.query<{ reference: Reference }>(RECORD, [asRows(items.map(rowOf)), mode]);
     const written = new Set(rows.map(({ reference }) => reference));
     return items.map(({ settlement }) => written.has(settlement.payment.reference));
   },

@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { NOBODY_WAITS, PERSON_WAITS, type VerifyAnswer } from '../gateway/verify.ts';
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { decide, type Decision, type VerificationOutcome } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
@@ -23,7 +24,7 @@ export type SettleParts = {
   database: Database;
   gateway: Gateway;
   /** How a release of that order would be delivered now. */
-  planRelease: (orderId: string) => ReleasePlan;
+  planRelease: (orderId: OrderId) => ReleasePlan;
   /** Called after a release was recorded: its delivery is due. */
   onReleased: () => void;
   /** Called when a payment shows money in another unit than was asked for: a person should know at once. */

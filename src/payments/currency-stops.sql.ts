@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
@@ -10,7 +11,7 @@ export function isStoppedSql(mode: string, currency: string): string {
     WHERE s.mode = ${mode} AND s.currency = ${currency} AND s.released_at IS NULL)`;
 }
 
-export type StoppedCurrency = { currency: string; reference: string; stoppedAt: Date };
+export type StoppedCurrency = { currency: string; reference: Reference; stoppedAt: Date };
 
 /** Currencies whose new checkouts are stopped, and the payment that gave the alarm. */
 export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCurrency[]> {

@@ -1,8 +1,9 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 export type AskRequest = {
-  reference: string;
+  reference: Reference;
   by: string;
   note: string;
   /** The webhook that is acted upon again, where it is one. */
@@ -10,8 +11,8 @@ export type AskRequest = {
 };
 
 /** Writes into the order's story that a person asks. @returns the order's id, or null when the payment is not ours */
-export async function noteAsking(db: Queryable, mode: Mode, ask: AskRequest): Promise<string | null> {
-  const [row] = await db.query<{ orderId: string }>(
+export async function noteAsking(db: Queryable, mode: Mode, ask: AskRequest): Promise<OrderId | null> {
+  const [row] = await db.query<{ orderId: OrderId }>(
     `INSERT INTO journal (order_id, event, reference, cause, detail)
      SELECT order_id, 'check-asked', reference, 'operator:' || $3, jsonb_strip_nulls(jsonb_build_object('note', $4::text, 'webhook', $5::text))
      FROM payments WHERE reference = $1 AND mode = $2

@@ -1,4 +1,5 @@
 import type { OrderStatus } from '../orders/order.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
@@ -17,8 +18,8 @@ export type PaymentStatus =
 
 /** A payment as settlement needs it: what is expected, and where it and its order stand. */
 export type Payment = {
-  reference: string;
-  orderId: string;
+  reference: Reference;
+  orderId: OrderId;
   mode: Mode;
   amount: bigint;
   currency: string;

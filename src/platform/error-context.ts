@@ -1,5 +1,6 @@
+import type { OrderId, Reference } from './ids.ts';
 /** Which payment and order something is about, as log lines name them. */
-export type Story = { reference?: string | undefined; orderId?: string | undefined };
+export type Story = { reference?: Reference | undefined; orderId?: OrderId | undefined };
 
 const stories = new WeakMap<object, Story>();
 

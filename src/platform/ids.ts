@@ -1,4 +1,12 @@
 import { customAlphabet } from 'nanoid';
+import type { z } from 'zod';
+
+/** Names an order. A plain text, and another type than the other ids: one cannot be passed for another. */
+export type OrderId = string & z.$brand<'OrderId'>;
+/** Names a payment, here and at the service. What we raise of the service's records may carry one that we never made. */
+export type Reference = string & z.$brand<'Reference'>;
+/** Names a run of reconciliation. */
+export type RunId = string & z.$brand<'RunId'>;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -9,5 +17,29 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
  */
 export const newId: () => string = customAlphabet(ALPHABET, 24);
 
+export const newOrderId = (): OrderId => newId() as OrderId;
+export const newReference = (): Reference => newId() as Reference;
+export const newRunId = (): RunId => `run_${newId()}` as RunId;
+
 /** What {@link newId} makes. Checked before an id from outside is put into a path or a query. */
 export const ID_PATTERN = /^[A-Za-z0-9]{24}$/;
+const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** An order id from outside: a route's parameter, a field. @returns null for what cannot be one */
+export function parseOrderId(value: unknown): OrderId | null {
+  return isText(value, ID_PATTERN) ? (value as OrderId) : null;
+}
+
+/** A payment's reference from outside. @returns null for what cannot be one of ours */
+export function parseReference(value: unknown): Reference | null {
+  return isText(value, ID_PATTERN) ? (value as Reference) : null;
+}
+
+/** A run's id from outside. @returns null for what cannot be one */
+export function parseRunId(value: unknown): RunId | null {
+  return isText(value, RUN_ID) ? (value as RunId) : null;
+}
+
+function isText(value: unknown, pattern: RegExp): value is string {
+  return typeof value === 'string' && pattern.test(value);
+}

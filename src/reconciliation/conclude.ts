@@ -1,5 +1,6 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { RunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { holdMoneyFound } from '../cases/suspense.sql.ts';
 import type { CashProof } from './report/balances.ts';
@@ -25,7 +26,7 @@ import type { Verified } from './verify-payments.ts';
 export type ConcludeParts = { gateway: Gateway; clock: Clock };
 
 export type Run = {
-  id: string;
+  id: RunId;
   startedAt: Date;
   session: Session;
   isDry: boolean;

@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** Payments that the list lacks, by the times at which they were written. */
@@ -55,7 +56,7 @@ export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange>
 export async function lostAnchors(
   db: Queryable,
   mode: Mode,
-  references: readonly string[],
+  references: readonly Reference[],
 ): Promise<{ oldest: Date | null; newest: Date | null } | null> {
   const [row] = await db.query<{ oldest: Date | null; newest: Date | null }>(
     `SELECT min(p.created_at) AS oldest, max(p.created_at) AS newest

@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** Each entry locks its order until the transaction ends, and a transaction has room for some thousand locks. */
@@ -22,7 +23,7 @@ const TELL = `
  * Writes into the journals of their orders what this run's findings say, where that is new: an amount that is changed by
  * other means afterwards contradicts it. Call it behind the transaction that raised them; it may be called again.
  */
-export async function journalFindings(db: Queryable, mode: Mode, runId: string): Promise<void> {
+export async function journalFindings(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
   for (let after: bigint | null = 0n; after !== null;) {
     const [row]: { last: bigint | null }[] = await db.query<{ last: bigint | null }>(TELL, [
       mode,

@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { SeenFinding } from '../cases/findings-list.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
@@ -19,7 +20,7 @@ const NOT_RESOLVED = `NOT EXISTS (
  * Raises what this run sees: an open finding is seen again, and one that was closed starts a new row that points at the
  * old one, which stays as it was. What came back gets no second grace.
  */
-export async function raiseFindings(db: Queryable, mode: Mode, runId: string): Promise<void> {
+export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
   await db.query(
     `INSERT INTO findings (mode, class, reference, order_id, currency, expected, actual, evidence,
        first_run_id, last_run_id, reopens, raised_at)
@@ -56,7 +57,7 @@ const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE
 export async function closeUnseen(
   db: Queryable,
   mode: Mode,
-  runId: string,
+  runId: RunId,
   { sawAll, sawCash }: Sight,
 ): Promise<void> {
   await db.query(
@@ -104,8 +105,8 @@ export async function countFindings(db: Queryable, mode: Mode): Promise<FindingC
 export async function newlyRaised(
   db: Queryable,
   mode: Mode,
-  runId: string,
-): Promise<{ id: bigint; class: ReconciliationClass; reference: string; orderId: string | null }[]> {
+  runId: RunId,
+): Promise<{ id: bigint; class: ReconciliationClass; reference: Reference; orderId: OrderId | null }[]> {
   return db.query(
     `SELECT id, class, reference, order_id AS "orderId" FROM findings
      WHERE mode = $1 AND last_run_id = $2 AND raised_at = now() AND closed_at IS NULL ORDER BY id`,

@@ -1,7 +1,7 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
-import { newId } from '../platform/ids.ts';
+import { newRunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Settle } from '../payments/confirm.ts';
@@ -73,7 +73,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
   return async (options) => {
     const session = await openSession(database, gateway.mode);
     if (session === null) throw new ReconciliationRunningError();
-    const id = `run_${newId()}`;
+    const id = newRunId();
     const run: Run = {
       id,
       startedAt: clock.now(),

@@ -1,5 +1,6 @@
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { sleep, systemClock } from '../platform/clock.ts';
@@ -10,7 +11,7 @@ import type { Settle } from '../payments/confirm.ts';
 import type { Progress } from './progress.ts';
 
 export type Verified = {
-  answers: { reference: string; hasReleased: boolean; outcome: VerificationOutcome }[];
+  answers: { reference: Reference; hasReleased: boolean; outcome: VerificationOutcome }[];
   /** Why some could not be asked; null when all were. */
   problem: string | null;
 };
@@ -35,7 +36,7 @@ const POLL_MS = 200;
  */
 export async function verifyPayments(
   { database, mode, settle, logger, concurrency }: VerifyParts,
-  references: readonly string[],
+  references: readonly Reference[],
   onProgress?: (progress: Progress) => void,
   signal?: AbortSignal,
 ): Promise<Verified> {
@@ -45,7 +46,7 @@ export async function verifyPayments(
   let failures = 0;
   let isOver = false;
 
-  async function ask(reference: string): Promise<void> {
+  async function ask(reference: Reference): Promise<void> {
     const payment = await take({ database, mode }, reference, signal);
     if (payment === null) {
       problem = 'not every payment could be verified: another check of one does not end';
@@ -88,7 +89,7 @@ export async function verifyPayments(
 /** Waits until no other check holds the payment: the answer that was asked for first is written first. */
 async function take(
   { database, mode }: Pick<VerifyParts, 'database' | 'mode'>,
-  reference: string,
+  reference: Reference,
   signal: AbortSignal | undefined,
 ): Promise<Payment | null> {
   const beganAt = systemClock.elapsedMs();

@@ -1,13 +1,15 @@
 import { findOrder } from '../orders/orders.sql.ts';
 import type { Order } from '../orders/order.ts';
+import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Database } from '../platform/database/database.ts';
+import type { OrderId } from '../platform/ids.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { headOf, proofOf, type ChainHead } from './integrity.sql.ts';
 import { orderIdOf, paymentsOf, storyOf, type PaymentStanding, type StoryEvent } from './timeline.sql.ts';
 
 /** One order's whole story as data. Amounts inside of `story` are in minor units, as the rows have them. */
 export type Dossier = {
-  orderId: string;
+  orderId: OrderId;
   externalId: string | null;
   status: string;
   /** In major units. */
@@ -15,6 +17,7 @@ export type Dossier = {
   currency: string;
   mode: string;
   lines: { description: string; quantity: number }[];
+  details: ShopperDetails;
   payments: PaymentStanding[];
   story: StoryEvent[];
   journal: ChainHead;
@@ -54,7 +57,7 @@ export async function explain(database: Database, name: string): Promise<Explana
   return { text: textOf(order, dossier), dossier, isIntact: dossier.contradictions.length === 0 };
 }
 
-function headingOf({ id, externalId, status, total, mode, lines }: Order) {
+function headingOf({ id, externalId, status, total, mode, lines, details }: Order) {
   return {
     orderId: id,
     externalId,
@@ -63,6 +66,7 @@ function headingOf({ id, externalId, status, total, mode, lines }: Order) {
     currency: total.currency,
     mode,
     lines: lines.map(({ description, quantity }) => ({ description, quantity })),
+    details,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from '../platform/database/database.ts';
+import type { OrderId } from '../platform/ids.ts';
 import { goneOrders, orderIdsAfter, proofOf, type Contradiction } from './integrity.sql.ts';
 
 /** What a look at all orders came to. `older`: orders that an older version placed, without digests of their rows. */
@@ -30,7 +31,7 @@ export async function checkIntegrity(
     all.contradictions += found.length;
     for (const one of found) await onFound(one);
   };
-  for (let after = ''; ;) {
+  for (let after: OrderId | '' = ''; ;) {
     signal?.throwIfAborted();
     const ids = await orderIdsAfter(database, after, ORDERS_AT_ONCE);
     const last = ids.at(-1);

@@ -1,4 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Verdict } from '../cases/classes.ts';
 
@@ -56,7 +57,7 @@ export async function openSuspenseSums(db: Queryable, mode: Mode): Promise<OpenW
 }
 
 /** How the last finished run ended, and how long ago. */
-export type LastRun = { id: string; verdict: Verdict; finishedAt: Date; agoSec: number };
+export type LastRun = { id: RunId; verdict: Verdict; finishedAt: Date; agoSec: number };
 
 export async function lastRun(db: Queryable, mode: Mode): Promise<LastRun | null> {
   const [row] = await db.query<LastRun>(

@@ -1,8 +1,9 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 
 /** The order that an order id, a payment reference or, after those, a shop's own (external) id names. */
-export async function orderIdOf(db: Queryable, name: string): Promise<string | null> {
-  const [row] = await db.query<{ id: string }>(
+export async function orderIdOf(db: Queryable, name: string): Promise<OrderId | null> {
+  const [row] = await db.query<{ id: OrderId }>(
     `SELECT id FROM (
        SELECT id, 1 AS rank, created_at FROM orders WHERE id = $1
        UNION ALL SELECT order_id, 2, created_at FROM payments WHERE reference = $1
@@ -15,7 +16,7 @@ export async function orderIdOf(db: Queryable, name: string): Promise<string | n
 
 /** Where a payment stands now, and how often anybody has looked. */
 export type PaymentStanding = {
-  reference: string;
+  reference: Reference;
   status: string;
   reason: string | null;
   checks: number;
@@ -23,7 +24,7 @@ export type PaymentStanding = {
   nextCheckAt: Date | null;
 };
 
-export function paymentsOf(db: Queryable, orderId: string): Promise<PaymentStanding[]> {
+export function paymentsOf(db: Queryable, orderId: OrderId): Promise<PaymentStanding[]> {
   return db.query(
     `SELECT reference, status, reason, checks, hints, next_check_at AS "nextCheckAt"
      FROM payments WHERE order_id = $1 ORDER BY created_at, reference`,
@@ -36,7 +37,7 @@ export type StoryEvent = {
   at: Date;
   source: 'journal' | 'key' | 'verification' | 'webhook' | 'suspense' | 'release' | 'finding';
   what: string;
-  reference: string | null;
+  reference: Reference | null;
   detail: string;
 };
 
@@ -89,7 +90,7 @@ const STORY = `
   FROM findings WHERE order_id = $1 AND closed_at IS NOT NULL`;
 
 /** Everything that happened, oldest first. */
-export function storyOf(db: Queryable, orderId: string): Promise<StoryEvent[]> {
+export function storyOf(db: Queryable, orderId: OrderId): Promise<StoryEvent[]> {
   return db.query(
     `SELECT at, source, what, reference, detail FROM (${STORY}) story ORDER BY at, rank, seq, detail`,
     [orderId],

@@ -4,7 +4,7 @@ import { firstAt, stringOf } from '../gateway/dialect/json-pointer.ts';
 import { isSignedBy } from '../gateway/webhook-signature.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database/database.ts';
-import { ID_PATTERN } from '../platform/ids.ts';
+import { parseReference, type Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
@@ -47,9 +47,9 @@ export type ReceiveParts = {
   /** Places for payments that this process checks at once. */
   reserve: Reserve<DuePayment>;
   /** Called when the payment that a webhook named has such a place. */
-  onClaimed: (reference: string | null) => void;
+  onClaimed: (reference: Reference | null) => void;
   /** Called when the payment that a webhook named became due, and has none. */
-  onDue: (reference: string | null) => void;
+  onDue: (reference: Reference | null) => void;
   logger: Logger;
 };
 
@@ -127,16 +127,13 @@ function tooMany(limit: Limit): WebhookReceipt {
 }
 
 /** The reference that the body names, if it fits our grammar. Null when the body is not JSON at all. */
-export function referenceIn(body: Buffer, dialect: Dialect): { reference: string | null } | null {
+export function referenceIn(body: Buffer, dialect: Dialect): { reference: Reference | null } | null {
   try {
     const document: unknown = JSON.parse(
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body),
     );
     if (typeof document !== 'object' || document === null || Array.isArray(document)) return null;
-    const ours = (value: unknown): string | null => {
-      const text = stringOf(value);
-      return text !== null && ID_PATTERN.test(text) ? text : null;
-    };
+    const ours = (value: unknown): Reference | null => parseReference(stringOf(value));
     return { reference: firstAt(document, dialect.webhook.reference, ours) };
   } catch {
     return null;

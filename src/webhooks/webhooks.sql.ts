@@ -1,5 +1,6 @@
 import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, createGatherer } from '../platform/batcher.ts';
+import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Reserve } from '../platform/poller/slots.ts';
 import { hintedSql, isFreeSql } from '../payments/hint.sql.ts';
@@ -14,7 +15,7 @@ export type ReceivedWebhook = {
   contentType: string;
   authenticity: 'signed' | 'unsigned';
   /** Fits our grammar, or null. Whether it is ours, the statement finds out. */
-  reference: string | null;
+  reference: Reference | null;
 };
 
 /** A service tells of a payment a few times. Whoever tells more, unsigned, only fills the disk; the hint counts anyway. */

@@ -6,6 +6,7 @@ import type { Decision } from '../../src/cases/decision.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';
+import { asReference } from '../support/ids.ts';
 import { eventually } from '../support/program.ts';
 
 /* What a person has decided about money holds against whatever the service says later, and against whoever writes. */
@@ -27,7 +28,7 @@ const items = async () =>
 const paid = (amount: string, currency = 'NGN') => ({ status: 'SUCCESS', amount, currency });
 
 async function load(reference: string): Promise<Payment> {
-  const payment = await loadPayment(desk.database, reference, 'test');
+  const payment = await loadPayment(desk.database, asReference(reference), 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
   return payment;
 }

@@ -4,6 +4,7 @@ import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { assignSuspense, openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';
+import { asReference } from '../support/ids.ts';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -28,7 +29,7 @@ const journalOf = (orderId: string) =>
 /** The service answers verify with this, and the one room looks at it. */
 async function look(reference: string, record: Partial<FakeTransaction>): Promise<void> {
   desk.service.verify.set(reference, { reference, ...record });
-  const payment = await loadPayment(desk.database, reference, 'test');
+  const payment = await loadPayment(desk.database, asReference(reference), 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
   await desk.settle(payment, 'webhook');
 }

@@ -3,6 +3,7 @@ import { createReturnFromCheckout } from '../../src/checkout/handle-return.ts';
 import { GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { asReference } from '../support/ids.ts';
 import { keepLines } from '../support/lines.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
@@ -118,10 +119,12 @@ describe('B1: the shopper’s wait', () => {
       logger: createLogger('silent'),
     });
     const [first, second, third, elsewhere] = orders.map(({ reference }) => reference);
-    const waiting = [first, second].map((reference) => comeBack(reference ?? '', true, '198.51.100.1'));
+    const waiting = [first, second].map((reference) =>
+      comeBack(asReference(reference ?? ''), true, '198.51.100.1'),
+    );
     await eventually(() => Promise.resolve(asked.length === 2));
-    await comeBack(third ?? '', true, '198.51.100.1');
-    waiting.push(comeBack(elsewhere ?? '', true, '203.0.113.9'));
+    await comeBack(asReference(third ?? ''), true, '198.51.100.1');
+    waiting.push(comeBack(asReference(elsewhere ?? ''), true, '203.0.113.9'));
     await eventually(() => Promise.resolve(asked.length === 3));
     expect(asked).toEqual([first, second, elsewhere]);
     expect(
@@ -129,7 +132,7 @@ describe('B1: the shopper’s wait', () => {
     ).toEqual([{ hints: 1 }]);
     letGo();
     await Promise.all(waiting);
-    await comeBack(third ?? '', true, '198.51.100.1');
+    await comeBack(asReference(third ?? ''), true, '198.51.100.1');
     expect(asked.at(-1)).toBe(third);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { RequestListener } from 'node:http';
 import { createStartCheckout } from '../../src/checkout/start-checkout.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { newId } from '../../src/platform/ids.ts';
+import { newId, newReference } from '../../src/platform/ids.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
 
@@ -202,7 +202,12 @@ describe('it is not tried again', () => {
       const parts = { store, catalogue, gateway, publicOrigin: () => shop.origin, onDue: () => undefined };
       const startCheckout = createStartCheckout({ ...parts, clock: systemClock, logger });
       const money = { amount: 100n, currency: 'NGN' };
-      const request = { email: 'ada@example.com', money, reference: newId(), redirectUrl: shop.origin };
+      const request = {
+        email: 'ada@example.com',
+        money,
+        reference: newReference(),
+        redirectUrl: shop.origin,
+      };
       for (let call = 1; call < 20; call += 1) await gateway.initialize(request);
       const result = await startCheckout(aBasket, null);
       expect(result.outcome).toBe('unavailable');

@@ -6,6 +6,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import type { Mode } from '../../src/platform/mode.ts';
 import { notFound, problemHandler } from '../../src/platform/problem.ts';
 import { shopRoutes } from '../../src/demo-shop/routes.ts';
+import { asOrderId, asReference } from '../support/ids.ts';
 
 /** The content policy that every page must live with: nothing inline, nothing from outside. */
 const contentPolicy = helmet({
@@ -86,7 +87,7 @@ export const STATUSES = Object.keys({
 
 export function order(status: OrderStatus, rest: Partial<Order> = {}): Order {
   return {
-    id: ORDER_ID,
+    id: asOrderId(ORDER_ID),
     externalId: null,
     mode: 'test',
     status,
@@ -95,8 +96,9 @@ export function order(status: OrderStatus, rest: Partial<Order> = {}): Order {
       { sku: 'ankara-tote', description: 'Ankara tote bag', unitAmount: 850_000n, quantity: 1 },
       { sku: 'jollof-kit', description: 'Jollof starter kit', unitAmount: 420_050n, quantity: 2 },
     ],
+    details: {},
     paidAt: status === 'paid' ? new Date('2025-11-20T11:07:00Z') : null,
-    reference: REFERENCE,
+    reference: asReference(REFERENCE),
     ...rest,
   };
 }

@@ -11,6 +11,7 @@ import { parseMajor } from '../../src/platform/money.ts';
 import { exportFindings } from '../../src/cases/export-findings.ts';
 import { streamFindings } from '../../src/cases/findings.ts';
 import { attack, inventory, problemOf, prototypes, refuses, type Refusal } from '../support/hostile.ts';
+import { asOrderId } from '../support/ids.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { keepLines } from '../support/lines.ts';
 import { aBasket, startProgram, type TestProgram } from '../support/program.ts';
@@ -356,8 +357,8 @@ const VALIDATORS: Record<string, (text: string) => unknown> = {
   'unit amount': (text) =>
     readOrderInput({ ...anOrder, lines: [{ description: 'x', unitAmount: text, quantity: 1 }] }),
   'order currency': (text) => readOrderInput({ ...anOrder, currency: text }),
-  'Idempotency-Key': (text) => readIdempotencyKey(text, { orderId: 'x' }),
-  'quoted Idempotency-Key': (text) => readIdempotencyKey(`"${text}`, { orderId: 'x' }),
+  'Idempotency-Key': (text) => readIdempotencyKey(text, { orderId: asOrderId('x') }),
+  'quoted Idempotency-Key': (text) => readIdempotencyKey(`"${text}`, { orderId: asOrderId('x') }),
   'bearer token': (text) => bearerToken(`Bearer ${text}`),
   'Retry-After': (text) => readRetryAfter(text),
   'checkout address': (text) => acceptCheckoutUrl(`https://${text}`, { mode: 'test', hosts: [] }),

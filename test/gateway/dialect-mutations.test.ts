@@ -4,6 +4,7 @@ import { contentOf } from '../../src/gateway/verify.ts';
 import { decide } from '../../src/payments/decide.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { defaultDialect } from '../support/dialect.ts';
+import { asOrderId, asReference } from '../support/ids.ts';
 
 /*
  * Every answer of verify with fields dropped, renamed, retyped, nested, doubled, and taken from a neighbour: through
@@ -15,8 +16,8 @@ const OURS = 'R'.repeat(24);
 const THEIRS = 'N'.repeat(24);
 
 const payment: Payment = {
-  reference: OURS,
-  orderId: 'O'.repeat(24),
+  reference: asReference(OURS),
+  orderId: asOrderId('O'.repeat(24)),
   mode: 'test',
   amount: 2_500n,
   currency: 'NGN',

@@ -4,6 +4,7 @@ import { GatewayNotAsked, GatewayUnavailable } from '../../src/gateway/errors.ts
 import { readHistory } from '../../src/gateway/history/history.ts';
 import { NOBODY_WAITS, PERSON_WAITS } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';
+import { asReference } from '../support/ids.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
 
 let service: OddService;
@@ -23,12 +24,12 @@ async function startInStillTime(
   return { later: (ms) => (nowMs += ms) };
 }
 const verify = (name: string, deadline = NOBODY_WAITS): Promise<unknown> =>
-  service.gateway.verify(name, 'NGN', deadline).catch((error: unknown) => error);
+  service.gateway.verify(asReference(name), 'NGN', deadline).catch((error: unknown) => error);
 const initialize = () =>
   service.gateway.initialize({
     email: 'ada@example.com',
     money: { amount: 2_500n, currency: 'NGN' },
-    reference: 'R'.repeat(24),
+    reference: asReference('R'.repeat(24)),
     redirectUrl: 'http://localhost:3000/checkout/return/R',
   });
 const times = (count: number, act: () => Promise<unknown>): Promise<unknown[]> =>
@@ -70,7 +71,10 @@ test('no more calls are in flight than agreed, and shoppers are next', async () 
   const { answer, answerAll } = holding();
   service.answer = answer;
   const all = [initialize(), verify('first', PERSON_WAITS), verify('third'), initialize()];
-  all.push(service.gateway.verify('hinted', 'NGN', NOBODY_WAITS, 'hint'), verify('returned', PERSON_WAITS));
+  all.push(
+    service.gateway.verify(asReference('hinted'), 'NGN', NOBODY_WAITS, 'hint'),
+    verify('returned', PERSON_WAITS),
+  );
   await until(() => service.requests.length >= 2);
   expect(asked()).toEqual(['initialize', 'first']);
   answerAll();

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RequestListener } from 'node:http';
+import { asReference } from '../support/ids.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
 
 let service: OddService;
@@ -11,7 +12,7 @@ afterEach(() => service.close());
 const request = {
   email: 'ada@example.com',
   money: { amount: 1_000_000_000_001n, currency: 'NGN' },
-  reference: 'R'.repeat(24),
+  reference: asReference('R'.repeat(24)),
   redirectUrl: 'http://localhost:3000/checkout/return/R',
 };
 const ask = (answer: RequestListener) => {

@@ -5,6 +5,7 @@ import { readHistory } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { NOBODY_WAITS } from '../../src/gateway/verify.ts';
 import { findKey } from '../support/invariants/leaks.ts';
+import { asReference } from '../support/ids.ts';
 import { json, raw, startOddService } from '../support/service.ts';
 
 const KEY = 'sk_live_Zq7/T+9xWv3bN_kL2mR8pY-s"4dJ6';
@@ -192,10 +193,15 @@ test('a short key is taken out whole, and its letters elsewhere are left alone',
 
 test('a verification is kept without the key, its digest is of what came, and it counts as it is', async () => {
   const service = await startOddService();
-  const echo = { reference: 'R'.repeat(24), status: 'sk_test_c4n4ry', amount: 25, currency: 'NGN' };
+  const echo = {
+    reference: asReference('R'.repeat(24)),
+    status: 'sk_test_c4n4ry',
+    amount: 25,
+    currency: 'NGN',
+  };
   const text = JSON.stringify({ data: echo });
   service.answer = raw(text);
-  const answer = await service.gateway.verify('R'.repeat(24), 'NGN', NOBODY_WAITS);
+  const answer = await service.gateway.verify(asReference('R'.repeat(24)), 'NGN', NOBODY_WAITS);
   expect(answer.body.toString()).not.toContain('c4n4ry');
   expect(answer.bodySha256).toEqual(createHash('sha256').update(text).digest());
   expect(answer).toMatchObject({ kind: 'record', evidence: { status: 'unknown', statusWord: REDACTED } });
@@ -205,7 +211,7 @@ test('a verification is kept without the key, its digest is of what came, and it
   const request = {
     email: 'ada@example.com',
     money,
-    reference: 'R'.repeat(24),
+    reference: asReference('R'.repeat(24)),
     redirectUrl: 'http://localhost/',
   };
   expect(await service.gateway.initialize(request)).toMatchObject({ outcome: 'ambiguous' });

@@ -8,6 +8,7 @@ import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { NOBODY_WAITS } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';
 import { findKey } from '../support/invariants/leaks.ts';
+import { asReference } from '../support/ids.ts';
 import { keepLines } from '../support/lines.ts';
 
 // Whatever goes wrong on the line, the words for it end in logs, in rows and on the operator's screen.
@@ -49,9 +50,14 @@ test.each(Object.entries(LINES))('%s: the error says what happened, and not the 
   const reference = 'R'.repeat(24);
   const outcomes: unknown[] = [
     await gateway
-      .initialize({ email: 'ada@example.com', money: MONEY, reference, redirectUrl: 'http://localhost/' })
+      .initialize({
+        email: 'ada@example.com',
+        money: MONEY,
+        reference: asReference(reference),
+        redirectUrl: 'http://localhost/',
+      })
       .catch((error: unknown) => error),
-    await gateway.verify(reference, 'NGN', NOBODY_WAITS).catch((error: unknown) => error),
+    await gateway.verify(asReference(reference), 'NGN', NOBODY_WAITS).catch((error: unknown) => error),
     await readHistory(gateway.client, defaultDialect)
       .next()
       .catch((error: unknown) => error),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RequestListener } from 'node:http';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { NOBODY_WAITS } from '../../src/gateway/verify.ts';
+import { asReference } from '../support/ids.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
 
 let service: OddService;
@@ -12,7 +13,7 @@ afterEach(() => service.close());
 
 const ask = (answer: RequestListener, deadline = NOBODY_WAITS) => {
   service.answer = answer;
-  return service.gateway.verify('R'.repeat(24), 'NGN', deadline);
+  return service.gateway.verify(asReference('R'.repeat(24)), 'NGN', deadline);
 };
 
 const PAGE = { 'content-type': 'text/html' };

@@ -6,6 +6,7 @@ import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { NOBODY_WAITS, type VerifyDeadline } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';
+import { asReference } from '../support/ids.ts';
 import { answerText, startWireService, type WireBehaviour, type WireService } from '../support/wire.ts';
 
 let service: WireService;
@@ -32,13 +33,13 @@ const initialize = async (): Promise<string> => {
   const { outcome } = await gateway.initialize({
     email: 'ada@example.com',
     money: { amount: 2_500n, currency: 'NGN' },
-    reference: 'R'.repeat(24),
+    reference: asReference('R'.repeat(24)),
     redirectUrl: 'http://localhost:3000/checkout/return/R',
   });
   return outcome;
 };
 const verify = (deadline: VerifyDeadline = NOBODY_WAITS): Promise<string> =>
-  gateway.verify('R'.repeat(24), 'NGN', deadline).then(
+  gateway.verify(asReference('R'.repeat(24)), 'NGN', deadline).then(
     ({ kind }) => kind,
     (error: unknown) => (error as Error).name,
   );

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { OrderId } from '../../src/platform/ids.ts';
 import { startProgram, type CheckoutAnswer } from '../support/program.ts';
 
 // The same deeds in the same order leave the same trace: what was decided, in which order, for what cause. One deed
@@ -47,7 +48,7 @@ async function traceOf(seed: number): Promise<string> {
       }
     }
   }
-  const rows = await shop.program.database.query<{ orderId: string; trace: string }>(
+  const rows = await shop.program.database.query<{ orderId: OrderId; trace: string }>(
     `SELECT j.order_id AS "orderId", concat_ws(' ', j.seq, j.event, j.cause) AS trace FROM journal j
      UNION ALL SELECT v.order_id, concat_ws(' ', 'answer', row_number() OVER (PARTITION BY v.order_id ORDER BY v.id), v.outcome, v.amount, v.cause) FROM verifications v
      UNION ALL SELECT o.id, concat_ws(' ', 'end', o.status, (SELECT count(*) FROM releases r WHERE r.order_id = o.id)) FROM orders o`,

@@ -63,6 +63,25 @@ describe('an erased address', () => {
     expect(await answer.text()).toContain('there is no such order');
   });
 
+  test('takes along what the shopper said beside it, and the messages that repeat that', async () => {
+    const { orderId, reference } = await order('ebo@example.com', null);
+    await sql(`UPDATE orders SET shopper_details = '{"phone": "+2348012345678"}' WHERE id = $1`, orderId);
+    await shop.hand(`transactions/${reference}/pay`, { notify: false });
+    await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+    await sql(
+      `UPDATE releases SET message = '{"data": {"phone": "+2348012345678"}}' WHERE order_id = $1`,
+      orderId,
+    );
+    await erase('ebo@example.com');
+    expect(
+      await sql(
+        `SELECT shopper_details::text AS details, message FROM orders o JOIN releases r ON r.order_id = o.id
+         WHERE o.id = $1`,
+        orderId,
+      ),
+    ).toEqual([{ details: '{}', message: null }]);
+  });
+
   test('comes back on no page: the order page stands as it did', async () => {
     const { orderId } = await order('dayo@example.com', 'pay');
     await erase('dayo@example.com');
@@ -101,6 +120,12 @@ describe('PostgreSQL refuses', () => {
     ],
     ['another address on a paid order', `SET email = 'eve@example.com'`, 'the order is paid'],
     ['anything else along with it', `SET email = 'erased', amount = amount + 1`, 'the order is paid'],
+    ['other details of the shopper', `SET shopper_details = '{"phone": "+1"}'`, 'the order is paid'],
+    [
+      'an address erased, and the details not',
+      `SET email = 'erased', email_salt = NULL, shopper_details = '{"phone": "+1"}'`,
+      'the order is paid',
+    ],
     ['another time of paying', `SET email = 'erased', paid_at = now()`, 'the order is paid'],
   ])('%s', async (_name, change, why) => {
     const { orderId } = await order('gbenga@example.com', 'pay');

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { messageOf } from '../../src/fulfilment/message.ts';
 import { readOrderInput } from '../../src/orders/schemas.ts';
 import { Problem } from '../../src/platform/problem.ts';
+import { asOrderId, asReference } from '../support/ids.ts';
 
 // What is accepted before the money must be deliverable after it: receivers commonly take bodies of 100 kB.
 
@@ -29,13 +30,14 @@ test.each<[string, number, string]>([
   const { lines, externalId } = readOrderInput(orderOf(count, description));
   const message = messageOf({
     id: 'rel_x',
-    orderId: 'x'.repeat(24),
+    orderId: asOrderId('x'.repeat(24)),
     externalId,
-    reference: 'x'.repeat(24),
+    reference: asReference('x'.repeat(24)),
     total: { amount: 1n, currency: 'KWD' },
     mode: 'test',
     paidAt: new Date(0),
     lines,
+    details: {},
   });
   expect(lines).toHaveLength(count);
   expect(Buffer.byteLength(message)).toBeLessThan(RECEIVERS_TAKE_BYTES);
@@ -49,10 +51,11 @@ test('G14: whatever is accepted gives such a release', () => {
           const { lines, externalId } = readOrderInput(orderOf(count, description.repeat(length)));
           const facts = {
             id: '',
-            orderId: 'x'.repeat(24),
+            orderId: asOrderId('x'.repeat(24)),
             externalId,
-            reference: 'x'.repeat(24),
+            reference: asReference('x'.repeat(24)),
             lines,
+            details: {},
           } as const;
           const total = { amount: 1n, currency: 'KWD' };
           const message = messageOf({ ...facts, total, mode: 'test', paidAt: new Date(0) });

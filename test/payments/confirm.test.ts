@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { asReference } from '../support/ids.ts';
 import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
@@ -152,7 +153,7 @@ test('return, webhook and clock at the same instant, ten times over: one release
 
 async function load(reference: string) {
   const { loadPayment } = await import('../../src/payments/confirm.sql.ts');
-  const payment = await loadPayment(shop.program.database, reference, 'test');
+  const payment = await loadPayment(shop.program.database, asReference(reference), 'test');
   if (payment === null) throw new Error('no such payment');
   return payment;
 }

@@ -5,6 +5,7 @@ import type { VerifyAnswer } from '../../src/gateway/verify.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import { decide } from '../../src/payments/decide.ts';
 import type { Payment, PaymentStatus } from '../../src/payments/payment.ts';
+import { asOrderId, asReference } from '../support/ids.ts';
 
 const STRICT = { referenceMayBeAbsent: false, amountMayBeAbsent: false, currencyMayBeAbsent: false };
 const PAYMENT_STATUSES: PaymentStatus[] = [
@@ -22,8 +23,8 @@ const ORDER_STATUSES: OrderStatus[] = ['pending', 'paid', 'failed', 'expired', '
 const CLASSES: StatusClass[] = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown'];
 
 const payment: Payment = {
-  reference: 'R'.repeat(24),
-  orderId: 'O'.repeat(24),
+  reference: asReference('R'.repeat(24)),
+  orderId: asOrderId('O'.repeat(24)),
   mode: 'test',
   amount: 2500n,
   currency: 'NGN',

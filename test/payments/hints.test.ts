@@ -2,10 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { claimHinted, claimScheduled, hintAndClaim, postponeCheck } from '../../src/payments/checks.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/payments/recheck-schedule.ts';
+import { asReference } from '../support/ids.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
-let reference = '';
+let reference = asReference('');
 beforeAll(async () => {
   shop = await startProgram();
 });

@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { recordInitialize } from '../../src/checkout/attempts.sql.ts';
 import { addPayment, placeOrder } from '../../src/checkout/checkout.sql.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';
-import { newId } from '../../src/platform/ids.ts';
+import { newId, newReference, type OrderId, type Reference } from '../../src/platform/ids.ts';
 import { hintAndClaim } from '../../src/payments/checks.sql.ts';
 import { loadPayment, recordSettlement } from '../../src/payments/confirm.sql.ts';
 import { createWebhookStore } from '../../src/webhooks/webhooks.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { asOrderId, asReference } from '../support/ids.ts';
 import { eventually } from '../support/program.ts';
 
 // Statements that write for many payments at once meet at the same two orders. PostgreSQL ends one of them when they wait
@@ -20,15 +21,15 @@ beforeAll(async () => {
 afterAll(() => books.close());
 
 /** Two orders, each with a payment that is settled and one that is being opened. */
-type Meeting = { orders: string[]; settled: string[]; opened: string[] };
+type Meeting = { orders: OrderId[]; settled: Reference[]; opened: Reference[] };
 
 /** The order of the orders is not that of the first payments' references, and is that of the second ones'. */
 async function arrange(): Promise<Meeting> {
   const begin = (letter: string): string => letter + newId().slice(1);
   const meeting = {
-    orders: ['A', 'B'].map(begin),
-    settled: ['b', 'a'].map(begin),
-    opened: ['c', 'd'].map(begin),
+    orders: ['A', 'B'].map(begin).map(asOrderId),
+    settled: ['b', 'a'].map(begin).map(asReference),
+    opened: ['c', 'd'].map(begin).map(asReference),
   };
   const { database } = books;
   for (const [at, id] of meeting.orders.entries()) {
@@ -41,9 +42,10 @@ async function arrange(): Promise<Meeting> {
       lines: [line],
       externalId: null,
       returnUrl: null,
+      details: {},
     } as const;
-    await placeOrder(database, { ...order, amount: 100n }, meeting.settled[at] ?? '', null);
-    await addPayment(database, id, meeting.opened[at] ?? '');
+    await placeOrder(database, { ...order, amount: 100n }, meeting.settled[at] ?? newReference(), null);
+    await addPayment(database, id, meeting.opened[at] ?? newReference());
   }
   return meeting;
 }
@@ -96,7 +98,7 @@ const callUs: Deed = (db, { settled, opened }) => {
     [...settled, ...opened].map((reference) => {
       const body = Buffer.from(JSON.stringify({ reference }));
       const bodySha256 = createHash('sha256').update(body).digest();
-      return store({ ...kind, body, bodySha256, reference }, true);
+      return store({ ...kind, body, bodySha256, reference: reference }, true);
     }),
   );
 };

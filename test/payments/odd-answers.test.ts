@@ -3,6 +3,7 @@ import { type DuePayment } from '../../src/payments/checks.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { findKey } from '../support/invariants/leaks.ts';
+import { asReference } from '../support/ids.ts';
 import { post, startProgram, type TestProgram } from '../support/program.ts';
 import { json, raw, startOddService, type OddService } from '../support/service.ts';
 
@@ -301,7 +302,7 @@ describe('the mode wall', () => {
     const answer = await fetch(`${shop.origin}/checkout/return/${live.reference}`, { redirect: 'manual' });
     expect(answer.status).toBe(404);
     await shop.program.duePayments.pass();
-    const payment = await loadPayment(shop.program.database, live.reference, 'live');
+    const payment = await loadPayment(shop.program.database, asReference(live.reference), 'live');
     await expect(shop.program.settle(payment as DuePayment, 'operator')).rejects.toThrow('other mode');
     expect(await stateOf(live.orderId)).toMatchObject({ payment: 'open', order: 'pending' });
     expect(await stateOf(order.orderId)).toMatchObject({ order: 'pending' });

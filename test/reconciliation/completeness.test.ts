@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { composeReport, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { openDesk, type Desk } from './desk.ts';
+import { asRunId } from '../support/ids.ts';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -107,7 +108,7 @@ describe('the verdict is not `agreed`', () => {
   type Books = Parameters<typeof composeReport>[0]['books'];
   const reportOf = (books: Partial<Books>): ReconciliationReport =>
     composeReport({
-      runId: 'run_x',
+      runId: asRunId('run_x'),
       mode: 'test',
       startedAt: '2026-01-31T00:00:00.000Z',
       finishedAt: '2026-01-31T00:00:01.000Z',

@@ -6,6 +6,7 @@ import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { createSettle } from '../../src/payments/confirm.ts';
 import { openDesk, type Desk } from './desk.ts';
 import type { FakeTransaction } from './fake-service.ts';
+import { asReference } from '../support/ids.ts';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -17,7 +18,7 @@ const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false 
 
 /** Verify is asked outside of a run, as it is after a webhook, and its answer is recorded. */
 async function look(reference: string): Promise<void> {
-  const payment = await loadPayment(desk.database, reference, 'test');
+  const payment = await loadPayment(desk.database, asReference(reference), 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
   const settle = createSettle({
     database: desk.database,

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Books } from '../../src/reconciliation/report/control-totals.ts';
 import { composeReport, exitCodeOf, type Outcome } from '../../src/reconciliation/report/report.ts';
+import { asRunId } from '../support/ids.ts';
 
 const NOON = '2026-05-04T12:00:00.000Z';
 
@@ -19,7 +20,7 @@ function booksOf(there: { sum: string; rows: bigint }): Books {
 
 function outcomeOf(books: Books): Outcome {
   return {
-    runId: '1',
+    runId: asRunId('1'),
     mode: 'test',
     startedAt: NOON,
     finishedAt: NOON,

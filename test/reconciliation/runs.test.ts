@@ -15,6 +15,7 @@ import { thaw } from '../../src/reconciliation/report/outcome.ts';
 import { latestRuns } from '../../src/reconciliation/report/runs.sql.ts';
 import { createReconcileSchedule, type ScheduleParts } from '../../src/reconciliation/schedule.ts';
 import { openDesk, type Desk } from './desk.ts';
+import { asRunId } from '../support/ids.ts';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -24,8 +25,8 @@ afterEach(() => desk.close());
 
 const run = (options: Partial<ReconcileOptions> = {}): Promise<ReconciliationReport> =>
   desk.reconcile({ dryRun: false, ...options });
-const replay = (id: string) => replayRun(desk.database, 'test', id);
-const diff = (one: string, other: string) => diffRuns(desk.database, 'test', one, other);
+const replay = (id: string) => replayRun(desk.database, 'test', asRunId(id));
+const diff = (one: string, other: string) => diffRuns(desk.database, 'test', asRunId(one), asRunId(other));
 
 test('what came after its payment was closed is kept apart, though its money agrees', async () => {
   await desk.put({ isSettled: true }, {});

@@ -8,6 +8,7 @@ import { createSettle } from '../../src/payments/confirm.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { defaultDialect } from '../support/dialect.ts';
+import { asReference } from '../support/ids.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -33,7 +34,7 @@ async function webhook(reference: string, status: string, authenticity = 'signed
 
 /** Verify is asked outside of a run, as it is after a webhook. */
 async function look(reference: string): Promise<void> {
-  const payment = await loadPayment(desk.database, reference, 'test');
+  const payment = await loadPayment(desk.database, asReference(reference), 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
   const settle = createSettle({
     database: desk.database,
@@ -135,13 +136,15 @@ describe('signed webhooks are a source', () => {
 
   test('their word stands beside the reference', () => {
     const word = (document: unknown, dialect = defaultDialect): string | null =>
-      readWebhookWord(Buffer.from(JSON.stringify(document)), 'r1', dialect);
+      readWebhookWord(Buffer.from(JSON.stringify(document)), asReference('r1'), dialect);
     expect(word({ data: { reference: 'r1', status: 'refunded' } })).toBe('reversed');
     expect(word({ reference: 'r1', status: 'paid' })).toBe('paid');
     expect(word({ status: 'paid', data: { reference: 'r1' } })).toBeNull();
     expect(word({ data: { reference: 'r2', status: 'paid' } })).toBeNull();
     expect(word({ data: { reference: 'r1', status: 'who knows' } })).toBeNull();
-    expect(readWebhookWord(Buffer.from('reference=r1&status=paid'), 'r1', defaultDialect)).toBeNull();
+    expect(
+      readWebhookWord(Buffer.from('reference=r1&status=paid'), asReference('r1'), defaultDialect),
+    ).toBeNull();
   });
 });
 

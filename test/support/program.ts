@@ -6,6 +6,7 @@ import type { OwnParts } from '../../src/custom/index.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { listen } from '../../src/platform/http-server.ts';
+import type { OrderId, Reference } from '../../src/platform/ids.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { openTracing } from '../../src/platform/tracing/open-tracing.ts';
@@ -34,8 +35,8 @@ export type TestProgram = {
 };
 
 export type CheckoutAnswer = {
-  orderId: string;
-  reference: string;
+  orderId: OrderId;
+  reference: Reference;
   status: string;
   amount: string;
   currency: string;

@@ -5,6 +5,7 @@ import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import { asReference } from './ids.ts';
 import './patient-pools.ts';
 
 const [database = '', service = '', key = '', reference = '', times = '1'] = process.argv.slice(2);
@@ -27,7 +28,7 @@ const program = await compose({
   publicOrigin: () => 'http://127.0.0.1',
   logger: createLogger('silent'),
 });
-const payment = await loadPayment(program.database, reference, 'test');
+const payment = await loadPayment(program.database, asReference(reference), 'test');
 if (payment === null) throw new Error('no such payment');
 const told = new Promise<void>((resolve) => {
   process.once('SIGUSR2', resolve);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { newId } from '../../src/platform/ids.ts';
+import { newId, type Reference } from '../../src/platform/ids.ts';
 import {
   hintAndClaim,
   isBeingChecked,
@@ -9,6 +9,7 @@ import {
   type DuePayment,
 } from '../../src/payments/checks.sql.ts';
 import { createWebhookStore, type ReceivedWebhook } from '../../src/webhooks/webhooks.sql.ts';
+import { asReference } from '../support/ids.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
@@ -248,7 +249,7 @@ describe('many at once', () => {
       { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
       { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
     ]);
-    const rows = await query<{ reference: string; leased: boolean; due: boolean }>(
+    const rows = await query<{ reference: Reference; leased: boolean; due: boolean }>(
       `SELECT reference, coalesce(leased_until > now() + interval '20 s', false) AS leased,
          next_check_at <= coalesce(leased_until, now()) AS due
        FROM payments WHERE reference = ANY($1)`,
@@ -318,6 +319,6 @@ function received(reference: string): ReceivedWebhook {
     bodySha256: createHash('sha256').update(body).digest(),
     contentType: 'application/json',
     authenticity: 'signed',
-    reference,
+    reference: asReference(reference),
   };
 }

@@ -1,5 +1,5 @@
 import { sleep, type Clock } from '../../src/platform/clock.ts';
-import { newId } from '../../src/platform/ids.ts';
+import { newReference, type Reference } from '../../src/platform/ids.ts';
 import { formatMajor, minorDigits } from '../../src/platform/money.ts';
 import { INITIALIZE_PATH, initializeBody, verifyPath } from '../../src/gateway/messages.ts';
 import { at } from '../../src/gateway/dialect/json-pointer.ts';
@@ -36,10 +36,10 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
   const address = place === undefined ? null : (at(first.opened.json, place) as string);
   const paid = await awaitPayment(parts, first, address);
   await awaitHook(parts, first);
-  const ask = (name: string, reference: string): Promise<Said> =>
+  const ask = (name: string, reference: Reference): Promise<Said> =>
     line.ask({ name, method: 'GET', path: verifyPath(reference) });
   person.sees('asking what a service says to mistakes');
-  const unknown = await ask('verify an unknown reference', newId());
+  const unknown = await ask('verify an unknown reference', newReference());
   const last = sent.at(-1) ?? first;
   // On purpose, and with a reference of our own that nobody pays: the one place where a reference is sent twice.
   const repeated = await line.ask({
@@ -107,7 +107,7 @@ async function open(
   amount: bigint,
   unit: Observed['unitSent'],
 ): Promise<Omit<Sent, 'before'>> {
-  const reference = newId();
+  const reference = newReference();
   const redirectUrl = `${origin}/checkout/return/${reference}`;
   const { currency } = money;
   const text = unit === 'major' ? formatMajor({ amount, currency }) : amount.toString();
@@ -122,7 +122,7 @@ async function open(
 }
 
 /** Until the answer is about our reference, or long enough. */
-async function verifyFirst({ line, clock }: ObserveParts, reference: string): Promise<Said> {
+async function verifyFirst({ line, clock }: ObserveParts, reference: Reference): Promise<Said> {
   const end = clock.elapsedMs() + LAG_MS;
   for (;;) {
     const said = await line.ask({

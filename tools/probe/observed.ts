@@ -1,5 +1,6 @@
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import type { Reference } from '../../src/platform/ids.ts';
 import type { Money } from '../../src/platform/money.ts';
 import type { Hook, Listener } from './listener.ts';
 import type { Person } from './person.ts';
@@ -8,7 +9,7 @@ import type { HistorySeen } from './history.ts';
 
 /** A payment of the probe: we know its reference and its amount, so we can find them in the answers. */
 export type Sent = {
-  reference: string;
+  reference: Reference;
   /** Minor units. */
   amount: bigint;
   redirectUrl: string;

@@ -2,7 +2,7 @@ import { checksOf } from './order-end.sql.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
 import { findOrderStatus } from '../../src/orders/orders.sql.ts';
 import { sleep, systemClock } from '../../src/platform/clock.ts';
-import { newId } from '../../src/platform/ids.ts';
+import { newId, type OrderId } from '../../src/platform/ids.ts';
 import type { StartedServer } from '../../src/bootstrap/start-server.ts';
 
 /** One order of the day: what its shopper does, what goes wrong, and where it must end. */
@@ -21,7 +21,7 @@ export type Story = {
 
 /** A person's hands: at the shop's API and at the sandbox's pages. */
 export type Day = {
-  checkout(email: string, body: object): Promise<{ orderId: string; reference: string }>;
+  checkout(email: string, body: object): Promise<{ orderId: OrderId; reference: string }>;
   /** What happens on the hosted page; `notify: false` loses the webhook. */
   atTheService(
     reference: string,
@@ -39,7 +39,7 @@ export type Day = {
   isReady(): Promise<boolean>;
   comesBack(reference: string): Promise<void>;
   until(what: string, isTrue: () => Promise<boolean>): Promise<void>;
-  status(orderId: string): Promise<OrderStatus | null>;
+  status(orderId: OrderId): Promise<OrderStatus | null>;
   /** How often the clock has looked at a payment. */
   checks(reference: string): Promise<number>;
 };
@@ -162,7 +162,7 @@ export function createDay({ origin, program, services }: StartedServer): Day {
         answer = await ask(`${origin}/checkout`, wish, key);
       }
       if (!answer.ok) throw new Error(`/checkout answered ${answer.status}: ${await answer.text()}`);
-      return (await answer.json()) as { orderId: string; reference: string };
+      return (await answer.json()) as { orderId: OrderId; reference: string };
     },
     atTheService: async (reference, deed, how = {}) => {
       await call(`${services.sandboxUrl ?? ''}/sandbox/transactions/${reference}/${deed}`, how);

@@ -1,13 +1,14 @@
 import type { Day } from './demo-day.ts';
 import { endOf } from './order-end.sql.ts';
 import type { OrderStatus } from '../../src/orders/order.ts';
+import type { OrderId } from '../../src/platform/ids.ts';
 import { sleep } from '../../src/platform/clock.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { AirName, DeedName } from '../../local/sandbox/faults/deck.ts';
 import type { StartedServer } from '../../src/bootstrap/start-server.ts';
 
 /** One checkout of the rehearsal. */
-export type Checkout = { orderId: string; reference: string };
+export type Checkout = { orderId: OrderId; reference: string };
 
 /** What a rehearsal can do, and where it writes down what it saw. */
 export type Stage = {

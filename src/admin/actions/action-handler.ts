@@ -21,7 +21,7 @@ export function frameOf(guard: AdminGuard, mode: Mode, req: Request): Frame {
  */
 export function deedHandler(
   back: (req: Request, fields: URLSearchParams) => string,
-  act: (form: DeedForm, req: Request) => Promise<Told>,
+  act: (form: DeedForm, req: Request) => Told | Promise<Told>,
   askFirst: (form: DeedForm, req: Request) => Promise<VNode | null> = () => Promise.resolve(null),
 ): RequestHandler {
   return async (req: Request, res: Response) => {

@@ -1,4 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
+import type { OrderId } from '../../platform/ids.ts';
 
 /** A moment in UTC, to the second: every operator everywhere reads the same. */
 export function Moment({ at }: { at: Date | null }): VNode {
@@ -72,7 +73,7 @@ export function Older({ address, params }: { address: string; params: Record<str
   );
 }
 
-export function OrderLink({ id }: { id: string | null }): VNode {
+export function OrderLink({ id }: { id: OrderId | null }): VNode {
   return id === null ? <span class="none">none</span> : <a href={`/admin/orders/${id}`}>{id}</a>;
 }
 

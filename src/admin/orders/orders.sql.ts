@@ -1,10 +1,11 @@
 import type { OrderStatus } from '../../orders/order.ts';
 import type { Queryable } from '../../platform/database/database.ts';
+import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { isEmail, type OrderSearch } from './search.ts';
 
 export type OrderRow = {
-  id: string;
+  id: OrderId;
   externalId: string | null;
   status: OrderStatus;
   /** Minor units. */
@@ -16,7 +17,7 @@ export type OrderRow = {
 export type OrderPage = {
   orders: OrderRow[];
   /** The order after which the next page begins; null: there is nothing older. */
-  next: string | null;
+  next: OrderId | null;
   /** How far back this page has looked, where it gave up before it was full. */
   lookedBackTo: Date | null;
 };
@@ -49,7 +50,7 @@ export async function findOrders(db: Queryable, mode: Mode, search: OrderSearch)
     };
   }
   if (isOfOnePerson) return { orders, next: null, lookedBackTo: null };
-  const [last] = await db.query<{ id: string; createdAt: Date }>(
+  const [last] = await db.query<{ id: OrderId; createdAt: Date }>(
     `SELECT id, created_at AS "createdAt" ${from} OFFSET ${MAX_LOOKED_THROUGH - 1} LIMIT 1`,
     values.slice(0, windowValues),
   );
@@ -91,7 +92,7 @@ export async function estimateOrders(db: Queryable): Promise<bigint> {
 /** One verify answer of an order, as it came. */
 export type Evidence = {
   id: bigint;
-  reference: string;
+  reference: Reference;
   outcome: string;
   cause: string;
   httpStatus: number;
@@ -103,7 +104,7 @@ export type Evidence = {
 const MAX_EVIDENCE = 200;
 
 /** The answers that somebody may want to read, latest first. */
-export function evidenceOf(db: Queryable, orderId: string): Promise<Evidence[]> {
+export function evidenceOf(db: Queryable, orderId: OrderId): Promise<Evidence[]> {
   return db.query(
     `SELECT v.id, v.reference, v.outcome, v.cause, v.http_status AS "httpStatus", v.answered_at AS "answeredAt", v.body
      FROM verifications v JOIN payments p USING (reference) WHERE p.order_id = $1

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
-import { ID_PATTERN } from '../../platform/ids.ts';
+import { parseOrderId, parseReference } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { deedHandler, frameOf } from '../actions/action-handler.ts';
@@ -38,8 +38,8 @@ export function orderListRoutes({ database, gateway, guard, form, askService }: 
   });
 
   router.get('/admin/orders/:orderId', guard.requireLogin, async (req, res) => {
-    const orderId = String(req.params.orderId);
-    const story = ID_PATTERN.test(orderId) ? await explain(database, orderId) : null;
+    const orderId = parseOrderId(req.params.orderId);
+    const story = orderId === null ? null : await explain(database, orderId);
     if (story === null) throw new Problem('not-found');
     const { dossier } = story;
     const evidence = await evidenceOf(database, dossier.orderId);
@@ -54,7 +54,10 @@ export function orderListRoutes({ database, gateway, guard, form, askService }: 
     guard.requireForm,
     deedHandler(
       (_req, fields) => `/admin/orders?q=${encodeURIComponent(fields.get('id') ?? '')}`,
-      ({ ids: [reference = ''], by, note }) => askService({ reference, by, note, webhook: null }),
+      ({ ids: [id], by, note }) => {
+        const reference = parseReference(id);
+        return reference === null ? { unknown: 1 } : askService({ reference, by, note, webhook: null });
+      },
     ),
   );
   return router;

@@ -1,5 +1,5 @@
 import { ORDER_STATUSES, type OrderStatus } from '../../orders/order.ts';
-import { ID_PATTERN } from '../../platform/ids.ts';
+import { parseOrderId, type OrderId } from '../../platform/ids.ts';
 import { fitting } from '../layout/query.ts';
 
 /** What an operator looks for. Every condition that is not given is null. */
@@ -12,7 +12,7 @@ export type OrderSearch = {
   from: string | null;
   to: string | null;
   /** The order after which the page begins. */
-  before: string | null;
+  before: OrderId | null;
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -36,7 +36,7 @@ export function readSearch(query: Record<string, unknown>): OrderSearch {
         .match(/^[A-Z]{3}$/)?.[0] ?? null,
     from: day('from'),
     to: day('to'),
-    before: fitting(text('before'), ID_PATTERN),
+    before: parseOrderId(text('before')),
   };
 }
 
@@ -45,7 +45,7 @@ export function isEmail(words: string): boolean {
 }
 
 /** The search as parameters of an address, from another order on. */
-export function paramsOf({ words, ...search }: OrderSearch, before: string): Record<string, string> {
+export function paramsOf({ words, ...search }: OrderSearch, before: OrderId): Record<string, string> {
   const given = Object.entries({ q: words, ...search, before }).filter(([, value]) => value !== null);
   return Object.fromEntries(given) as Record<string, string>;
 }

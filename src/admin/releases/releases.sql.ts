@@ -1,10 +1,11 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 export type ReleaseRow = {
   id: string;
-  orderId: string;
-  reference: string;
+  orderId: OrderId;
+  reference: Reference;
   /** Minor units. */
   amount: bigint;
   currency: string;
@@ -32,7 +33,7 @@ export function latestReleases(db: Queryable, mode: Mode, before: string | null)
 }
 
 /** The release of an order, if it has one. */
-export async function releaseOf(db: Queryable, orderId: string): Promise<ReleaseRow | null> {
+export async function releaseOf(db: Queryable, orderId: OrderId): Promise<ReleaseRow | null> {
   const [row] = await db.query<ReleaseRow>(`SELECT ${COLUMNS} FROM releases WHERE order_id = $1`, [orderId]);
   return row ?? null;
 }

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { undeliveredReleases, unsentReleases } from '../../fulfilment/releases.sql.ts';
 import { tellOfUnsent } from '../../fulfilment/unsent.ts';
 import { sendPage } from '../../platform/html.tsx';
-import { ID_PATTERN } from '../../platform/ids.ts';
+import { parseOrderId } from '../../platform/ids.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { fitting } from '../layout/query.ts';
 import { deedHandler, frameOf } from '../actions/action-handler.ts';
@@ -38,8 +38,8 @@ export function releaseRoutes(parts: AdminParts): Router {
     guard.requireForm,
     deedHandler(
       (_req, fields) => {
-        const order = fields.get('order') ?? '';
-        return ID_PATTERN.test(order) ? `/admin/orders/${order}` : '/admin/releases';
+        const order = parseOrderId(fields.get('order'));
+        return order !== null ? `/admin/orders/${order}` : '/admin/releases';
       },
       async ({ ids, by, note }) => {
         const told: Told = {};

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import type { RunId } from '../../platform/ids.ts';
 import type { Change } from '../../reconciliation/report/runs.sql.ts';
 import type { Difference } from '../../reconciliation/report/replay.ts';
 import { Choice, Moment, OrderLink, Status, Table, words } from '../layout/parts.tsx';
@@ -6,7 +7,7 @@ import type { RunRow } from './runs.sql.ts';
 
 type Props = {
   /** The run whose page it is. */
-  runId: string;
+  runId: RunId;
   /** Null: the two cannot be compared. */
   difference: Difference | null;
   /** Runs that it may be compared with. */

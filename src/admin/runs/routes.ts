@@ -1,17 +1,15 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { Queryable } from '../../platform/database/database.ts';
+import { parseRunId, type RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { Problem } from '../../platform/problem.ts';
 import { diffRuns, RunNotKeptError, type Difference } from '../../reconciliation/report/replay.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
-import { fitting } from '../layout/query.ts';
 import { DifferenceOfRuns } from './diff-page.tsx';
 import { latestRuns, PAGE_ROWS, runById, runsToCompare, type RunRow, type StoredRun } from './runs.sql.ts';
 import { RunListPage, RunPage } from './run-pages.tsx';
-
-const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** When were our orders compared with the service's records, and what came of it? */
 export function runRoutes({ database, gateway, guard }: AdminParts): Router {
@@ -19,18 +17,18 @@ export function runRoutes({ database, gateway, guard }: AdminParts): Router {
   const { mode } = gateway;
 
   router.get('/admin/runs', guard.requireLogin, async (req, res) => {
-    const before = fitting(req.query.before, RUN_ID);
+    const before = parseRunId(req.query.before);
     const rows = await latestRuns(database, mode, before);
     const next = rows.length > PAGE_ROWS ? (rows[PAGE_ROWS - 1]?.id ?? null) : null;
     sendPage(res, RunListPage({ frame: frameOf(guard, mode, req), runs: rows.slice(0, PAGE_ROWS), next }));
   });
 
   router.get('/admin/runs/:id', guard.requireLogin, async (req, res) => {
-    const { id } = req.params;
-    const run = RUN_ID.test(String(id)) ? await runById(database, mode, String(id)) : null;
+    const id = parseRunId(req.params.id);
+    const run = id === null ? null : await runById(database, mode, id);
     if (run === null) throw new Problem('not-found');
     const others = await runsToCompare(database, mode, run);
-    const against = fitting(req.query.against, RUN_ID) ?? runBefore(run, others)?.id ?? null;
+    const against = parseRunId(req.query.against) ?? runBefore(run, others)?.id ?? null;
     const difference = against === null ? null : await differenceOrNull(database, mode, run.id, against);
     const children = DifferenceOfRuns({ runId: run.id, difference, others, against });
     sendPage(res, RunPage({ frame: frameOf(guard, mode, req), run, children }));
@@ -47,8 +45,8 @@ function runBefore({ startedAt }: StoredRun, others: readonly RunRow[]): RunRow 
 async function differenceOrNull(
   db: Queryable,
   mode: Mode,
-  one: string,
-  other: string,
+  one: RunId,
+  other: RunId,
 ): Promise<Difference | null> {
   try {
     return await diffRuns(db, mode, one, other);

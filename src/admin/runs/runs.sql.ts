@@ -1,10 +1,11 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Verdict } from '../../cases/classes.ts';
 import type { ReconciliationReport } from '../../reconciliation/report/report.ts';
 
 export type RunRow = {
-  id: string;
+  id: RunId;
   startedAt: Date;
   finishedAt: Date | null;
   /** Null: it is under way. */
@@ -16,7 +17,7 @@ export type RunRow = {
 export const PAGE_ROWS = 50;
 
 /** Reconciliations, newest first. @param before the run after which the page begins */
-export function latestRuns(db: Queryable, mode: Mode, before: string | null): Promise<RunRow[]> {
+export function latestRuns(db: Queryable, mode: Mode, before: RunId | null): Promise<RunRow[]> {
   const older =
     before === null
       ? ''
@@ -31,7 +32,7 @@ export function latestRuns(db: Queryable, mode: Mode, before: string | null): Pr
 
 export type StoredRun = Omit<RunRow, 'findings'> & { report: ReconciliationReport | null };
 
-export async function runById(db: Queryable, mode: Mode, id: string): Promise<StoredRun | null> {
+export async function runById(db: Queryable, mode: Mode, id: RunId): Promise<StoredRun | null> {
   const [row] = await db.query<StoredRun>(
     `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict, report
      FROM reconciliation_runs WHERE mode = $1 AND id = $2`,

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
-import { ID_PATTERN } from '../../platform/ids.ts';
+import { parseReference } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import { referenceIn } from '../../webhooks/receive.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -29,7 +29,7 @@ export function receivedWebhookRoutes({ database, gateway, guard, form, askServi
   }
 
   router.get('/admin/webhooks', guard.requireLogin, async (req, res) => {
-    const reference = fitting(req.query.reference, ID_PATTERN);
+    const reference = parseReference(req.query.reference);
     const rows = await latestWebhooks(database, { reference, before: fitting(req.query.before, ROW_ID) });
     const next = rows.length > PAGE_ROWS ? String(rows[PAGE_ROWS - 1]?.id) : null;
     const page = { webhooks: rows.slice(0, PAGE_ROWS), reference, next };

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import type { OrderId, Reference } from '../../platform/ids.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { foreignText } from '../layout/foreign-text.ts';
 import { Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
@@ -7,7 +8,7 @@ import type { StoredWebhook, WebhookRow } from './webhooks.sql.ts';
 type ListProps = {
   frame: Frame;
   webhooks: readonly WebhookRow[];
-  reference: string | null;
+  reference: Reference | null;
   next: string | null;
 };
 
@@ -84,7 +85,7 @@ function WebhookTable({ webhooks }: Pick<ListProps, 'webhooks'>): VNode {
 }
 
 /** A payment of ours that a webhook names. */
-export type NamedPayment = { reference: string; orderId: string };
+export type NamedPayment = { reference: Reference; orderId: OrderId };
 
 type WebhookProps = { frame: Frame; webhook: StoredWebhook; payment: NamedPayment | null };
 

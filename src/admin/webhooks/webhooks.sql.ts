@@ -1,4 +1,5 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 export type WebhookRow = {
@@ -8,7 +9,7 @@ export type WebhookRow = {
   deliveries: number;
   authenticity: 'signed' | 'unsigned';
   outcome: 'hinted' | 'ignored';
-  reference: string | null;
+  reference: Reference | null;
   /** Of its latest delivery; null when a version before the column stored it. */
   mode: Mode | null;
   bytes: number;
@@ -25,7 +26,7 @@ const COLUMNS = `id, received_at AS "receivedAt", last_received_at AS "lastRecei
  */
 export function latestWebhooks(
   db: Queryable,
-  { reference, before }: { reference: string | null; before: string | null },
+  { reference, before }: { reference: Reference | null; before: string | null },
 ): Promise<WebhookRow[]> {
   const values: string[] = [];
   const given = (condition: string, value: string | null): string => {
@@ -43,8 +44,12 @@ export function latestWebhooks(
 export type StoredWebhook = WebhookRow & { contentType: string; body: Buffer };
 
 /** The order of a payment of the mode; null when the reference is not ours. */
-export async function orderOfPayment(db: Queryable, mode: Mode, reference: string): Promise<string | null> {
-  const [row] = await db.query<{ orderId: string }>(
+export async function orderOfPayment(
+  db: Queryable,
+  mode: Mode,
+  reference: Reference,
+): Promise<OrderId | null> {
+  const [row] = await db.query<{ orderId: OrderId }>(
     'SELECT order_id AS "orderId" FROM payments WHERE reference = $1 AND mode = $2',
     [reference, mode],
   );

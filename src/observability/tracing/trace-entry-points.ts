@@ -2,6 +2,7 @@ import type { ReturnFromCheckout } from '../../checkout/handle-return.ts';
 import type { StartCheckout } from '../../checkout/checkout.ts';
 import { ORDER_ID, OUTCOME, REFERENCE } from '../../platform/tracing/attributes.ts';
 import type { Place, Tracing } from '../../platform/tracing/tracing.ts';
+import type { Reference } from '../../platform/ids.ts';
 import type { ReceiveWebhook } from '../../webhooks/receive.ts';
 
 /** The request's own span gets to know what it was about. */
@@ -37,9 +38,9 @@ export function traceWebhooks(receive: ReceiveWebhook, tracing: Tracing): Receiv
 }
 
 export type Hints = {
-  around(ring: () => void): (reference: string | null) => void;
+  around(ring: () => void): (reference: Reference | null) => void;
   /** Where the webhooks were that made us ask about a payment; empty when another process took them. */
-  take(reference: string): Place[];
+  take(reference: Reference): Place[];
 };
 
 /** So many webhooks are remembered until their payment is settled; a check that another process took leaves them behind. */

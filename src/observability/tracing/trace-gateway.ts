@@ -2,6 +2,7 @@ import type { Client } from '../../gateway/http/client.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { HTTP_STATUS, OUTCOME, REFERENCE } from '../../platform/tracing/attributes.ts';
 import type { Attributes, OpenSpan, SpanStart, Tracing } from '../../platform/tracing/tracing.ts';
+import type { Reference } from '../../platform/ids.ts';
 import { failureOf } from '../metrics/meters.ts';
 
 /**
@@ -68,7 +69,7 @@ async function ask<Answer>(
   });
 }
 
-function startOf(endpoint: 'initialize' | 'verify' | 'list', reference?: string): SpanStart {
+function startOf(endpoint: 'initialize' | 'verify' | 'list', reference?: Reference): SpanStart {
   return {
     name: `service ${endpoint}`,
     kind: 'client',

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
 import type { Coverage } from '../coverage.ts';
@@ -118,15 +119,15 @@ const SAMPLE = 20;
 export async function paymentsToVerify(
   db: Queryable,
   { limit, isSampling }: { limit: number; isSampling: boolean },
-): Promise<{ references: string[]; waiting: number }> {
-  const rows = await db.query<{ reference: string; total: bigint }>(
+): Promise<{ references: Reference[]; waiting: number }> {
+  const rows = await db.query<{ reference: Reference; total: bigint }>(
     `SELECT reference, count(*) FILTER (WHERE NOT is_settled) OVER () AS total FROM classified WHERE is_to_verify
      ORDER BY is_settled, reference LIMIT $1`,
     [limit],
   );
   if (isSampling)
     rows.push(
-      ...(await db.query<{ reference: string; total: bigint }>(
+      ...(await db.query<{ reference: Reference; total: bigint }>(
         `SELECT reference, 0::bigint AS total FROM classified WHERE class = 'older_than_list' AND NOT is_confirmed_lately
          ORDER BY random() LIMIT ${SAMPLE}`,
       )),

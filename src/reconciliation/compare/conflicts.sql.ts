@@ -1,4 +1,5 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /** Rows up to these ids were looked at by a complete run. Texts, because they are kept as JSON. */
@@ -36,7 +37,7 @@ export async function lookedBefore(db: Queryable, mode: Mode): Promise<Looked | 
 const STILL_OPEN = `SELECT reference FROM findings
   WHERE mode = $1 AND closed_at IS NULL`;
 
-export type SignedWebhook = { id: bigint; reference: string; body: Buffer };
+export type SignedWebhook = { id: bigint; reference: Reference; body: Buffer };
 
 /** Signed webhooks about payments of the mode, in the order of their ids: those after `since`, and those of what is open. */
 export function signedWebhooks(
@@ -65,7 +66,7 @@ export async function openContested(db: Queryable): Promise<void> {
  */
 export async function noteWords(
   db: Queryable,
-  words: readonly { reference: string; word: 'paid' | 'reversed' }[],
+  words: readonly { reference: Reference; word: 'paid' | 'reversed' }[],
 ): Promise<void> {
   await db.query(
     `INSERT INTO webhook_words

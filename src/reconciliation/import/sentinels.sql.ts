@@ -1,4 +1,5 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { ListTally } from '../compare/bucket-checksums.sql.ts';
 
@@ -11,11 +12,11 @@ const GAPS = 15;
 const MEMORY = '3 days';
 
 /** What the last complete run left to compare a list with. */
-export type Anchors = { references: string[]; listLength: bigint };
+export type Anchors = { references: Reference[]; listLength: bigint };
 
 /** @returns null when no run was complete, or none lately */
 export async function findAnchors(db: Queryable, mode: Mode): Promise<Anchors | null> {
-  const [found] = await db.query<{ references: string[] | null; listLength: bigint | null }>(
+  const [found] = await db.query<{ references: Reference[] | null; listLength: bigint | null }>(
     `SELECT array_agg(reference) AS references, max(list_length) AS "listLength" FROM reconciliation_anchors
      WHERE mode = $1 AND seen_at > now() - interval '${MEMORY}'`,
     [mode],
@@ -49,7 +50,7 @@ export async function setAnchors(
   const last = Math.max(records - 1, 0);
   const places = Array.from({ length: GAPS + 1 }, (_, step) => Math.floor((last * step) / GAPS));
   // Apart from the insert: a statement that only reads is spread over every core.
-  const rows = await db.query<{ reference: string }>(
+  const rows = await db.query<{ reference: Reference }>(
     'SELECT reference FROM history_rows WHERE is_named AND seq = ANY($1::integer[])',
     [places],
   );

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Queryable } from '../../platform/database/database.ts';
+import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Session } from '../session.sql.ts';
 import { COLUMNS } from './copy-writer.ts';
@@ -145,7 +146,7 @@ export async function totalsOfFees(db: Queryable, { table, hasFees }: Staging): 
 /** Remembers what this run was answered about a payment, and whether that paid it. */
 export async function noteVerified(
   db: Queryable,
-  answers: readonly { reference: string; hasReleased: boolean; outcome: string }[],
+  answers: readonly { reference: Reference; hasReleased: boolean; outcome: string }[],
 ): Promise<void> {
   await db.query(
     `INSERT INTO verified_payments SELECT * FROM unnest($1::text[], $2::boolean[], $3::text[]) ON CONFLICT DO NOTHING`,
@@ -170,7 +171,7 @@ async function noteRepeated(session: Session, areNoted: boolean): Promise<void> 
     );
   };
   if (!areNoted) return among('');
-  const noted = await session.query<{ reference: string }>(
+  const noted = await session.query<{ reference: Reference }>(
     'SELECT DISTINCT reference FROM maybe_repeated LIMIT $1',
     [MANY_TO_NAME],
   );

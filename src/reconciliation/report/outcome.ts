@@ -14,11 +14,13 @@ export function freeze(outcome: Outcome): { outcome: string; items: string } {
 
 type Frozen<T> = T extends bigint
   ? string
-  : T extends readonly (infer U)[]
-    ? Frozen<U>[]
-    : T extends object
-      ? { [K in keyof T]: Frozen<T[K]> }
-      : T;
+  : T extends string
+    ? T
+    : T extends readonly (infer U)[]
+      ? Frozen<U>[]
+      : T extends object
+        ? { [K in keyof T]: Frozen<T[K]> }
+        : T;
 
 /** The outcome as it was. */
 export function thaw(kept: { outcome: unknown; items: unknown }): Outcome {

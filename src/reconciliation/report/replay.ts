@@ -1,4 +1,5 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { composeReport, type ReconciliationReport } from './report.ts';
 import { sha256, textOf, thaw } from './outcome.ts';
@@ -15,7 +16,7 @@ export type Replay = { report: ReconciliationReport; text: string; isSame: boole
  * read and not matched again; `inputs.history` tells whether another reading saw the same one.
  * @throws {RunNotKeptError}
  */
-export async function replayRun(db: Queryable, mode: Mode, id: string): Promise<Replay> {
+export async function replayRun(db: Queryable, mode: Mode, id: RunId): Promise<Replay> {
   const kept = await outcomeOfRun(db, mode, id);
   if (kept === null) {
     const run = await runOf(db, mode, id);
@@ -31,7 +32,7 @@ export async function replayRun(db: Queryable, mode: Mode, id: string): Promise<
 export type Difference = { from: RunLine; to: RunLine; changes: Change[] };
 
 /** @throws {RunNotKeptError} */
-export async function diffRuns(db: Queryable, mode: Mode, one: string, other: string): Promise<Difference> {
+export async function diffRuns(db: Queryable, mode: Mode, one: RunId, other: RunId): Promise<Difference> {
   const runs = [await runOf(db, mode, one), await runOf(db, mode, other)];
   const [from, to] = runs
     .flatMap((run) => (run.finishedAt === null ? [] : [{ run, finishedAt: run.finishedAt }]))
@@ -42,7 +43,7 @@ export async function diffRuns(db: Queryable, mode: Mode, one: string, other: st
   return { from: from.run, to: to.run, changes };
 }
 
-async function runOf(db: Queryable, mode: Mode, id: string): Promise<RunLine> {
+async function runOf(db: Queryable, mode: Mode, id: RunId): Promise<RunLine> {
   const run = await findRun(db, mode, id);
   if (run === null)
     throw new RunNotKeptError(

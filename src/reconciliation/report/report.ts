@@ -1,3 +1,4 @@
+import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { formatMajor } from '../../platform/money.ts';
 import type { CashSums } from './balances.ts';
@@ -19,7 +20,7 @@ export type ReportItem = ItemFacts & { age: Age };
 
 /** What `npm run reconcile -- --json` prints. The format is fixed: shops parse it. */
 export type ReconciliationReport = {
-  runId: string;
+  runId: RunId;
   mode: Mode;
   startedAt: string;
   finishedAt: string;
@@ -72,7 +73,7 @@ export const MAX_ITEMS = 10_000;
 
 /** What a run has found out, before it is put into words. Whoever has it can write the report again. */
 export type Outcome = {
-  runId: string;
+  runId: RunId;
   mode: Mode;
   /** ISO 8601, as all times in here. */
   startedAt: string;

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../platform/database/database.ts';
+import type { OrderId, Reference, RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { ReconciliationClass } from '../../cases/classes.ts';
 import type { Looked } from '../compare/conflicts.sql.ts';
@@ -8,7 +9,7 @@ import type { Inputs, ReconciliationReport } from './report.ts';
 /** Call it with the lock: then a run that never ended has lost its process, and is ended here. */
 export async function openRun(
   db: Queryable,
-  id: string,
+  id: RunId,
   mode: Mode,
   { since, until }: { since?: Date | undefined; until?: Date | undefined },
 ): Promise<void> {
@@ -60,7 +61,7 @@ export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {
 }
 
 /** A run that broke off is finished, too: nobody should wait for it. */
-export async function abandonRun(db: Queryable, id: string, problem: string): Promise<void> {
+export async function abandonRun(db: Queryable, id: RunId, problem: string): Promise<void> {
   await db.query(
     `UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete', problem = $2
      WHERE id = $1 AND finished_at IS NULL`,
@@ -70,7 +71,7 @@ export async function abandonRun(db: Queryable, id: string, problem: string): Pr
 
 /** A run in the list of runs. */
 export type RunLine = {
-  id: string;
+  id: RunId;
   startedAt: Date;
   finishedAt: Date | null;
   since: Date | null;
@@ -94,7 +95,7 @@ export function latestRuns(db: Queryable, mode: Mode, limit: number): Promise<Ru
   );
 }
 
-export async function findRun(db: Queryable, mode: Mode, id: string): Promise<RunLine | null> {
+export async function findRun(db: Queryable, mode: Mode, id: RunId): Promise<RunLine | null> {
   const rows = await db.query<RunLine>(
     `SELECT ${LINE} FROM reconciliation_runs WHERE mode = $1 AND id = $2`,
     [mode, id],
@@ -106,7 +107,7 @@ export async function findRun(db: Queryable, mode: Mode, id: string): Promise<Ru
 export async function outcomeOfRun(
   db: Queryable,
   mode: Mode,
-  id: string,
+  id: RunId,
 ): Promise<{ outcome: unknown; items: unknown; reportSha256: Buffer } | null> {
   const [row] = await db.query<{ outcome: unknown; items: unknown; reportSha256: Buffer }>(
     `SELECT r.outcome, i.items, r.report_sha256 AS "reportSha256"
@@ -120,8 +121,8 @@ export async function outcomeOfRun(
 /** A finding that was open at the end of one of two runs and not of the other; another class of the same reference is one change. */
 export type Change = {
   change: 'opened' | 'closed' | 'changed';
-  reference: string;
-  orderId: string | null;
+  reference: Reference;
+  orderId: OrderId | null;
   before: ReconciliationClass | null;
   after: ReconciliationClass | null;
   id: bigint;
@@ -129,7 +130,7 @@ export type Change = {
 };
 
 /** What changed between the ends of two runs of a mode. */
-export function changesBetween(db: Queryable, mode: Mode, from: string, to: string): Promise<Change[]> {
+export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId): Promise<Change[]> {
   return db.query(
     // A run raises, closes and ends at one moment of the database, which a Date would round.
     `WITH earlier AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $2),

@@ -1,0 +1,58 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { renderToString } from 'preact-render-to-string';
+import type { ShopperDetails } from '../../src/orders/shopper-details.ts';
+import { cleanUp } from '../support/process.ts';
+import { asOrderId, asReference } from '../support/ids.ts';
+import { copyCheckout } from './checkout.ts';
+import { fileOf, readPages } from './markdown.ts';
+
+afterEach(cleanUp);
+
+const MAX_FILES = 6;
+const PHONE = '+2348012345678';
+
+// That the order keeps the field is played with the page (walk.test.ts). These are the two places where it comes out.
+test('a field that is added as the page says is in the event and on the order page, and takes few files', async () => {
+  const page = readPages().find(({ path }) => path === 'docs/add-a-field.md');
+  const changes = (page?.blocks ?? []).filter((block) => fileOf(block) !== null);
+  const files = new Set(changes.map(fileOf)).size;
+  expect(files).toBeGreaterThan(0);
+  expect(files).toBeLessThanOrEqual(MAX_FILES);
+
+  const { folder, write } = await copyCheckout();
+  for (const change of changes) write(change);
+  const load = (path: string): Promise<unknown> => import(pathToFileURL(join(folder, path)).href);
+  const { messageOf } = (await load(
+    'src/fulfilment/message.ts',
+  )) as typeof import('../../src/fulfilment/message.ts');
+  const { DossierPage } = (await load(
+    'src/admin/orders/order-page.tsx',
+  )) as typeof import('../../src/admin/orders/order-page.tsx');
+
+  // Of the copy's schema, which the compiler does not see here.
+  const details = { phone: PHONE } as object as ShopperDetails;
+  const order = { orderId: asOrderId('x'.repeat(24)), externalId: null, details };
+  const paid = { total: { amount: 1n, currency: 'NGN' }, mode: 'test', paidAt: new Date(0) } as const;
+  const release = { ...order, ...paid, id: 'rel_x', reference: asReference('y'.repeat(24)), lines: [] };
+  expect(messageOf({ ...release, details: {} })).not.toContain('phone');
+  expect(JSON.parse(messageOf(release))).toMatchObject({ data: { phone: PHONE } });
+
+  const dossier = {
+    ...order,
+    status: 'paid',
+    amount: '0.01',
+    currency: 'NGN',
+    mode: 'test',
+    lines: [],
+    payments: [],
+    story: [],
+    journal: { entries: 1, hash: null },
+    contradictions: [],
+    isOlder: false,
+  };
+  const visitor = { name: 'Ngozi', isNamed: false, formToken: '', hasSession: true };
+  const frame = { visitor, mode: 'test', told: null } as const;
+  expect(renderToString(DossierPage({ frame, dossier, evidence: [], release: null }))).toContain(PHONE);
+});
