@@ -3,7 +3,7 @@ import helmet from 'helmet';
 import { createCheckoutLimits } from './checkout/rate-limits.ts';
 import { openOrderIn } from './checkout/open-order-cookie.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
-import type { Program } from './compose.ts';
+import type { Program } from './program.ts';
 import { createAdminGuard } from './admin/login/guard.ts';
 import { docsRoutes } from './api-docs/routes.ts';
 import { healthRoutes } from './observability/health/routes.ts';

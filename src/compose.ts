@@ -1,69 +1,32 @@
 import { fileURLToPath } from 'node:url';
 import type { BackingServices } from './config/backing-services.ts';
 import type { Config } from './config.ts';
-import { createReturnFromCheckout, type ReturnFromCheckout } from './checkout/handle-return.ts';
-import type { StartCheckout } from './checkout/checkout.ts';
+import { createReturnFromCheckout } from './checkout/handle-return.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
 import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
-import {
-  createRedeliver,
-  createSendUnsent,
-  type Redeliver,
-  type SendUnsent,
-} from './fulfilment/redeliver.ts';
+import { createRedeliver, createSendUnsent } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
-import { createWorkerWatch, type WorkerWatch } from './platform/heartbeat/worker-watch.ts';
+import { createWorkerWatch } from './platform/heartbeat/worker-watch.ts';
 import { createMeters, type Meters } from './observability/metrics/meters.ts';
 import { UNWATCHED, watchWith, type Watch } from './observability/tracing/instrument.ts';
-import { createCatalogue, onlyPayable, type Catalogue } from './orders/catalogue.ts';
+import { createCatalogue, onlyPayable } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
-import type { OwnParts } from './custom/index.ts';
+import { DEFAULTS, type Extensions } from './extensions.ts';
 import { systemClock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database/database.ts';
-import type { DueLoop } from './platform/poller/poller.ts';
 import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/database/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
-import { createAlarm, type Alarm } from './cases/alert.ts';
-import { createReconcile, type Reconcile } from './reconciliation/reconcile.ts';
+import { createAlarm } from './cases/alert.ts';
+import { createReconcile } from './reconciliation/reconcile.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
 import { createSettle, type Settle } from './payments/confirm.ts';
-import { createReceiveWebhook, type ReceiveWebhook } from './webhooks/receive.ts';
-
-/** Every part of the program, wired by hand in this one file. Nothing runs yet, no port is open. */
-export type Program = {
-  config: Config;
-  logger: Logger;
-  database: Database;
-  gateway: Gateway;
-  /** Our own origin as browsers reach it. */
-  publicOrigin: () => string;
-  catalogue: Catalogue;
-  settle: Settle;
-  startCheckout: StartCheckout;
-  returnFromCheckout: ReturnFromCheckout;
-  receiveWebhook: ReceiveWebhook;
-  reconcile: Reconcile;
-  alarm: Alarm;
-  workerWatch: WorkerWatch;
-  redeliver: Redeliver;
-  sendUnsent: SendUnsent;
-  /** Whether anybody is told of releases: FULFILMENT_URL, or the shop's own receiver. */
-  hasReceiver: boolean;
-  /** What this process counts of itself. */
-  meters: Meters;
-  /** Null: nobody asked for traces. */
-  tracing: Tracing | null;
-  /** The clock's loops; {@link wakeUp} rings them. */
-  duePayments: DueLoop;
-  dueReleases: DueLoop;
-  wakeUp: WakeUp;
-  close(): Promise<void>;
-};
+import { createReceiveWebhook } from './webhooks/receive.ts';
+import type { Program } from './program.ts';
 
 export type ComposeOptions = {
   config: Config;
@@ -73,25 +36,24 @@ export type ComposeOptions = {
   logger: Logger;
   /** Belongs to whoever opened it. */
   tracing?: Tracing | null;
-  /** What the shop has put in place of ours. Left out: the program as it came. */
-  own?: OwnParts;
+  /** What the shop has put in place of ours. Left out: nothing. */
+  extensions?: Extensions;
 };
 
-const AS_IT_CAME: OwnParts = { catalogue: null, receiver: null, alarm: null };
 const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 /** Migrates the database and builds the program on it. @throws when the database cannot be reached or migrated */
 export async function compose(options: ComposeOptions): Promise<Program> {
-  const { config, services, logger, own = AS_IT_CAME } = options;
+  const { config, services, logger, extensions = DEFAULTS } = options;
   await applyMigrations({ url: services.databaseUrl.reveal(), dir: MIGRATIONS, logger });
   const { tracing = null } = options;
   const watch = tracing === null ? UNWATCHED : watchWith(tracing);
   const unwatched = openDatabase(services.databaseUrl, logger);
   const database = watch.database(unwatched);
-  if (config.demoShop && own.catalogue === null) await offerDemoProducts(database);
+  if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
   const meters = createMeters(systemClock);
   const gateway = meters.observeGateway(watch.gateway(gatewayOf(options)));
-  const receiver = receiverOf(config, tracing, own);
+  const receiver = receiverOf(config, tracing, extensions);
   const wakeUp = createWakeUp(unwatched, services.databaseUrl, logger);
   const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
   const parts = build(options, { database, gateway, receiver: receive, wakeUp, meters, watch });
@@ -117,16 +79,16 @@ type Foundations = {
 };
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
-  const { config, publicOrigin, logger, own = AS_IT_CAME } = options;
+  const { config, publicOrigin, logger, extensions = DEFAULTS } = options;
   const { database, gateway, receiver, wakeUp, meters, watch } = foundations;
   const { mode } = gateway;
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
   const isWorkerApart = config.WORKER === 'off';
-  const catalogue = onlyPayable((own.catalogue ?? createCatalogue)(database));
+  const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
   const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
-  const alarm = createAlarm(logger, own.alarm);
+  const alarm = createAlarm(logger, extensions.onAlert);
   const onUnitError = ({ orderId, reference, currency }: Payment): void => {
     void alarm({ event: 'unit-error', mode, orderId, reference, currency });
   };
@@ -213,8 +175,12 @@ function gatewayOf({ config, services, logger }: ComposeOptions): Gateway {
   });
 }
 
-function receiverOf({ FULFILMENT_URL, FULFILMENT_SECRET }: Config, tracing: Tracing | null, own: OwnParts) {
+function receiverOf(
+  { FULFILMENT_URL, FULFILMENT_SECRET }: Config,
+  tracing: Tracing | null,
+  extensions: Extensions,
+) {
   if (FULFILMENT_URL && FULFILMENT_SECRET)
     return createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET, tracing?.headers);
-  return { receive: own.receiver, close: () => Promise.resolve() };
+  return { receive: extensions.receiver, close: () => Promise.resolve() };
 }

@@ -33,23 +33,23 @@ export type RaisedFindings = {
 export type Alarm = (alert: Alert) => Promise<void>;
 
 /** What a shop does with an alert: a page, a message, a ticket. */
-export type OwnAlarm = (alert: Alert) => Promise<void> | void;
+export type AlertHook = (alert: Alert) => Promise<void> | void;
 
 export const MAX_NAMED = 20;
 /** Whoever takes an alert must not keep the next run waiting. */
 const MAX_MS = 10_000;
 
-/** Logs each alert as an error under its event's name and tells it to `own`, whose faults are logged and change nothing. */
-export function createAlarm(logger: Logger, own: OwnAlarm | null): Alarm {
+/** Logs each alert as an error under its event's name and tells it to the hook, whose faults are logged and change nothing. */
+export function createAlarm(logger: Logger, onAlert: AlertHook | null): Alarm {
   return async (alert) => {
     logger.error(alert, WORDS[alert.event]);
-    if (own === null) return;
+    if (onAlert === null) return;
     const over = new AbortController();
     try {
       const late = sleep(MAX_MS, over.signal).then(() => {
         if (!over.signal.aborted) throw new Error(`it took longer than ${MAX_MS / 1_000} s`);
       });
-      await Promise.race([own(alert), late]);
+      await Promise.race([onAlert(alert), late]);
     } catch (error) {
       logger.error({ err: error, event: 'alarm-failed', of: alert.event }, 'nobody was told of an alert');
     } finally {

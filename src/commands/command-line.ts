@@ -1,10 +1,11 @@
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import type { PrepareBackingServices } from '../config/backing-services.ts';
-import { compose, type Program } from '../compose.ts';
+import { compose } from '../compose.ts';
+import type { Program } from '../program.ts';
 import type { Config } from '../config.ts';
 import { explain } from '../reporting/explain.ts';
-import { OWN } from '../custom/index.ts';
+import { EXTENSIONS } from '../custom/index.ts';
 import { createLogger } from '../platform/logger.ts';
 import { openTracing } from '../platform/tracing/open-tracing.ts';
 import { exportFindings } from '../cases/export-findings.ts';
@@ -127,7 +128,7 @@ async function runCommand(
   const services = await prepare({ config, purpose, mayAttach: true, logger });
   try {
     const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-    const program = await compose({ config, services, publicOrigin, logger, tracing, own: OWN });
+    const program = await compose({ config, services, publicOrigin, logger, tracing, extensions: EXTENSIONS });
     return await command(program, args).finally(() => program.close());
   } finally {
     await services.close();

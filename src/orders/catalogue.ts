@@ -15,7 +15,7 @@ export type Catalogue = {
 };
 
 /** A catalogue of the shop's own, which may ask the database for its products. */
-export type OwnCatalogue = (database: Database) => Catalogue;
+export type CreateCatalogue = (database: Database) => Catalogue;
 
 export type Product = { sku: string; name: string; description: string; image: string; price: Money };
 export type WantedItem = { sku: string; quantity: number };
@@ -45,7 +45,7 @@ export function onlyPayable(catalogue: Catalogue): Catalogue {
   };
 }
 
-export function createCatalogue(database: Database): Catalogue {
+export const createCatalogue: CreateCatalogue = (database) => {
   return {
     products: async () => {
       const rows = await productsOnSale(database);
@@ -72,7 +72,7 @@ export function createCatalogue(database: Database): Catalogue {
       };
     },
   };
-}
+};
 
 function lineOf(
   { sku, quantity }: WantedItem,

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { freePort, newFolder, onCleanUp } from '../support/process.ts';
-import { AS_IT_CAME } from './as-it-came.ts';
+import { DEFAULT_FILES } from './default-files.ts';
 import { fileOf, ROOT, type Block } from './markdown.ts';
 
 /** A copy of the checkout in a folder of its own, and somebody in it who does what a page says. */
@@ -37,7 +37,7 @@ async function portsInsteadOf(): Promise<[page: RegExp, here: number][]> {
 export async function copyCheckout(): Promise<Checkout> {
   const folder = await newFolder();
   for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  for (const [path, text] of Object.entries(AS_IT_CAME)) writeFileSync(join(folder, path), text);
+  for (const [path, text] of Object.entries(DEFAULT_FILES)) writeFileSync(join(folder, path), text);
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const ports = await portsInsteadOf();
   const here = (code: string): string =>

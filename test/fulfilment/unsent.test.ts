@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { workList } from '../../src/commands/work-list.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
-import type { Program } from '../../src/compose.ts';
+import type { Program } from '../../src/program.ts';
 import { createDueReleases } from '../../src/fulfilment/deliver.ts';
 import { createSendUnsent } from '../../src/fulfilment/redeliver.ts';
 import type { Receiver } from '../../src/fulfilment/release.ts';

@@ -11,8 +11,11 @@ const FLOORS: readonly (readonly string[])[] = [
   ['fulfilment', 'reporting'],
   ['payments'],
   ['checkout', 'webhooks', 'reconciliation'],
-  ['admin', 'api-docs', 'observability', 'demo-shop', 'custom'],
-  ['config', 'compose.ts', 'app.ts'],
+  ['extensions.ts'],
+  ['admin', 'api-docs', 'observability', 'demo-shop'],
+  ['config', 'program.ts', 'compose.ts', 'app.ts'],
+  // The processes hand it in: nothing below them knows what a shop has made of it.
+  ['custom'],
   ['bootstrap'],
   ['server.ts', 'worker.ts', 'commands'],
   ['local'],

@@ -1,7 +1,7 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Receiver } from '../../src/fulfilment/release.ts';
-import type { OwnParts } from '../../src/custom/index.ts';
-import type { OwnCatalogue } from '../../src/orders/catalogue.ts';
+import { DEFAULTS, type Extensions } from '../../src/extensions.ts';
+import type { CreateCatalogue } from '../../src/orders/catalogue.ts';
 import { newFolder, cleanUp, runProcess } from '../support/process.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
@@ -14,7 +14,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-const lamps: OwnCatalogue = (database) => ({
+const lamps: CreateCatalogue = (database) => ({
   products: () => Promise.resolve([]),
   // The handle is the program's own: a shop may keep its products beside the orders.
   price: async ([wanted]) => {
@@ -40,8 +40,8 @@ const aLamp = { email: 'ada@example.com', items: [{ sku: 'brass-lamp', quantity:
 
 test('its products are sold, at its prices, and its receiver gives the value once', async () => {
   const receiver = jest.fn<Receiver>(() => Promise.resolve());
-  const own: OwnParts = { catalogue: lamps, receiver, alarm: null };
-  shop = await startProgram({ own, worker: true });
+  const extensions: Extensions = { ...DEFAULTS, catalogue: lamps, receiver };
+  shop = await startProgram({ extensions, worker: true });
   const { orderId, reference, amount } = await shop.checkout(aLamp);
   expect(amount).toBe('2500.00');
   await shop.hand(`transactions/${reference}/pay`);
@@ -51,14 +51,14 @@ test('its products are sold, at its prices, and its receiver gives the value onc
   expect(await shop.program.database.query('SELECT sku FROM products')).toEqual([]);
 });
 
-test('without them the program is as it came', async () => {
+test('without them the defaults are at work', async () => {
   shop = await startProgram();
   await expect(shop.checkout(aLamp)).rejects.toThrow('not on sale: brass-lamp');
   expect((await shop.checkout()).amount).toBe('8500.00');
 });
 
-test("a process that a test starts has none of the shop's parts", async () => {
+test("a process that a test starts has none of the shop's extensions", async () => {
   const cwd = await newFolder();
-  const { stdout, stderr } = await runProcess('../test/support/says-own-parts.ts', { cwd });
-  expect({ stdout, stderr }).toEqual({ stdout: 'as it came\n', stderr: '' });
+  const { stdout, stderr } = await runProcess('test/support/says-extensions.ts', { cwd });
+  expect({ stdout, stderr }).toEqual({ stdout: 'the defaults\n', stderr: '' });
 });
