@@ -8,6 +8,7 @@ import { createAdminGuard } from './admin/login/guard.ts';
 import { docsRoutes } from './api-docs/routes.ts';
 import { healthRoutes } from './observability/health/routes.ts';
 import { metricsRoutes } from './observability/metrics/routes.ts';
+import { ProblemPage as AdminProblemPage } from './admin/layout/problem-page.tsx';
 import { adminRoutes } from './admin/routes.ts';
 import type { Order } from './orders/order.ts';
 import { findOrder } from './orders/orders.sql.ts';
@@ -19,6 +20,8 @@ import { ID_PATTERN } from './platform/ids.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { limitReads } from './platform/request-limit.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
+import { brandingOf, type Branding } from './demo-shop/branding.ts';
+import { ProblemPage } from './demo-shop/problem-page.tsx';
 import { shopRoutes } from './demo-shop/routes.ts';
 import { decisionsAbout } from './cases/suspense.sql.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -91,23 +94,25 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   );
   const { settle, redeliver, hasReceiver } = program;
   app.use(adminRoutes({ database, gateway, guard, workerWatch, settle, redeliver, hasReceiver, logger }));
-  serveShop(app, program);
+  const branding = brandingOf(program.identity, config.demoShop);
+  serveShop(app, program, branding);
   app.use(notFound);
-  app.use(problemHandler(logger, '/admin/admin.css'));
+  app.use('/admin', problemHandler(logger, AdminProblemPage));
+  app.use(problemHandler(logger, (wording) => ProblemPage({ ...wording, branding })));
   return app;
 }
 
 /** The payment service is a foreign party: it continues no trace of ours, and none of its own goes on here. */
 const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/webhooks/payments'] };
 
-function serveShop(app: Express, program: Program): void {
+function serveShop(app: Express, program: Program, branding: Branding): void {
   const limitPages = limitReads(READS_PER_CHECKOUT * program.config.CHECKOUTS_PER_MINUTE);
   app.use('/shop', (req, res, next) => {
     // A page has a dozen of them, and they are in memory.
     if (req.path.startsWith('/assets/')) next();
     else void limitPages(req, res, next);
   });
-  app.use('/shop', shopOf(program));
+  app.use('/shop', shopOf(program, branding));
   if (program.config.demoShop) {
     app.get('/', (_req, res) => {
       res.redirect(302, '/shop');
@@ -116,12 +121,14 @@ function serveShop(app: Express, program: Program): void {
 }
 
 /** The demo shop, and the order page that every shopper comes back to, also where the demo shop is off. */
-function shopOf({ config, database, gateway, catalogue }: Program): Router {
+function shopOf({ config, database, gateway, catalogue, identity }: Program, branding: Branding): Router {
   const orderById = async (id: string): Promise<Order | null> => {
     const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
     return order?.mode === gateway.mode ? order : null;
   };
   return shopRoutes({
+    branding,
+    ownAssets: identity?.assets,
     catalogue: config.demoShop ? catalogue : null,
     findOrder: orderById,
     openOrderOf: async (cookies) => {

@@ -103,6 +103,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     database,
     gateway,
     publicOrigin,
+    identity: extensions.identity,
     catalogue,
     settle,
     startCheckout: watch.checkout(

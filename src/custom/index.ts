@@ -2,9 +2,10 @@ import type { Extensions } from '../extensions.ts';
 import { onAlert } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
 import { receiver } from './fulfilment.ts';
+import { identity } from './identity.ts';
 
 /**
  * The extensions of this shop. The server, the worker and the commands run with them; the demo, the rehearsals and the
  * tests run without, so they go on trying the program whatever is sold here, and nobody is told of what they do.
  */
-export const EXTENSIONS: Extensions = { catalogue, receiver, onAlert };
+export const EXTENSIONS: Extensions = { catalogue, receiver, onAlert, identity };

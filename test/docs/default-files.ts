@@ -15,9 +15,8 @@ export const receiver: Receiver | null = null;
 
 export const onAlert: AlertHook | null = null;
 `,
-  'src/demo-shop/identity.ts': `export const SHOP = {
-  name: 'Three Markets',
-  helpEmail: 'help@three-markets.example',
-} as const;
+  'src/custom/identity.ts': `import type { Identity } from '../extensions.ts';
+
+export const identity: Identity | null = null;
 `,
 };
