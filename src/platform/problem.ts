@@ -22,7 +22,7 @@ export const problemDocument = z.looseObject({
   status: z.int(),
   detail: z.string().optional(),
   instance: z.string().describe('The path that was asked for'),
-  errors: z.array(fieldError).optional().describe('With 422: each faulty field'),
+  errors: z.array(fieldError).optional().describe('With 422 each faulty field, with out-of-stock the items'),
   orderId: z.string().optional().describe('The order that was kept'),
 });
 export type ProblemDocument = z.output<typeof problemDocument>;
