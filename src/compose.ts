@@ -20,10 +20,11 @@ import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/database/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
-import { createAlarm } from './cases/alert.ts';
+import { createAlarm, type Alarm } from './cases/alert.ts';
 import { createReconcile } from './reconciliation/reconcile.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
+import { alertOnUnitError } from './payments/unit-error-alert.ts';
 import { createSettle, type Settle } from './payments/confirm.ts';
 import { createReceiveWebhook } from './webhooks/receive.ts';
 import type { Program } from './program.ts';
@@ -52,11 +53,12 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const database = watch.database(unwatched);
   if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
   const meters = createMeters(systemClock);
-  const gateway = meters.observeGateway(watch.gateway(gatewayOf(options)));
+  const alarm = createAlarm(logger, systemClock, extensions.onAlert);
+  const gateway = meters.observeGateway(watch.gateway(gatewayOf(options, alarm)));
   const receiver = receiverOf(config, tracing, extensions);
   const wakeUp = createWakeUp(unwatched, services.databaseUrl, logger);
   const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
-  const parts = build(options, { database, gateway, receiver: receive, wakeUp, meters, watch });
+  const parts = build(options, { database, gateway, receiver: receive, alarm, wakeUp, meters, watch });
   return {
     ...parts,
     tracing,
@@ -73,6 +75,7 @@ type Foundations = {
   database: Database;
   gateway: Gateway;
   receiver: Receiver | null;
+  alarm: Alarm;
   wakeUp: WakeUp;
   meters: Meters;
   watch: Watch;
@@ -80,7 +83,7 @@ type Foundations = {
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
   const { config, publicOrigin, logger, extensions = DEFAULTS } = options;
-  const { database, gateway, receiver, wakeUp, meters, watch } = foundations;
+  const { database, gateway, receiver, alarm, wakeUp, meters, watch } = foundations;
   const { mode } = gateway;
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
@@ -88,10 +91,8 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const isWorkerApart = config.WORKER === 'off';
   const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
   const plan = (orderId: string): ReleasePlan => planRelease(receiver, orderId);
-  const alarm = createAlarm(logger, extensions.onAlert);
-  const onUnitError = ({ orderId, reference, currency }: Payment): void => {
-    void alarm({ event: 'unit-error', mode, orderId, reference, currency });
-  };
+  const onUnitError = (payment: Payment): void => void alertOnUnitError(database, alarm, payment);
+  const onMissing = (): void => void alarm({ event: 'worker-missing', mode });
   const settle = meters.observeSettle(
     watch.settle(
       createSettle({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
@@ -125,11 +126,18 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       }),
     ),
     alarm,
-    workerWatch: createWorkerWatch({ db: database, mode, isExpected: isWorkerApart, clock, logger }),
+    workerWatch: createWorkerWatch({
+      db: database,
+      mode,
+      isExpected: isWorkerApart,
+      clock,
+      onMissing,
+      logger,
+    }),
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
     sendUnsent: createSendUnsent({ database, mode, receiver, onDue }),
     hasReceiver: receiver !== null,
-    dueReleases: createDueReleases({ database, mode, receiver, logger, watch: watch.loops }),
+    dueReleases: createDueReleases({ database, mode, receiver, alarm, logger, watch: watch.loops }),
     wakeUp,
   };
 }
@@ -164,7 +172,8 @@ function buildChecks(
   return { duePayments, receiveWebhook: meters.observeWebhooks(watch.webhooks(receiveWebhook)) };
 }
 
-function gatewayOf({ config, services, logger }: ComposeOptions): Gateway {
+function gatewayOf({ config, services, logger }: ComposeOptions, alarm: Alarm): Gateway {
+  const { mode } = services.secretKey;
   return createGateway({
     url: services.gatewayUrl,
     key: services.secretKey,
@@ -172,6 +181,7 @@ function gatewayOf({ config, services, logger }: ComposeOptions): Gateway {
     checkoutHosts: config.CHECKOUT_HOSTS,
     callsPerSecond: config.GATEWAY_CALLS_PER_SECOND,
     concurrency: config.GATEWAY_CONCURRENCY,
+    onTrouble: (trouble) => void alarm({ ...trouble, mode }),
     logger,
   });
 }

@@ -39,13 +39,19 @@ const lamps: CreateCatalogue = (database) => ({
 const aLamp = { email: 'ada@example.com', items: [{ sku: 'brass-lamp', quantity: 2 }] };
 
 test('its products are sold, at its prices, and its receiver gives the value once', async () => {
-  const receiver = jest.fn<Receiver>(() => Promise.resolve());
+  const receiver = jest.fn<Receiver>(async ({ id, orderId }, { database, signal }) => {
+    signal.throwIfAborted();
+    await database.query('INSERT INTO shipped VALUES ($1, $2)', [id, orderId]);
+  });
   const extensions: Extensions = { ...DEFAULTS, catalogue: lamps, receiver };
   shop = await startProgram({ extensions, worker: true });
+  await shop.program.database.query('CREATE TABLE shipped (id text PRIMARY KEY, order_id text)');
   const { orderId, reference, amount } = await shop.checkout(aLamp);
   expect(amount).toBe('2500.00');
   await shop.hand(`transactions/${reference}/pay`);
-  await eventually(() => Promise.resolve(receiver.mock.calls.length > 0));
+  const { database } = shop.program;
+  await eventually(async () => (await database.query('SELECT FROM shipped')).length > 0);
+  expect(await database.query('SELECT order_id FROM shipped')).toEqual([{ order_id: orderId }]);
   expect(receiver.mock.calls.map(([release]) => release.orderId)).toEqual([orderId]);
   await expect(shop.checkout()).rejects.toThrow('not on sale: ankara-tote');
   expect(await shop.program.database.query('SELECT sku FROM products')).toEqual([]);
