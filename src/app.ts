@@ -94,7 +94,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   );
   const { settle, redeliver, hasReceiver } = program;
   app.use(adminRoutes({ database, gateway, guard, workerWatch, settle, redeliver, hasReceiver, logger }));
-  const branding = brandingOf(program.identity, config.demoShop);
+  const branding = brandingOf(program.extensions.identity, config.demoShop);
   serveShop(app, program, branding);
   app.use(notFound);
   app.use('/admin', problemHandler(logger, AdminProblemPage));
@@ -118,17 +118,26 @@ function serveShop(app: Express, program: Program, branding: Branding): void {
       res.redirect(302, '/shop');
     });
   }
+  serveOwnRoutes(app, program);
+}
+
+/** After ours, so that an address that we answer stays ours. */
+function serveOwnRoutes(app: Express, program: Program): void {
+  const { extensions, database, gateway, catalogue, publicOrigin, logger } = program;
+  if (extensions.routes === null) return;
+  const { prefix, create } = extensions.routes;
+  app.use(prefix, create({ database, catalogue, mode: gateway.mode, publicOrigin, logger }));
 }
 
 /** The demo shop, and the order page that every shopper comes back to, also where the demo shop is off. */
-function shopOf({ config, database, gateway, catalogue, identity }: Program, branding: Branding): Router {
+function shopOf({ config, database, gateway, catalogue, extensions }: Program, branding: Branding): Router {
   const orderById = async (id: string): Promise<Order | null> => {
     const order = ID_PATTERN.test(id) ? await findOrder(database, id) : null;
     return order?.mode === gateway.mode ? order : null;
   };
   return shopRoutes({
     branding,
-    ownAssets: identity?.assets,
+    ownAssets: extensions.identity?.assets,
     catalogue: config.demoShop ? catalogue : null,
     findOrder: orderById,
     openOrderOf: async (cookies) => {

@@ -46,7 +46,8 @@ const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url
 /** Migrates the database and builds the program on it. @throws when the database cannot be reached or migrated */
 export async function compose(options: ComposeOptions): Promise<Program> {
   const { config, services, logger, extensions = DEFAULTS } = options;
-  await applyMigrations({ url: services.databaseUrl.reveal(), dir: MIGRATIONS, logger });
+  const shopDir = extensions.migrations && fileURLToPath(extensions.migrations);
+  await applyMigrations({ url: services.databaseUrl.reveal(), dir: MIGRATIONS, shopDir, logger });
   const { tracing = null } = options;
   const watch = tracing === null ? UNWATCHED : watchWith(tracing);
   const unwatched = openDatabase(services.databaseUrl, logger);
@@ -104,7 +105,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     database,
     gateway,
     publicOrigin,
-    identity: extensions.identity,
+    extensions,
     catalogue,
     settle,
     startCheckout: watch.checkout(

@@ -1,6 +1,10 @@
+import type { Router } from 'express';
 import type { AlertHook } from './cases/alert.ts';
 import type { Receiver } from './fulfilment/release.ts';
-import type { CreateCatalogue } from './orders/catalogue.ts';
+import type { Catalogue, CreateCatalogue } from './orders/catalogue.ts';
+import type { Database } from './platform/database/database.ts';
+import type { Logger } from './platform/logger.ts';
+import type { Mode } from './platform/mode.ts';
 
 /** Who the shop is on every page that a shopper sees. */
 export type Identity = {
@@ -19,13 +23,39 @@ export type Identity = {
   stylesheet?: string;
 };
 
+/** Addresses of the shop's own. */
+export type ShopRoutes = {
+  /** Where they are mounted, after ours: an address that we answer stays ours. */
+  prefix: `/${string}`;
+  create: (parts: ShopRoutesParts) => Router;
+};
+
+export type ShopRoutesParts = {
+  database: Database;
+  catalogue: Catalogue;
+  mode: Mode;
+  /** Our own origin as browsers reach it. */
+  publicOrigin: () => string;
+  logger: Logger;
+};
+
 /** What a shop puts in place of what the program comes with; null: the default. */
 export type Extensions = {
   catalogue: CreateCatalogue | null;
   receiver: Receiver | null;
   onAlert: AlertHook | null;
   identity: Identity | null;
+  routes: ShopRoutes | null;
+  /** The folder of `<name>/migration.sql`, applied after ours in the order of their names; it may be absent. */
+  migrations: URL | null;
 };
 
 /** A shop that has changed nothing. The demo, the rehearsals and the tests run with it. */
-export const DEFAULTS: Extensions = { catalogue: null, receiver: null, onAlert: null, identity: null };
+export const DEFAULTS: Extensions = {
+  catalogue: null,
+  receiver: null,
+  onAlert: null,
+  identity: null,
+  routes: null,
+  migrations: null,
+};

@@ -2,7 +2,7 @@ import type { Alarm } from './cases/alert.ts';
 import type { StartCheckout } from './checkout/checkout.ts';
 import type { ReturnFromCheckout } from './checkout/handle-return.ts';
 import type { Config } from './config.ts';
-import type { Identity } from './extensions.ts';
+import type { Extensions } from './extensions.ts';
 import type { Redeliver, SendUnsent } from './fulfilment/redeliver.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { Meters } from './observability/metrics/meters.ts';
@@ -23,8 +23,7 @@ export type Program = {
   logger: Logger;
   database: Database;
   gateway: Gateway;
-  /** Who the shop is; null: it has not said. */
-  identity: Identity | null;
+  extensions: Extensions;
   /** Our own origin as browsers reach it. */
   publicOrigin: () => string;
   catalogue: Catalogue;

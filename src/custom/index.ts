@@ -3,9 +3,17 @@ import { onAlert } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
 import { receiver } from './fulfilment.ts';
 import { identity } from './identity.ts';
+import { routes } from './routes.ts';
 
 /**
  * The extensions of this shop. The server, the worker and the commands run with them; the demo, the rehearsals and the
  * tests run without, so they go on trying the program whatever is sold here, and nobody is told of what they do.
  */
-export const EXTENSIONS: Extensions = { catalogue, receiver, onAlert, identity };
+export const EXTENSIONS: Extensions = {
+  catalogue,
+  receiver,
+  onAlert,
+  identity,
+  routes,
+  migrations: new URL('./migrations/', import.meta.url),
+};

@@ -1,6 +1,10 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Router } from 'express';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Receiver } from '../../src/fulfilment/release.ts';
-import { DEFAULTS, type Extensions } from '../../src/extensions.ts';
+import { DEFAULTS, type Extensions, type ShopRoutes } from '../../src/extensions.ts';
 import type { CreateCatalogue } from '../../src/orders/catalogue.ts';
 import { newFolder, cleanUp, runProcess } from '../support/process.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
@@ -55,6 +59,36 @@ test('its products are sold, at its prices, and its receiver gives the value onc
   expect(receiver.mock.calls.map(([release]) => release.orderId)).toEqual([orderId]);
   await expect(shop.checkout()).rejects.toThrow('not on sale: ankara-tote');
   expect(await shop.program.database.query('SELECT sku FROM products')).toEqual([]);
+});
+
+test('its addresses are served after ours, and its tables are there before them', async () => {
+  const folder = await newFolder();
+  await mkdir(join(folder, '1_lamps'));
+  await writeFile(
+    join(folder, '1_lamps', 'migration.sql'),
+    `CREATE SCHEMA shop; CREATE TABLE shop.lamps (sku text); INSERT INTO shop.lamps VALUES ('brass-lamp');`,
+  );
+  const routes: ShopRoutes = {
+    prefix: '/',
+    create: ({ database, mode }) =>
+      Router()
+        .get('/lamps', async (_req, res) => {
+          res.json({ mode, lamps: await database.query('SELECT sku FROM shop.lamps') });
+        })
+        .get('/products', (_req, res) => {
+          res.json('theirs');
+        })
+        .get('/broken', () => {
+          throw new Error('a secret');
+        }),
+  };
+  shop = await startProgram({ extensions: { ...DEFAULTS, routes, migrations: pathToFileURL(`${folder}/`) } });
+  const get = (path: string): Promise<Response> => fetch(`${shop?.origin ?? ''}${path}`);
+  expect(await (await get('/lamps')).json()).toEqual({ mode: 'test', lamps: [{ sku: 'brass-lamp' }] });
+  expect(await (await get('/products')).json()).not.toBe('theirs');
+  const broken = await get('/broken');
+  expect([broken.status, await broken.text()]).toEqual([500, expect.not.stringContaining('secret')]);
+  expect((await get('/lamps/none')).status).toBe(404);
 });
 
 test('without them the defaults are at work', async () => {
