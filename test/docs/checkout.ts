@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { freePort, newFolder, onCleanUp } from '../support/process.ts';
@@ -19,7 +19,16 @@ export type Checkout = {
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
-const COPIED = ['src', 'prisma', 'test/support', 'package.json', 'tsconfig.json', '.env.example'];
+const COPIED = [
+  'src',
+  'local',
+  'tools',
+  'prisma',
+  'test/support',
+  'package.json',
+  'tsconfig.json',
+  '.env.example',
+];
 const PATIENCE_MS = 240_000;
 
 /** Pages speak of these ports; tests run beside each other. */
@@ -37,6 +46,8 @@ async function portsInsteadOf(): Promise<[page: RegExp, here: number][]> {
 export async function copyCheckout(): Promise<Checkout> {
   const folder = await newFolder();
   for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  rmSync(join(folder, 'src/custom'), { recursive: true });
+  mkdirSync(join(folder, 'src/custom'));
   for (const [path, text] of Object.entries(DEFAULT_FILES)) writeFileSync(join(folder, path), text);
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const ports = await portsInsteadOf();
