@@ -128,7 +128,14 @@ async function runCommand(
   const services = await prepare({ config, purpose, mayAttach: true, logger });
   try {
     const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-    const program = await compose({ config, services, publicOrigin, logger, tracing, extensions: EXTENSIONS });
+    const program = await compose({
+      config,
+      services,
+      publicOrigin,
+      logger,
+      tracing,
+      extensions: EXTENSIONS,
+    });
     return await command(program, args).finally(() => program.close());
   } finally {
     await services.close();
