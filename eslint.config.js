@@ -29,7 +29,14 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/**', 'bench/**', 'tools/chaos/**', 'tools/nodes/**', 'deploy/**'],
+    files: [
+      'test/**',
+      'bench/**',
+      'tools/chaos/**',
+      'tools/nodes/**',
+      'deploy/**',
+      'src/custom/**/*.test.{ts,tsx}',
+    ],
     rules: { 'max-lines-per-function': 'off', 'max-lines': 'off' },
   },
 );

@@ -2,7 +2,7 @@ import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { createCheckoutLimits } from './checkout/rate-limits.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
-import type { Program } from './compose.ts';
+import type { Program } from './program.ts';
 import { createAdminGuard } from './admin/login/guard.ts';
 import { docsRoutes } from './api-docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -78,14 +78,24 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   const { settle, redeliver, hasReceiver } = program;
   app.use(adminRoutes({ database, gateway, guard, workerWatch, settle, redeliver, hasReceiver, logger }));
   const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
-  app.use(demoShop({ database, catalogue, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute }));
+  const shop = demoShop({ ...program, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute });
+  app.use(shop.routes);
+  serveOwnRoutes(app, program);
   app.use(notFound);
-  app.use(problemHandler(logger, '/admin/admin.css'));
+  app.use(problemHandler(logger, shop.problemPage));
   return app;
 }
 
 /** The payment service is a foreign party: it continues no trace of ours, and none of its own goes on here. */
 const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/webhooks/payments'] };
+
+/** After ours, so that an address that we answer stays ours. */
+function serveOwnRoutes(app: Express, program: Program): void {
+  const { extensions, database, gateway, catalogue, publicOrigin, logger } = program;
+  if (extensions.routes === null) return;
+  const { prefix, create } = extensions.routes;
+  app.use(prefix, create({ database, catalogue, mode: gateway.mode, publicOrigin, logger }));
+}
 
 /** Headers that every answer carries. Pages load styles, scripts and pictures from here and from nowhere else. */
 function securityHeaders(production: boolean) {

@@ -1,67 +1,32 @@
 import { fileURLToPath } from 'node:url';
 import type { BackingServices } from './config/backing-services.ts';
 import type { Config } from './config.ts';
-import { createReturnFromCheckout, type ReturnFromCheckout } from './checkout/handle-return.ts';
-import type { StartCheckout } from './checkout/checkout.ts';
+import { createReturnFromCheckout } from './checkout/handle-return.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
 import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
-import {
-  createRedeliver,
-  createSendUnsent,
-  type Redeliver,
-  type SendUnsent,
-} from './fulfilment/redeliver.ts';
+import { createRedeliver, createSendUnsent } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
-import { createWorkerWatch, type WorkerWatch } from './platform/heartbeat/worker-watch.ts';
+import { createWorkerWatch } from './platform/heartbeat/worker-watch.ts';
 import { observe, type Watch } from './observability/observe.ts';
-import { createCatalogue, onlyPayable, type Catalogue } from './orders/catalogue.ts';
+import { createCatalogue, onlyPayable } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';
-import type { OwnParts } from './custom/index.ts';
+import { DEFAULTS, type Extensions } from './extensions.ts';
 import { systemClock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database/database.ts';
-import type { DueLoop } from './platform/poller/poller.ts';
 import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/database/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
 import { createAlarm, type Alarm } from './cases/alert.ts';
-import { createReconcile, type Reconcile } from './reconciliation/reconcile.ts';
+import { createReconcile } from './reconciliation/reconcile.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
+import { alertOnUnitError } from './payments/unit-error-alert.ts';
 import { createSettle, type Settle } from './payments/confirm.ts';
-import { createReceiveWebhook, type ReceiveWebhook } from './webhooks/receive.ts';
-
-/** Every part of the program, wired by hand in this one file. Nothing runs yet, no port is open. */
-export type Program = {
-  config: Config;
-  logger: Logger;
-  database: Database;
-  gateway: Gateway;
-  /** Our own origin as browsers reach it. */
-  publicOrigin: () => string;
-  catalogue: Catalogue;
-  settle: Settle;
-  startCheckout: StartCheckout;
-  returnFromCheckout: ReturnFromCheckout;
-  receiveWebhook: ReceiveWebhook;
-  reconcile: Reconcile;
-  alarm: Alarm;
-  workerWatch: WorkerWatch;
-  redeliver: Redeliver;
-  sendUnsent: SendUnsent;
-  /** Whether anybody is told of releases: FULFILMENT_URL, or the shop's own receiver. */
-  hasReceiver: boolean;
-  metricsRoutes: Watch['metricsRoutes'];
-  /** Null: nobody asked for traces. */
-  tracing: Tracing | null;
-  /** The clock's loops; {@link wakeUp} rings them. */
-  duePayments: DueLoop;
-  dueReleases: DueLoop;
-  wakeUp: WakeUp;
-  close(): Promise<void>;
-};
+import { createReceiveWebhook } from './webhooks/receive.ts';
+import type { Program } from './program.ts';
 
 export type ComposeOptions = {
   config: Config;
@@ -71,27 +36,28 @@ export type ComposeOptions = {
   logger: Logger;
   /** Belongs to whoever opened it. */
   tracing?: Tracing | null;
-  /** What the shop has put in place of ours. Left out: the program as it came. */
-  own?: OwnParts;
+  /** What the shop has put in place of ours. Left out: nothing. */
+  extensions?: Extensions;
 };
 
-const AS_IT_CAME: OwnParts = { catalogue: null, receiver: null, alarm: null };
 const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 /** Migrates the database and builds the program on it. @throws when the database cannot be reached or migrated */
 export async function compose(options: ComposeOptions): Promise<Program> {
-  const { config, services, logger, own = AS_IT_CAME } = options;
-  await applyMigrations({ url: services.databaseUrl.reveal(), dir: MIGRATIONS, logger });
+  const { config, services, logger, extensions = DEFAULTS } = options;
+  const shopDir = extensions.migrations && fileURLToPath(extensions.migrations);
+  await applyMigrations({ url: services.databaseUrl.reveal(), dir: MIGRATIONS, shopDir, logger });
   const { tracing = null } = options;
   const watch = observe(tracing, systemClock);
   const unwatched = openDatabase(services.databaseUrl, logger);
   const database = watch.database(unwatched);
-  if (config.demoShop && own.catalogue === null) await offerDemoProducts(database);
-  const gateway = watch.gateway(gatewayOf(options));
-  const receiver = receiverOf(config, tracing, own);
+  if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
+  const alarm = createAlarm(logger, systemClock, extensions.onAlert);
+  const gateway = watch.gateway(gatewayOf(options, alarm));
+  const receiver = receiverOf(config, tracing, extensions);
   const wakeUp = createWakeUp(unwatched, services.databaseUrl, logger);
   const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
-  const parts = build(options, { database, gateway, receiver: receive, wakeUp, watch });
+  const parts = build(options, { database, gateway, receiver: receive, alarm, wakeUp, watch });
   return {
     ...parts,
     tracing,
@@ -108,24 +74,23 @@ type Foundations = {
   database: Database;
   gateway: Gateway;
   receiver: Receiver | null;
+  alarm: Alarm;
   wakeUp: WakeUp;
   watch: Watch;
 };
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
-  const { config, publicOrigin, logger, own = AS_IT_CAME } = options;
-  const { database, gateway, receiver, wakeUp, watch } = foundations;
+  const { config, publicOrigin, logger, extensions = DEFAULTS } = options;
+  const { database, gateway, receiver, alarm, wakeUp, watch } = foundations;
   const { mode } = gateway;
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
   const isWorkerApart = config.WORKER === 'off';
-  const catalogue = onlyPayable((own.catalogue ?? createCatalogue)(database));
+  const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
   const plan = (orderId: Payment['orderId']): ReleasePlan => planRelease(receiver, orderId);
-  const alarm = createAlarm(logger, own.alarm);
-  const onUnitError = ({ orderId, reference, currency }: Payment): void => {
-    void alarm({ event: 'unit-error', mode, orderId, reference, currency });
-  };
+  const onUnitError = (payment: Payment): void => void alertOnUnitError(database, alarm, payment);
+  const onMissing = (): void => void alarm({ event: 'worker-missing', mode });
   const settle = watch.settle(
     createSettle({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
   );
@@ -135,6 +100,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     database,
     gateway,
     publicOrigin,
+    extensions,
     catalogue,
     settle,
     startCheckout: watch.checkout(
@@ -156,11 +122,18 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       }),
     ),
     alarm,
-    workerWatch: createWorkerWatch({ db: database, mode, isExpected: isWorkerApart, clock, logger }),
+    workerWatch: createWorkerWatch({
+      db: database,
+      mode,
+      isExpected: isWorkerApart,
+      clock,
+      onMissing,
+      logger,
+    }),
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
     sendUnsent: createSendUnsent({ database, mode, receiver, onDue }),
     hasReceiver: receiver !== null,
-    dueReleases: createDueReleases({ database, mode, receiver, logger, watch: watch.loops }),
+    dueReleases: createDueReleases({ database, mode, receiver, alarm, logger, watch: watch.loops }),
     wakeUp,
   };
 }
@@ -195,7 +168,8 @@ function buildChecks(
   return { duePayments, receiveWebhook: watch.webhooks(receiveWebhook) };
 }
 
-function gatewayOf({ config, services, logger }: ComposeOptions): Gateway {
+function gatewayOf({ config, services, logger }: ComposeOptions, alarm: Alarm): Gateway {
+  const { mode } = services.secretKey;
   return createGateway({
     url: services.gatewayUrl,
     key: services.secretKey,
@@ -203,12 +177,17 @@ function gatewayOf({ config, services, logger }: ComposeOptions): Gateway {
     checkoutHosts: config.CHECKOUT_HOSTS,
     callsPerSecond: config.GATEWAY_CALLS_PER_SECOND,
     concurrency: config.GATEWAY_CONCURRENCY,
+    onTrouble: (trouble) => void alarm({ ...trouble, mode }),
     logger,
   });
 }
 
-function receiverOf({ FULFILMENT_URL, FULFILMENT_SECRET }: Config, tracing: Tracing | null, own: OwnParts) {
+function receiverOf(
+  { FULFILMENT_URL, FULFILMENT_SECRET }: Config,
+  tracing: Tracing | null,
+  extensions: Extensions,
+) {
   if (FULFILMENT_URL && FULFILMENT_SECRET)
     return createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET, tracing?.headers);
-  return { receive: own.receiver, close: () => Promise.resolve() };
+  return { receive: extensions.receiver, close: () => Promise.resolve() };
 }

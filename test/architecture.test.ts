@@ -55,6 +55,10 @@ describe('the check sees what it is there to see', () => {
         code: `const a = await import('../../../src/gateway/messages.ts');`,
       },
     ],
+    [
+      "wiring that knows a shop's own files",
+      { path: 'src/compose.ts', code: `import { EXTENSIONS } from './custom/index.ts';` },
+    ],
     ['a file that imports itself', { path: 'src/orders/x.ts', code: `import type { A } from './x.ts';` }],
     [
       'a second door to a room that may go',

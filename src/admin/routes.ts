@@ -1,6 +1,8 @@
 import express, { Router } from 'express';
 import { fileURLToPath } from 'node:url';
+import { notFound, problemHandler } from '../platform/problem.ts';
 import type { AdminParts } from './admin-parts.ts';
+import { ProblemPage } from './layout/problem-page.tsx';
 import { chartRoutes } from './charts/routes.ts';
 import { createAskService, type AskParts } from './actions/verify-now.ts';
 import { todayRoutes } from './dashboard/routes.ts';
@@ -52,5 +54,6 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   router.use(receivedWebhookRoutes(pages));
   router.use(runRoutes(pages));
   router.use(chartRoutes(pages));
+  router.use('/admin', notFound, problemHandler(parts.logger, ProblemPage));
   return router;
 }

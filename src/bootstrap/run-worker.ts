@@ -1,6 +1,6 @@
 import type { PrepareBackingServices } from '../config/backing-services.ts';
 import { compose } from '../compose.ts';
-import { OWN } from '../custom/index.ts';
+import { EXTENSIONS } from '../custom/index.ts';
 import { createLogger } from '../platform/logger.ts';
 import { openTracing } from '../platform/tracing/open-tracing.ts';
 import { runProcess, terminationSignal } from './run-process.ts';
@@ -15,7 +15,14 @@ export function work(prepare: PrepareBackingServices): Promise<void> {
     warnOf(config, logger);
     const services = await prepare({ config, purpose: 'npm run worker', mayAttach: true, logger });
     const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-    const program = await compose({ config, services, publicOrigin, logger, tracing, own: OWN });
+    const program = await compose({
+      config,
+      services,
+      publicOrigin,
+      logger,
+      tracing,
+      extensions: EXTENSIONS,
+    });
     const worker = startWorker(program);
     logger.info('worker is running');
     await stopped;

@@ -1,9 +1,11 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { buildApp } from '../app.ts';
 import type { BackingServices, PrepareBackingServices } from '../config/backing-services.ts';
-import { compose, type Program } from '../compose.ts';
+import { compose } from '../compose.ts';
+import type { Program } from '../program.ts';
 import type { Config } from '../config.ts';
-import { OWN, type OwnParts } from '../custom/index.ts';
+import { EXTENSIONS } from '../custom/index.ts';
+import type { Extensions } from '../extensions.ts';
 import { sleep, systemClock } from '../platform/clock.ts';
 import { createExpressMessages } from '../platform/express-messages.ts';
 import { listen } from '../platform/http-server.ts';
@@ -31,8 +33,8 @@ export type ServerOptions = {
   /** The command that runs, for messages. */
   purpose: string;
   logger?: Logger;
-  /** Left out: the program as it came. */
-  own?: OwnParts;
+  /** What the shop has put in place of ours. Left out: nothing. */
+  extensions?: Extensions;
 };
 
 /**
@@ -72,7 +74,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
       publicOrigin: () => origin,
       logger,
       tracing,
-      ...(options.own && { own: options.own }),
+      ...(options.extensions && { extensions: options.extensions }),
     });
   } catch (error) {
     await services?.close();
@@ -150,7 +152,7 @@ function greeting(config: Config, origin: string, { sandboxUrl, secretKey }: Bac
 export function serve(prepare: PrepareBackingServices): Promise<void> {
   return runProcess(async (config) => {
     const stopped = terminationSignal();
-    const server = await startServer({ config, prepare, purpose: 'npm start', own: OWN });
+    const server = await startServer({ config, prepare, purpose: 'npm start', extensions: EXTENSIONS });
     process.stdout.write(server.greeting);
     await stopped;
     await server.stop();

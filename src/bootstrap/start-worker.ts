@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Program } from '../compose.ts';
+import type { Program } from '../program.ts';
 import { forgetOldKeys } from '../checkout/idempotency.sql.ts';
 import { unsentReleases } from '../fulfilment/releases.sql.ts';
 import { beat } from '../platform/heartbeat/heartbeat.sql.ts';

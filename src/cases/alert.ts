@@ -1,4 +1,4 @@
-import { sleep } from '../platform/clock.ts';
+import { sleep, type Clock } from '../platform/clock.ts';
 import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -12,6 +12,12 @@ import type { ReconciliationClass } from './classes.ts';
  * - `reconciliation-failed`: a run broke off.
  * - `unit-error`: a payment shows a power of ten of what was asked; the next one of another order stops the currency.
  * - `journal-broken`: a row was changed by other means than this program, and contradicts its order's journal.
+ * - `currency-stopped`: so many payments came in another unit that no new checkout of their currency begins.
+ * - `release-given-up`: the receiver has not taken a release for three days, or wants no more of it.
+ * - `key-refused`: the service refuses the secret key; told when it begins, by each process.
+ * - `checkout-address-refused`: the service sends shoppers to a host that CHECKOUT_HOSTS does not allow; told once until
+ *   a checkout opens.
+ * - `worker-missing`: WORKER=off and no worker has said for a minute that it lives; told when it begins.
  * - `reconciliation-skipped`: runs are skipped because another one is at work, and none has ended for long.
  */
 export type Alert =
@@ -23,7 +29,24 @@ export type Alert =
       reason: string;
     }
   | { event: 'reconciliation-skipped' | 'journal-broken'; mode: Mode; reason: string }
-  | { event: 'unit-error'; mode: Mode; orderId: OrderId; reference: Reference; currency: string };
+  | {
+      event: 'unit-error' | 'currency-stopped';
+      mode: Mode;
+      orderId: OrderId;
+      reference: Reference;
+      currency: string;
+    }
+  | {
+      event: 'release-given-up';
+      mode: Mode;
+      orderId: OrderId;
+      reference: Reference;
+      release: string;
+      reason: string;
+      attempts: number;
+    }
+  | { event: 'key-refused' | 'worker-missing'; mode: Mode }
+  | { event: 'checkout-address-refused'; mode: Mode; reference: Reference; reason: string };
 
 export type RaisedFindings = {
   counts: Partial<Record<ReconciliationClass, number>>;
@@ -33,24 +56,25 @@ export type RaisedFindings = {
 
 export type Alarm = (alert: Alert) => Promise<void>;
 
-/** What a shop does with an alert: a page, a message, a ticket. */
-export type OwnAlarm = (alert: Alert) => Promise<void> | void;
+/** What a shop does with an alert: a page, a message, a ticket. `at` is when it was raised, ISO 8601 in UTC. */
+export type AlertHook = (alert: Alert & { at: string }) => Promise<void> | void;
 
 export const MAX_NAMED = 20;
 /** Whoever takes an alert must not keep the next run waiting. */
 const MAX_MS = 10_000;
 
-/** Logs each alert as an error under its event's name and tells it to `own`, whose faults are logged and change nothing. */
-export function createAlarm(logger: Logger, own: OwnAlarm | null): Alarm {
+/** Logs each alert as an error under its event's name and tells it to the hook, whose faults are logged and change nothing. */
+export function createAlarm(logger: Logger, clock: Clock, onAlert: AlertHook | null): Alarm {
   return async (alert) => {
     logger.error(alert, WORDS[alert.event]);
-    if (own === null) return;
+    if (onAlert === null) return;
+    const at = clock.now().toISOString();
     const over = new AbortController();
     try {
       const late = sleep(MAX_MS, over.signal).then(() => {
         if (!over.signal.aborted) throw new Error(`it took longer than ${MAX_MS / 1_000} s`);
       });
-      await Promise.race([own(alert), late]);
+      await Promise.race([onAlert({ ...alert, at }), late]);
     } catch (error) {
       logger.error({ err: error, event: 'alarm-failed', of: alert.event }, 'nobody was told of an alert');
     } finally {
@@ -66,5 +90,11 @@ const WORDS: Record<Alert['event'], string> = {
   'reconciliation-failed': 'reconciliation failed',
   'journal-broken': 'rows were changed behind the program',
   'reconciliation-skipped': 'reconciliation is skipped again and again',
+  'currency-stopped': 'new checkouts of a currency are stopped: npm run currencies',
+  'release-given-up': 'release given up, redeliver it by hand',
+  'key-refused': 'the service refuses the secret key: check GATEWAY_SECRET_KEY',
+  'checkout-address-refused': 'checkout address refused',
+  'worker-missing':
+    'no worker is running and WORKER=off: payments are not checked, releases not delivered; start npm run worker',
   'unit-error': 'a payment came in another unit than was asked for',
 };

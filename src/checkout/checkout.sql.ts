@@ -62,7 +62,7 @@ const PLACE: Statement = {
     FROM given LEFT JOIN placed ON placed.id = given.id`,
 };
 
-type Placed = 'placed' | 'key-is-taken' | 'currency-stopped';
+export type Placed = 'placed' | 'key-is-taken' | 'currency-stopped';
 type ToPlace = { order: NewOrder; reference: Reference; key: IdempotencyKey | null };
 
 /**

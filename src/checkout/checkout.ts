@@ -23,7 +23,7 @@ export type CheckoutResult =
   | { outcome: 'opened'; orderId: OrderId; reference: Reference; money: Money; checkoutUrl: string }
   /** Payments in this currency came in another unit; a person has to look first. */
   | { outcome: 'currency-stopped'; currency: string }
-  | { outcome: 'unknown-sku'; skus: string[] }
+  | { outcome: 'unknown-sku' | 'out-of-stock'; skus: string[] }
   | { outcome: 'mixed-currencies' | 'wrong-currency'; currencies: string[] }
   | {
       outcome:

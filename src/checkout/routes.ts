@@ -115,6 +115,10 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
     }
     case 'unknown-sku':
       throw invalid('items', `not on sale: ${result.skus.join(', ')}`);
+    case 'out-of-stock':
+      throw new Problem('out-of-stock', {
+        errors: [{ path: 'items', message: `not enough left: ${result.skus.join(', ')}` }],
+      });
     case 'mixed-currencies':
       throw invalid('items', `must share one currency, these have ${result.currencies.join(' and ')}`);
     case 'wrong-currency':

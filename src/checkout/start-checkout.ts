@@ -1,13 +1,16 @@
+import type { OutOfStock } from '../orders/catalogue.ts';
 import { MAX_TOTAL, totalOf } from '../orders/order.ts';
 import { shopperDetails } from '../orders/shopper-details.ts';
+import type { NewOrder } from '../orders/orders.sql.ts';
 import { sleep } from '../platform/clock.ts';
-import { newOrderId, newReference, type OrderId } from '../platform/ids.ts';
+import { newOrderId, newReference, type OrderId, type Reference } from '../platform/ids.ts';
 import type { Basket } from './schemas.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest, StartCheckout } from './checkout.ts';
 import { openCheckout } from './open-checkout.ts';
 import { planPayment } from './plan-payment.ts';
 import { findKey } from './idempotency.sql.ts';
-import { isSameOpenOrder, placeOrder } from './checkout.sql.ts';
+import type { IdempotencyKey } from './idempotency-key.ts';
+import { isSameOpenOrder, placeOrder, type Placed } from './checkout.sql.ts';
 
 /** Nobody looks at a page that does not move for longer. */
 const PATIENCE_MS = 15_000;
@@ -81,14 +84,48 @@ async function buyBasket(
   const [id, reference] = [newOrderId(), newReference()];
   const details = shopperDetails.parse(basket);
   const order = { ...wanted, id, externalId: null, amount, returnUrl: request.returnUrl, details };
-  const placed = await placeOrder(store, order, reference, request.key);
+  const placed = await placeReserved(parts, order, reference, request.key);
   if (placed === 'key-is-taken') return placed;
   if (placed === 'currency-stopped') return { outcome: placed, currency };
+  if (placed !== 'placed') return placed;
   return openCheckout(
     parts,
     { orderId: id, reference, email: basket.email, money: { amount, currency } },
     request,
   );
+}
+
+/** Places an order together with what the catalogue sets aside for it; where that is short, neither is kept. */
+async function placeReserved(
+  { store, catalogue }: CheckoutParts,
+  order: NewOrder,
+  reference: Reference,
+  key: IdempotencyKey | null,
+): Promise<Placed | OutOfStock> {
+  const { reserve } = catalogue;
+  if (reserve === undefined) return placeOrder(store, order, reference, key);
+  try {
+    return await store.transaction(async (tx) => {
+      const placed = await placeOrder(tx, order, reference, key);
+      if (placed !== 'placed') return placed;
+      const reservation = await reserve(tx, { orderId: order.id, lines: order.lines });
+      if (reservation.outcome === 'reserved') return placed;
+      // Leaving the transaction by an error takes the order back.
+      throw new ShortageError(reservation);
+    });
+  } catch (error) {
+    if (error instanceof ShortageError) return error.answer;
+    throw error;
+  }
+}
+
+class ShortageError extends Error {
+  readonly answer: OutOfStock;
+
+  constructor(answer: OutOfStock) {
+    super('out of stock');
+    this.answer = answer;
+  }
 }
 
 async function payOrder(

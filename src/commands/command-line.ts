@@ -1,11 +1,10 @@
 import { pipeline } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import type { PrepareBackingServices } from '../config/backing-services.ts';
-import { compose, type Program } from '../compose.ts';
+import { compose } from '../compose.ts';
+import type { Program } from '../program.ts';
 import type { Config } from '../config.ts';
 import { explain } from '../reporting/explain.ts';
-import { OWN } from '../custom/index.ts';
-import { parseRunId, type RunId } from '../platform/ids.ts';
+import { EXTENSIONS } from '../custom/index.ts';
 import { createLogger } from '../platform/logger.ts';
 import { openTracing } from '../platform/tracing/open-tracing.ts';
 import { exportFindings } from '../cases/export-findings.ts';
@@ -15,30 +14,13 @@ import { formatReport } from '../reconciliation/report/format-report.ts';
 import { exitCodeOf, ReconciliationRunningError } from '../reconciliation/report/report.ts';
 import { runProcess } from '../bootstrap/run-process.ts';
 import { explainAll } from './explain-all.ts';
-import { lookBack, type RunQuestion } from './run-history.ts';
+import { HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
+import { lookBack } from './run-history.ts';
 import { windowOf, WindowError } from './run-window.ts';
 import { workList } from './work-list.ts';
 import { LISTS } from './work-lists.ts';
 
-const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
-                     --runs [--json] | --show <run> [--json] | --replay <run> | --diff <run> <run> [--json]
-npm run explain   -- [--json] <order id, reference or external id> | --all [--json]
-npm run findings  -- list [--json] | export [--csv | --json] [--all]
-                     assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
-                     resolve <id> --note "why" --by "name"
-npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
-                     resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
-npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
-                     send-unsent --by "name" [--note "why"]
-npm run currencies -- list | release <currency> --note "why" --by "name"
-npm run db:migrate
-`;
-
-/** A command line that cannot be understood. The help goes with it. */
-class UsageError extends Error {}
-
 type Command = (program: Program, args: Arguments) => Promise<number>;
-type Arguments = ReturnType<typeof readArguments>;
 
 const COMMANDS: Record<string, Command> = {
   reconcile: reconcileCommand,
@@ -88,30 +70,6 @@ async function main(
   }
 }
 
-function readArguments(argv: readonly string[]) {
-  return parseArgs({
-    args: [...argv],
-    allowPositionals: true,
-    options: {
-      json: { type: 'boolean', default: false },
-      'dry-run': { type: 'boolean', default: false },
-      csv: { type: 'boolean', default: false },
-      all: { type: 'boolean', default: false },
-      runs: { type: 'boolean', default: false },
-      show: { type: 'string' },
-      replay: { type: 'string' },
-      diff: { type: 'string' },
-      since: { type: 'string' },
-      until: { type: 'string' },
-      note: { type: 'string' },
-      by: { type: 'string' },
-      owner: { type: 'string' },
-      decision: { type: 'string' },
-      refund: { type: 'string' },
-    },
-  });
-}
-
 async function runCommand(
   config: Config,
   name: string,
@@ -128,7 +86,14 @@ async function runCommand(
   const services = await prepare({ config, purpose, mayAttach: true, logger });
   try {
     const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-    const program = await compose({ config, services, publicOrigin, logger, tracing, own: OWN });
+    const program = await compose({
+      config,
+      services,
+      publicOrigin,
+      logger,
+      tracing,
+      extensions: EXTENSIONS,
+    });
     return await command(program, args).finally(() => program.close());
   } finally {
     await services.close();
@@ -165,28 +130,6 @@ async function reconcileCommand(program: Program, args: Arguments): Promise<numb
     process.stderr.write(`${isPlain ? error.message : String((error as Error).stack)}\n`);
     return EXIT_NOT_COMPLETED;
   }
-}
-
-/** Null: a run is asked for, and not about earlier ones. */
-function runQuestionOf({ values, positionals }: Arguments): RunQuestion | null {
-  const { runs, diff, json } = values;
-  const [show, replay] = [values.show, values.replay].map((id) => (id === undefined ? id : runIdOf(id)));
-  const asked = [runs || undefined, show, replay, diff].filter((one) => one !== undefined).length;
-  if (asked === 0) return null;
-  if (asked > 1) throw new UsageError('ask for one of --runs, --show, --replay and --diff');
-  if (diff === undefined) {
-    if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
-    return { runs, show, replay, diff, json };
-  }
-  const [other, ...more] = positionals;
-  if (other === undefined || more.length > 0) throw new UsageError('which two? --diff <run> <run>');
-  return { runs, show, replay, diff: [runIdOf(diff), runIdOf(other)], json };
-}
-
-function runIdOf(text: string): RunId {
-  const id = parseRunId(text);
-  if (id === null) throw new UsageError(`"${text}" is not the id of a run`);
-  return id;
 }
 
 async function exportCommand(

@@ -1,5 +1,5 @@
 import type { RunId } from '../platform/ids.ts';
-import type { Program } from '../compose.ts';
+import type { Program } from '../program.ts';
 import { formatReport } from '../reconciliation/report/format-report.ts';
 import { formatDifference, formatRuns } from '../reconciliation/report/format-runs.ts';
 import { diffRuns, replayRun, RunNotKeptError } from '../reconciliation/report/replay.ts';

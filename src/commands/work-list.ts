@@ -1,4 +1,4 @@
-import type { Program } from '../compose.ts';
+import type { Program } from '../program.ts';
 import { NOT_A_PERSON } from '../cases/decision.ts';
 
 export type WorkListArguments = {

@@ -2,7 +2,7 @@ import type { Receiver } from '../fulfilment/release.ts';
 
 /**
  * The line to replace when this program itself is to give the value, for example
- * `export const ownReceiver: Receiver | null = (release) => warehouse.ship(release.orderId, release.lines);`
+ * `export const receiver: Receiver | null = (release) => warehouse.ship(release.orderId, release.lines);`
  * While it is null and FULFILMENT_URL is empty, a release is recorded in the `releases` table and nobody is told.
  */
-export const ownReceiver: Receiver | null = null;
+export const receiver: Receiver | null = null;

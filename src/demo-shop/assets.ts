@@ -6,19 +6,31 @@ export type Asset = { body: Buffer; type: string; version: string };
 
 const FOLDER = new URL('./assets/', import.meta.url);
 const ADDRESS = '/shop/assets/';
-const TYPES: Record<string, string> = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' };
+const TYPES: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+};
 /** Long enough that two contents never share an address, short enough to read in a log. */
 const VERSION_CHARACTERS = 12;
 
 // A dozen small files, read once while the process starts and before it listens: there is nobody to keep waiting.
-const assets = new Map(readdirSync(FOLDER).flatMap(readAsset));
+const assets = readAssets(FOLDER);
 
-function readAsset(name: string): [string, Asset][] {
+/** Every file of a folder that a page may load, by its name. */
+export function readAssets(folder: URL): Map<string, Asset> {
+  return new Map(readdirSync(folder).flatMap((name) => readAsset(folder, name)));
+}
+
+function readAsset(folder: URL, name: string): [string, Asset][] {
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)];
   if (type === undefined) return [];
-  const body = readFileSync(new URL(name, FOLDER));
+  const body = readFileSync(new URL(name, folder));
   const version = createHash('sha256').update(body).digest('hex').slice(0, VERSION_CHARACTERS);
-  return [[name, { body, type: `${type}; charset=utf-8`, version }]];
+  return [[name, { body, type, version }]];
 }
 
 export function findAsset(name: string): Asset | undefined {

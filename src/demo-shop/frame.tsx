@@ -2,10 +2,11 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Mode } from '../platform/mode.ts';
 import { Page } from '../platform/html.tsx';
 import { versioned } from './assets.ts';
-import { SHOP } from './identity.ts';
+import type { Branding } from './branding.ts';
 
 export type FrameProps = {
   title: string;
+  branding: Branding;
   /** File name of the page's script. */
   script?: string;
   refreshSec?: number;
@@ -14,12 +15,17 @@ export type FrameProps = {
   children: ComponentChildren;
 };
 
-/** What every page of the demo shop has around it. */
-export function Frame({ title, script, refreshSec, mode, children }: FrameProps): VNode {
+/** What every page that a shopper sees has around it. */
+export function Frame({ title, branding, script, refreshSec, mode, children }: FrameProps): VNode {
+  const { name, homeUrl, isDemo, ribbon, stylesheet } = branding;
+  const footer = isDemo
+    ? `${name} sells nothing: it shows how a shop uses a hosted checkout.`
+    : branding.footer;
   return (
     <Page
-      title={`${title} · ${SHOP.name}`}
+      title={`${title} · ${name}`}
       stylesheet={versioned('/shop/assets/shop.css')}
+      {...(stylesheet !== null && { ownStylesheet: stylesheet })}
       {...(script !== undefined && { script: versioned(`/shop/assets/${script}`) })}
       {...(refreshSec !== undefined && { refreshSec })}
     >
@@ -27,17 +33,21 @@ export function Frame({ title, script, refreshSec, mode, children }: FrameProps)
         Skip to the content
       </a>
       <header class="masthead">
-        <p class="wordmark">
-          <a href="/shop">{SHOP.name}</a>
-        </p>
-        <p class="ribbon">
-          <strong>Demo shop</strong> · <a href="/shop#demo">{moneyMoved(mode)}</a>
-        </p>
+        <p class="wordmark">{homeUrl === null ? name : <a href={homeUrl}>{name}</a>}</p>
+        {isDemo ? (
+          <p class="ribbon">
+            <strong>Demo shop</strong> · <a href="/shop#demo">{moneyMoved(mode)}</a>
+          </p>
+        ) : (
+          ribbon !== undefined && <p class="ribbon">{ribbon}</p>
+        )}
       </header>
       <main id="content">{children}</main>
-      <footer class="colophon">
-        <p>{SHOP.name} sells nothing: it shows how a shop uses a hosted checkout.</p>
-      </footer>
+      {footer !== undefined && (
+        <footer class="colophon">
+          <p>{footer}</p>
+        </footer>
+      )}
     </Page>
   );
 }

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import type { OrderId } from '../platform/ids.ts';
 import type { Order } from '../orders/order.ts';
+import type { Branding } from './branding.ts';
 import { Frame } from './frame.tsx';
-import { SHOP } from './identity.ts';
 import { standingOf, type ReviewDecision, type Standing } from './order-status-text.ts';
 import { Receipt } from './receipt.tsx';
 
@@ -10,6 +10,7 @@ import { Receipt } from './receipt.tsx';
 const REFRESH_SEC = 5;
 
 type OrderPageProps = {
+  branding: Branding;
   order: Order;
   /** What was decided about the money of an order under review; null: nothing yet, or not all of it. */
   decisions: readonly ReviewDecision[] | null;
@@ -19,11 +20,12 @@ type OrderPageProps = {
  * Tells the shopper where the order stands, and nothing that is not known. The address alone opens it, so it shows
  * what was ordered but nobody's name or e-mail address.
  */
-export function OrderPage({ order, decisions }: OrderPageProps): VNode {
+export function OrderPage({ branding, order, decisions }: OrderPageProps): VNode {
   const standing = standingOf(order, decisions);
   return (
     <Frame
       title={standing.stamp}
+      branding={branding}
       script="order-watch.js"
       mode={order.mode}
       {...(standing.changes && { refreshSec: REFRESH_SEC })}
@@ -41,10 +43,12 @@ export function OrderPage({ order, decisions }: OrderPageProps): VNode {
           <p class="advice">{standing.advice}</p>
           {standing.changes && <Watch />}
           {standing.pay && <PayAgain orderId={order.id} pay={standing.pay} />}
-          {standing.needsHelp && <Help orderId={order.id} />}
-          <p>
-            <a href="/shop">Back to the shop</a>
-          </p>
+          {standing.needsHelp && <Help orderId={order.id} email={branding.helpEmail} />}
+          {branding.homeUrl !== null && (
+            <p>
+              <a href={branding.homeUrl}>Back to the shop</a>
+            </p>
+          )}
         </div>
         <Receipt order={order} />
       </article>
@@ -80,13 +84,13 @@ function PayAgain({ orderId, pay }: PayAgainProps): VNode {
   );
 }
 
-function Help({ orderId }: { orderId: OrderId }): VNode {
+function Help({ orderId, email }: { orderId: OrderId; email: string }): VNode {
   return (
     <section class="help-box" aria-labelledby="help-heading">
       <h2 id="help-heading">Whom to ask</h2>
       <p>
-        Write to <a href={`mailto:${SHOP.helpEmail}?subject=Order%20${orderId}`}>{SHOP.helpEmail}</a> and name
-        the order and the payment reference shown here.
+        Write to <a href={`mailto:${email}?subject=Order%20${orderId}`}>{email}</a> and name the order and the
+        payment reference shown here.
       </p>
     </section>
   );

@@ -1,6 +1,8 @@
-import { Router } from 'express';
+import { Router, type Response } from 'express';
+import type { VNode } from 'preact';
 import { decisionsAbout } from '../cases/suspense.sql.ts';
 import { openOrderIn } from '../checkout/open-order-cookie.ts';
+import type { Extensions } from '../extensions.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
 import { findOrder } from '../orders/orders.sql.ts';
@@ -8,14 +10,19 @@ import type { Database } from '../platform/database/database.ts';
 import { parseOrderId, type OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { sendPage } from '../platform/html.tsx';
-import { notFound, Problem } from '../platform/problem.ts';
+import { notFound, Problem, type ProblemWording } from '../platform/problem.ts';
 import { limitReads } from '../platform/request-limit.ts';
-import { cachingOf, findAsset } from './assets.ts';
+import { cachingOf, findAsset, readAssets, type Asset } from './assets.ts';
+import { brandingOf, type Branding } from './branding.ts';
 import { OrderPage } from './order-page.tsx';
+import { ProblemPage } from './problem-page.tsx';
 import type { ReviewDecision } from './order-status-text.ts';
 import { ShopPage } from './shop-page.tsx';
 
 export type ShopRoutesParts = {
+  branding: Branding;
+  /** A folder of the shop's own, served under `/shop/own/`. */
+  ownAssets?: URL | undefined;
   /** Null: there is no shop page, only the order page that shoppers come back to. */
   catalogue: Pick<Catalogue, 'products'> | null;
   findOrder: (id: string) => Promise<Order | null>;
@@ -28,6 +35,8 @@ export type ShopRoutesParts = {
 };
 
 export type DemoShopParts = {
+  /** Who the shop is. */
+  extensions: Pick<Extensions, 'identity'>;
   database: Database;
   catalogue: Catalogue;
   mode: Mode;
@@ -37,8 +46,13 @@ export type DemoShopParts = {
   readsPerMinute: number;
 };
 
-/** The demo shop at `/shop`, and the way there from `/`. */
-export function demoShop({ database, catalogue, mode, isOpen, readsPerMinute }: DemoShopParts): Router {
+/** The demo shop at `/shop`, the way there from `/`, and the page that tells a shopper what went wrong, here and elsewhere. */
+export function demoShop(parts: DemoShopParts): {
+  routes: Router;
+  problemPage: (wording: ProblemWording) => VNode;
+} {
+  const { extensions, database, catalogue, mode, isOpen, readsPerMinute } = parts;
+  const branding = brandingOf(extensions.identity, isOpen);
   const router = Router();
   const limitPages = limitReads(readsPerMinute);
   const orderById = async (id: OrderId | null): Promise<Order | null> => {
@@ -53,6 +67,8 @@ export function demoShop({ database, catalogue, mode, isOpen, readsPerMinute }: 
   router.use(
     '/shop',
     shopRoutes({
+      branding,
+      ownAssets: extensions.identity?.assets,
       catalogue: isOpen ? catalogue : null,
       findOrder: (text) => orderById(parseOrderId(text)),
       openOrderOf: async (cookies) => {
@@ -68,7 +84,7 @@ export function demoShop({ database, catalogue, mode, isOpen, readsPerMinute }: 
       res.redirect(302, '/shop');
     });
   }
-  return router;
+  return { routes: router, problemPage: (wording) => ProblemPage({ ...wording, branding }) };
 }
 
 /**
@@ -76,7 +92,8 @@ export function demoShop({ database, catalogue, mode, isOpen, readsPerMinute }: 
  * page says comes from the order as it stands.
  */
 export function shopRoutes(parts: ShopRoutesParts): Router {
-  const { catalogue, findOrder, mode, openOrderOf, decisionsAbout } = parts;
+  const { branding, catalogue, findOrder, mode, openOrderOf, decisionsAbout } = parts;
+  const own = parts.ownAssets === undefined ? null : readAssets(parts.ownAssets);
   const router = Router();
 
   if (catalogue !== null) {
@@ -85,18 +102,15 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
         catalogue.products(),
         openOrderOf?.(req.get('cookie')) ?? null,
       ]);
-      sendPage(res, ShopPage({ products, mode, openOrder }));
+      sendPage(res, ShopPage({ branding, products, mode, openOrder }));
     });
   }
 
   router.get('/assets/:name', (req, res) => {
-    const asset = findAsset(req.params.name);
-    if (asset === undefined) throw new Problem('not-found');
-    res
-      .set('cache-control', cachingOf(asset, req.query.v))
-      .set('etag', `"${asset.version}"`)
-      .type(asset.type)
-      .send(asset.body);
+    sendAsset(res, findAsset(req.params.name));
+  });
+  router.get('/own/:name', (req, res) => {
+    sendAsset(res, own?.get(req.params.name));
   });
 
   // Only what can be an id (platform/ids.ts) matches. Anything else, even an address that cannot be decoded, gets the
@@ -105,8 +119,17 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
     const order = await findOrder(String(req.params.orderId));
     if (order === null) throw new Problem('not-found');
     const decisions = order.status === 'review' ? ((await decisionsAbout?.(order.id)) ?? null) : null;
-    sendPage(res, OrderPage({ order, decisions }));
+    sendPage(res, OrderPage({ branding, order, decisions }));
   });
   router.use('/orders', notFound);
   return router;
+}
+
+function sendAsset(res: Response, asset: Asset | undefined): void {
+  if (asset === undefined) throw new Problem('not-found');
+  res
+    .set('cache-control', cachingOf(asset, res.req.query.v))
+    .set('etag', `"${asset.version}"`)
+    .type(asset.type)
+    .send(asset.body);
 }

@@ -4,10 +4,12 @@ import type { Order } from '../orders/order.ts';
 import { Amount } from '../platform/html.tsx';
 import type { Mode } from '../platform/mode.ts';
 import { CurrencyShelf } from './currency-shelf.tsx';
+import type { Branding } from './branding.ts';
 import { Frame } from './frame.tsx';
 import { shelvesOf, type Shelf } from './group-by-currency.ts';
 
 export type ShopPageProps = {
+  branding: Branding;
   products: Product[];
   mode?: Mode | undefined;
   /** What this browser was sent away to pay for minutes ago and has not paid yet. */
@@ -15,10 +17,10 @@ export type ShopPageProps = {
 };
 
 /** What is for sale, one form per currency. */
-export function ShopPage({ products, mode, openOrder = null }: ShopPageProps): VNode {
+export function ShopPage({ branding, products, mode, openOrder = null }: ShopPageProps): VNode {
   const shelves = shelvesOf(products);
   return (
-    <Frame title="Shop" script="basket.js" mode={mode}>
+    <Frame title="Shop" branding={branding} script="basket.js" mode={mode}>
       <div class="intro">
         <h1>Things worth carrying home</h1>
         {shelves.length === 0 ? (

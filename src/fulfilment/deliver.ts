@@ -4,6 +4,7 @@ import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { systemClock } from '../platform/clock.ts';
+import type { Alarm } from '../cases/alert.ts';
 import { messageOf } from './message.ts';
 import { ReleaseRefused, type Receiver, type ReleasePlan } from './release.ts';
 import {
@@ -39,6 +40,8 @@ export type DeliveryParts = {
   database: Database;
   mode: Mode;
   receiver: Receiver | null;
+  /** Told of a release that is given up. */
+  alarm: Alarm;
   logger: Logger;
   /** Milliseconds that one delivery may take; ten seconds unless given, and never as long as the lease. */
   deadlineMs?: number;
@@ -98,7 +101,7 @@ function isRepeated({ attempts }: DueRelease): boolean {
 
 /** @returns what the receiver threw, undefined when it took the release */
 async function deliver(
-  { database, receiver, logger, deadlineMs = DEADLINE_MS, random = Math.random }: DeliveryParts,
+  { database, mode, receiver, alarm, logger, deadlineMs = DEADLINE_MS, random = Math.random }: DeliveryParts,
   release: DueRelease,
 ): Promise<unknown> {
   const { id, reference, orderId, attempts } = release;
@@ -106,12 +109,16 @@ async function deliver(
   const message = release.message ?? (await keepMessage(database, id, messageOf(release)));
   try {
     const deadline = AbortSignal.timeout(deadlineMs);
-    await Promise.race([receiver?.({ ...release, message }, deadline), lapse(deadline)]);
+    await Promise.race([
+      receiver?.({ ...release, message }, { database, signal: deadline }),
+      lapse(deadline),
+    ]);
   } catch (error) {
     const pauseSec = pauseAfter(release, error, random);
     const reason = reasonOf(error);
     await markUndelivered(database, release, reason, pauseSec);
-    if (pauseSec === null) log.error({ reason, attempts }, 'release given up, redeliver it by hand');
+    if (pauseSec === null)
+      void alarm({ event: 'release-given-up', mode, orderId, reference, release: id, reason, attempts });
     else log.warn({ reason, attempts, pauseSec }, 'release not delivered');
     return error;
   }

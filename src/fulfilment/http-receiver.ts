@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { readRetryAfter } from '../gateway/http/retry-after.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Secret } from '../platform/secret.ts';
-import { ReleaseRefused, type Receiver, type Release } from './release.ts';
+import { ReleaseRefused, type Receiver, type ReceiverContext, type Release } from './release.ts';
 
 /** What a receiver answers beyond its status is nothing to us: so many bytes are taken, then the connection is dropped. */
 const MAX_BODY_BYTES = 64 * 1_024;
@@ -25,7 +25,7 @@ export function createHttpReceiver(
   const webhook = new Webhook(secret.reveal());
   const agent = new Agent({ connections: 8, connect: { timeout: 2_000 } });
 
-  async function receive(release: Release, deadline: AbortSignal): Promise<void> {
+  async function receive(release: Release, { signal }: Pick<ReceiverContext, 'signal'>): Promise<void> {
     const sentAt = systemClock.now();
     const body = release.message;
     const answer = await request(url, {
@@ -39,9 +39,9 @@ export function createHttpReceiver(
         'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
         'webhook-signature': webhook.sign(release.id, sentAt, body),
       },
-      signal: deadline,
+      signal,
     });
-    await answer.body.dump({ limit: MAX_BODY_BYTES, signal: deadline });
+    await answer.body.dump({ limit: MAX_BODY_BYTES, signal });
     const { statusCode: status } = answer;
     if (status >= 200 && status <= 299) return;
     const isGone = status === GONE;

@@ -1,4 +1,5 @@
 import type { OrderLine } from '../orders/order.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -29,10 +30,16 @@ export type Release = {
 
 /**
  * Gives the value of a paid order: ships it, unlocks it, books it. Called at least once per release, always with the
- * same `release.id`, again when it throws or takes longer than `deadline` (10 seconds); it must be safe to call twice.
- * Once `deadline` is aborted nobody waits for it any more, so it should stop.
+ * same `release.id`, again when it throws or takes longer than ten seconds; it must be safe to call twice.
  */
-export type Receiver = (release: Release, deadline: AbortSignal) => Promise<void>;
+export type Receiver = (release: Release, context: ReceiverContext) => Promise<void>;
+
+export type ReceiverContext = {
+  /** The program's own, for a table of the receiver's: `release.id` in a unique column makes the second call harmless. */
+  database: Database;
+  /** Aborted after ten seconds: nobody waits for the receiver any more, so it should stop. */
+  signal: AbortSignal;
+};
 
 /** How a receiver says more than that it failed: thrown in place of any other error. */
 export class ReleaseRefused extends Error {

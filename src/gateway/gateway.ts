@@ -65,9 +65,14 @@ export type GatewayOptions = {
   callsPerSecond?: number;
   /** Calls in flight at most; a history that streams comes on top. */
   concurrency: number;
+  /** Called when only a person can mend what keeps checkouts from opening. */
+  onTrouble?: (trouble: GatewayTrouble) => void;
   logger: Logger;
   clock?: Clock;
 };
+
+export type GatewayTrouble =
+  { event: 'key-refused' } | { event: 'checkout-address-refused'; reference: Reference; reason: string };
 
 export function createGateway({
   url,
@@ -76,6 +81,7 @@ export function createGateway({
   checkoutHosts,
   callsPerSecond = 0,
   concurrency,
+  onTrouble = () => undefined,
   logger,
   clock = systemClock,
 }: GatewayOptions): Gateway {
@@ -89,10 +95,10 @@ export function createGateway({
   };
   const clientFor = (endpoint: Endpoint, urgency: Urgency): Client =>
     guardClient(client, guards, endpoint, urgency);
-  const addresses = createAddressWatch(logger);
+  const addresses = createAddressWatch(onTrouble, logger);
   const rule: CheckoutUrlRule = { mode: key.mode, hosts: checkoutHosts };
   // Whoever asks for readiness waits no longer than a shopper.
-  const keyWatch = createKeyWatch({ client: clientFor('history', 'checkout'), logger, clock });
+  const keyWatch = createKeyWatch({ client: clientFor('history', 'checkout'), onTrouble, logger, clock });
 
   return {
     mode: key.mode,
@@ -152,15 +158,18 @@ function isRefusalOfTheKey(result: InitializeResult): boolean {
 }
 
 /** Remembers why the last checkout address was refused, if a person can mend that. */
-function createAddressWatch(logger: Logger) {
+function createAddressWatch(onTrouble: (trouble: GatewayTrouble) => void, logger: Logger) {
   let misconfigured: string | null = null;
   return {
     misconfigured: () => misconfigured,
     note: (reference: Reference, result: InitializeResult): void => {
       if (result.outcome === 'opened') misconfigured = null;
       if (result.outcome !== 'ambiguous' || result.misconfigured === undefined) return;
-      ({ misconfigured } = result);
-      logger.error({ reference, reason: misconfigured }, 'checkout address refused');
+      const reason = result.misconfigured;
+      // Somebody is told once; each further shopper who is turned away is a line in the log.
+      if (misconfigured === null) onTrouble({ event: 'checkout-address-refused', reference, reason });
+      else logger.error({ reference, reason }, 'checkout address refused');
+      misconfigured = reason;
     },
   };
 }

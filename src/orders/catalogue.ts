@@ -1,4 +1,4 @@
-import type { Database } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import { payableCurrency } from '../platform/currencies.ts';
 import type { Money } from '../platform/money.ts';
 import type { OrderLine } from './order.ts';
@@ -12,16 +12,26 @@ export type Catalogue = {
   products(): Promise<Product[]>;
   /** Prices the wanted items in their order, or says which sku is not on sale. */
   price(items: readonly WantedItem[]): Promise<Pricing>;
+  /**
+   * Sets things aside for an order, in the transaction that has just placed it: what is written through `tx` is kept with
+   * the order or not at all. Called once per order and never again for a further payment of it. Left out: nothing is
+   * set aside. It makes shoppers wait and others queue at the rows it locks, so it asks nobody but the database.
+   */
+  reserve?(tx: Queryable, order: { orderId: string; lines: readonly OrderLine[] }): Promise<Reservation>;
 };
 
 /** A catalogue of the shop's own, which may ask the database for its products. */
-export type OwnCatalogue = (database: Database) => Catalogue;
+export type CreateCatalogue = (database: Database) => Catalogue;
 
 export type Product = { sku: string; name: string; description: string; image: string; price: Money };
 export type WantedItem = { sku: string; quantity: number };
+export type OutOfStock = { outcome: 'out-of-stock'; skus: string[] };
+export type Reservation = { outcome: 'reserved' } | OutOfStock;
 export type Pricing =
   | { outcome: 'priced'; lines: OrderLine[]; currency: string }
   | { outcome: 'unknown-sku'; skus: string[] }
+  /** On sale, and not as many as are wanted. */
+  | OutOfStock
   | { outcome: 'mixed-currencies'; currencies: string[] };
 
 /**
@@ -30,6 +40,7 @@ export type Pricing =
  */
 export function onlyPayable(catalogue: Catalogue): Catalogue {
   return {
+    ...catalogue,
     products: async () =>
       (await catalogue.products()).flatMap((product) => {
         const currency = payableCurrency(product.price.currency);
@@ -45,7 +56,7 @@ export function onlyPayable(catalogue: Catalogue): Catalogue {
   };
 }
 
-export function createCatalogue(database: Database): Catalogue {
+export const createCatalogue: CreateCatalogue = (database) => {
   return {
     products: async () => {
       const rows = await productsOnSale(database);
@@ -72,7 +83,7 @@ export function createCatalogue(database: Database): Catalogue {
       };
     },
   };
-}
+};
 
 function lineOf(
   { sku, quantity }: WantedItem,

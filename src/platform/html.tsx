@@ -7,8 +7,10 @@ import { displayMajor, displayNumber, formatMajor, minorDigits, type Money } fro
 
 export type PageProps = {
   title: ComponentChildren;
-  /** Address of the one style sheet. Pages carry no inline style: the content policy forbids it. */
+  /** Address of the style sheet. Pages carry no inline style: the content policy forbids it. */
   stylesheet: string;
+  /** Loaded after it. */
+  ownStylesheet?: string;
   /** Address of a module script, for what a page does beyond plain HTML. Every page works without it. */
   script?: string;
   /** Seconds after which a browser without script loads the page again. */
@@ -17,7 +19,7 @@ export type PageProps = {
 };
 
 /** The document around every page: language, viewport, colour scheme, style sheet. */
-export function Page({ title, stylesheet, script, refreshSec, children }: PageProps): VNode {
+export function Page({ title, stylesheet, ownStylesheet, script, refreshSec, children }: PageProps): VNode {
   return (
     <html lang="en">
       <head>
@@ -32,6 +34,7 @@ export function Page({ title, stylesheet, script, refreshSec, children }: PagePr
         <title>{title}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href={stylesheet} />
+        {ownStylesheet !== undefined && <link rel="stylesheet" href={ownStylesheet} />}
         {script !== undefined && <script type="module" src={script} />}
       </head>
       <body>{children}</body>

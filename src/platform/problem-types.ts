@@ -70,6 +70,12 @@ export const PROBLEMS = {
       'The service said something about a payment of this order that does not match it: another amount, another currency, a word nobody knows.',
     cure: 'Tell the shopper whom to ask. The operator finds the payment in the suspense list.',
   },
+  'out-of-stock': {
+    status: 409,
+    title: 'There is not enough of it left',
+    cause: 'The catalogue sells these things and has fewer of them than are wanted; `errors` names them.',
+    cure: 'Order fewer, or leave them out. Nothing was ordered and nothing is charged.',
+  },
   'request-in-flight': {
     status: 409,
     title: 'The same request is being worked on, try again in a moment',

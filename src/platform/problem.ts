@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { VNode } from 'preact';
 import { z } from 'zod';
 import type { Logger } from './logger.ts';
 import { isDatabaseAway } from './database/database.ts';
 import { sendPage } from './html.tsx';
-import { ProblemPage } from './problem-page.tsx';
 import { PROBLEMS, type ProblemType } from './problem-types.ts';
 import { routeOf } from './route-of.ts';
 import { storyOf } from './error-context.ts';
@@ -22,7 +22,7 @@ export const problemDocument = z.looseObject({
   status: z.int(),
   detail: z.string().optional(),
   instance: z.string().describe('The path that was asked for'),
-  errors: z.array(fieldError).optional().describe('With 422: each faulty field'),
+  errors: z.array(fieldError).optional().describe('With 422 each faulty field, with out-of-stock the items'),
   orderId: z.string().optional().describe('The order that was kept'),
 });
 export type ProblemDocument = z.output<typeof problemDocument>;
@@ -35,6 +35,9 @@ export type ProblemOptions = {
   /** Further members of the answer, for example the order that was kept. */
   extra?: Record<string, string>;
 };
+
+/** A problem in words for a person: what it is, and what to mend, one sentence each. */
+export type ProblemWording = { title: string; lines: string[] };
 
 /** Thrown by handlers; {@link problemHandler} turns it into the answer. Carries nothing a client may not see. */
 export class Problem extends Error {
@@ -75,9 +78,12 @@ function asProblem(error: unknown): Problem {
 /**
  * The last handler: every error becomes `application/problem+json`, or a page for a browser that asked for one (a plain
  * HTML form is answered to a person). Surprises are logged, never shown.
- * @param stylesheet address of the page's style sheet
+ * @param page what a person gets to see; left out: the same as a program
  */
-export function problemHandler(logger: Logger, stylesheet: string): ErrorRequestHandler {
+export function problemHandler(
+  logger: Logger,
+  page?: (wording: ProblemWording) => VNode,
+): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     const problem = asProblem(error);
     if (problem.status >= 500 && problem !== error)
@@ -88,8 +94,8 @@ export function problemHandler(logger: Logger, stylesheet: string): ErrorRequest
     }
     const { retryAfterSec } = problem.options;
     if (retryAfterSec !== undefined) res.set('retry-after', String(retryAfterSec));
-    if (req.accepts(['application/problem+json', 'application/json', 'html']) === 'html') {
-      sendPage(res, ProblemPage({ ...wording(problem), stylesheet }), problem.status);
+    if (page && req.accepts(['application/problem+json', 'application/json', 'html']) === 'html') {
+      sendPage(res, page(wording(problem)), problem.status);
       return;
     }
     res
@@ -119,7 +125,7 @@ function document(problem: Problem, instance: string): ProblemDocument {
   };
 }
 
-function wording({ type, options }: Problem): { title: string; lines: string[] } {
+function wording({ type, options }: Problem): ProblemWording {
   const faults = (options.errors ?? []).map(({ path, message }) => `${path}: ${message}`);
   return {
     title: PROBLEMS[type].title,

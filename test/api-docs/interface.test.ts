@@ -6,7 +6,9 @@ import type { Express } from 'express';
 import request from 'supertest';
 import { buildApp } from '../../src/app.ts';
 import { OPERATIONS, SCHEMAS, type Operation } from '../../src/api-docs/operations.ts';
+import { createCatalogue, type Pricing } from '../../src/orders/catalogue.ts';
 import { newId } from '../../src/platform/ids.ts';
+import { DEFAULTS } from '../../src/extensions.ts';
 import { problemDocument } from '../../src/platform/problem.ts';
 import { PROBLEMS, type ProblemType } from '../../src/platform/problem-types.ts';
 import { aBasket, post, startProgram, type TestProgram } from '../support/program.ts';
@@ -54,7 +56,7 @@ function routesOf(stack: Layer[]): string[] {
 test('every route of the running program stands in it, and the other way round', () => {
   const { stack } = (buildApp(shop.program) as Express & { router: { stack: Layer[] } }).router;
   // The shop's own pages are mounted beneath /shop, and their routers do not know it.
-  const ofTheShop = new Set(['get /', 'get /assets/{name}']);
+  const ofTheShop = new Set(['get /', 'get /assets/{name}', 'get /own/{name}']);
   const running = routesOf(stack).filter((route) => {
     const path = route.split(' ')[1] ?? '';
     return /^\/[a-z]/.test(path) && !PAGES.test(path) && !ofTheShop.has(route);
@@ -177,6 +179,17 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });
       await comeBack(reference);
       return buy({ orderId });
+    },
+    'out-of-stock': async () => {
+      const catalogue = createCatalogue(shop.program.database);
+      const price = (): Promise<Pricing> =>
+        Promise.resolve({ outcome: 'out-of-stock', skus: ['ankara-tote'] });
+      const sold = await startProgram({
+        extensions: { ...DEFAULTS, catalogue: () => ({ ...catalogue, price }) },
+      });
+      const answer = await post(`${sold.origin}/checkout`, aBasket);
+      await sold.close();
+      return answer;
     },
     'request-in-flight': async () => {
       const key = { 'idempotency-key': 'in-flight' };

@@ -5,6 +5,8 @@ import type { Order, OrderStatus } from '../../src/orders/order.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import type { Mode } from '../../src/platform/mode.ts';
 import { notFound, problemHandler } from '../../src/platform/problem.ts';
+import { brandingOf } from '../../src/demo-shop/branding.ts';
+import { ProblemPage } from '../../src/demo-shop/problem-page.tsx';
 import { shopRoutes } from '../../src/demo-shop/routes.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 
@@ -24,6 +26,8 @@ const contentPolicy = helmet({
   strictTransportSecurity: false,
 });
 
+const DEMO = brandingOf(null, true);
+
 export type ShopParts = { products?: Product[]; orders?: Order[]; mode?: Mode };
 
 /** The shop in a small app of its own. `asked` tells which ids were looked for. */
@@ -37,6 +41,7 @@ export function shopApp({ products = GOODS, orders = [], mode }: ShopParts = {})
   app.use(
     '/shop',
     shopRoutes({
+      branding: DEMO,
       catalogue: { products: () => Promise.resolve(products) } satisfies Pick<Catalogue, 'products'>,
       findOrder: (id) => {
         asked.push(id);
@@ -50,7 +55,9 @@ export function shopApp({ products = GOODS, orders = [], mode }: ShopParts = {})
 
 /** What the whole app has behind its routes. */
 export function withErrors(app: Express): Express {
-  return app.use(notFound).use(problemHandler(createLogger('silent'), '/admin/admin.css'));
+  return app
+    .use(notFound)
+    .use(problemHandler(createLogger('silent'), (wording) => ProblemPage({ ...wording, branding: DEMO })));
 }
 
 export function product(sku: string, amount: bigint, currency: string, rest: Partial<Product> = {}): Product {

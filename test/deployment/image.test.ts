@@ -37,6 +37,11 @@ async function buildImage(): Promise<string> {
   const built = join(app, 'dist');
   step(createRequire(import.meta.url).resolve('typescript/bin/tsc'), '-p', 'deploy', '--outDir', built);
   step('--import', 'tsx', 'deploy/copy-assets.ts', '--to', built);
+  // Whatever the shop sells by now: the image is tried with the defaults.
+  writeFileSync(
+    join(built, 'custom/index.js'),
+    `export { DEFAULTS as EXTENSIONS } from '../extensions.js';\n`,
+  );
   cpSync(join(ROOT, 'package.json'), join(app, 'package.json'));
   cpSync(join(ROOT, 'prisma/migrations'), join(app, 'prisma/migrations'), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'));

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { freePort, newFolder, onCleanUp } from '../support/process.ts';
-import { AS_IT_CAME } from './as-it-came.ts';
+import { DEFAULT_FILES } from './default-files.ts';
 import { fileOf, ROOT, type Block } from './markdown.ts';
 
 /** A copy of the checkout in a folder of its own, and somebody in it who does what a page says. */
@@ -47,7 +47,9 @@ async function portsInsteadOf(): Promise<[page: RegExp, here: number][]> {
 export async function copyCheckout(): Promise<Checkout> {
   const folder = await newFolder();
   for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  for (const [path, text] of Object.entries(AS_IT_CAME)) writeFileSync(join(folder, path), text);
+  rmSync(join(folder, 'src/custom'), { recursive: true });
+  mkdirSync(join(folder, 'src/custom'));
+  for (const [path, text] of Object.entries(DEFAULT_FILES)) writeFileSync(join(folder, path), text);
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const ports = await portsInsteadOf();
   const here = (code: string): string =>

@@ -55,9 +55,10 @@ async function released(): Promise<string> {
 /** A worker of its own process in all but name: its own connection pool to the receiver, its own random source. */
 function aWorker(random?: () => number): { pass: () => Promise<number>; close: () => Promise<void> } {
   const { receive, close } = createHttpReceiver(url, new Secret(SECRET));
-  const { database, logger } = shop.program;
+  const { database, alarm, logger } = shop.program;
   const loop = createDueReleases({
     database,
+    alarm,
     mode: 'test',
     receiver: receive,
     logger,

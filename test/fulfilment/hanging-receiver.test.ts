@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDueReleases } from '../../src/fulfilment/deliver.ts';
+import { createAlarm } from '../../src/cases/alert.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { createHttpReceiver } from '../../src/fulfilment/http-receiver.ts';
 import type { Receiver, Release } from '../../src/fulfilment/release.ts';
 import type { DueLoop } from '../../src/platform/poller/poller.ts';
@@ -39,7 +41,15 @@ async function waiting(count: number, attempts = 0): Promise<string[]> {
 
 function loopOn(receiver: Receiver, deadlineMs?: number): DueLoop {
   const logger = createLogger('silent');
-  return createDueReleases({ database, mode: 'test', receiver, logger, ...(deadlineMs && { deadlineMs }) });
+  const alarm = createAlarm(logger, systemClock, null);
+  return createDueReleases({
+    database,
+    mode: 'test',
+    receiver,
+    alarm,
+    logger,
+    ...(deadlineMs && { deadlineMs }),
+  });
 }
 
 const deliveryOf = async (orderId: string) =>
@@ -103,8 +113,8 @@ describe('a receiver that hangs on some orders', () => {
 test('a delivery that outlives its deadline is told so, counts as failed, and comes again', async () => {
   const [orderId = ''] = await waiting(1);
   const told = createGate();
-  const ignoring: Receiver = (_release, deadline) => {
-    deadline.addEventListener('abort', () => {
+  const ignoring: Receiver = (_release, { signal }) => {
+    signal.addEventListener('abort', () => {
       told.open();
     });
     return new Promise(() => undefined);

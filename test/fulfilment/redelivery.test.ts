@@ -120,9 +120,10 @@ describe('a release is delivered again by hand', () => {
     const { id } = await released();
     await become(id, 'waiting');
     const answered = createGate();
-    const { database, logger } = shop.program;
+    const { database, alarm, logger } = shop.program;
     const loop = createDueReleases({
       database,
+      alarm,
       mode: 'test',
       logger,
       receiver: async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { workList } from '../../src/commands/work-list.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
-import type { Program } from '../../src/compose.ts';
+import type { Program } from '../../src/program.ts';
 import { createDueReleases } from '../../src/fulfilment/deliver.ts';
 import { createSendUnsent } from '../../src/fulfilment/redeliver.ts';
 import type { Receiver } from '../../src/fulfilment/release.ts';
@@ -36,8 +36,8 @@ afterAll(() => shop.close());
 
 /** The same shop, started again with a receiver. */
 function withReceiver(): Program {
-  const { database, logger } = shop.program;
-  const parts = { database, mode: 'test', receiver, logger, onDue: () => undefined } as const;
+  const { database, alarm, logger } = shop.program;
+  const parts = { database, alarm, mode: 'test', receiver, logger, onDue: () => undefined } as const;
   return {
     ...shop.program,
     hasReceiver: true,
@@ -93,11 +93,11 @@ describe('G8: releases that were recorded while nobody received them', () => {
     });
     const logger = createLogger('info', sink);
     for (const program of [shop.program, withReceiver()]) {
-      const { database, gateway } = program;
+      const { gateway } = program;
       const worker = startWorker({
         ...program,
         logger,
-        dueReleases: createDueReleases({ database, mode: gateway.mode, receiver: null, logger }),
+        dueReleases: createDueReleases({ ...program, mode: gateway.mode, receiver: null, logger }),
         duePayments: { ...program.duePayments, start: () => undefined, stop: () => Promise.resolve() },
       });
       if (program.hasReceiver) await eventually(() => Promise.resolve(log.includes('send-unsent')));
@@ -148,7 +148,7 @@ describe('G8: releases that were recorded while nobody received them', () => {
   });
 
   test('have three days of their own, however old they are', async () => {
-    const { database, logger } = shop.program;
+    const { database, alarm, logger } = shop.program;
     await database.query('ALTER TABLE releases DISABLE TRIGGER releases_are_frozen');
     await database.query(
       `UPDATE releases SET delivery = 'unneeded', released_at = released_at - interval '1 year', tried_since = NULL, attempts = 0`,
@@ -159,7 +159,7 @@ describe('G8: releases that were recorded while nobody received them', () => {
       note: null,
     });
     const refuses: Receiver = () => Promise.reject(new Error('no'));
-    await createDueReleases({ database, mode: 'test', receiver: refuses, logger }).pass();
+    await createDueReleases({ database, alarm, mode: 'test', receiver: refuses, logger }).pass();
     expect(await database.query('SELECT DISTINCT delivery, attempts FROM releases')).toEqual([
       { delivery: 'waiting', attempts: 1 },
     ]);

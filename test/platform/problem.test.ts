@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import express from 'express';
+import { ProblemPage } from '../../src/admin/layout/problem-page.tsx';
 import { problemHandler } from '../../src/platform/problem.ts';
 import { keepLines } from '../support/lines.ts';
 
@@ -14,7 +15,7 @@ test.each(['application/json', 'text/html'])(
     app.get('/vault', () => {
       throw new Error(CAUSE);
     });
-    app.use(problemHandler(logger, '/style.css'));
+    app.use(problemHandler(logger, ProblemPage));
     const server = app.listen(0, '127.0.0.1');
     try {
       await new Promise((resolve) => server.once('listening', resolve));

@@ -11,8 +11,11 @@ const FLOORS: readonly (readonly string[])[] = [
   ['fulfilment', 'reporting'],
   ['payments'],
   ['checkout', 'webhooks', 'reconciliation'],
-  ['admin', 'api-docs', 'observability', 'health', 'demo-shop', 'custom'],
-  ['config', 'compose.ts', 'app.ts'],
+  ['extensions.ts'],
+  ['admin', 'api-docs', 'observability', 'health', 'demo-shop'],
+  ['config', 'program.ts', 'compose.ts', 'app.ts'],
+  // The processes hand it in: nothing below them knows what a shop has made of it.
+  ['custom'],
   ['bootstrap'],
   ['server.ts', 'worker.ts', 'commands'],
   ['local'],
@@ -123,6 +126,8 @@ export function readSources(root: string): Source[] {
       readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
         .map((path) => `${top}/${path.split(sep).join('/')}`)
         .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('src/platform/prisma/'))
+        // The shop's tests stand beside what they try, and start it as ours do.
+        .filter((path) => !/^src\/custom\/.*\.test\.tsx?$/.test(path))
         .map((path) => ({ path, code: withoutComments(readFileSync(join(root, path), 'utf8')) })),
     );
 }

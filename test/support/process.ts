@@ -29,7 +29,7 @@ export type ProcessOptions = { cwd: string; env?: Record<string, string>; args?:
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const AS_IT_CAME = new URL('as-it-came.ts', import.meta.url).href;
+const DEFAULT_EXTENSIONS = new URL('default-extensions.ts', import.meta.url).href;
 // Nobody waits so long where all is well: a machine that is busy with something else starts processes slowly.
 const PATIENCE_MS = 120_000;
 
@@ -64,7 +64,7 @@ export function startProcess(program: string, { cwd, env = {}, args = [] }: Proc
   const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
   const child = spawn(
     process.execPath,
-    ['--import', LOADER, '--import', AS_IT_CAME, ...commandOf(program), ...args],
+    ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, ...commandOf(program), ...args],
     {
       cwd,
       // The loader looks for the settings of the compiler in the working folder, and there are none.

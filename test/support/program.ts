@@ -1,8 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { buildApp } from '../../src/app.ts';
-import { compose, type Program } from '../../src/compose.ts';
+import { compose } from '../../src/compose.ts';
+import type { Program } from '../../src/program.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { OwnParts } from '../../src/custom/index.ts';
+import type { Extensions } from '../../src/extensions.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { listen } from '../../src/platform/http-server.ts';
@@ -60,8 +61,8 @@ export type TestProgramOptions = {
   areWebhooksUnsigned?: boolean;
   /** Where log lines go; nowhere by default. */
   logger?: Logger;
-  /** What a shop has put in place of what the program comes with. */
-  own?: OwnParts;
+  /** What a shop has put in place of what the program comes with; nothing by default. */
+  extensions?: Extensions;
 };
 
 /** The whole program on a database of its own, listening, with a sandbox of its own beside it. */
@@ -109,7 +110,7 @@ export async function startProgram(options: TestProgramOptions = {}): Promise<Te
     publicOrigin: () => origin,
     logger,
     tracing,
-    ...(options.own && { own: options.own }),
+    ...(options.extensions && { extensions: options.extensions }),
   });
   const { handler, exchanges } = recordExchanges(buildApp(program) as RequestListener);
   const http = await listen(handler, '127.0.0.1', 0);

@@ -196,8 +196,11 @@ test('over HTTP: 429, and when to come again', async () => {
     });
     const { default: express } = await import('express');
     const { webhookRoutes } = await import('../../src/webhooks/routes.ts');
+    const { ProblemPage } = await import('../../src/admin/layout/problem-page.tsx');
     const { problemHandler } = await import('../../src/platform/problem.ts');
-    const app = express().use(webhookRoutes(receive)).use(problemHandler(unsigned.program.logger, ''));
+    const app = express()
+      .use(webhookRoutes(receive))
+      .use(problemHandler(unsigned.program.logger, ProblemPage));
     const server = app.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };

@@ -29,7 +29,7 @@ export type ChildOptions = {
 
 const CLOCK = new URL('other-clock.ts', import.meta.url).href;
 const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const AS_IT_CAME = new URL('../../test/support/as-it-came.ts', import.meta.url).href;
+const DEFAULT_EXTENSIONS = new URL('../../test/support/default-extensions.ts', import.meta.url).href;
 /** A machine that is busy with something else starts processes slowly. */
 const PATIENCE_MS = 180_000;
 
@@ -47,7 +47,7 @@ export function startChild(file: string, options: ChildOptions): Child {
   const ownClock = clockMs === undefined ? [] : ['--import', CLOCK];
   const child = spawn(
     process.execPath,
-    ['--import', LOADER, '--import', AS_IT_CAME, ...ownClock, join(tree.root, file), ...args],
+    ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, ...ownClock, join(tree.root, file), ...args],
     {
       cwd,
       env: {

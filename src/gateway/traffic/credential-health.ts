@@ -15,14 +15,19 @@ export type KeyWatch = {
 const CHECK_PAUSE_MS = 10_000;
 const LIMITS = { headersMs: 2_000, totalMs: 2_000, maxBytes: Infinity };
 
-export type KeyWatchParts = { client: Client; logger: Logger; clock: Clock };
+export type KeyWatchParts = {
+  client: Client;
+  onTrouble: (trouble: { event: 'key-refused' }) => void;
+  logger: Logger;
+  clock: Clock;
+};
 
-export function createKeyWatch({ client, logger, clock }: KeyWatchParts): KeyWatch {
+export function createKeyWatch({ client, onTrouble, logger, clock }: KeyWatchParts): KeyWatch {
   let isRefused = false;
   let checkedAtMs = -Infinity;
 
   function note(refused: boolean): void {
-    if (refused && !isRefused) logger.error('the service refuses the secret key: check GATEWAY_SECRET_KEY');
+    if (refused && !isRefused) onTrouble({ event: 'key-refused' });
     if (!refused && isRefused) logger.info('the service accepts the secret key again');
     isRefused = refused;
   }

@@ -29,11 +29,11 @@ export function traceSettle(settle: Settle, hints: Hints, tracing: Tracing): Set
 }
 
 export function traceReceiver(receive: Receiver, tracing: Tracing): Receiver {
-  return (release, deadline) => {
+  return (release, context) => {
     const { id, reference, orderId } = release;
     const attributes = { [RELEASE]: id, [REFERENCE]: reference, [ORDER_ID]: orderId, ...attemptOf(release) };
     return tracing.span({ name: 'deliver release', kind: 'client', attributes }, () =>
-      receive(release, deadline),
+      receive(release, context),
     );
   };
 }

@@ -27,9 +27,23 @@ export type AppliedMigration = {
  * @throws {MigrationError} when there are none, or one has no script
  */
 export async function readMigrations(dir: string): Promise<Migration[]> {
+  const migrations = await readFolder(dir);
+  if (migrations.length === 0) throw new MigrationError(`there are no migrations in ${dir}`);
+  return migrations;
+}
+
+/** Ours begin with a date: whatever a shop calls its own, the two are told apart in `_prisma_migrations`. */
+const OF_THE_SHOP = 'custom_';
+
+/** A shop's own migrations, each under a name that none of ours has. @throws {MigrationError} when one has no script */
+export async function readShopMigrations(dir: string | null): Promise<Migration[]> {
+  const migrations = dir === null ? [] : await readFolder(dir);
+  return migrations.map(({ name, sql }) => ({ name: OF_THE_SHOP + name, sql }));
+}
+
+async function readFolder(dir: string): Promise<Migration[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  if (names.length === 0) throw new MigrationError(`there are no migrations in ${dir}`);
   return Promise.all(
     names.sort().map(async (name) => ({ name, sql: await readScript(join(dir, name, 'migration.sql')) })),
   );

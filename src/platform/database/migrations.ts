@@ -13,6 +13,7 @@ import {
   compareHistory,
   MigrationError,
   readMigrations,
+  readShopMigrations,
 } from './migration-history.ts';
 import { COMMITTED, mayLeaveHalf, TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
 import { namesOf, refuseEdited, refuseHalves, repair, scriptOf } from './migration-refusals.ts';
@@ -26,6 +27,8 @@ export type MigrationOptions = {
   url: string;
   /** Folder of migration folders. */
   dir: string;
+  /** The same of the shop's own, applied after ours; it may be absent. */
+  shopDir?: string | null;
   logger: Logger;
 };
 
@@ -42,8 +45,13 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * @throws {DatabaseUnreachableError} when the database does not let us in
  * @throws {MigrationError} when a migration fails, failed earlier, or was edited after it had landed
  */
-export async function applyMigrations({ url, dir, logger }: MigrationOptions): Promise<string[]> {
-  const migrations = await readMigrations(dir);
+export async function applyMigrations({
+  url,
+  dir,
+  shopDir = null,
+  logger,
+}: MigrationOptions): Promise<string[]> {
+  const migrations = [...(await readMigrations(dir)), ...(await readShopMigrations(shopDir))];
   const session = await openSession(url);
   try {
     // The usual start has nothing to do and pays for one query, neither for the lock nor for the engine.

@@ -14,7 +14,7 @@ export type WorkerWatch = {
   isExpected: boolean;
   /** Whether it does, and no worker has said for a minute that it lives. */
   isMissing(): Promise<boolean>;
-  /** Looks now, and logs a change. */
+  /** Looks now, and tells a change. */
   look(): Promise<void>;
   /** Looks every few seconds. @returns what ends that */
   start(): () => void;
@@ -25,10 +25,19 @@ export type WorkerWatchParts = {
   mode: Mode;
   isExpected: boolean;
   clock: Clock;
+  /** Called when there is no worker any more. */
+  onMissing: () => void;
   logger: Logger;
 };
 
-export function createWorkerWatch({ db, mode, isExpected, clock, logger }: WorkerWatchParts): WorkerWatch {
+export function createWorkerWatch({
+  db,
+  mode,
+  isExpected,
+  clock,
+  onMissing,
+  logger,
+}: WorkerWatchParts): WorkerWatch {
   const startedMs = clock.elapsedMs();
   let wasMissing = false;
 
@@ -41,10 +50,7 @@ export function createWorkerWatch({ db, mode, isExpected, clock, logger }: Worke
 
   async function look(): Promise<void> {
     const missing = await isMissing();
-    if (missing && !wasMissing)
-      logger.error(
-        'no worker is running and WORKER=off: payments are not checked, releases not delivered; start npm run worker',
-      );
+    if (missing && !wasMissing) onMissing();
     if (!missing && wasMissing) logger.info('a worker is running again');
     wasMissing = missing;
   }

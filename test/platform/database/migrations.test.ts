@@ -100,6 +100,28 @@ test('applies nothing the second time, and only what is new the third time', asy
   expect(await apply()).toEqual(['2_trigger']);
 });
 
+test("a shop's own come after ours, under names of their own, and neither stands in the way of the other", async () => {
+  const shopDir = join(dir, 'of-the-shop');
+  const writeOwn = (name: string, sql: string): void => {
+    write(join('of-the-shop', name), sql);
+  };
+  const ours = join(dir, 'ours');
+  const both = (): Promise<string[]> => applyMigrations({ url, dir: ours, shopDir, logger });
+  write('ours/1_table', TABLE);
+  // The folder may be absent.
+  expect(await both()).toEqual(['1_table']);
+  writeOwn('0_lamps', 'CREATE TABLE lamps (drawer int REFERENCES drawers);');
+  writeOwn('1_table', 'CREATE TABLE shades ();');
+  expect(await both()).toEqual(['custom_0_lamps', 'custom_1_table']);
+  // An update of ours comes after theirs have landed, and both go on.
+  write('ours/2_trigger', TRIGGER);
+  writeOwn('2_more', 'ALTER TABLE lamps ADD COLUMN watts int;');
+  expect(await both()).toEqual(['2_trigger', 'custom_2_more']);
+  expect(await both()).toEqual([]);
+  writeOwn('2_more', 'ALTER TABLE lamps ADD COLUMN volts int;');
+  await expect(both()).rejects.toThrow('custom_2_more');
+});
+
 test('of callers at the same time one applies, and the others wait until it has', async () => {
   write('1_slow', `${TABLE} SELECT pg_sleep(0.5); INSERT INTO drawers VALUES (1);`);
   // A caller that waits inside a query would hold this one up for ever.

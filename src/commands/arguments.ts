@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util';
+import { parseRunId, type RunId } from '../platform/ids.ts';
+import type { RunQuestion } from './run-history.ts';
+
+export const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
+                     --runs [--json] | --show <run> [--json] | --replay <run> | --diff <run> <run> [--json]
+npm run explain   -- [--json] <order id, reference or external id> | --all [--json]
+npm run findings  -- list [--json] | export [--csv | --json] [--all]
+                     assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
+                     resolve <id> --note "why" --by "name"
+npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
+                     resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
+npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
+                     send-unsent --by "name" [--note "why"]
+npm run currencies -- list | release <currency> --note "why" --by "name"
+npm run db:migrate
+`;
+
+/** A command line that cannot be understood. The help goes with it. */
+export class UsageError extends Error {}
+
+export type Arguments = ReturnType<typeof readArguments>;
+
+/** @throws what `parseArgs` throws for an option that there is not */
+export function readArguments(argv: readonly string[]) {
+  return parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+      csv: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
+      runs: { type: 'boolean', default: false },
+      show: { type: 'string' },
+      replay: { type: 'string' },
+      diff: { type: 'string' },
+      since: { type: 'string' },
+      until: { type: 'string' },
+      note: { type: 'string' },
+      by: { type: 'string' },
+      owner: { type: 'string' },
+      decision: { type: 'string' },
+      refund: { type: 'string' },
+    },
+  });
+}
+
+/** Null: a run is asked for, and not about earlier ones. */
+export function runQuestionOf({ values, positionals }: Arguments): RunQuestion | null {
+  const { runs, diff, json } = values;
+  const [show, replay] = [values.show, values.replay].map((id) => (id === undefined ? id : runIdOf(id)));
+  const asked = [runs || undefined, show, replay, diff].filter((one) => one !== undefined).length;
+  if (asked === 0) return null;
+  if (asked > 1) throw new UsageError('ask for one of --runs, --show, --replay and --diff');
+  if (diff === undefined) {
+    if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
+    return { runs, show, replay, diff, json };
+  }
+  const [other, ...more] = positionals;
+  if (other === undefined || more.length > 0) throw new UsageError('which two? --diff <run> <run>');
+  return { runs, show, replay, diff: [runIdOf(diff), runIdOf(other)], json };
+}
+
+function runIdOf(text: string): RunId {
+  const id = parseRunId(text);
+  if (id === null) throw new UsageError(`"${text}" is not the id of a run`);
+  return id;
+}

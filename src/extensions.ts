@@ -1,0 +1,61 @@
+import type { Router } from 'express';
+import type { AlertHook } from './cases/alert.ts';
+import type { Receiver } from './fulfilment/release.ts';
+import type { Catalogue, CreateCatalogue } from './orders/catalogue.ts';
+import type { Database } from './platform/database/database.ts';
+import type { Logger } from './platform/logger.ts';
+import type { Mode } from './platform/mode.ts';
+
+/** Who the shop is on every page that a shopper sees. */
+export type Identity = {
+  name: string;
+  /** Whom a shopper asks for help. */
+  helpEmail: string;
+  /** Where the name in the header leads. Left out: the demo shop's page, or nowhere while that is off. */
+  homeUrl?: string;
+  /** A few words beside the name. */
+  ribbon?: string;
+  /** The line at the foot. */
+  footer?: string;
+  /** A folder of pictures and style sheets, served under `/shop/own/`. */
+  assets?: URL;
+  /** A file in it, loaded after the demo shop's style sheet: `:root { --accent: #0a5c36; }` changes a colour. */
+  stylesheet?: string;
+};
+
+/** Addresses of the shop's own. */
+export type ShopRoutes = {
+  /** Where they are mounted, after ours: an address that we answer stays ours. */
+  prefix: `/${string}`;
+  create: (parts: ShopRoutesParts) => Router;
+};
+
+export type ShopRoutesParts = {
+  database: Database;
+  catalogue: Catalogue;
+  mode: Mode;
+  /** Our own origin as browsers reach it. */
+  publicOrigin: () => string;
+  logger: Logger;
+};
+
+/** What a shop puts in place of what the program comes with; null: the default. */
+export type Extensions = {
+  catalogue: CreateCatalogue | null;
+  receiver: Receiver | null;
+  onAlert: AlertHook | null;
+  identity: Identity | null;
+  routes: ShopRoutes | null;
+  /** The folder of `<name>/migration.sql`, applied after ours in the order of their names; it may be absent. */
+  migrations: URL | null;
+};
+
+/** A shop that has changed nothing. The demo, the rehearsals and the tests run with it. */
+export const DEFAULTS: Extensions = {
+  catalogue: null,
+  receiver: null,
+  onAlert: null,
+  identity: null,
+  routes: null,
+  migrations: null,
+};

@@ -1,0 +1,55 @@
+import type { RequestHandler } from 'express';
+import type { Alarm } from './cases/alert.ts';
+import type { StartCheckout } from './checkout/checkout.ts';
+import type { ReturnFromCheckout } from './checkout/handle-return.ts';
+import type { Config } from './config.ts';
+import type { Extensions } from './extensions.ts';
+import type { Redeliver, SendUnsent } from './fulfilment/redeliver.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import type { Catalogue } from './orders/catalogue.ts';
+import type { Settle } from './payments/confirm.ts';
+import type { Database } from './platform/database/database.ts';
+import type { WakeUp } from './platform/database/wake-up.ts';
+import type { WorkerWatch } from './platform/heartbeat/worker-watch.ts';
+import type { Logger } from './platform/logger.ts';
+import type { DueLoop } from './platform/poller/poller.ts';
+import type { Tracing } from './platform/tracing/tracing.ts';
+import type { Reconcile } from './reconciliation/reconcile.ts';
+import type { ReceiveWebhook } from './webhooks/receive.ts';
+
+/** Every part of the program, as `compose` wires them. Nothing runs yet, no port is open. */
+export type Program = {
+  config: Config;
+  logger: Logger;
+  database: Database;
+  gateway: Gateway;
+  extensions: Extensions;
+  /** Our own origin as browsers reach it. */
+  publicOrigin: () => string;
+  catalogue: Catalogue;
+  settle: Settle;
+  startCheckout: StartCheckout;
+  returnFromCheckout: ReturnFromCheckout;
+  receiveWebhook: ReceiveWebhook;
+  reconcile: Reconcile;
+  alarm: Alarm;
+  workerWatch: WorkerWatch;
+  redeliver: Redeliver;
+  sendUnsent: SendUnsent;
+  /** Whether anybody is told of releases: FULFILMENT_URL, or the shop's own receiver. */
+  hasReceiver: boolean;
+  /** `GET /metrics`. @param requireToken lets in whom its answers are for */
+  metricsRoutes: (parts: {
+    database: Database;
+    gateway: Gateway;
+    workerWatch: WorkerWatch;
+    requireToken: RequestHandler;
+  }) => RequestHandler;
+  /** Null: nobody asked for traces. */
+  tracing: Tracing | null;
+  /** The clock's loops; {@link wakeUp} rings them. */
+  duePayments: DueLoop;
+  dueReleases: DueLoop;
+  wakeUp: WakeUp;
+  close(): Promise<void>;
+};

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { DEFAULTS } from '../../src/extensions.ts';
+import type { CreateCatalogue, OutOfStock } from '../../src/orders/catalogue.ts';
+import { newId } from '../../src/platform/ids.ts';
+import { post, startProgram, type TestProgram } from '../support/program.ts';
+
+// A shop's catalogue may say that there is not enough left, and set things aside in the transaction that places the order.
+
+const SKU = 'brass-lamp';
+const outOfStock: OutOfStock = { outcome: 'out-of-stock', skus: [SKU] };
+
+const lamps: CreateCatalogue = () => ({
+  products: () => Promise.resolve([]),
+  price: (items) =>
+    Promise.resolve(
+      items.some(({ quantity }) => quantity > 100)
+        ? outOfStock
+        : {
+            outcome: 'priced',
+            currency: 'NGN',
+            lines: items.map((item) => ({ ...item, description: 'Brass lamp', unitAmount: 125_000n })),
+          },
+    ),
+  reserve: async (tx, { orderId, lines }) => {
+    for (const { sku, quantity } of lines) {
+      // Written before it is known whether there is enough: what is not sold must not stay set aside.
+      const [row] = await tx.query<{ left: number }>(
+        'UPDATE stock SET on_hand = on_hand - $2, last_order = $3 WHERE sku = $1 RETURNING on_hand AS "left"',
+        [sku, quantity, orderId],
+      );
+      if ((row?.left ?? -1) < 0) return outOfStock;
+    }
+    return { outcome: 'reserved' };
+  },
+});
+
+let shop: TestProgram;
+beforeAll(async () => {
+  shop = await startProgram({ extensions: { ...DEFAULTS, catalogue: lamps } });
+  await query(
+    'CREATE TABLE stock (sku text PRIMARY KEY, on_hand int NOT NULL, last_order text REFERENCES orders)',
+  );
+});
+afterAll(() => shop.close());
+beforeEach(() => query('TRUNCATE stock'));
+
+function query<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> {
+  return shop.program.database.query<Row>(text, values);
+}
+
+const stocked = (count: number): Promise<object[]> => query('INSERT INTO stock VALUES ($1, $2)', SKU, count);
+const onHand = async (): Promise<number | undefined> =>
+  (await query<{ n: number }>('SELECT on_hand AS n FROM stock'))[0]?.n;
+const anEmail = (): string => `${newId().toLowerCase()}@example.com`;
+const ordersOf = (email: string): Promise<object[]> => query('SELECT id FROM orders WHERE email = $1', email);
+
+function buy(email: string, quantity = 1, headers: Record<string, string> = {}): Promise<Response> {
+  return post(`${shop.origin}/checkout`, { email, items: [{ sku: SKU, quantity }] }, headers);
+}
+
+function postForm(email: string, accept: string): Promise<Response> {
+  const body = new URLSearchParams({ email, sku: SKU, quantity: '1', intent: 'one-page' });
+  return fetch(`${shop.origin}/checkout`, { method: 'POST', headers: { accept }, body, redirect: 'manual' });
+}
+
+test('of ten shoppers at once, as many get a checkout as there are things, and the others leave nothing behind', async () => {
+  await stocked(3);
+  const email = anEmail();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => buy(email)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([
+    ...Array<number>(3).fill(201),
+    ...Array<number>(7).fill(409),
+  ]);
+  const refused = answers.find(({ status }) => status === 409);
+  expect(await refused?.json()).toEqual({
+    type: '/problems/out-of-stock',
+    title: 'There is not enough of it left',
+    status: 409,
+    instance: '/checkout',
+    errors: [{ path: 'items', message: `not enough left: ${SKU}` }],
+  });
+  expect(await ordersOf(email)).toHaveLength(3);
+  expect(await onHand()).toBe(0);
+});
+
+test('a key whose request was short is free: the same request gets its order once there is enough', async () => {
+  await stocked(0);
+  const [email, key] = [anEmail(), { 'idempotency-key': newId() }];
+  expect((await buy(email, 1, key)).status).toBe(409);
+  await query('UPDATE stock SET on_hand = 1');
+  const first = (await (await buy(email, 1, key)).json()) as { orderId: string };
+  // There is none left now; this is the answer to the request that got the last one.
+  expect(await (await buy(email, 1, key)).json()).toMatchObject({ orderId: first.orderId });
+  expect(await onHand()).toBe(0);
+});
+
+test('a double click on the last one is one order, and both answers lead to its page', async () => {
+  await stocked(1);
+  const email = anEmail();
+  const answers = await Promise.all([postForm(email, 'text/html'), postForm(email, 'text/html')]);
+  expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+  expect(answers[0].headers.get('location')).toBe(answers[1].headers.get('location'));
+  expect(await ordersOf(email)).toHaveLength(1);
+});
+
+test('a catalogue may say so when it prices, and a shopper with a plain form reads which things', async () => {
+  await stocked(1_000);
+  expect((await buy(anEmail(), 101)).status).toBe(409);
+  expect(await onHand()).toBe(1_000);
+  await query('UPDATE stock SET on_hand = 0');
+  const answer = await postForm(anEmail(), 'text/html');
+  expect(answer.status).toBe(409);
+  const page = await answer.text();
+  expect(page).toContain('There is not enough of it left');
+  expect(page).toContain(`not enough left: ${SKU}`);
+});
+
+test('a hook that fails takes the order with it', async () => {
+  const email = anEmail();
+  await query('ALTER TABLE stock RENAME TO elsewhere');
+  expect((await buy(email)).status).toBe(500);
+  await query('ALTER TABLE elsewhere RENAME TO stock');
+  expect(await ordersOf(email)).toEqual([]);
+});

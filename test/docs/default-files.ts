@@ -1,0 +1,42 @@
+/**
+ * The folder that a shop edits, as the program came: the pages speak of that, whatever stands there by now. Paths in the
+ * copy that somebody follows a page in.
+ */
+export const DEFAULT_FILES: Readonly<Record<string, string>> = {
+  'src/custom/index.ts': `import type { Extensions } from '../extensions.ts';
+import { onAlert } from './alerts.ts';
+import { catalogue } from './catalogue.ts';
+import { receiver } from './fulfilment.ts';
+import { identity } from './identity.ts';
+import { routes } from './routes.ts';
+
+export const EXTENSIONS: Extensions = {
+  catalogue,
+  receiver,
+  onAlert,
+  identity,
+  routes,
+  migrations: new URL('./migrations/', import.meta.url),
+};
+`,
+  'src/custom/catalogue.ts': `import type { CreateCatalogue } from '../orders/catalogue.ts';
+
+export const catalogue: CreateCatalogue | null = null;
+`,
+  'src/custom/fulfilment.ts': `import type { Receiver } from '../fulfilment/release.ts';
+
+export const receiver: Receiver | null = null;
+`,
+  'src/custom/alerts.ts': `import type { AlertHook } from '../cases/alert.ts';
+
+export const onAlert: AlertHook | null = null;
+`,
+  'src/custom/routes.ts': `import type { ShopRoutes } from '../extensions.ts';
+
+export const routes: ShopRoutes | null = null;
+`,
+  'src/custom/identity.ts': `import type { Identity } from '../extensions.ts';
+
+export const identity: Identity | null = null;
+`,
+};
