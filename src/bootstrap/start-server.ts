@@ -82,6 +82,8 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
     throw error;
   }
   handler = buildApp(program, messages) as RequestListener;
+  if (!config.demoShop && program.extensions.identity === null)
+    logger.warn("order pages bear the demo shop's name: say who you are in src/custom/identity.ts");
   services.receiveWebhooksAt(`http://${loopbackOf(config.HOST)}:${http.port}/webhooks/payments`);
   const worker = config.WORKER === 'inline' ? startWorker(program) : null;
   const unwatch = program.workerWatch.start();
