@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../platform/database/database.ts';
 import { payableCurrency } from '../platform/currencies.ts';
+import type { OrderId } from '../platform/ids.ts';
 import type { Money } from '../platform/money.ts';
 import type { OrderLine } from './order.ts';
 import { pricesOf, productsOnSale } from './orders.sql.ts';
@@ -17,7 +18,7 @@ export type Catalogue = {
    * the order or not at all. Called once per order and never again for a further payment of it. Left out: nothing is
    * set aside. It makes shoppers wait and others queue at the rows it locks, so it asks nobody but the database.
    */
-  reserve?(tx: Queryable, order: { orderId: string; lines: readonly OrderLine[] }): Promise<Reservation>;
+  reserve?(tx: Queryable, order: { orderId: OrderId; lines: readonly OrderLine[] }): Promise<Reservation>;
 };
 
 /** A catalogue of the shop's own, which may ask the database for its products. */
