@@ -9,24 +9,36 @@ import { cleanUp, newFolder } from '../support/process.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../.ci/run', import.meta.url));
 const REPORT = { numPassedTests: 40, numFailedTests: 0, numRuntimeErrorTestSuites: 0 };
+const WHOLE_REPORT = { ...REPORT, numPassedTests: 60 };
 
 afterEach(cleanUp);
 
-type Steps = { ci?: string; check?: string; test?: string; demo?: string; report?: object | null };
+/** A line of shell for each step. The reports are what jest writes; null: nothing. */
+type Steps = {
+  ci?: string;
+  check?: string;
+  test?: string;
+  all?: string;
+  demo?: string;
+  report?: object | null;
+  wholeReport?: object | null;
+};
 
-/** Each step is a line of shell. `report`: what jest writes; null: nothing. */
-async function run({ ci = 'true', check = 'true', test = 'true', demo = 'true', report = REPORT }: Steps) {
+async function run(steps: Steps) {
+  const { report = REPORT, wholeReport = WHOLE_REPORT } = steps;
   const folder = await newFolder();
   mkdirSync(join(folder, '.ci'));
   mkdirSync(join(folder, 'bin'));
   cpSync(SCRIPT, join(folder, '.ci/run'));
-  const writes = report === null ? 'true' : `echo '${JSON.stringify(report)}' > "\${5#--outputFile=}"`;
+  const writes = (counts: object | null): string =>
+    counts === null ? 'true' : `echo '${JSON.stringify(counts)}' > "\${5#--outputFile=}"`;
   const npm = `#!/bin/sh
 case "$1 $2" in
-  "ci "*) ${ci} ;;
-  "run check") ${check} ;;
-  "test --") ${writes}; ${test} ;;
-  "run demo") ${demo} ;;
+  "ci "*) ${steps.ci ?? 'true'} ;;
+  "run check") ${steps.check ?? 'true'} ;;
+  "run test") ${writes(report)}; ${steps.test ?? 'true'} ;;
+  "run test:all") ${writes(wholeReport)}; ${steps.all ?? 'true'} ;;
+  "run demo") ${steps.demo ?? 'true'} ;;
   *) echo "unexpected: npm $*"; exit 9 ;;
 esac
 `;
@@ -37,28 +49,40 @@ esac
 }
 
 test.each<[string, Steps, string, RegExp]>([
-  ['a test fails', { test: 'exit 1', report: { ...REPORT, numFailedTests: 2 } }, '40 passed, 2 failed', /^/],
+  ['a test fails', { test: 'exit 1', report: { ...REPORT, numFailedTests: 2 } }, '100 passed, 2 failed', /^/],
   [
     'a test file cannot be read',
     { test: 'exit 1', report: { ...REPORT, numRuntimeErrorTestSuites: 1 } },
-    '40 passed, 1 failed',
+    '100 passed, 1 failed',
     /^/,
   ],
   [
     'jest crashes',
     { test: 'exit 134', report: null },
-    '0 passed, 1 failed',
+    '60 passed, 1 failed',
     /ended with 134 and left no result/,
   ],
-  ['jest says nothing and ends well', { report: null }, '0 passed, 1 failed', /left no result/],
+  ['jest says nothing and ends well', { report: null }, '60 passed, 1 failed', /left no result/],
+  [
+    'a test of the whole suite fails',
+    { all: 'exit 1', wholeReport: { ...WHOLE_REPORT, numFailedTests: 3 } },
+    '100 passed, 3 failed',
+    /^/,
+  ],
+  [
+    'the whole suite crashes',
+    { all: 'exit 134', wholeReport: null },
+    '40 passed, 1 failed',
+    /npm run test:all/,
+  ],
   [
     'jest fails behind the tests',
     { test: 'exit 1' },
-    '40 passed, 1 failed',
+    '100 passed, 1 failed',
     /every test passed, and .* ended with 1/,
   ],
-  ['no test is found', { report: { ...REPORT, numPassedTests: 0 } }, '0 passed, 1 failed', /^/],
-  ['the demo fails', { demo: 'exit 1' }, '40 passed, 1 failed', /^failed: npm run demo$/m],
+  ['no test is found', { report: { ...REPORT, numPassedTests: 0 } }, '60 passed, 1 failed', /^/],
+  ['the demo fails', { demo: 'exit 1' }, '100 passed, 1 failed', /^failed: npm run demo$/m],
   ['the check fails', { check: 'exit 2' }, '0 passed, 1 failed', /^failed: npm run check$/m],
   ['nothing can be installed', { ci: 'exit 1' }, '0 passed, 1 failed', /^failed: npm ci$/m],
 ])('when %s, it ends with 1 and counts it', async (_name, steps, last, says) => {
@@ -67,5 +91,5 @@ test.each<[string, Steps, string, RegExp]>([
 });
 
 test('when all is well, it ends with 0', async () => {
-  expect(await run({})).toEqual({ code: 0, last: '40 passed, 0 failed', stderr: '' });
+  expect(await run({})).toEqual({ code: 0, last: '100 passed, 0 failed', stderr: '' });
 });

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { copyTree, digestOf, type Copy } from './mutants/copy.ts';
 import { MUTANTS } from './mutants/list.ts';
 import type { Mutant } from './mutants/mutant.ts';
-import { tryTests, type Trial } from './mutants/trial.ts';
+import { tryTests, type Suite, type Trial } from './mutants/trial.ts';
 
-/* Plants one bug after the other in a copy of the tree, and asks whether a test sees it: a promise whose breach nobody
-   would notice is none. What was found is kept, so that a run that was ended goes on where it was. */
+/* Plants one bug after the other in a copy of the tree, and asks whether a test sees it, of `npm test` or else of
+   `npm run test:all`: a promise whose breach nobody would notice is none. What was found is kept, so that a run that was
+   ended goes on where it was. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const KEPT = join(ROOT, '.data', 'mutants.json');
@@ -22,7 +24,7 @@ const HELP = `npm run chaos:mutants -- [options]
 ends with 0 when every bug was caught, 1 when one was not, or when a planted text stands no longer in its source
 `;
 
-/** Results by the name of the bug, and whether the tests pass without any, all of one state of the tree. */
+/** Results by the name of the bug, and which tests pass without any in which suite, all of one state of the tree. */
 type Kept = { digest: string; honest: string[]; trials: Record<string, Trial> };
 
 const { values } = parseArgs({
@@ -44,21 +46,27 @@ async function run(mutants: readonly Mutant[]): Promise<number> {
   const digest = digestOf(ROOT);
   const kept = values.fresh ? null : recall(digest);
   const known: Kept = kept ?? { digest, honest: [], trials: {} };
-  const copy = copyTree(ROOT);
-  try {
-    // The tests of an unread list would all be red for its own fault.
-    for (const mutant of mutants) copy.plant(mutant)();
-    if (!(await passesHonestly(copy, mutants, known))) return 1;
-    for (const mutant of mutants) {
-      known.trials[nameOf(mutant)] ??= await tryMutant(copy, mutant);
+  const copies = Array.from({ length: availableParallelism() }, () => copyTree(ROOT));
+  const waiting = [...mutants];
+  const tryWaiting = async (copy: Copy): Promise<void> => {
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      known.trials[nameOf(mutant)] ??= await tryMutant(copy, mutant, known);
       remember(known);
       process.stdout.write(`${line(mutant, known.trials[nameOf(mutant)])}\n`);
     }
+  };
+  try {
+    // The tests of an unread list would all be red for its own fault.
+    for (const mutant of mutants) copies[0]?.plant(mutant)();
+    await Promise.all(copies.map(tryWaiting));
   } finally {
-    copy.remove();
+    for (const copy of copies) copy.remove();
   }
-  const missed = mutants.filter((mutant) => !isCaught(known.trials[nameOf(mutant)]));
+  const trialOf = (mutant: Mutant): Trial | undefined => known.trials[nameOf(mutant)];
+  const missed = mutants.filter((mutant) => !isCaught(trialOf(mutant)));
+  const late = mutants.filter((mutant) => isCaught(trialOf(mutant)) && trialOf(mutant)?.suite === 'test:all');
   process.stdout.write(`\n${mutants.length - missed.length} of ${mutants.length} planted bugs were caught\n`);
+  for (const { bug, file } of late) process.stdout.write(`by npm run test:all alone: ${bug} (${file})\n`);
   for (const { bug, file } of missed) process.stdout.write(`not caught: ${bug} (${file})\n`);
   return missed.length === 0 ? 0 : 1;
 }
@@ -69,32 +77,38 @@ function nameOf(mutant: Mutant): string {
   return `${mutant.bug} ${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
 }
 
-async function tryMutant(copy: Copy, mutant: Mutant): Promise<Trial> {
-  const takeOut = copy.plant(mutant);
-  try {
-    return await tryTests(copy.folder, mutant.tests);
-  } finally {
-    takeOut();
+async function tryMutant(copy: Copy, mutant: Mutant, known: Kept): Promise<Trial> {
+  const trial = await tryIn('test');
+  return trial.end === 'passed' ? tryIn('test:all') : trial;
+
+  async function tryIn(suite: Suite): Promise<Trial> {
+    const red = await whatIsRedHonestly(copy, mutant.tests, suite, known);
+    if (red !== null) return red;
+    const takeOut = copy.plant(mutant);
+    try {
+      return await tryTests(copy.folder, mutant.tests, suite);
+    } finally {
+      takeOut();
+    }
   }
 }
 
 /** A test that is red without any bug catches nothing. */
-async function passesHonestly(copy: Copy, mutants: readonly Mutant[], known: Kept): Promise<boolean> {
-  const files = [...new Set(mutants.flatMap(({ tests }) => tests))].filter(
-    (file) => !known.honest.includes(file),
-  );
-  for (const file of files) {
-    let { end, by } = await tryTests(copy.folder, [file]);
+async function whatIsRedHonestly(
+  copy: Copy,
+  tests: readonly string[],
+  suite: Suite,
+  known: Kept,
+): Promise<Trial | null> {
+  for (const file of tests.filter((test) => !known.honest.includes(`${suite} ${test}`))) {
+    let trial = await tryTests(copy.folder, [file], suite);
     // Once more: a busy machine is no bug either.
-    if (end !== 'passed') ({ end, by } = await tryTests(copy.folder, [file]));
-    if (end !== 'passed') {
-      process.stdout.write(`without any bug, ${file} ${end}: ${by}\n`);
-      return false;
-    }
-    known.honest.push(file);
+    if (trial.end !== 'passed') trial = await tryTests(copy.folder, [file], suite);
+    if (trial.end !== 'passed') return { ...trial, end: 'broken', by: `without any bug, ${trial.by}` };
+    known.honest.push(`${suite} ${file}`);
     remember(known);
   }
-  return true;
+  return null;
 }
 
 function isCaught(trial: Trial | undefined): boolean {
@@ -103,8 +117,8 @@ function isCaught(trial: Trial | undefined): boolean {
 
 function line({ bug, breaks }: Mutant, trial: Trial | undefined): string {
   if (trial === undefined) return bug;
-  const verdict = isCaught(trial) ? 'caught' : `NOT CAUGHT (${trial.end})`;
-  return `${verdict}  ${trial.seconds.toFixed(1).padStart(6)} s  ${bug} (${breaks})\n                  ${trial.by}`;
+  const verdict = isCaught(trial) ? `caught by ${trial.suite}` : `NOT CAUGHT (${trial.end})`;
+  return `${verdict.padEnd(18)}  ${trial.seconds.toFixed(1).padStart(6)} s  ${bug} (${breaks})\n                  ${trial.by}`;
 }
 
 function recall(digest: string): Kept | null {
