@@ -2,13 +2,8 @@ import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { formatMajor } from '../platform/money.ts';
 import { ageOf, type Age } from './age.ts';
-import {
-  closeFinding,
-  readFindings,
-  type FindingsWanted,
-  type SeenFinding,
-  type StoredFinding,
-} from './findings-list.sql.ts';
+import { closeFinding, readFindings, type SeenFinding, type StoredFinding } from './findings-list.sql.ts';
+import type { ItemsWanted } from './work-lists.sql.ts';
 
 /** A finding for a person: amounts are decimal texts in major units, times ISO 8601. */
 export type Finding = Omit<ItemFacts, 'id'> & {
@@ -55,7 +50,7 @@ export async function* streamFindings(
   isOpenOnly: boolean,
 ): AsyncGenerator<Finding> {
   for (let after = 0n, page: StoredFinding[] | null = null; page?.length !== 0;) {
-    page = await readFindings(database, mode, { after, limit: PAGE, isOpenOnly });
+    page = await readFindings(database, mode, { after, limit: PAGE }, isOpenOnly);
     for (const finding of page) yield findingOf(finding);
     after = page.at(-1)?.id ?? after;
   }
@@ -69,12 +64,8 @@ export async function listFindings(database: Database, mode: Mode): Promise<Find
 }
 
 /** Some of what nobody has resolved yet, oldest first: a page of a list, or what was ticked on it. */
-export async function openFindings(
-  database: Database,
-  mode: Mode,
-  wanted: Omit<FindingsWanted, 'isOpenOnly'>,
-): Promise<Finding[]> {
-  return (await readFindings(database, mode, { ...wanted, isOpenOnly: true })).map(findingOf);
+export async function openFindings(database: Database, mode: Mode, wanted: ItemsWanted): Promise<Finding[]> {
+  return (await readFindings(database, mode, wanted, true)).map(findingOf);
 }
 
 /**

@@ -31,7 +31,7 @@ export type Deed = {
   perform(program: Program, request: Request): Promise<{ isDone: boolean; told: string }>;
 };
 
-export type WorkList = {
+export type ListCommand = {
   name: string;
   empty: string;
   /** What an id looks like. */
@@ -48,7 +48,7 @@ export class WorkListError extends Error {}
 /** `list`, or a deed that the list lets a person do. @returns the exit code */
 export async function workList(
   program: Program,
-  list: WorkList,
+  list: ListCommand,
   { positionals, values }: WorkListArguments,
 ): Promise<number> {
   const [verb = 'list', id, ...more] = positionals;
@@ -71,7 +71,7 @@ export async function workList(
 }
 
 function print(
-  { empty }: WorkList,
+  { empty }: ListCommand,
   entries: readonly Entry[],
   notice: string | null,
   asJson: boolean,
@@ -104,7 +104,7 @@ function requestOf(
   return { id: id ?? '', by, ...rest };
 }
 
-function usageOf({ name, deeds }: WorkList, deed: Deed | undefined): string {
+function usageOf({ name, deeds }: ListCommand, deed: Deed | undefined): string {
   const usages = (deed ? [deed] : Object.values(deeds)).map(({ usage }) => usage);
   return usages.map((usage) => `type: npm run ${name} -- ${usage}`).join('\n');
 }

@@ -2,16 +2,11 @@ import { undeliveredReleases, unsentReleases } from '../fulfilment/releases.sql.
 import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { listFindings, resolveFinding } from '../cases/findings.ts';
-import { addNote, assignFinding } from '../cases/findings-list.sql.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
 import { releaseCurrency, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
-import {
-  addSuspenseNote,
-  assignSuspense,
-  openSuspense,
-  resolveSuspense,
-} from '../cases/suspense-list.sql.ts';
-import { WorkListError, type WorkList } from './work-list.ts';
+import { openSuspense, resolveSuspense } from '../cases/suspense-list.sql.ts';
+import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
+import { WorkListError, type Deed, type ListCommand } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
 const RELEASE_OR_ORDER_ID = /^(rel_)?[A-Za-z0-9]{24}$/;
@@ -21,8 +16,24 @@ const DONE_OR_GONE = (isDone: boolean, told: string) => ({
   told: isDone ? told : 'There is no such open item.',
 });
 
+/** What is done to an item of either list, whatever it is. */
+const deedsOn = (list: WorkList): Record<'assign' | 'note', Deed> => ({
+  assign: {
+    usage: 'assign <id> --owner "who works on it" --by "your name"',
+    needs: ['owner'],
+    perform: async ({ database, gateway }, { id, by, owner = '' }) =>
+      DONE_OR_GONE(await assignItem(database, list, gateway.mode, BigInt(id), owner, by), 'Assigned.'),
+  },
+  note: {
+    usage: 'note <id> --note "what was found out" --by "your name"',
+    needs: ['note'],
+    perform: async ({ database, gateway }, { id, by, note = '' }) =>
+      DONE_OR_GONE(await addNote(database, list, gateway.mode, BigInt(id), by, note), 'Noted.'),
+  },
+});
+
 /** The lists a person works through. */
-export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', WorkList> = {
+export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', ListCommand> = {
   findings: {
     name: 'findings',
     empty: 'Nothing is open.',
@@ -40,18 +51,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         json: { ...finding, id: String(finding.id) },
       })),
     deeds: {
-      assign: {
-        usage: 'assign <id> --owner "who works on it" --by "your name"',
-        needs: ['owner'],
-        perform: async ({ database, gateway }, { id, by, owner = '' }) =>
-          DONE_OR_GONE(await assignFinding(database, gateway.mode, BigInt(id), owner, by), 'Assigned.'),
-      },
-      note: {
-        usage: 'note <id> --note "what was found out" --by "your name"',
-        needs: ['note'],
-        perform: async ({ database, gateway }, { id, by, note = '' }) =>
-          DONE_OR_GONE(await addNote(database, gateway.mode, BigInt(id), by, note), 'Noted.'),
-      },
+      ...deedsOn(FINDINGS),
       resolve: {
         usage: 'resolve <id> --note "why" --by "your name"',
         needs: ['note'],
@@ -78,18 +78,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         json: { id: String(id), amount: formatMajor({ amount, currency }), currency, ...item },
       })),
     deeds: {
-      assign: {
-        usage: 'assign <id> --owner "who works on it" --by "your name"',
-        needs: ['owner'],
-        perform: async ({ database, gateway }, { id, by, owner = '' }) =>
-          DONE_OR_GONE(await assignSuspense(database, gateway.mode, BigInt(id), owner, by), 'Assigned.'),
-      },
-      note: {
-        usage: 'note <id> --note "what was found out" --by "your name"',
-        needs: ['note'],
-        perform: async ({ database, gateway }, { id, by, note = '' }) =>
-          DONE_OR_GONE(await addSuspenseNote(database, gateway.mode, BigInt(id), by, note), 'Noted.'),
-      },
+      ...deedsOn(SUSPENSE),
       resolve: {
         usage: `resolve <id> --note "why" --by "your name" [--decision ${Object.keys(DECISIONS).join('|')}] [--refund "its number"]`,
         needs: ['note'],

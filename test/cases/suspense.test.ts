@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';
 import { asReference } from '../support/ids.ts';
@@ -202,7 +203,7 @@ describe('every item has an owner and an end', () => {
 
   test('who works on it and how it ended stand in the row and in the journal of its order', async () => {
     const { id, orderId } = await heldItem();
-    expect(await assignSuspense(desk.database, 'test', id, 'Tunde', 'Ngozi')).toBe(true);
+    expect(await assignItem(desk.database, SUSPENSE, 'test', id, 'Tunde', 'Ngozi')).toBe(true);
     expect(await items()).toMatchObject([{ owner: 'Tunde', assignedAt: expect.any(Date) as unknown }]);
     expect(await resolveSuspense(desk.database, 'test', id, refund)).toBe(true);
     expect(await items()).toEqual([]);
@@ -231,11 +232,11 @@ describe('every item has an owner and an end', () => {
 
   test('a process of the other mode, and a second hand, change nothing', async () => {
     const { id } = await heldItem();
-    expect(await assignSuspense(desk.database, 'live', id, 'Tunde', 'Ngozi')).toBe(false);
+    expect(await assignItem(desk.database, SUSPENSE, 'live', id, 'Tunde', 'Ngozi')).toBe(false);
     expect(await resolveSuspense(desk.database, 'live', id, refund)).toBe(false);
     expect(await resolveSuspense(desk.database, 'test', id, refund)).toBe(true);
     expect(await resolveSuspense(desk.database, 'test', id, { ...refund, by: 'Tunde' })).toBe(false);
-    expect(await assignSuspense(desk.database, 'test', id, 'Tunde', 'Ngozi')).toBe(false);
+    expect(await assignItem(desk.database, SUSPENSE, 'test', id, 'Tunde', 'Ngozi')).toBe(false);
     expect(await sql('SELECT closed_by FROM suspense_items')).toEqual([{ closed_by: 'Ngozi' }]);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { openBrowser } from '../support/browser.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
@@ -158,7 +159,7 @@ describe.each([
     await page.getByRole('heading', { name: 'A person is looking at your payment' }).waitFor();
     const item = (await openSuspense(database, 'test')).find((one) => one.orderId === orderId);
     // That somebody works on it is not for the shopper to see.
-    await assignSuspense(database, 'test', item?.id ?? 0n, 'Tunde', 'Ngozi');
+    await assignItem(database, SUSPENSE, 'test', item?.id ?? 0n, 'Tunde', 'Ngozi');
     await page.reload();
     expect(await page.locator('main').innerText()).not.toMatch(/Tunde|Ngozi/);
     await resolveSuspense(database, 'test', item?.id ?? 0n, {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/reporting/explain.ts';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 // A shopper asks to be forgotten: the address goes from every order, the books and their evidence stay.
@@ -98,7 +99,7 @@ describe('PostgreSQL refuses', () => {
     await expect(erase('femi@example.com')).rejects.toThrow(`order ${held.orderId} is still open`);
     const { database } = shop.program;
     const item = (await openSuspense(database, 'test')).find((one) => one.orderId === held.orderId);
-    await assignSuspense(database, 'test', item?.id ?? 0n, 'Tunde', 'Ngozi');
+    await assignItem(database, SUSPENSE, 'test', item?.id ?? 0n, 'Tunde', 'Ngozi');
     const how = { by: 'Tunde', note: 'sent back', decision: 'refund', refundNote: 'RF-1' } as const;
     await resolveSuspense(database, 'test', item?.id ?? 0n, how);
     expect(await erase('femi@example.com')).toEqual([{ count: 1n }]);

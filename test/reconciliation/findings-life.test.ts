@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { exportFindings } from '../../src/cases/export-findings.ts';
 import { listFindings, resolveFinding, streamFindings } from '../../src/cases/findings.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
-import { addNote, assignFinding } from '../../src/cases/findings-list.sql.ts';
+import { addNote, assignItem, FINDINGS } from '../../src/cases/work-lists.sql.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -30,9 +30,9 @@ describe('a finding', () => {
     const { orderId } = await desk.put({}, { amount: '20.00' });
     const { runId } = await run();
     const { id } = await only();
-    expect(await assignFinding(desk.database, 'test', id, 'Tunde', 'Ngozi')).toBe(true);
-    expect(await addNote(desk.database, 'test', id, 'Tunde', 'wrote to the shopper')).toBe(true);
-    expect(await addNote(desk.database, 'test', id, 'Tunde', 'got an answer')).toBe(true);
+    expect(await assignItem(desk.database, FINDINGS, 'test', id, 'Tunde', 'Ngozi')).toBe(true);
+    expect(await addNote(desk.database, FINDINGS, 'test', id, 'Tunde', 'wrote to the shopper')).toBe(true);
+    expect(await addNote(desk.database, FINDINGS, 'test', id, 'Tunde', 'got an answer')).toBe(true);
     expect(await only()).toMatchObject({
       class: 'underpaid',
       owner: 'Tunde',
@@ -46,8 +46,8 @@ describe('a finding', () => {
       evidence: { history: 'paid', verify: 'underpaid', payment: 'held' },
     });
     expect(await resolveFinding(desk.database, 'test', id, 'Tunde', 'paid the rest')).toBe(true);
-    expect(await assignFinding(desk.database, 'test', id, 'Ada', 'Ngozi')).toBe(false);
-    expect(await addNote(desk.database, 'test', id, 'Ada', 'too late')).toBe(false);
+    expect(await assignItem(desk.database, FINDINGS, 'test', id, 'Ada', 'Ngozi')).toBe(false);
+    expect(await addNote(desk.database, FINDINGS, 'test', id, 'Ada', 'too late')).toBe(false);
     const told = await desk.database.query(
       `SELECT event, cause FROM journal WHERE order_id = $1 AND event LIKE 'finding-%' ORDER BY seq`,
       [orderId],
@@ -64,8 +64,8 @@ describe('a finding', () => {
     await run();
     const { id } = await only();
     expect(await resolveFinding(desk.database, 'live', id, 'Ada', 'none of mine')).toBe(false);
-    expect(await assignFinding(desk.database, 'live', id, 'Ada', 'Ada')).toBe(false);
-    expect(await addNote(desk.database, 'live', id, 'Ada', 'none of mine')).toBe(false);
+    expect(await assignItem(desk.database, FINDINGS, 'live', id, 'Ada', 'Ada')).toBe(false);
+    expect(await addNote(desk.database, FINDINGS, 'live', id, 'Ada', 'none of mine')).toBe(false);
     expect(await listFindings(desk.database, 'live')).toEqual([]);
     expect(await only()).toMatchObject({ id, owner: null, notes: [] });
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/reporting/explain.ts';
-import { assignSuspense, openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../support/release-receiver.ts';
 
@@ -43,7 +44,7 @@ async function longStory(): Promise<{ first: CheckoutAnswer; second: CheckoutAns
 async function refund({ orderId }: CheckoutAnswer): Promise<void> {
   const { database } = shop.program;
   const item = (await openSuspense(database, 'test')).find((open) => open.orderId === orderId);
-  await assignSuspense(database, 'test', item?.id ?? 0n, 'Tunde', 'Ngozi');
+  await assignItem(database, SUSPENSE, 'test', item?.id ?? 0n, 'Tunde', 'Ngozi');
   const how = { by: 'Tunde', note: 'paid back', decision: 'refund', refundNote: 'RF-77' } as const;
   await resolveSuspense(database, 'test', item?.id ?? 0n, how);
 }

@@ -1,62 +1,57 @@
 import type { Database } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { resolveFinding } from '../../cases/findings.ts';
-import { addNote, assignFinding, stillOpenFindings } from '../../cases/findings-list.sql.ts';
 import { isDecision } from '../../cases/decision.ts';
+import { resolveSuspense } from '../../cases/suspense-list.sql.ts';
 import {
-  addSuspenseNote,
-  assignSuspense,
-  resolveSuspense,
-  stillOpenSuspense,
-} from '../../cases/suspense-list.sql.ts';
+  addNote,
+  assignItem,
+  FINDINGS,
+  stillOpen,
+  SUSPENSE,
+  type WorkList,
+} from '../../cases/work-lists.sql.ts';
 import { MAX_NAME, type DeedForm } from '../actions/action-form.ts';
 import type { Told } from '../actions/flash-message.ts';
 import { forEachTick, readTicks, type Tick } from './selection.ts';
 
-type Act = (tick: Tick) => Promise<boolean>;
+type Deeds = (form: DeedForm) => Promise<Told>;
+/** What resolving one item is; a word of {@link Told}: why it cannot be done to any. */
+type Resolve = (form: DeedForm) => ((tick: Tick) => Promise<boolean>) | 'no-decision';
 
 /** Resolves, assigns or notes the ticked findings, as the pressed button says. */
-export function findingDeeds(database: Database, mode: Mode): (form: DeedForm) => Promise<Told> {
-  return async ({ deed, ids, by, note, field }) => {
-    const each = (word: keyof Told, act: Act): Promise<Told> =>
-      forEachTick(readTicks(ids), word, act, (left) => stillOpenFindings(database, mode, left));
-    const owner = ownerIn(field);
-    switch (deed) {
-      case 'resolve':
-        return each('resolved', ({ id, seen }) => resolveFinding(database, mode, id, by, note, seen));
-      case 'note':
-        return each('noted', ({ id }) => addNote(database, mode, id, by, note));
-      case 'assign':
-        if (owner === null) return { 'no-owner': 1 };
-        return each('assigned', ({ id, seen }) =>
-          assignFinding(database, mode, id, owner, by, { note, seen }),
-        );
-      default:
-        return { 'no-deed': 1 };
-    }
-  };
+export function findingDeeds(database: Database, mode: Mode): Deeds {
+  return deedsOn(database, mode, FINDINGS, ({ by, note }) => ({ id, seen }) => {
+    return resolveFinding(database, mode, id, by, note, seen);
+  });
 }
 
 /** The same for items in suspense, which end by a decision. */
-export function suspenseDeeds(database: Database, mode: Mode): (form: DeedForm) => Promise<Told> {
-  return async ({ deed, ids, by, note, field }) => {
-    const each = (word: keyof Told, act: Act): Promise<Told> =>
-      forEachTick(readTicks(ids), word, act, (left) => stillOpenSuspense(database, mode, left));
-    const owner = ownerIn(field);
+export function suspenseDeeds(database: Database, mode: Mode): Deeds {
+  return deedsOn(database, mode, SUSPENSE, ({ by, note, field }) => {
     const [decision, refundNote] = [field('decision') ?? '', field('refund')];
+    if (!isDecision(decision) || (refundNote !== null && decision !== 'refund')) return 'no-decision';
+    return ({ id, seen }) => resolveSuspense(database, mode, id, { by, note, decision, refundNote }, seen);
+  });
+}
+
+function deedsOn(database: Database, mode: Mode, list: WorkList, resolve: Resolve): Deeds {
+  return async (form) => {
+    const { deed, ids, by, note, field } = form;
+    const each = (word: keyof Told, act: (tick: Tick) => Promise<boolean>): Promise<Told> =>
+      forEachTick(readTicks(ids), word, act, (left) => stillOpen(database, list, mode, left));
+    const owner = ownerIn(field);
     switch (deed) {
-      case 'resolve':
-        if (!isDecision(decision) || (refundNote !== null && decision !== 'refund'))
-          return { 'no-decision': 1 };
-        return each('resolved', ({ id, seen }) =>
-          resolveSuspense(database, mode, id, { by, note, decision, refundNote }, seen),
-        );
+      case 'resolve': {
+        const act = resolve(form);
+        return act === 'no-decision' ? { 'no-decision': 1 } : each('resolved', act);
+      }
       case 'note':
-        return each('noted', ({ id }) => addSuspenseNote(database, mode, id, by, note));
+        return each('noted', ({ id }) => addNote(database, list, mode, id, by, note));
       case 'assign':
         if (owner === null) return { 'no-owner': 1 };
         return each('assigned', ({ id, seen }) =>
-          assignSuspense(database, mode, id, owner, by, { note, seen }),
+          assignItem(database, list, mode, id, owner, by, { note, seen }),
         );
       default:
         return { 'no-deed': 1 };

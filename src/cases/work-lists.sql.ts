@@ -1,0 +1,156 @@
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+
+/**
+ * A list that people work through: what runs found, and money that nobody has decided about. Their items are given to
+ * somebody, noted upon and ended in the same way; only the tables bear other names.
+ */
+export type WorkList = {
+  table: 'findings' | 'suspense_items';
+  notes: 'finding_notes' | 'suspense_notes';
+  /** The column of the notes that names the item. */
+  noteOf: 'finding_id' | 'item_id';
+  /** How its rows are written, whole, so that a search for who writes a table finds it. */
+  update: `UPDATE ${string} i SET`;
+  insertNote: `INSERT INTO ${string}`;
+  /** Column: when an item came onto the list. */
+  since: 'first_seen_at' | 'opened_at';
+  /** What the journal's events begin with. */
+  event: 'finding' | 'suspense';
+  /** What the journal calls the item's id. */
+  item: 'finding' | 'item';
+  /** Columns of the item's money as a person sees it. */
+  money: readonly string[];
+};
+
+export const FINDINGS: WorkList = {
+  table: 'findings',
+  notes: 'finding_notes',
+  noteOf: 'finding_id',
+  update: 'UPDATE findings i SET',
+  insertNote: 'INSERT INTO finding_notes (finding_id, written_by, note)',
+  since: 'first_seen_at',
+  event: 'finding',
+  item: 'finding',
+  money: ['expected', 'actual', 'currency'],
+};
+
+export const SUSPENSE: WorkList = {
+  table: 'suspense_items',
+  notes: 'suspense_notes',
+  noteOf: 'item_id',
+  update: 'UPDATE suspense_items i SET',
+  insertNote: 'INSERT INTO suspense_notes (item_id, written_by, note)',
+  since: 'opened_at',
+  event: 'suspense',
+  item: 'item',
+  money: ['amount', 'currency'],
+};
+
+/** Which items are read; what is left out or null narrows nothing. */
+export type ItemsWanted = {
+  /** The id after which they begin. */
+  after?: bigint;
+  limit?: number | null;
+  class?: string | null;
+  /** Seconds since they came onto the list, by the database's clock: from, and below. */
+  ageFromSec?: number | null;
+  ageBelowSec?: number | null;
+  ids?: readonly bigint[] | null;
+};
+
+/** What a deed says besides what it does. */
+export type DeedSaid = {
+  note?: string | null;
+  /** The version that the person looked at (see {@link versionOf}): nothing is done to what has changed since. */
+  seen?: string | null;
+};
+
+export type Note = { at: string; by: string; note: string };
+
+/** SQL over `i`, the item: changes with what a person sees of it and decides upon: its money, who works on it, what was noted. */
+export function versionOf({ notes, noteOf, money }: WorkList): string {
+  const seen = ['class', ...money, 'owner'].map((column) => `i.${column}`).join(', ');
+  return `hashtextextended(concat_ws('|', ${seen}, extract(epoch FROM i.assigned_at),
+    (SELECT count(*) FROM ${notes} n WHERE n.${noteOf} = i.id)), 0)::text`;
+}
+
+/** SQL over `i`, the item: what people wrote on the way, a list of {@link Note}. */
+export function notesOf({ notes, noteOf }: WorkList): string {
+  return `coalesce((SELECT jsonb_agg(jsonb_build_object('at', written_at, 'by', written_by, 'note', n.note) ORDER BY n.id)
+    FROM ${notes} n WHERE n.${noteOf} = i.id), '[]')`;
+}
+
+/** SQL over `i`, the item, for the parameters $1 to $6 of {@link wantedValues}; $7 is left for the limit. */
+export function isWanted({ since }: WorkList): string {
+  return `i.mode = $1 AND i.id > $2 AND ($3::text IS NULL OR i.class = $3)
+    AND ($4::float8 IS NULL OR i.${since} <= now() - make_interval(secs => $4))
+    AND ($5::float8 IS NULL OR i.${since} > now() - make_interval(secs => $5))
+    AND ($6::bigint[] IS NULL OR i.id = ANY($6))`;
+}
+
+export function wantedValues(mode: Mode, wanted: ItemsWanted): unknown[] {
+  const { after = 0n, class: name, ageFromSec, ageBelowSec, ids, limit } = wanted;
+  return [mode, after, name ?? null, ageFromSec ?? null, ageBelowSec ?? null, ids ?? null, limit ?? null];
+}
+
+/** Gives an item to somebody, or to somebody else. @returns false when the mode has no such open item, or not as seen */
+export async function assignItem(
+  db: Queryable,
+  list: WorkList,
+  mode: Mode,
+  id: bigint,
+  owner: string,
+  by: string,
+  { note = null, seen = null }: DeedSaid = {},
+): Promise<boolean> {
+  const { update, insertNote, event, item } = list;
+  const rows = await db.query(
+    `WITH assigned AS (
+       ${update} owner = $3, assigned_at = now(), assigned_by = $4
+       WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($6::text IS NULL OR ${versionOf(list)} = $6)
+       RETURNING id, order_id, reference, class
+     ), said AS (
+       ${insertNote} SELECT id, $4, $5 FROM assigned WHERE $5::text IS NOT NULL
+     ), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, '${event}-assigned', reference, 'operator:' || $4,
+         jsonb_strip_nulls(jsonb_build_object('${item}', id, 'class', class, 'owner', $3::text, 'note', $5::text))
+       FROM assigned WHERE order_id IS NOT NULL
+     )
+     SELECT id FROM assigned`,
+    [id, mode, owner, by, note, seen],
+  );
+  return rows.length === 1;
+}
+
+/** Adds what somebody has found out. @returns false when the mode has no such open item */
+export async function addNote(
+  db: Queryable,
+  { table, insertNote }: WorkList,
+  mode: Mode,
+  id: bigint,
+  by: string,
+  note: string,
+): Promise<boolean> {
+  const rows = await db.query(
+    `${insertNote}
+     SELECT id, $3, $4 FROM ${table} WHERE id = $1 AND mode = $2 AND closed_at IS NULL RETURNING id`,
+    [id, mode, by, note],
+  );
+  return rows.length === 1;
+}
+
+/** Which of the items are open, whatever else happened to them. */
+export async function stillOpen(
+  db: Queryable,
+  { table }: WorkList,
+  mode: Mode,
+  ids: readonly bigint[],
+): Promise<bigint[]> {
+  const rows = await db.query<{ id: bigint }>(
+    `SELECT id FROM ${table} WHERE id = ANY($1) AND mode = $2 AND closed_at IS NULL`,
+    [ids, mode],
+  );
+  return rows.map(({ id }) => id);
+}
