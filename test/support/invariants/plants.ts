@@ -115,7 +115,9 @@ export const PLANTS: readonly Plant[] = [
     ['I4', 'I19'],
     'paid',
     `ALTER TABLE journal ENABLE ALWAYS TRIGGER journal_append`,
-    `INSERT INTO journal (order_id, event, reference, cause) VALUES ($2, 'payment-failed', $1, 'schedule')`,
+    // At the time of the answer, however long ago the honest day was by now: otherwise it would not be a fresh one.
+    `INSERT INTO journal (order_id, event, reference, cause, at)
+     SELECT $2, 'payment-failed', $1, 'schedule', max(answered_at) FROM verifications WHERE reference = $1`,
   ),
   said('a failure that nobody noticed', ['I5'], (observed, { open }) => {
     Object.assign(entryOf(observed, open), { state: 'failed' });
