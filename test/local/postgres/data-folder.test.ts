@@ -208,7 +208,9 @@ test(
         lock.release();
       }
       console.log('held ' + held);`;
-    const said = (await Promise.all(Array.from({ length: IS_WHOLE ? 4 : 3 }, () => lines(elsewhere(worker))))).flat();
+    const said = (
+      await Promise.all(Array.from({ length: IS_WHOLE ? 4 : 3 }, () => lines(elsewhere(worker))))
+    ).flat();
     expect(said.filter((line) => line.startsWith('broken'))).toEqual([]);
     const holds = said.map((line) => Number(line.split(' ')[1]));
     expect(holds.reduce((sum, held) => sum + held)).toBeGreaterThan(50);
