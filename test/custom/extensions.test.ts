@@ -6,7 +6,8 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import type { Receiver } from '../../src/fulfilment/release.ts';
 import { DEFAULTS, type Extensions, type ShopRoutes } from '../../src/extensions.ts';
 import type { CreateCatalogue } from '../../src/orders/catalogue.ts';
-import { cleanUp, freePort, newFolder, runProcess, startProcess } from '../support/process.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { cleanUp, freePort, newFolder, onCleanUp, runProcess, startProcess } from '../support/process.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 // A shop puts its own parts in place of what the program comes with, and whatever tries the program goes on trying it.
@@ -104,7 +105,9 @@ test("a process that a test starts has none of the shop's extensions", async () 
 });
 
 test("a server without the demo shop says that its pages still bear the demo shop's name", async () => {
-  const env = { PORT: String(await freePort()), DEMO_SHOP: 'off' };
+  const { url, drop } = await cloneDatabase();
+  onCleanUp(drop);
+  const env = { PORT: String(await freePort()), DEMO_SHOP: 'off', DATABASE_URL: url };
   const server = startProcess('server', { cwd: await newFolder(), env });
   await server.says(/order pages bear the demo shop's name/);
   expect(await server.stop()).toMatchObject({ code: 0, stderr: '' });

@@ -4,17 +4,18 @@ import fc from 'fast-check';
 import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import { startWorker } from '../../src/bootstrap/start-worker.ts';
+import { IS_WHOLE } from '../support/extent.ts';
 import { cleanUp, newFolder, startProcess } from '../support/process.ts';
 
-const PROCESSES = 4;
+const PROCESSES = IS_WHOLE ? 4 : 2;
 const SETTLES = 125;
-const SEEDS = 1_000;
+const SEEDS = IS_WHOLE ? 1_000 : 104;
 const AT_ONCE = 8;
 
 let shop: TestProgram;
 /** The payment that processes settle beside the clock, so that its own count of checks says nothing. */
 let settledBeside = '';
-/** The clock, from the races on: before them the four processes alone may settle, however long they take to start. */
+/** The clock, from the races on: before them the processes alone may settle, however long they take to start. */
 let worker: ReturnType<typeof startWorker> | undefined;
 beforeAll(async () => {
   shop = await startProgram({ latencyMs: 4, env: { GATEWAY_CALLS_PER_SECOND: '0' } });
@@ -45,7 +46,7 @@ async function releasesOf({ orderId }: CheckoutAnswer): Promise<object[]> {
 }
 const ONCE = [{ status: 'paid', releases: 1, entries: 1 }];
 
-test('four processes settle one payment 125 times each, all at once: one release, and nobody fails', async () => {
+test(`${PROCESSES} processes settle one payment ${SETTLES} times each, all at once: one release, and nobody fails`, async () => {
   const order = await paidThere();
   settledBeside = order.reference;
   const [row] = await query<{ name: string }>('SELECT current_database() AS name');
@@ -153,6 +154,8 @@ test(`return, webhook and clock race for one payment, ${SEEDS} seeds: one releas
   for (let seed = 0; seed < SEEDS; seed += AT_ONCE)
     await Promise.all(Array.from({ length: AT_ONCE }, (_none, at) => race(seed + at)));
   expect(rings.size).toBe(SEEDS);
+  // Few races may miss an order by chance.
+  if (!IS_WHOLE) return;
   expect([...seenOrders()].sort()).toEqual([
     'clock return webhook',
     'clock webhook return',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
+import { IS_WHOLE } from '../support/extent.ts';
 import { cleanUp } from '../support/process.ts';
 import { A_MINUTE, aBasketOf, createWorld, type Answer, type Place, type World } from './world.ts';
 
@@ -68,6 +69,14 @@ const POINTS: [name: string, place: Place, left: Left][] = [
   ],
 ];
 
+// Of each kind of what is left the last: nothing, not sent, not applied, not recorded, open.
+const KINDS = IS_WHOLE
+  ? POINTS
+  : [...new Map(POINTS.map((each) => [JSON.stringify(each[2]), each])).values()];
+const IN_DOUBT = IS_WHOLE
+  ? POINTS
+  : KINDS.filter(([, , left]) => left.payment === 'sending' && left.wire === 1);
+
 type PaymentRow = { orderId: string; reference: string; status: string; checkoutUrl: string | null };
 
 const paymentsOf = (email: string): Promise<PaymentRow[]> =>
@@ -130,7 +139,7 @@ async function expectSentOnce(email: string): Promise<void> {
 }
 
 describe('killed while it opens a checkout with an Idempotency-Key', () => {
-  test.each(POINTS)('%s: the same key gives the same order, paid once', async (_name, place, left) => {
+  test.each(KINDS)('%s: the same key gives the same order, paid once', async (_name, place, left) => {
     const [email, key] = [`${newId()}@example.com`, newId()];
     const begun = await killAt(place, left, email, key);
     await world.start();
@@ -165,7 +174,7 @@ describe('killed while it opens a checkout with an Idempotency-Key', () => {
 });
 
 describe('killed while it opens a checkout without an Idempotency-Key', () => {
-  test.each(POINTS)('%s: paid if the service says so, else expired', async (_name, place, left) => {
+  test.each(IN_DOUBT)('%s: paid if the service says so, else expired', async (_name, place, left) => {
     const email = `${newId()}@example.com`;
     const begun = await killAt(place, left, email);
     await world.start();
@@ -204,7 +213,7 @@ const FURTHER: [name: string, place: Place, isBegun: boolean][] = [
 ];
 
 describe('killed while it begins a further payment of a failed order', () => {
-  test.each(FURTHER)(
+  test.each(FURTHER.slice(IS_WHOLE ? 0 : 1))(
     '%s: the same key gives a checkout of this order, paid once',
     async (_name, place, isBegun) => {
       const { orderId, reference } = await world.open();

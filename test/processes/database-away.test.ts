@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -8,7 +8,7 @@ import { aBasket, eventually } from '../support/program.ts';
 import { cleanUp, freePort, newFolder, onCleanUp } from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
 
-afterEach(cleanUp);
+afterAll(cleanUp);
 
 /** A PostgreSQL that goes away and comes back at the same address. */
 async function startDatabase(): Promise<{ url: string; leave(): Promise<void>; comeBack(): Promise<void> }> {
@@ -42,9 +42,34 @@ async function expectAway(answer: Response): Promise<void> {
   expect(await answer.json()).toMatchObject({ type: '/problems/database-unavailable', status: 503 });
 }
 
+let database: Awaited<ReturnType<typeof startDatabase>>;
+let shop: ShopProcess;
+beforeAll(async () => {
+  database = await startDatabase();
+  shop = await startShop({ env: { DATABASE_URL: database.url } });
+});
+
+test('a transaction that the database takes along when it goes is answered 503 and does not end the process', async () => {
+  const { orderId } = await shop.checkout();
+  const blocker = new pg.Client({ connectionString: database.url });
+  blocker.on('error', () => undefined);
+  await blocker.connect();
+  await blocker.query('BEGIN');
+  await blocker.query('SELECT FROM orders WHERE id = $1 FOR UPDATE', [orderId]);
+  const waiting = shop.post('/checkout', { orderId });
+  await eventually(async () => {
+    const { rows } = await blocker.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    return rows.length > 0;
+  });
+
+  await database.leave();
+  await expectAway(await waiting);
+  await database.comeBack();
+  await shop.checkout({ orderId });
+  expect(shop.isRunning()).toBe(true);
+});
+
 test('while the database is away everything is asked to come again, and afterwards nothing is lost', async () => {
-  const database = await startDatabase();
-  const shop = await startShop({ env: { DATABASE_URL: database.url } });
   const paidMeanwhile = await shop.checkout();
   const paidAfterwards = await shop.checkout();
 
@@ -75,31 +100,8 @@ test('while the database is away everything is asked to come again, and afterwar
   expect(await shop.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a transaction that the database takes along when it goes is answered 503 and does not end the process', async () => {
-  const database = await startDatabase();
-  const shop = await startShop({ env: { DATABASE_URL: database.url } });
-  const { orderId } = await shop.checkout();
-  const blocker = new pg.Client({ connectionString: database.url });
-  blocker.on('error', () => undefined);
-  await blocker.connect();
-  await blocker.query('BEGIN');
-  await blocker.query('SELECT FROM orders WHERE id = $1 FOR UPDATE', [orderId]);
-  const waiting = shop.post('/checkout', { orderId });
-  await eventually(async () => {
-    const { rows } = await blocker.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
-    return rows.length > 0;
-  });
-
-  await database.leave();
-  await expectAway(await waiting);
-  await database.comeBack();
-  await shop.checkout({ orderId });
-  expect(await shop.stop()).toMatchObject({ code: 0, stderr: '' });
-});
-
 test('a server that is told to stop while the database is away stops', async () => {
-  const database = await startDatabase();
-  const shop = await startShop({ env: { DATABASE_URL: database.url } });
+  const another = await startShop({ env: { DATABASE_URL: database.url } });
   await database.leave();
-  expect(await shop.stop()).toMatchObject({ code: 0, stderr: '' });
+  expect(await another.stop()).toMatchObject({ code: 0, stderr: '' });
 });

@@ -1,22 +1,33 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
-import { cloneDatabase } from '../support/database.ts';
+import { startSandbox } from '../../local/sandbox/sandbox.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { cloneDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { aBasket, eventually } from '../support/program.ts';
-import { cleanUp, freePort, newFolder, onCleanUp, startProcess } from '../support/process.ts';
-import { startShop } from '../support/shop-process.ts';
+import { cleanUp, freePort, onCleanUp } from '../support/process.ts';
+import { startShop, type ShopProcess } from '../support/shop-process.ts';
 
-afterEach(cleanUp);
+const KEY = 'sk_test_wombat_of_the_night';
+let own: TestDatabase;
+let shop: ShopProcess;
+beforeAll(async () => {
+  own = await createTestDatabase();
+  const env = { DATABASE_URL: own.url, GATEWAY_SECRET_KEY: KEY, LOG_LEVEL: 'trace' };
+  shop = await startShop({ env });
+});
+afterAll(async () => {
+  await cleanUp();
+  await own.close();
+});
 
-async function ownDatabase(): Promise<string> {
-  const { url, drop } = await cloneDatabase();
-  onCleanUp(drop);
-  return url;
-}
+test('a key that the service refuses does not make an order look failed to its shopper', async () => {
+  await shop.hand('keys/refuse', { refuse: true });
+  const { orderId } = (await (await shop.post('/checkout', aBasket)).json()) as { orderId: string };
+  expect(await shop.status(orderId)).toBe('pending');
+  await shop.hand('keys/refuse', { refuse: false });
+});
 
 test('a key that the service refuses fails no order, shows in readiness, and all is well once it is accepted', async () => {
-  const key = 'sk_test_wombat_of_the_night';
-  const env = { DATABASE_URL: await ownDatabase(), GATEWAY_SECRET_KEY: key, LOG_LEVEL: 'trace' };
-  const shop = await startShop({ env });
   const open = await shop.checkout();
 
   expect((await shop.hand('keys/refuse', { refuse: true })).status).toBe(204);
@@ -37,7 +48,12 @@ test('a key that the service refuses fails no order, shows in readiness, and all
   expect(shop.stdout()).toContain('the service refuses the secret key: check GATEWAY_SECRET_KEY');
 
   await shop.hand('keys/refuse', { refuse: false });
-  // The next look at the open payment notices, and readiness comes back by itself.
+  // The next look at the open payment notices, and readiness comes back by itself. It would be due in a minute.
+  await own.database.query(
+    'UPDATE payments SET next_check_at = now(), leased_until = NULL WHERE reference = $1',
+    [open.reference],
+  );
+  await own.database.query(`SELECT pg_notify('due', '')`);
   await shop.becomes(open.orderId, 'paid');
   await eventually(async () => (await shop.get('/readyz')).ok);
   const { reference } = await shop.checkout({ orderId });
@@ -48,18 +64,13 @@ test('a key that the service refuses fails no order, shows in readiness, and all
   expect(stdout).not.toContain('wombat');
 });
 
-test('a key that the service refuses does not make an order look failed to its shopper', async () => {
-  const shop = await startShop({ env: { DATABASE_URL: await ownDatabase() } });
-  await shop.hand('keys/refuse', { refuse: true });
-  const { orderId } = (await (await shop.post('/checkout', aBasket)).json()) as { orderId: string };
-  expect(await shop.status(orderId)).toBe('pending');
-});
-
 test('an order of a time when nobody answers for the service is kept, and can be paid when somebody does', async () => {
+  const { url, drop } = await cloneDatabase();
+  onCleanUp(drop);
   const [port, servicePort] = [await freePort(), await freePort()];
   const service = `http://127.0.0.1:${servicePort}`;
   const env = {
-    DATABASE_URL: await ownDatabase(),
+    DATABASE_URL: url,
     GATEWAY_URL: service,
     GATEWAY_SECRET_KEY: SANDBOX_TEST_KEY,
     WEBHOOK_SECRETS: SANDBOX_WEBHOOK_SECRET,
@@ -74,16 +85,14 @@ test('an order of a time when nobody answers for the service is kept, and can be
   expect(await shop.status(problem.orderId)).toBe('pending');
   expect((await shop.get('/readyz')).status).toBe(200);
 
-  const flags = [
-    '--port',
-    String(servicePort),
-    '--data',
-    'none',
-    '--webhook-url',
-    `${shop.origin}/webhooks/payments`,
-  ];
-  const sandbox = startProcess('local/sandbox/main.ts', { cwd: await newFolder(), args: flags });
-  await sandbox.says(/Payment sandbox/);
+  const sandbox = await startSandbox({
+    host: '127.0.0.1',
+    port: servicePort,
+    dataDir: null,
+    logger: createLogger('silent'),
+    webhook: { url: `${shop.origin}/webhooks/payments`, secret: SANDBOX_WEBHOOK_SECRET },
+  });
+  onCleanUp(() => sandbox.close());
   const { orderId, reference } = await shop.checkout({ orderId: problem.orderId });
   expect(orderId).toBe(problem.orderId);
   await shop.hand(`transactions/${reference}/pay`);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
+import { cloneDatabase } from '../support/database.ts';
 import { aBasket, eventually } from '../support/program.ts';
 import {
   cleanUp,
@@ -15,6 +16,13 @@ import {
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
 
 afterEach(cleanUp);
+
+/** Where the embedded one does not matter: to make one takes longer than the test. */
+async function ownDatabase(): Promise<{ DATABASE_URL: string }> {
+  const { url, drop } = await cloneDatabase();
+  onCleanUp(drop);
+  return { DATABASE_URL: url };
+}
 
 async function expectNothingLeft({ folder, port }: ShopProcess): Promise<void> {
   expect(processesIn(folder)).toEqual([]);
@@ -58,7 +66,7 @@ test('a fresh checkout serves after one command, ends cleanly, and remembers eve
 });
 
 test('PORT=0 takes any free ports and says which', async () => {
-  const shop = await startShop({ port: 0 });
+  const shop = await startShop({ port: 0, env: await ownDatabase() });
   const [, origin = ''] = await shop.says(/shop +(http:\/\/localhost:\d+)\/shop/);
   expect(origin).not.toMatch(/:0$/);
   expect(shop.service).not.toMatch(/:0$/);
@@ -71,7 +79,11 @@ test('requests in flight when the server is told to stop get their answers', asy
   onCleanUp(() => new Promise((resolve) => service.close(resolve)));
   await once(service, 'listening');
   const { port } = service.address() as AddressInfo;
-  const env = { GATEWAY_URL: `http://127.0.0.1:${port}`, GATEWAY_SECRET_KEY: 'sk_test_any' };
+  const env = {
+    ...(await ownDatabase()),
+    GATEWAY_URL: `http://127.0.0.1:${port}`,
+    GATEWAY_SECRET_KEY: 'sk_test_any',
+  };
   const shop = await startShop({ env });
   const answers = Array.from({ length: 5 }, () => shop.post('/checkout', aBasket));
   await eventually(() => Promise.resolve(held.length === 5));
@@ -90,7 +102,7 @@ test('requests in flight when the server is told to stop get their answers', asy
 });
 
 test('a stream of order events is ended when the server is told to stop, so that nobody waits for its reader', async () => {
-  const shop = await startShop();
+  const shop = await startShop({ env: await ownDatabase() });
   const { orderId } = await shop.checkout();
   const stream = await shop.get(`/orders/${orderId}/events`);
   const read = stream.text();

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
+import { SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
+import { startSandbox } from '../../local/sandbox/sandbox.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { eventually } from '../support/program.ts';
 import {
@@ -18,21 +20,25 @@ afterEach(cleanUp);
 async function startApart(): Promise<{ shop: ShopProcess; startWorker(): Promise<RunningProcess> }> {
   const { url, drop } = await cloneDatabase();
   onCleanUp(drop);
-  const [port, servicePort, folder] = [await freePort(), await freePort(), await newFolder()];
-  const service = `http://127.0.0.1:${servicePort}`;
-  const webhooks = `http://127.0.0.1:${port}/webhooks/payments`;
-  const flags = ['--port', String(servicePort), '--data', 'none', '--webhook-url', webhooks];
-  await startProcess('local/sandbox/main.ts', { cwd: folder, args: flags }).says(/Payment sandbox/);
+  const [port, folder] = [await freePort(), await newFolder()];
+  const sandbox = await startSandbox({
+    host: '127.0.0.1',
+    port: 0,
+    dataDir: null,
+    logger: createLogger('silent'),
+    webhook: { url: `http://127.0.0.1:${port}/webhooks/payments`, secret: SANDBOX_WEBHOOK_SECRET },
+  });
+  onCleanUp(() => sandbox.close());
   const env = {
     PORT: String(port),
     WORKER: 'off',
     DATABASE_URL: url,
-    GATEWAY_URL: service,
-    GATEWAY_SECRET_KEY: SANDBOX_TEST_KEY,
+    GATEWAY_URL: sandbox.url,
+    GATEWAY_SECRET_KEY: sandbox.testKey,
     WEBHOOK_SECRETS: SANDBOX_WEBHOOK_SECRET,
   };
   return {
-    shop: await startShop({ folder, port, service, env }),
+    shop: await startShop({ folder, port, service: sandbox.url, env }),
     startWorker: async () => {
       const worker = startProcess('worker', { cwd: await newFolder(), env });
       await worker.says(/worker is running/);
