@@ -279,7 +279,8 @@ describe('runs', () => {
     desk.service.answerHistory = (query, res, rows) => {
       void desk.database
         .query(
-          'SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+          `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+             AND backend_type = 'client backend'`,
         )
         .then((found) => {
           states = found.map((row) => (row as { state: string }).state);
