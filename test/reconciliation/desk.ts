@@ -51,6 +51,31 @@ async function takeDatabase(): Promise<TestDatabase> {
   return used ?? createTestDatabase();
 }
 
+export type Reconciling = Pick<Desk, 'gateway' | 'settle' | 'reconcile'>;
+
+/** Reconciliation between a database and the service at `url`; its gateway is to be closed. */
+export function startReconciling(parts: {
+  database: Desk['database'];
+  url: URL;
+  dialect: Dialect;
+  alarm: (alert: Alert) => Promise<void>;
+}): Reconciling {
+  const { database, url, dialect, alarm } = parts;
+  const logger = createLogger('silent');
+  const key = new SecretKey('sk_test_desk');
+  const gateway = createGateway({ url, key, dialect, checkoutHosts: [], concurrency: 4, logger });
+  const settle = createSettle({
+    database,
+    gateway,
+    planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
+    onReleased: () => undefined,
+    logger,
+  });
+  const clock = systemClock;
+  const reconcile = createReconcile({ database, gateway, settle, clock, logger, concurrency: 4, alarm });
+  return { gateway, settle, reconcile };
+}
+
 export async function openDesk(): Promise<Desk> {
   const books = await takeDatabase();
   const { database, url } = books;
@@ -61,39 +86,10 @@ export async function openDesk(): Promise<Desk> {
     alerts.push(alert);
     return Promise.resolve();
   };
-  const logger = createLogger('silent');
-
-  function reconcileWith(dialect: Dialect): Pick<Desk, 'gateway' | 'settle' | 'reconcile'> {
-    const key = new SecretKey('sk_test_desk');
-    const gateway = createGateway({
-      url: service.url,
-      key,
-      dialect,
-      checkoutHosts: [],
-      concurrency: 4,
-      logger,
-    });
-    gateways.push(gateway);
-    const settle = createSettle({
-      database,
-      gateway,
-      planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
-      onReleased: () => undefined,
-      logger,
-    });
-    return {
-      gateway,
-      settle,
-      reconcile: createReconcile({
-        database,
-        gateway,
-        settle,
-        clock: systemClock,
-        logger,
-        concurrency: 4,
-        alarm,
-      }),
-    };
+  function reconcileWith(dialect: Dialect): Reconciling {
+    const reconciling = startReconciling({ database, url: service.url, dialect, alarm });
+    gateways.push(reconciling.gateway);
+    return reconciling;
   }
 
   return {
