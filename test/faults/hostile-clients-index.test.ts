@@ -43,7 +43,7 @@ const WHERE: Record<Id, Where> = {
   H25: { file: 'addresses', name: 'H25 X-Forwarded-For' },
   H26: { file: 'addresses', name: 'H26 the admin area without the right' },
   H27: { file: 'limits', name: 'H27 one e-mail address' },
-  H28: { file: 'limits', name: 'H28 a thousand attempts' },
+  H28: { file: 'limits', name: 'H28 many attempts' },
   H29: { file: 'addresses', name: 'H29 files that are not for browsers' },
   H30: { file: 'sockets', name: 'H30 doors of the workshop' },
 };
