@@ -16,7 +16,7 @@ type Where =
 const WHERE: Record<Id, Where> = {
   H1: { file: 'input', name: 'H1 prices and quantities' },
   H2: { file: 'input', name: 'H2 Idempotency-Key' },
-  H3: { file: 'input', name: 'H3 a hundred at once' },
+  H3: { file: 'input', name: 'H3 many at once' },
   H4: { file: 'input', name: 'H4 SQL' },
   H5: { file: 'input', name: 'H5 prototype pollution' },
   H6: { file: 'input', name: 'H6 a parameter that comes twice' },

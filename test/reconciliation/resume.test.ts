@@ -21,7 +21,7 @@ const SIZE = 1_000;
 const PAGES = COUNT / SIZE;
 const STOPS =
   process.env.RESUME_ROWS === undefined
-    ? someOf([3, 7, 14, 19], 2)
+    ? [3, 7, 14, 19]
     : Array.from({ length: 10 }, () => 1 + Math.floor(Math.random() * PAGES)).sort((a, b) => a - b);
 const write = createWriter(RECORD);
 
@@ -124,6 +124,9 @@ async function runToEnd(ending: Promise<End> = run()): Promise<Lasting> {
   const { code, report } = await ending;
   const { runId, startedAt, finishedAt, ...lasting } = report;
   expect([code, lasting.incompleteReason]).toEqual([0, null]);
+  // A finished run leaves nothing of the list behind.
+  expect(await books.database.query('SELECT FROM history_rows_test LIMIT 1')).toEqual([]);
+  expect(await books.database.query('SELECT FROM history_bookmarks')).toEqual([]);
   expect([runId, startedAt, finishedAt]).not.toContain('');
   return lasting;
 }
@@ -156,19 +159,17 @@ test('K15: a run killed in the middle of a page: the next one reads that page ag
   expect(asked).toEqual(Array.from({ length: PAGES - first + 1 }, (_, at) => at + first));
 });
 
-test('K16: a run killed with pages done and their bookmark not set: the next one reads those again, and ends the same', async () => {
-  await killAt((page) => page === 9);
-  expect(await runToEnd()).toEqual(undisturbed);
-  expect(asked[0]).toBeGreaterThan(1);
-  // On a machine that took two seconds for the page before, its bookmark is set already.
-  expect(asked[0]).toBeLessThanOrEqual(9);
-  expect(asked.at(-1)).toBe(PAGES);
-});
-
-test('runs killed again and again go on from one another', async () => {
-  for (const stop of STOPS) await killAt((page) => page >= stop);
-  expect(await runToEnd()).toEqual(undisturbed);
-});
+test.each((IS_WHOLE ? [[9], STOPS] : [[3, 9]]).map((stops) => ({ stops })))(
+  'K16: a run killed with pages done and their bookmark not set, at $stops: the next one reads those again, and ends the same',
+  async ({ stops }) => {
+    for (const stop of stops) await killAt((page) => page >= stop);
+    expect(await runToEnd()).toEqual(undisturbed);
+    expect(asked[0]).toBeGreaterThan(1);
+    // On a machine that took two seconds for the page before, its bookmark is set already.
+    expect(asked[0]).toBeLessThanOrEqual(stops.at(-1) ?? 0);
+    expect(asked.at(-1)).toBe(PAGES);
+  },
+);
 
 // Whoever holds one of these holds the run up where it needs it: in finding, in reading the books, in writing its end.
 test.each(someOf(['findings', 'payments', 'reconciliation_runs'], 1))(
@@ -238,12 +239,6 @@ test('another question, and a dry run, begin at the first page and leave the boo
   expect(await books.database.query('SELECT count(*) FROM history_rows_test')).toEqual(staged);
   expect((await run(SIZE, { since: new Date('2020-01-01') })).code).toBe(0);
   expect(asked[0]).toBe(1);
-});
-
-test('a finished run leaves no row of the list behind', async () => {
-  await runToEnd();
-  expect(await books.database.query('SELECT FROM history_rows_test LIMIT 1')).toEqual([]);
-  expect(await books.database.query('SELECT FROM history_bookmarks')).toEqual([]);
 });
 
 test('what a killed run had staged of a page that is not done is forgotten: a row that has left the list since is absent', async () => {

@@ -59,8 +59,9 @@ describe('what was missed is repaired through settlement', () => {
   });
 
   test('many at once', async () => {
-    for (let count = 0; count < 60; count += 1) await desk.put({}, {});
-    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: 60, verified: 60 });
+    const count = IS_WHOLE ? 60 : 20;
+    for (let at = 0; at < count; at += 1) await desk.put({}, {});
+    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: count, verified: count });
   });
 });
 
