@@ -10,8 +10,8 @@ import {
   type HistoryRow,
 } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
-import { someOf } from '../support/extent.ts';
 import { createClient, type Client } from '../../src/gateway/http/client.ts';
+import { someOf } from '../support/extent.ts';
 
 type Answer = (query: URLSearchParams, res: ServerResponse, call: number) => void;
 
@@ -492,19 +492,17 @@ describe('a page that does not come', () => {
     sendText(res, `{"data":[${rows((page - 1) * 100, page * 100).join(',')}],"hasNextPage":${page < 4}}`);
   };
 
-  test.each(someOf([500, 503, 429], 1))(
-    'with HTTP %i is asked for again, and its rows come once',
-    async (status) => {
-      answer = (query, res, call) => {
-        if (call === 2 || call === 3) sendText(res, '{}', status);
-        else pages(query, res);
-      };
-      const found = await read();
-      expect(found).toMatchObject({ references: 400, end: WHOLE, pages: 4 });
-      expect(found.rows).toHaveLength(400);
-      expect(calls.filter((call) => call.includes('page=2'))).toHaveLength(3);
-    },
-  );
+  const statuses = someOf([500, 503, 429], 1);
+  test.each(statuses)('with HTTP %i is asked for again, and its rows come once', async (status) => {
+    answer = (query, res, call) => {
+      if (call === 2 || call === 3) sendText(res, '{}', status);
+      else pages(query, res);
+    };
+    const found = await read();
+    expect(found).toMatchObject({ references: 400, end: WHOLE, pages: 4 });
+    expect(found.rows).toHaveLength(400);
+    expect(calls.filter((call) => call.includes('page=2'))).toHaveLength(3);
+  });
 
   test('is not asked for before its Retry-After, nor waited for beyond a minute', async () => {
     const times: number[] = [];

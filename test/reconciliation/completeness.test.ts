@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { composeReport, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
-import { openDesk, type Desk } from './desk.ts';
 import { someOf } from '../support/extent.ts';
 import { asRunId } from '../support/ids.ts';
+import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -26,18 +26,16 @@ describe('a list that is shorter than the last complete run saw it', () => {
     ['is empty', () => desk.service.history.splice(0)],
   ];
 
-  test.each(someOf(shortened, 3))(
-    'withholds every verdict on what is missing when it %s',
-    async (_name, shorten) => {
-      shorten();
-      const report = await run();
-      expect(report).toMatchObject({ complete: false, verdict: 'incomplete' });
-      expect(report.incompleteReason).toMatch(/last complete run saw/);
-      expect(report.findings).toEqual({ history_truncated: 40 - desk.service.history.length });
-      // It stays so, and a run that was incomplete is none to compare with.
-      expect(await run()).toMatchObject({ verdict: 'incomplete' });
-    },
-  );
+  const some = someOf(shortened, 3);
+  test.each(some)('withholds every verdict on what is missing when it %s', async (_name, shorten) => {
+    shorten();
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, verdict: 'incomplete' });
+    expect(report.incompleteReason).toMatch(/last complete run saw/);
+    expect(report.findings).toEqual({ history_truncated: 40 - desk.service.history.length });
+    // It stays so, and a run that was incomplete is none to compare with.
+    expect(await run()).toMatchObject({ verdict: 'incomplete' });
+  });
 
   test('withholds them when as many others came, too', async () => {
     desk.service.history.splice(20);

@@ -86,7 +86,7 @@ describe('G1: after the release verify says anything but exactly paid', () => {
           matched: 1,
           unclassified: 0,
         });
-        const found = report.items.map(({ reference }) => said.get(reference ?? ''));
+        const found = report.items.map(({ reference }) => said.get(reference));
         expect(found.sort()).toEqual([...said.values()].sort());
         expect(report.identity.map(({ difference }) => Number(difference))).toEqual([0]);
         for (const [reference, name] of said) expect([name, asked(reference)]).toEqual([name, 1 + again]);
