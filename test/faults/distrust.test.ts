@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { someOfEach } from '../support/extent.ts';
 import type { Fault } from '../support/line.ts';
 import { answers, applied, hangUp, rewritten, silence, withRecord } from '../support/line-faults.ts';
 import type { CheckoutAnswer } from '../support/program.ts';
 import { startStage, type Stage } from '../support/stage.ts';
-import { someOfEach } from './some-of-each.ts';
 
 // Answers that look right at first sight, and a fault that passes while the shopper waits.
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { someOf } from '../support/extent.ts';
+import { someOf, someOfEach } from '../support/extent.ts';
 import type { Fault } from '../support/line.ts';
 import {
   answers,
@@ -22,7 +22,6 @@ import {
 } from '../support/line-faults.ts';
 import type { CheckoutAnswer } from '../support/program.ts';
 import { startStage, type Order, type Stage } from '../support/stage.ts';
-import { someOfEach } from './some-of-each.ts';
 
 // The answer to initialize is lost, broken or forged. Whatever came, the shopper is asked to try again, the reference is
 // never sent a second time, and money that comes by either checkout pays the order once.
@@ -66,8 +65,7 @@ type Row = {
 };
 
 /** S33 is told by two stories that are not alike. */
-const kindOf = ({ id, name, isApplied = false }: Row): string =>
-  id === 'S33' ? name : id + String(isApplied);
+const kindOf = ({ id, name, isApplied }: Row): string => (id === 'S33' ? name : id + String(isApplied));
 
 const twice = (id: string, name: string, fault: Fault): Row[] => [
   { id, name: `${name}, not carried out`, fault },

@@ -19,9 +19,8 @@ import {
   withRecord,
 } from '../support/line-faults.ts';
 import { newId } from '../../src/platform/ids.ts';
-import { someOf } from '../support/extent.ts';
+import { someOf, someOfEach } from '../support/extent.ts';
 import { startStage, type Order, type Stage } from '../support/stage.ts';
-import { someOfEach } from './some-of-each.ts';
 
 // The money has come, and the answer to verify is lost, broken or odd. Nothing is paid by such an answer and nothing is
 // failed by it; when the line is whole again, the order is paid once. And while nobody has paid, no oddity pays.

@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { newId } from '../../src/platform/ids.ts';
-import { IS_WHOLE } from '../support/extent.ts';
+import { IS_WHOLE, someOfEach } from '../support/extent.ts';
 import { withRecord } from '../support/line-faults.ts';
 import { eventually, type CheckoutAnswer } from '../support/program.ts';
 import { startStage, type End, type Order, type Stage } from '../support/stage.ts';
-import { someOfEach } from './some-of-each.ts';
 
 // The service calls: too often, too late, in the wrong order, never; or it is not the service at all. A webhook makes us
 // ask, and what verify answers is what counts.

@@ -1,3 +1,5 @@
+import { test } from '@jest/globals';
+
 /** Whether everything is tried (`npm run test:all`), or of each kind enough that a broken promise turns it red (`npm test`). */
 export const IS_WHOLE = process.env.TEST_ALL === '1';
 
@@ -5,4 +7,20 @@ export const IS_WHOLE = process.env.TEST_ALL === '1';
 export function someOf<T>(cases: readonly T[], count: number): T[] {
   if (IS_WHOLE || cases.length <= count) return [...cases];
   return Array.from({ length: count }, (_none, at) => cases[Math.floor((at * cases.length) / count)] as T);
+}
+
+/** Every one of a list of cases, or `count` of each kind. */
+export function someOfEach<T>(cases: readonly T[], count: number, kindOf: (one: T) => string): T[] {
+  const kinds = [...new Set(cases.map(kindOf))];
+  return kinds.flatMap((kind) =>
+    someOf(
+      cases.filter((one) => kindOf(one) === kind),
+      count,
+    ),
+  );
+}
+
+/** A test that `npm run test:all` runs and `npm test` does not. */
+export function testOfAll(name: string, work: () => Promise<void>): void {
+  if (IS_WHOLE) test(name, work);
 }
