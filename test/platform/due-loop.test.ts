@@ -126,7 +126,7 @@ test('rows that somebody else claims are worked on, never more than places were 
   expect(done).toEqual([1, 2, 3]);
 });
 
-test('places that were not used are free again', () => {
+test('places that were not used are free again', async () => {
   const loop = createDueLoop<number>({
     name: 'test',
     claim: queue([]),
@@ -137,5 +137,8 @@ test('places that were not used are free again', () => {
   });
   loop.start();
   loop.reserve(3).take([]);
-  expect(loop.reserve(3).places).toBe(3);
+  const again = loop.reserve(3);
+  expect(again.places).toBe(3);
+  again.take([]);
+  await loop.stop();
 });
