@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { someOf } from '../support/extent.ts';
 import { cleanUp } from '../support/process.ts';
 import { eventually, type CheckoutAnswer } from '../support/program.ts';
