@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { someOf } from '../support/extent.ts';
 import { attack, inventory, problemOf, refuses, type Answer, type Refusal } from '../support/hostile.ts';
 import { checkInvariants } from '../support/invariants.ts';
 import type { OutgoingSocket } from '../support/traffic/sockets.ts';
@@ -97,18 +98,21 @@ describe('H10 path traversal in every route parameter', () => {
   const ask = (path: string): Refusal[1] => ({ method: 'GET', path, headers: admin });
   refuses(
     () => shop,
-    ROUTES.flatMap((route) =>
-      TRAVERSALS.map((text): Refusal => [
-        `${route}${text.slice(0, 40)}`,
-        ask(route + text),
-        404,
-        'not-found',
-      ]),
+    someOf(
+      ROUTES.flatMap((route) =>
+        TRAVERSALS.map((text): Refusal => [
+          `${route}${text.slice(0, 40)}`,
+          ask(route + text),
+          404,
+          'not-found',
+        ]),
+      ),
+      37,
     ),
   );
   refuses(
     () => shop,
-    TRAVERSALS.map((text): Refusal => [
+    someOf(TRAVERSALS, 5).map((text): Refusal => [
       `/orders/${text.slice(0, 40)}/events`,
       ask(`/orders/${text}/events`),
       404,
@@ -119,7 +123,7 @@ describe('H10 path traversal in every route parameter', () => {
   refuses(
     () => shop,
     ROUTES.flatMap((route) =>
-      BAD_ESCAPES.map((text): Refusal =>
+      someOf(BAD_ESCAPES, 2).map((text): Refusal =>
         route === '/shop/orders/'
           ? [`${route}${text}`, ask(route + text), 404, 'not-found']
           : [`${route}${text}`, ask(route + text), 400, 'malformed-request'],
@@ -249,7 +253,7 @@ describe('H29 files that are not for browsers', () => {
   ]; // prettier-ignore
   refuses(
     () => shop,
-    FILES.map((path): Refusal => [path, { method: 'GET', path }, 404, 'not-found']),
+    someOf(FILES, 12).map((path): Refusal => [path, { method: 'GET', path }, 404, 'not-found']),
   );
 
   test('what pages load names no source map, no key and no path of this machine', async () => {

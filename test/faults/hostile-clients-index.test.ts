@@ -16,7 +16,7 @@ type Where =
 const WHERE: Record<Id, Where> = {
   H1: { file: 'input', name: 'H1 prices and quantities' },
   H2: { file: 'input', name: 'H2 Idempotency-Key' },
-  H3: { file: 'input', name: 'H3 a hundred at once' },
+  H3: { file: 'input', name: 'H3 many at once' },
   H4: { file: 'input', name: 'H4 SQL' },
   H5: { file: 'input', name: 'H5 prototype pollution' },
   H6: { file: 'input', name: 'H6 a parameter that comes twice' },
@@ -43,7 +43,7 @@ const WHERE: Record<Id, Where> = {
   H25: { file: 'addresses', name: 'H25 X-Forwarded-For' },
   H26: { file: 'addresses', name: 'H26 the admin area without the right' },
   H27: { file: 'limits', name: 'H27 one e-mail address' },
-  H28: { file: 'limits', name: 'H28 a thousand attempts' },
+  H28: { file: 'limits', name: 'H28 many attempts' },
   H29: { file: 'addresses', name: 'H29 files that are not for browsers' },
   H30: { file: 'sockets', name: 'H30 doors of the workshop' },
 };

@@ -10,6 +10,7 @@ import { csvLine } from '../../src/platform/csv.ts';
 import { parseMajor } from '../../src/platform/money.ts';
 import { exportFindings } from '../../src/cases/export-findings.ts';
 import { streamFindings } from '../../src/cases/findings.ts';
+import { IS_WHOLE, someOf } from '../support/extent.ts';
 import { attack, inventory, problemOf, prototypes, refuses, type Refusal } from '../support/hostile.ts';
 import { asOrderId } from '../support/ids.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -42,19 +43,23 @@ const orders = (change: object): Refusal[1] => ({
 });
 const invalid = [422, 'invalid-input'] as const;
 
+const FIELDS = ['amount', 'price', 'total', 'discount', 'unitAmount', 'status', 'paid', 'reference', 'mode'];
+
 describe('H1 prices and quantities of the browser are refused', () => {
   refuses(
     () => shop,
     [
-      ...['amount', 'price', 'total', 'discount', 'unitAmount', 'status', 'paid', 'reference', 'mode'].map(
-        (field): Refusal => [`${field} in the body`, { body: { ...aBasket, [field]: 1 } }, ...invalid],
-      ),
-      ...['price', 'unitAmount', 'unit_amount', 'description'].map((field): Refusal => [
+      ...someOf(FIELDS, 3).map((field): Refusal => [
+        `${field} in the body`,
+        { body: { ...aBasket, [field]: 1 } },
+        ...invalid,
+      ]),
+      ...someOf(['price', 'unitAmount', 'unit_amount', 'description'], 2).map((field): Refusal => [
         `${field} in an item`,
         { body: withItem({ [field]: '0.01' }) },
         ...invalid,
       ]),
-      ...[-1, 0, 0.5, 1e9, 1_001, '1', null, [1], { $gt: 0 }, true].map((quantity): Refusal => [
+      ...someOf([-1, 0, 0.5, 1e9, 1_001, '1', null, [1], { $gt: 0 }, true], 5).map((quantity): Refusal => [
         `a quantity of ${JSON.stringify(quantity)}`,
         { body: withItem({ quantity }) },
         ...invalid,
@@ -70,13 +75,13 @@ describe('H1 prices and quantities of the browser are refused', () => {
         ...invalid,
       ],
       ['a currency that is not the catalogue’s', { body: { ...aBasket, currency: 'XOF' } }, ...invalid],
-      ...['-1', '0.5', 'NaN', '1e9', 'Infinity', '1;2'].map((quantity): Refusal => [
+      ...someOf(['-1', '0.5', 'NaN', '1e9', 'Infinity', '1;2'], 2).map((quantity): Refusal => [
         `a form with a quantity of ${quantity}`,
         { headers: asForm, body: `email=a%40b.co&sku=bissap&quantity=${encodeURIComponent(quantity)}` },
         ...invalid,
       ]),
       ['a price beside an existing order', { body: { orderId: 'x'.repeat(24), amount: '1' } }, ...invalid],
-      ...['-1', '0', '1e3', '0x10', '1.00001', ' 1', '9'.repeat(16)].map((unitAmount): Refusal => [
+      ...someOf(['-1', '0', '1e3', '0x10', '1.00001', ' 1', '9'.repeat(16)], 3).map((unitAmount): Refusal => [
         `a shop's own unit amount of ${unitAmount}`,
         orders({ lines: [{ description: 'x', unitAmount, quantity: 1 }] }),
         ...invalid,
@@ -118,11 +123,13 @@ describe('H2 Idempotency-Key', () => {
   });
 });
 
-describe('H3 a hundred at once', () => {
+describe('H3 many at once', () => {
+  const COUNT = IS_WHOLE ? 100 : 30;
+
   test('with one key are one order and one call, and whoever comes too early is told so', async () => {
     const before = await inventory(shop);
     const ask = { headers: { 'idempotency-key': 'a-hundred' }, body: aBasket };
-    const answers = await Promise.all(Array.from({ length: 100 }, () => attack(shop.origin, ask)));
+    const answers = await Promise.all(Array.from({ length: COUNT }, () => attack(shop.origin, ask)));
     const given = answers.filter(({ status }) => status === 201).map(({ text }) => text);
     expect(new Set(given).size).toBe(1);
     const others = answers.filter(({ status }) => status !== 201);
@@ -132,14 +139,14 @@ describe('H3 a hundred at once', () => {
     expect(Number(after.calls)).toBe(Number(before.calls) + 1);
   });
 
-  test('without a key are a hundred requests: each has its own order, none has two', async () => {
+  test('without a key are as many requests: each has its own order, none has two', async () => {
     const before = await inventory(shop);
     const answers = await Promise.all(
-      Array.from({ length: 100 }, () => attack(shop.origin, { body: aBasket })),
+      Array.from({ length: COUNT }, () => attack(shop.origin, { body: aBasket })),
     );
     const opened = answers.filter(({ status }) => status === 201);
     const busy = answers.filter(({ status }) => status === 503);
-    expect(opened.length + busy.length).toBe(100);
+    expect(opened.length + busy.length).toBe(COUNT);
     const after = await inventory(shop);
     expect(Number(after.payments) - Number(before.payments)).toBe(
       Number(after.orders) - Number(before.orders),
@@ -164,7 +171,7 @@ describe('H4 SQL, operators and NUL in every field', () => {
   refuses(
     () => shop,
     [
-      ...SQL.flatMap((text): Refusal[] => [
+      ...someOf(SQL, 3).flatMap((text): Refusal[] => [
         [`e-mail ${JSON.stringify(text)}`, { body: { ...aBasket, email: text } }, ...invalid],
         [`sku ${JSON.stringify(text)}`, { body: withItem({ sku: text }) }, ...invalid],
         [`currency ${JSON.stringify(text)}`, { body: { ...aBasket, currency: text } }, ...invalid],
@@ -276,7 +283,8 @@ describe('H6 a parameter that comes twice', () => {
 });
 
 describe('H9 line breaks for headers', () => {
-  const BREAKS = ['\r\nbcc: eve@example.com', '\nset-cookie: a=b', '\r\n\r\n<script>', '\u2028x', '\u0085x'];
+  const ALL = ['\r\nbcc: eve@example.com', '\nset-cookie: a=b', '\r\n\r\n<script>', '\u2028x', '\u0085x'];
+  const BREAKS = someOf(ALL, 2);
   refuses(
     () => shop,
     [

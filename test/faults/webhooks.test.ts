@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { newId } from '../../src/platform/ids.ts';
+import { IS_WHOLE } from '../support/extent.ts';
 import { withRecord } from '../support/line-faults.ts';
 import { eventually, type CheckoutAnswer } from '../support/program.ts';
 import { startStage, type End, type Order, type Stage } from '../support/stage.ts';
+import { someOfEach } from './some-of-each.ts';
 
 // The service calls: too often, too late, in the wrong order, never; or it is not the service at all. A webhook makes us
 // ask, and what verify answers is what counts.
@@ -35,6 +37,9 @@ const keptAbout = ({ reference }: Order) =>
 /** The clock looks without any time passing. */
 const ask = (order: Order): Promise<void> => stage.later(order, 0);
 
+/** How many hints one wave of a flood brings. */
+const AT_ONCE = IS_WHOLE ? 50 : 10;
+
 type Scenario = { id: string; name: string; play: (order: Order) => Promise<unknown>; end: Partial<End> };
 
 const PAID: Partial<End> = { order: 'paid', payments: ['paid'], suspense: [], releases: 1 };
@@ -49,24 +54,24 @@ const UNTOUCHED: Partial<End> = {
 const SCENARIOS: readonly Scenario[] = [
   {
     id: 'W1',
-    name: 'the same one fifty times at once',
+    name: 'the same one many times at once',
     play: async (order) => {
       await stage.decide(order, 'pay');
-      expect(await times(50, () => stage.callUs(about(order)))).toEqual(Array(50).fill(202));
-      expect(await keptAbout(order)).toEqual([{ outcome: 'hinted', deliveries: 50 }]);
+      expect(await times(AT_ONCE, () => stage.callUs(about(order)))).toEqual(Array(AT_ONCE).fill(202));
+      expect(await keptAbout(order)).toEqual([{ outcome: 'hinted', deliveries: AT_ONCE }]);
       await ask(order);
     },
     end: { ...PAID, proofs: ['paid'], wire: { initialize: 1, verify: 1 } },
   },
   {
     id: 'W1',
-    name: 'fifty different ones at once: a question, three more, and one more after the pause',
+    name: 'many different ones at once: a question, three more, and one more after the pause',
     play: async (order) => {
-      await times(50, (at) => stage.callUs(about(order, 'SUCCESS', `attempt ${at}`)));
+      await times(AT_ONCE, (at) => stage.callUs(about(order, 'SUCCESS', `attempt ${at}`)));
       await ask(order);
       // The first answer is news. What says the same again leaves no evidence.
       for (let round = 0; round < 5; round += 1) {
-        await times(50, (at) => stage.callUs(about(order, 'SUCCESS', `round ${round} of ${at}`)));
+        await times(AT_ONCE, (at) => stage.callUs(about(order, 'SUCCESS', `round ${round} of ${at}`)));
         await stage.later(order, 0);
       }
       expect(await stage.endOf(order)).toMatchObject({ wire: { initialize: 1, verify: 4 } });
@@ -238,19 +243,22 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 describe('a webhook makes us ask, and nothing else', () => {
-  test.each(SCENARIOS)('$id: $name', async ({ play, end }) => {
-    const order = await stage.checkout();
-    await play(order);
-    expect(await stage.endOf(order)).toMatchObject(end);
-    await stage.heal(order);
-    // Whatever became of the webhook, the clock finds what is true.
-    const isPaid = (await ledgerState(order)) === 'paid';
-    expect(await stage.endOf(order)).toMatchObject({
-      order: isPaid ? 'paid' : 'pending',
-      releases: Number(isPaid),
-    });
-    await stage.check();
-  });
+  test.each(someOfEach(SCENARIOS, 2, ({ id, end }) => `${id} ${end.order}`))(
+    '$id: $name',
+    async ({ play, end }) => {
+      const order = await stage.checkout();
+      await play(order);
+      expect(await stage.endOf(order)).toMatchObject(end);
+      await stage.heal(order);
+      // Whatever became of the webhook, the clock finds what is true.
+      const isPaid = (await ledgerState(order)) === 'paid';
+      expect(await stage.endOf(order)).toMatchObject({
+        order: isPaid ? 'paid' : 'pending',
+        releases: Number(isPaid),
+      });
+      await stage.check();
+    },
+  );
 });
 
 async function ledgerState({ reference }: Order): Promise<string> {
@@ -307,7 +315,7 @@ test('W9: a flood about one payment and about many costs a few questions, and ho
   const answers: number[] = [];
   for (let wave = 0; wave < 8; wave += 1) {
     const [statuses, honest] = await Promise.all([
-      times(50, (at) => flood(wave * 50 + at)),
+      times(AT_ONCE, (at) => flood(wave * AT_ONCE + at)),
       stage.buy(),
       stage.program.duePayments.pass(),
     ]);
@@ -329,21 +337,25 @@ describe('malformed: refused with its status, and nothing is written', () => {
   const manyKeys = (count: number): string =>
     `{${Array.from({ length: count }, (_none, at) => `"${at}":1`).join(',')}}`;
 
-  test.each<[string, string, string | Buffer, Record<string, string>, number]>([
+  type Malformed = [string, string, string | Buffer, Record<string, string>, number];
+  const MALFORMED: readonly Malformed[] = [
     ['W10', 'truncated', '{"data":{"reference":', {}, 400],
     ['W10', 'not JSON', 'hello', {}, 400],
     ['W10', 'a list', '[]', {}, 400],
-    ['W10', 'nothing', '', {}, 400],
     ['W10', 'a hundred thousand brackets', '['.repeat(100_000), {}, 400],
+    ['W10', 'nothing', '', {}, 400],
     ['W10', 'a hundred thousand objects in each other', '{"a":'.repeat(20_000), {}, 400],
-    ['W10', 'a million keys', manyKeys(1_000_000), {}, 413],
+    ['W10', 'a million keys', manyKeys(IS_WHOLE ? 1_000_000 : 100_000), {}, 413],
     ['W11', 'ten mebibytes', Buffer.alloc(10 << 20, ' '), {}, 413],
     ['W11', 'a gzip bomb', gzipSync(Buffer.alloc(20 << 20)), { 'content-encoding': 'gzip' }, 415],
     ['W11', 'a brotli bomb', brotliCompressSync(big), { 'content-encoding': 'br' }, 415],
     ['W12', 'invalid UTF-8', Buffer.from('{"a":"\xff\xfe"}', 'latin1'), {}, 400],
     ['W14', 'plain text', '{"reference":"x"}', { 'content-type': 'text/plain' }, 415],
     ['W14', 'no content type', '{"reference":"x"}', { 'content-type': '' }, 415],
-  ])('%s: %s', async (_id, _name, body, headers, status) => {
+  ];
+  const kindOf = ([id, , , , status]: Malformed): string => `${id} ${status}`;
+
+  test.each(someOfEach(MALFORMED, 2, kindOf))('%s: %s', async (_id, _name, body, headers, status) => {
     const [before] = await rows('SELECT count(*) FROM webhooks');
     expect(await stage.callUs(body, headers)).toBe(status);
     expect(await rows('SELECT count(*) FROM webhooks')).toEqual([before]);

@@ -4,6 +4,7 @@ import { contentOf } from '../../src/gateway/verify.ts';
 import { decide } from '../../src/payments/decide.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { defaultDialect } from '../support/dialect.ts';
+import { IS_WHOLE, someOf } from '../support/extent.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 
 /*
@@ -11,7 +12,7 @@ import { asOrderId, asReference } from '../support/ids.ts';
  * reading and deciding. Whatever pays must hold the whole truth, by an oracle that shares no code with the reader.
  */
 
-const CASES = 20_000;
+const CASES = IS_WHOLE ? 20_000 : 4_000;
 const OURS = 'R'.repeat(24);
 const THEIRS = 'N'.repeat(24);
 
@@ -261,7 +262,10 @@ test('the untouched answers pay, in each shape', () => {
 test('each single value in each single field pays only where it changes nothing', () => {
   let cases = 0;
   // What a kind does not look at need not vary.
-  const valuesOf = (kind: number): readonly string[] => ([2, 5, 7].includes(kind) ? RAW : ['null']);
+  const valuesOf = (kind: number): readonly string[] => {
+    if (kind === 7) return someOf(RAW, 6);
+    return [2, 5].includes(kind) ? RAW : ['null'];
+  };
   const keysOf = (kind: number): readonly string[] => ([1, 3, 7].includes(kind) ? KEYS : ['data']);
   for (const shape of SHAPES)
     for (const kind of [0, 1, 2, 3, 4, 5, 6, 7])
@@ -274,7 +278,7 @@ test('each single value in each single field pays only where it changes nothing'
             cases += 1;
             if (release && !holdsTheTruth(root)) throw new Error(`paid by ${written(root)}`);
           }
-  expect(cases).toBeGreaterThan(20_000);
+  expect(cases).toBeGreaterThan(IS_WHOLE ? 20_000 : 4_000);
 });
 
 test(`of ${CASES} answers changed up to four times none pays that does not hold the whole truth, and none is a crash`, () => {
@@ -294,7 +298,8 @@ test(`of ${CASES} answers changed up to four times none pays that does not hold 
     { numRuns: CASES, examples: FOUND },
   );
   expect([...seen.values()].reduce((sum, count) => sum + count, 0)).toBe(CASES);
-  // The changes reach every branch: what pays, and everything that does not.
+  // So many changes reach every branch: what pays, and everything that does not.
+  if (!IS_WHOLE) return;
   expect([...seen.keys()]).toEqual(
     expect.arrayContaining(['paid', 'pending', 'failed', 'underpaid', 'overpaid', 'unit_error']),
   );

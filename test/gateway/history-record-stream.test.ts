@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RecordStreamError } from '../../src/gateway/history/streaming/errors.ts';
 import { createRecordCutter } from '../../src/gateway/history/streaming/record-splitter.ts';
+import { IS_WHOLE } from '../support/extent.ts';
 
 const POINTERS = ['/data/data', '/data', ''];
 
@@ -38,7 +39,7 @@ describe('records are cut out of a stream', () => {
         expect(hasList).toBe(true);
         expect(records.map((record) => JSON.parse(record) as unknown)).toEqual(JSON.parse(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: IS_WHOLE ? 2_000 : 200 },
     );
   });
 
@@ -65,7 +66,7 @@ describe('records are cut out of a stream', () => {
           );
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: IS_WHOLE ? 1_000 : 150 },
     );
   });
 

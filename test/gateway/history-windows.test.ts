@@ -7,6 +7,7 @@ import { GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { windowsToAsk, type AskedWindow } from '../../src/gateway/history/windows.ts';
 import { readHistory, type HistoryBookmark, type HistoryEnd } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
+import { someOf } from '../support/extent.ts';
 
 const DAY_MS = 86_400_000;
 const since = new Date('2026-01-10T00:00:00Z');
@@ -153,7 +154,7 @@ describe('a month that fails', () => {
   test('and does not come is gone on with by the next reading, which asks for nothing before it', async () => {
     const whole = await read();
     const count = asked.length;
-    for (const failing of [2, 10, 19]) {
+    for (const failing of someOf([2, 10, 19], 2)) {
       asked = [];
       onCall = (call, res) => {
         if (call >= failing && call < failing + 3) res.destroy();
@@ -182,7 +183,7 @@ describe('a month that fails', () => {
 
   test('may be gone on with at the end of any page, by what a database has kept', async () => {
     const whole = await read();
-    for (const [index, mark] of whole.marks.entries()) {
+    for (const [index, mark] of someOf([...whole.marks.entries()], 12)) {
       const rest = await read(JSON.parse(mark) as HistoryBookmark);
       expect(rest.references).toEqual(
         whole.references.slice(whole.references.length - rest.references.length),

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { messageOf } from '../../src/fulfilment/message.ts';
 import { readOrderInput } from '../../src/orders/schemas.ts';
 import { Problem } from '../../src/platform/problem.ts';
+import { IS_WHOLE } from '../support/extent.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 
 // What is accepted before the money must be deliverable after it: receivers commonly take bodies of 100 kB.
@@ -45,7 +46,7 @@ test.each<[string, number, string]>([
 
 test('G14: whatever is accepted gives such a release', () => {
   for (const description of ['x', 'ش', '"', '🪔']) {
-    for (let length = 1; length <= 200 / description.length; length += 1) {
+    for (let length = 1; length <= 200 / description.length; length += IS_WHOLE ? 1 : 9) {
       for (const count of [100, 250, 500]) {
         try {
           const { lines, externalId } = readOrderInput(orderOf(count, description.repeat(length)));

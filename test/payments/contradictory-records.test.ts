@@ -2,10 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { CONTRADICTORY, HONEST, PLAIN_RECORD } from '../gateway/contradictory-records.ts';
+import { someOf } from '../support/extent.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { json, raw, startOddService, type OddService } from '../support/service.ts';
 
-/** The whole way: a service answers verify over HTTP, and the one function that may mark an order paid decides. */
+/**
+ * The whole way: a service answers verify over HTTP, and the one function that may mark an order paid decides. Each record
+ * by itself is read in test/gateway/contradictions.test.ts.
+ */
 let service: OddService;
 let shop: TestProgram;
 beforeAll(async () => {
@@ -64,11 +68,12 @@ const HELD = {
   isNamed: true,
 };
 
-test.each(Object.entries(HONEST))('A2: an honest record pays at once: %s', async (_name, change) => {
+const honest = someOf(Object.entries(HONEST), 8);
+test.each(honest)('A2: an honest record pays at once: %s', async (_name, change) => {
   expect(await settledBy({ status: true, data: { ...PLAIN_RECORD, ...change } })).toEqual(PAID);
 });
 
-test.each(Object.entries(CONTRADICTORY))(
+test.each(someOf(Object.entries(CONTRADICTORY), 16))(
   'A2: a record that contradicts itself is held: %s',
   async (_name, change) => {
     expect(await settledBy({ status: true, data: { ...PLAIN_RECORD, ...change } })).toEqual(HELD);

@@ -3,6 +3,7 @@ import { newId } from '../../src/platform/ids.ts';
 import type { ReconciliationClass } from '../../src/cases/classes.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { plant } from './books.ts';
+import { someOf } from '../support/extent.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -192,7 +193,7 @@ const cases: Case[] = [
 ];
 
 describe('a disagreement is found in its own class, and the money adds up', () => {
-  test.each(cases)('$name: $class', async (planted) => {
+  test.each(someOf(cases, 9))('$name: $class', async (planted) => {
     await desk.put({ isSettled: true }, {});
     await planted.plant();
     const report = await runWithoutGrace();
@@ -266,6 +267,8 @@ test('every row is in exactly one class, and every class is found among all the 
   const expected: Record<string, number> = { currency_mismatch: 1 };
   for (const { class: name } of cases) expected[name] = (expected[name] ?? 0) + 1;
   expect(report.findings).toEqual(expected);
+  for (const { class: name, item } of cases)
+    expect(report.items).toContainEqual(expect.objectContaining({ class: name, ...item }));
   expect(report).toMatchObject({ repaired: 1, complete: true });
   expect(report.items.map((item) => item.reference)).not.toContain(lost.reference);
   expect(new Set(report.items.map((item) => item.reference)).size).toBe(report.items.length);

@@ -9,6 +9,7 @@ import {
   type ReconciliationReport,
 } from '../../src/reconciliation/report/report.ts';
 import { createReconcileSchedule } from '../../src/reconciliation/schedule.ts';
+import { IS_WHOLE } from '../support/extent.ts';
 import { rowCounts } from './books.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { send, sendPage } from './fake-service.ts';
@@ -58,8 +59,9 @@ describe('what was missed is repaired through settlement', () => {
   });
 
   test('many at once', async () => {
-    for (let count = 0; count < 60; count += 1) await desk.put({}, {});
-    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: 60, verified: 60 });
+    const count = IS_WHOLE ? 60 : 20;
+    for (let at = 0; at < count; at += 1) await desk.put({}, {});
+    expect(await run()).toMatchObject({ verdict: 'agreed', repaired: count, verified: count });
   });
 });
 
@@ -279,7 +281,8 @@ describe('runs', () => {
     desk.service.answerHistory = (query, res, rows) => {
       void desk.database
         .query(
-          'SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+          `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+             AND backend_type = 'client backend'`,
         )
         .then((found) => {
           states = found.map((row) => (row as { state: string }).state);
@@ -320,8 +323,9 @@ describe('runs', () => {
 
   test('one huge list and pages of a hundred give the same report', async () => {
     for (let count = 0; count < 30; count += 1) await desk.put({ isSettled: true }, {});
-    for (let count = 0; count < 12_000; count += 1)
-      desk.service.history.push({ reference: `other${count}`, status: 'FAILED' });
+    const count = IS_WHOLE ? 12_000 : 2_000;
+    for (let at = 0; at < count; at += 1)
+      desk.service.history.push({ reference: `other${at}`, status: 'FAILED' });
     const paged = await desk.reconcile({ dryRun: true });
     desk.service.answerHistory = (_query, res, rows) => {
       send(res, `[${rows.join(',\n ')}]`);
@@ -338,9 +342,9 @@ describe('runs', () => {
     expect(paged).toMatchObject({
       complete: true,
       matched: 30,
-      history: { records: 12_030, references: 12_030, pages: 121 },
+      history: { records: count + 30, references: count + 30, pages: count / 100 + 1 },
     });
-    expect(whole.history).toMatchObject({ records: 12_030, pages: 2 });
+    expect(whole.history).toMatchObject({ records: count + 30, pages: 2 });
   });
 
   test('go on by schedule, one after the other, also after one that failed', async () => {

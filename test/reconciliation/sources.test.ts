@@ -235,8 +235,8 @@ test('a run that broke off is told, and so is one without a verdict', async () =
   ]);
   desk.service.answerHistory = null;
   desk.alerts.length = 0;
-  await desk.database.query('ALTER TABLE finding_notes RENAME TO finding_notes_x');
   await desk.database.query('ALTER TABLE reconciliation_items RENAME TO reconciliation_items_x');
   await expect(run()).rejects.toThrow('reconciliation_items');
+  await desk.database.query('ALTER TABLE reconciliation_items_x RENAME TO reconciliation_items');
   expect(desk.alerts).toEqual([expect.objectContaining({ event: 'reconciliation-failed' })]);
 });
