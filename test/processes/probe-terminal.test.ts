@@ -2,10 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
+import { IS_WHOLE, someOf } from '../support/extent.ts';
 import { cleanUp, newFolder } from '../support/process.ts';
 import { CTRL_C, CTRL_D, ENTER, openTerminal, type Terminal } from '../support/terminal.ts';
 
 afterEach(cleanUp);
+
+/** Each of them is a process. */
+const testOfAll = IS_WHOLE ? test : test.skip;
 
 type Sitting = { screen: Terminal; folder: string };
 
@@ -75,7 +79,7 @@ test('an answer that cannot be taken is said to be that, and asked for again', a
   expect(statuses.failed.join().toLowerCase()).not.toContain('paid');
 });
 
-test('who answers wrongly three times does not know: nothing is made up', async () => {
+testOfAll('who answers wrongly three times does not know: nothing is made up', async () => {
   const sitting = await probeAt('virtual-accounts');
   await payOnThePage(sitting);
   sitting.screen.type(ENTER);
@@ -100,22 +104,27 @@ test('who presses Enter without paying is not believed: no word is called paid',
   expect(draftIn(sitting).statuses.paid).toEqual(parseDialect('{}').dialect.statuses.paid);
 });
 
-test('who leaves at the first question leaves what was seen: table, samples and dialect, and what is still open', async () => {
-  const sitting = await probeAt('virtual-accounts');
-  await payOnThePage(sitting);
-  sitting.screen.type(ENTER);
-  await sitting.screen.shows(/\nverify\.amount: .*\n.*Enter if you do not know/);
-  sitting.screen.type(CTRL_D);
-  expect(await sitting.screen.ended()).toBe(1);
-  expect(sitting.screen.screen()).toMatch(/Still needs a human:\n {2}verify\.amount: /);
-  expect(draftIn(sitting).verify.record).toEqual(['/responseBody']);
-  expect(samplesIn(sitting).length).toBeGreaterThan(12);
-});
+testOfAll(
+  'who leaves at the first question leaves what was seen: table, samples and dialect, and what is still open',
+  async () => {
+    const sitting = await probeAt('virtual-accounts');
+    await payOnThePage(sitting);
+    sitting.screen.type(ENTER);
+    await sitting.screen.shows(/\nverify\.amount: .*\n.*Enter if you do not know/);
+    sitting.screen.type(CTRL_D);
+    expect(await sitting.screen.ended()).toBe(1);
+    expect(sitting.screen.screen()).toMatch(/Still needs a human:\n {2}verify\.amount: /);
+    expect(draftIn(sitting).verify.record).toEqual(['/responseBody']);
+    expect(samplesIn(sitting).length).toBeGreaterThan(12);
+  },
+);
 
-test.each([
-  ['while it waits for the payment', /then press Enter:/, 6],
+const MOMENTS: [when: string, moment: RegExp, answers: number][] = [
   ['at a question', /\nverify\.amount: .*\n.*Enter if you do not know/, 12],
-])(
+  ['while it waits for the payment', /then press Enter:/, 6],
+];
+
+test.each(someOf(MOMENTS, 1))(
   'Ctrl-C %s ends with 2, and every answer so far is kept, without a key',
   async (_when, moment, answers) => {
     const sitting = await probeAt('virtual-accounts');
