@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
 import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { openBrowser } from '../support/browser.ts';
-import { someOf, testOfAll } from '../support/extent.ts';
+import { testOfAll } from '../support/extent.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 // Shoppers who come back: to the shop before they have paid, to an order page while nobody knows, and to one whose money
@@ -33,11 +33,16 @@ afterEach(async () => {
 
 async function open(javaScriptEnabled = true): Promise<void> {
   context = await browser.newContext({ javaScriptEnabled });
-  page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
+  page = await openTab();
+}
+
+async function openTab(): Promise<Page> {
+  const tab = await context.newPage();
+  tab.on('pageerror', (error) => complaints.push(error.message));
+  tab.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
+  return tab;
 }
 
 /** Chooses so many scarves and buys them; ends on the hosted page. */
@@ -66,6 +71,7 @@ describe.each([
 ])('a shopper who comes back to the shop before paying, %s', (_name, hasScript) => {
   const email = `${hasScript ? 'ada' : 'bola'}@example.com`;
   beforeEach(() => open(hasScript));
+  const testFurther = hasScript ? test : testOfAll;
 
   test('is offered the open checkout, and the same basket leads to it again', async () => {
     const checkout = await buyScarves(1, email);
@@ -78,8 +84,7 @@ describe.each([
     expect(await ordersOf(email)).toHaveLength(1);
   });
 
-  const testHere = hasScript ? test : testOfAll;
-  testHere('gets an order of its own for another basket, another person, and after paying', async () => {
+  testFurther('gets an order of its own for another basket, another person, and after paying', async () => {
     const checkouts = [
       await buyScarves(2, `2.${email}`),
       await buyScarves(3, `2.${email}`),
@@ -144,44 +149,44 @@ test('while verify answers a minute late, nothing is called an error and nobody 
   expect(records).toHaveLength(1);
 });
 
-const REVIEW_ENDS: [decision: 'refund' | 'write_off' | 'keep', refundNote: string | null, words: string[]][] =
-  [
-    ['refund', 'RF-2209', ['Your payment was given back', 'Number of the refund: RF-2209.']],
-    ['write_off', null, ['The check of your payment is finished', 'do not pay for it again']],
-    ['keep', null, ['The check of your payment is finished', 'As agreed with you']],
-  ];
+type ReviewEnd = [decision: 'refund' | 'write_off' | 'keep', refundNote: string | null, words: string[]];
+
+const REVIEW_ENDS: ReviewEnd[] = [
+  ['refund', 'RF-2209', ['Your payment was given back', 'Number of the refund: RF-2209.']],
+  ['keep', null, ['The check of your payment is finished', 'As agreed with you']],
+  ['write_off', null, ['The check of your payment is finished', 'do not pay for it again']],
+];
+
+/** Brings an order under review onto a tab, and ends the review. */
+async function endsBy(tab: Page, [decision, refundNote, words]: ReviewEnd): Promise<void> {
+  const { database } = shop.program;
+  const { orderId, reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });
+  await tab.goto(`${shop.origin}/checkout/return/${reference}`);
+  await tab.getByRole('heading', { name: 'A person is looking at your payment' }).waitFor();
+  const item = (await openSuspense(database, 'test')).find((one) => one.orderId === orderId);
+  // That somebody works on it is not for the shopper to see.
+  await assignItem(database, SUSPENSE, 'test', item?.id ?? 0n, 'Tunde', 'Ngozi');
+  await tab.reload();
+  expect(await tab.locator('main').innerText()).not.toMatch(/Tunde|Ngozi/);
+  const how = { by: 'Ngozi', note: 'spoke to her', decision, refundNote };
+  await resolveSuspense(database, 'test', item?.id ?? 0n, how);
+  for (const text of words) await tab.getByText(text).first().waitFor();
+  const shown = await tab.locator('main').innerText();
+  expect(shown).toContain('Whom to ask');
+  expect(shown).not.toMatch(/Ngozi|spoke to her|checks (by itself|every)/);
+  expect(await tab.locator('form.pay').count()).toBe(0);
+}
 
 describe.each([
   ['with script', true],
   ['without script', false],
 ])('an order under review, %s', (_name, hasScript) => {
-  test.each(someOf(REVIEW_ENDS, hasScript ? 2 : 1))(
-    'tells the shopper by itself when it has ended by %s',
-    async (decision, refundNote, words) => {
-      await open(hasScript);
-      const { database } = shop.program;
-      const { orderId, reference } = await shop.checkout();
-      await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });
-      await page.goto(`${shop.origin}/checkout/return/${reference}`);
-      await page.getByRole('heading', { name: 'A person is looking at your payment' }).waitFor();
-      const item = (await openSuspense(database, 'test')).find((one) => one.orderId === orderId);
-      // That somebody works on it is not for the shopper to see.
-      await assignItem(database, SUSPENSE, 'test', item?.id ?? 0n, 'Tunde', 'Ngozi');
-      await page.reload();
-      expect(await page.locator('main').innerText()).not.toMatch(/Tunde|Ngozi/);
-      await resolveSuspense(database, 'test', item?.id ?? 0n, {
-        by: 'Ngozi',
-        note: 'spoke to her',
-        decision,
-        refundNote,
-      });
-      for (const text of words) await page.getByText(text).first().waitFor();
-      const shown = await page.locator('main').innerText();
-      expect(shown).toContain('Whom to ask');
-      expect(shown).not.toMatch(/Ngozi|spoke to her|checks (by itself|every)/);
-      expect(await page.locator('form.pay').count()).toBe(0);
-    },
-  );
+  test('tells the shopper by itself when it has ended, by whichever decision', async () => {
+    await open(hasScript);
+    // Each waits for its page to ask again.
+    await Promise.all(REVIEW_ENDS.map(async (end) => endsBy(await openTab(), end)));
+  });
 
   test('is not over while some of its money is undecided', async () => {
     await open(hasScript);

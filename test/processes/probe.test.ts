@@ -40,10 +40,12 @@ test('a second run tells what changed since the first, and that nothing did', as
   const cwd = await newFolder();
   const run = (profile: string): Promise<Outcome> =>
     runIn(cwd, ['--no-pay', '--profile', profile, '--out', 'found']);
-  const [first, second, third] = [await run('plain'), await run('plain'), await run('minor-units')];
+  const first = await run('plain');
+  const second = IS_WHOLE ? await run('plain') : null;
+  const third = await run('minor-units');
   expect(first).toMatchObject({ code: 0 });
   expect(first.stdout).not.toContain('since the run before');
-  expect(second.stdout).toContain('Nothing changed since the run before.');
+  if (second !== null) expect(second.stdout).toContain('Nothing changed since the run before.');
   expect(third.stdout).toMatch(
     /Changed since the run before:\n(.*\n)* {2}initialize\.checkoutUrl: was "\/data", is "\/data\/authorization_url"/,
   );
