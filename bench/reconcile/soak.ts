@@ -36,7 +36,7 @@ export async function soakReconcile(argv: string[]): Promise<void> {
     ];
     const jest = spawn(process.execPath, args, {
       cwd: ROOT,
-      env: { ...process.env, ...rows },
+      env: { ...process.env, TEST_ALL: '1', ...rows },
       stdio: 'inherit',
     });
     const [code] = (await once(jest, 'close')) as [number | null];
