@@ -3,8 +3,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
 import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { openBrowser } from '../support/browser.ts';
-import { testOfAll } from '../support/extent.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
+import { testOfAll } from '../support/test-of-all.ts';
 
 // Shoppers who come back: to the shop before they have paid, to an order page while nobody knows, and to one whose money
 // a person has decided about. The whole program, the worker running, and a real browser.

@@ -2,9 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
-import { someOf, testOfAll } from '../support/extent.ts';
+import { someOf } from '../support/extent.ts';
 import { cleanUp, newFolder } from '../support/process.ts';
 import { CTRL_C, CTRL_D, ENTER, openTerminal, type Terminal } from '../support/terminal.ts';
+import { testOfAll } from '../support/test-of-all.ts';
 
 afterEach(cleanUp);
 

@@ -1,5 +1,3 @@
-import { test } from '@jest/globals';
-
 /** Whether everything is tried (`npm run test:all`), or of each kind enough that a broken promise turns it red (`npm test`). */
 export const IS_WHOLE = process.env.TEST_ALL === '1';
 
@@ -18,9 +16,4 @@ export function someOfEach<T>(cases: readonly T[], count: number, kindOf: (one: 
       count,
     ),
   );
-}
-
-/** A test that `npm run test:all` runs and `npm test` does not. */
-export function testOfAll(name: string, work: () => Promise<void>): void {
-  if (IS_WHOLE) test(name, work);
 }

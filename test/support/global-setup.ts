@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { applyMigrations } from '../../src/platform/database/migrations.ts';
+import { compileTo } from './compiled.ts';
+import { IS_WHOLE } from './extent.ts';
 
 /** Linux' file system in memory. */
 const MEMORY = '/dev/shm';
@@ -34,9 +36,16 @@ export default async function setUp(): Promise<void> {
   const migrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
   await applyMigrations({ url: postgres.url, dir: migrations, logger });
   process.env.TEST_TEMPLATE_URL = postgres.url;
+  // The whole run starts processes as `npm run` does.
+  const compiled = IS_WHOLE ? null : await mkdtemp(join(tmpdir(), 'integrator-compiled-'));
+  if (compiled !== null) {
+    compileTo(compiled);
+    process.env.TEST_COMPILED = compiled;
+  }
   globalThis.tearDownTests = async () => {
     await postgres.stop();
     await rm(dataDir, { recursive: true, force: true });
+    if (compiled !== null) await rm(compiled, { recursive: true, force: true });
   };
 }
 

@@ -62,22 +62,18 @@ export async function newFolder(): Promise<string> {
  */
 export function startProcess(program: string, { cwd, env = {}, args = [] }: ProcessOptions): RunningProcess {
   const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
-  const child = spawn(
-    process.execPath,
-    ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, ...commandOf(program), ...args],
-    {
-      cwd,
-      // The loader looks for the settings of the compiler in the working folder, and there are none.
-      env: {
-        PATH,
-        HOME,
-        TMPDIR,
-        TSX_TSCONFIG_PATH: join(ROOT, 'tsconfig.json'),
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, [...commandOf(program), ...args], {
+    cwd,
+    // The loader looks for the settings of the compiler in the working folder, and there are none.
+    env: {
+      PATH,
+      HOME,
+      TMPDIR,
+      TSX_TSCONFIG_PATH: join(ROOT, 'tsconfig.json'),
+      ...env,
     },
-  );
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [stdout, stderr] = ['', ''];
   let exit: Exit | null = null;
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -116,7 +112,13 @@ export function startProcess(program: string, { cwd, env = {}, args = [] }: Proc
 }
 
 function commandOf(program: string): string[] {
-  return program.includes('/') ? [join(ROOT, program)] : [join(ROOT, 'local/start.ts'), program];
+  const isFile = program.includes('/');
+  const [file, more] = isFile ? [program, []] : ['local/start.ts', [program]];
+  const { TEST_COMPILED } = process.env;
+  // Tools start others by the path of their sources.
+  if (TEST_COMPILED !== undefined && !file.startsWith('tools/'))
+    return [join(TEST_COMPILED, file.replace(/tsx?$/, 'js')), ...more];
+  return ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, join(ROOT, file), ...more];
 }
 
 /** Runs a process to its end. */
