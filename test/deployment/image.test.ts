@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -46,10 +47,23 @@ async function buildImage(): Promise<string> {
     join(built, 'custom/index.js'),
     `export { DEFAULTS as EXTENSIONS } from '../extensions.js';\n`,
   );
-  cpSync(join(ROOT, 'package.json'), join(app, 'package.json'));
-  cpSync(join(ROOT, 'prisma/migrations'), join(app, 'prisma/migrations'), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'));
+  for (const part of ['package.json', 'package-lock.json', 'prisma'])
+    cpSync(join(ROOT, part), join(app, part), { recursive: true });
+  if (IS_WHOLE) prunePackages(app);
+  else symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'));
   return app;
+}
+
+/** As the Dockerfile does it, by its own line. */
+function prunePackages(app: string): void {
+  cpSync(join(ROOT, 'node_modules'), join(app, 'node_modules'), { recursive: true, verbatimSymlinks: true });
+  const [, prune = ''] =
+    /^RUN (npm prune (?:.*\\\n)*.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
+  const { status, stderr } = spawnSync('bash', ['-ec', prune], { cwd: app, encoding: 'utf8' });
+  expect([status, prune === '']).toEqual([0, false]);
+  expect(stderr).not.toMatch(/error/i);
+  const bytes = filesIn(join(app, 'node_modules')).reduce((sum, file) => sum + statSync(file).size, 0);
+  expect(bytes).toBeLessThan(80 * 2 ** 20);
 }
 
 const filesIn = (folder: string): string[] =>

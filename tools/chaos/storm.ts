@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Held } from '../../test/support/stops.ts';
 import type { Tally } from './tally.ts';
 import { pause } from './child.ts';
@@ -29,10 +30,15 @@ export async function storm(world: World, plan: Plan, tally: Tally): Promise<voi
       const order = await visit(world, shopper, `s${plan.seed}-${at}-${place}`);
       if (order !== null) now.opened.push(order);
     });
-    await Promise.race([Promise.all([...faults, ...visits]), pause(BEAT_MS)]);
+    await atMost(BEAT_MS, [...faults, ...visits]);
   }
   now.isOver = true;
-  await Promise.race([Promise.all(all), pause(LAST_FAULTS_MS)]);
+  await atMost(LAST_FAULTS_MS, all);
+}
+
+/** Waits for the work, and no longer than so; what is left of the time keeps no process alive. */
+async function atMost(ms: number, work: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.race([Promise.all(work), setTimeout(ms, undefined, { ref: false })]);
 }
 
 async function begin(now: Storm, fault: Fault): Promise<void> {
