@@ -186,7 +186,9 @@ describe('what a run has looked at is not looked at again', () => {
 
   test('and the very next verify answer is', async () => {
     const { reference } = await desk.put({ isSettled: true }, {});
-    await answered(reference, 'unreadable', { age: '11 minutes' });
+    // About another payment, which it does not contradict: no question of the run comes between it and the next.
+    const other = await desk.put({}, { status: 'PENDING' });
+    await answered(other.reference, 'pending', { age: '11 minutes' });
     await run();
     expect(await lookedTo()).toMatchObject({ looked: { verifications: '2' } });
     desk.service.verify.set(reference, { reference, status: 'REVERSED' });
