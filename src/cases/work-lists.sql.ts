@@ -2,8 +2,8 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * A list that people work through: what runs found, and money that nobody has decided about. Their items are given to
- * somebody, noted upon and ended in the same way; only the tables bear other names.
+ * A list that operators work through: findings of reconciliation runs, or money in suspense. Operators assign an item,
+ * add notes to it and resolve it in the same way on both lists; the lists differ only in their tables.
  */
 export type WorkList = {
   table: 'findings' | 'suspense_items';
@@ -94,7 +94,7 @@ export function wantedValues(mode: Mode, wanted: ItemsWanted): unknown[] {
   return [mode, after, name ?? null, ageFromSec ?? null, ageBelowSec ?? null, ids ?? null, limit ?? null];
 }
 
-/** Gives an item to somebody, or to somebody else. @returns false when the mode has no such open item, or not as seen */
+/** Assigns an item to an owner. @returns false when the mode has no such open item, or when it has changed since it was seen */
 export async function assignItem(
   db: Queryable,
   list: WorkList,
@@ -124,7 +124,7 @@ export async function assignItem(
   return rows.length === 1;
 }
 
-/** Adds what somebody has found out. @returns false when the mode has no such open item */
+/** Adds an operator's note to an item. @returns false when the mode has no such open item */
 export async function addNote(
   db: Queryable,
   { table, insertNote }: WorkList,

@@ -9,9 +9,8 @@ import { MUTANTS } from './mutants/list.ts';
 import type { Mutant } from './mutants/mutant.ts';
 import { tryTests, type Suite, type Trial } from './mutants/trial.ts';
 
-/* Plants one bug after the other in a copy of the tree, and asks whether a test sees it, of `npm test` or else of
-   `npm run test:all`: a promise whose breach nobody would notice is none. What was found is kept, so that a run that was
-   ended goes on where it was. */
+/* Plants each bug in a copy of the tree and runs the tests that should see it: with `npm test`, and if they pass, with
+   `npm run test:all`. Results are kept, so that a run that was ended goes on where it was. */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const KEPT = join(ROOT, '.data', 'mutants.json');
