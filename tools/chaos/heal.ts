@@ -1,4 +1,5 @@
 import { until } from './child.ts';
+import { visit } from './shoppers.ts';
 import { THIS_TREE } from './tree.ts';
 import { command, upgrade } from './versions.ts';
 import type { Tally } from './tally.ts';
@@ -9,6 +10,8 @@ const MINUTE = 61;
 const HOUR = 3_600;
 const PAST_THE_HORIZON = 9 * 86_400;
 const MAX_ROUNDS = 40;
+/** Longer than a breaker that opened in the storm stays open. */
+const SELLS_AGAIN_MS = 60_000;
 
 /** How the healing went: how often everything was made due, and what was still undone when patience ended. */
 export type Healed = { rounds: number; complaints: string[] };
@@ -33,6 +36,7 @@ export async function heal(world: World, tally: Tally): Promise<Healed> {
         .map(({ name }) => name)
         .join()}`,
     );
+  complaints.push(...(await sell(world)));
   const [clock] = await world.query<{ now: Date }>('SELECT now()');
 
   /** @returns what is left when it is never over */
@@ -55,6 +59,13 @@ export async function heal(world: World, tally: Tally): Promise<Healed> {
   complaints.push(...(await reconcile(world)));
   await passUntilNone(WATCHED, [PAST_THE_HORIZON, MINUTE, HOUR, 24 * HOUR]);
   return { rounds, complaints };
+}
+
+/** Whatever befell it, a shop that is well sells. */
+async function sell(world: World): Promise<string[]> {
+  const shopper = { story: 'pays and returns', sku: 'bissap', quantity: 1 } as const;
+  const sold = await until(async () => (await visit(world, shopper, 'healed')) !== null, SELLS_AGAIN_MS);
+  return sold ? [] : [`nobody could buy for ${SELLS_AGAIN_MS / 1_000} s after the faults were over`];
 }
 
 /** A card was played when fewer of its calls are left than it had. */
