@@ -220,7 +220,10 @@ describe('killed while it begins a further payment of a failed order', () => {
       await world.hand(reference, 'fail', { notify: false });
       expect(await world.comesBack(reference)).toBe(303);
       const key = newId();
-      const [answer] = await Promise.all([world.checkout({ orderId }, key), world.diesAt(place)]);
+      const [answer] = await Promise.all([
+        world.checkout({ orderId }, key),
+        world.diesAt({ ...place, about: orderId }),
+      ]);
       expect(answer).toBeNull();
       const begun = await world.query('SELECT FROM payments WHERE order_id = $1', orderId);
       expect(begun).toHaveLength(isBegun ? 2 : 1);

@@ -94,7 +94,7 @@ describe('the connection breaks at the COMMIT of a further payment', () => {
     await world.hand(reference, 'fail', { notify: false });
     expect(await world.comesBack(reference)).toBe(303);
     const key = newId();
-    const [answer] = await Promise.all([world.checkout({ orderId }, key), cut('COMMIT', point)]);
+    const [answer] = await Promise.all([world.checkout({ orderId }, key), cut('COMMIT', point, orderId)]);
     expect(answer?.http).toBe(503);
     const begun = await world.query('SELECT FROM payments WHERE order_id = $1', orderId);
     expect(begun).toHaveLength(point === 'answered' ? 2 : 1);

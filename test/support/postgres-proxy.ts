@@ -48,12 +48,14 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
 /** One connection of a client and the one behind it. */
 type Line = { end(): void; ended: Promise<unknown> };
 
-/** A statement that has gone on and whose answer has not ended. */
-type Exchange = { statement: string; asked: Buffer; isUncommitted: boolean };
+/** A statement that has gone on and whose answer has not ended. `told`: what is looked through for what it is about. */
+type Exchange = { statement: string; told: Buffer; isUncommitted: boolean };
 
 function openLine(client: Socket, server: Socket, stops: Stops): Line {
   let isSilent = false;
   const exchanges: Exchange[] = [];
+  /** What the open transaction has asked: a COMMIT by itself is about nothing. */
+  let transaction: Buffer[] | null = null;
   const end = (): void => {
     client.destroy();
     server.destroy();
@@ -89,10 +91,15 @@ function openLine(client: Socket, server: Socket, stops: Stops): Line {
     const asked = Buffer.concat(batch.map(({ bytes }) => bytes));
     const statement = statementIn(batch);
     if (statement === null) return toServer(asked);
-    await stops.hold('asked', statement, asked, held);
+    if (statement === 'BEGIN') transaction = [];
+    transaction?.push(asked);
+    const isEnd = statement === 'COMMIT' || statement === 'ROLLBACK';
+    const told = isEnd && transaction !== null ? Buffer.concat(transaction) : asked;
+    if (isEnd) transaction = null;
+    await stops.hold('asked', statement, told, held);
     const isBatch = batch.at(-1)?.type === 'S';
     const isUncommitted = isBatch && stops.awaits('uncommitted', statement);
-    exchanges.push({ statement, asked, isUncommitted });
+    exchanges.push({ statement, told, isUncommitted });
     await toServer(isUncommitted ? Buffer.concat([asked.subarray(0, -SYNC.length), FLUSH]) : asked);
   }
 
@@ -104,11 +111,11 @@ function openLine(client: Socket, server: Socket, stops: Stops): Line {
         await toClient(bytes);
         continue;
       }
-      const { statement, asked } = exchange;
+      const { statement, told } = exchange;
       answer.push(bytes);
       // CommandComplete: it has run. After an error there is nothing to hold, and the server waits for the Sync.
       if (exchange.isUncommitted && (type === 'C' || type === 'E')) {
-        if (type === 'C') await stops.hold('uncommitted', statement, asked, held);
+        if (type === 'C') await stops.hold('uncommitted', statement, told, held);
         exchange.isUncommitted = false;
         await toServer(SYNC);
       }
@@ -116,13 +123,13 @@ function openLine(client: Socket, server: Socket, stops: Stops): Line {
       const isWhole = type === 'Z';
       if (isWhole) {
         exchanges.shift();
-        await stops.hold('answered', statement, Buffer.concat([asked, ...answer]), held);
+        await stops.hold('answered', statement, Buffer.concat([told, ...answer]), held);
       }
       if (!isWhole && stops.awaits('answered', statement)) continue;
       const all = Buffer.concat(answer);
       answer = [];
       await toClient(all);
-      if (isWhole) await stops.hold('heard', statement, Buffer.concat([asked, all]), held);
+      if (isWhole) await stops.hold('heard', statement, Buffer.concat([told, all]), held);
     }
   }
 

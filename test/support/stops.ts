@@ -12,7 +12,7 @@ export type Where = {
   /** How it begins: a statement's name, or its SQL where it has none; `POST /path` of a request. */
   what: string;
   point: Point;
-  /** Only one whose bytes, the answer's included once there is one, hold this. */
+  /** Only one whose bytes, the answer's included once there is one, hold this; a COMMIT's are those of its transaction. */
   about?: string;
 };
 
