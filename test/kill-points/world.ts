@@ -4,6 +4,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { startSandbox } from '../../local/sandbox/sandbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { checkInvariants } from '../support/invariants.ts';
+import { passTimeSql } from '../support/pass-time.ts';
 import { startPostgresProxy } from '../support/postgres-proxy.ts';
 import { freePort, newFolder } from '../support/process.ts';
 import { eventually, post, type CheckoutAnswer } from '../support/program.ts';
@@ -112,7 +113,7 @@ export async function createWorld(of?: TestDatabase): Promise<World> {
     return answer && { ...((await answer.json()) as Partial<CheckoutAnswer>), http: answer.status };
   };
   async function letTimePass(seconds: number): Promise<void> {
-    await query(LET_TIME_PASS, seconds);
+    await query(passTimeSql('all'), seconds);
     await ring();
   }
 
@@ -203,16 +204,6 @@ export async function createWorld(of?: TestDatabase): Promise<World> {
 export function aBasketOf(email: string): object {
   return { email, items: [{ sku: 'ankara-tote', quantity: 1 }] };
 }
-
-const LET_TIME_PASS = `
-  WITH gone AS (SELECT make_interval(secs => $1) AS by), p AS (
-    UPDATE payments SET created_at = created_at - by, next_check_at = next_check_at - by,
-      leased_until = leased_until - by, last_hinted_at = last_hinted_at - by FROM gone
-  ), r AS (
-    UPDATE releases SET next_check_at = next_check_at - by, leased_until = leased_until - by FROM gone
-      WHERE next_check_at IS NOT NULL
-  )
-  UPDATE idempotency_keys SET locked_until = locked_until - by FROM gone`;
 
 const LEAVE_ALONE = `UPDATE payments SET next_check_at = now() + interval '1 hour' WHERE reference = $1`;
 

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What a process of a test may be started from. Tools are not: they start others by the path of their sources. */
-const FOLDERS = ['src', 'local', 'prisma', 'test/support'];
+/** What a process of a test may be started from. Other tools start others by the path of their sources. */
+const FOLDERS = ['src', 'local', 'prisma', 'tools/probe', 'tools/scenarios', 'test/support'];
 // As with `default-extensions.ts`: whatever a shop has made of it.
 const CUSTOM = 'src/custom/index.ts';
 const DEFAULTS = `export { DEFAULTS as EXTENSIONS } from '../extensions.js'; export const areDefaults = true;`;

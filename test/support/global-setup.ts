@@ -1,5 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,6 +39,8 @@ export default async function setUp(): Promise<void> {
   // The whole run starts processes as `npm run` does.
   const compiled = IS_WHOLE ? null : await mkdtemp(join(tmpdir(), 'integrator-compiled-'));
   if (compiled !== null) {
+    // Any account may pass: some processes take on another one.
+    await chmod(compiled, 0o755);
     compileTo(compiled);
     process.env.TEST_COMPILED = compiled;
   }

@@ -58,11 +58,11 @@ export async function newFolder(): Promise<string> {
 
 /**
  * Runs a program as `npm run` does, with nothing of our own environment but the way to programs.
- * @param program `server`, `worker`, or a file from the root of the project
+ * @param program see {@link argumentsOf}
  */
 export function startProcess(program: string, { cwd, env = {}, args = [] }: ProcessOptions): RunningProcess {
   const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
-  const child = spawn(process.execPath, [...commandOf(program), ...args], {
+  const child = spawn(process.execPath, [...argumentsOf(program), ...args], {
     cwd,
     // The loader looks for the settings of the compiler in the working folder, and there are none.
     env: {
@@ -111,14 +111,23 @@ export function startProcess(program: string, { cwd, env = {}, args = [] }: Proc
   };
 }
 
-function commandOf(program: string): string[] {
+/** What node is given to run a program: `server`, `worker`, or a file from the root of the project. */
+export function argumentsOf(program: string): string[] {
   const isFile = program.includes('/');
   const [file, more] = isFile ? [program, []] : ['local/start.ts', [program]];
   const { TEST_COMPILED } = process.env;
-  // Tools start others by the path of their sources.
-  if (TEST_COMPILED !== undefined && !file.startsWith('tools/'))
-    return [join(TEST_COMPILED, file.replace(/tsx?$/, 'js')), ...more];
-  return ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, join(ROOT, file), ...more];
+  return TEST_COMPILED === undefined
+    ? ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, join(ROOT, file), ...more]
+    : [join(TEST_COMPILED, file.replace(/tsx?$/, 'js')), ...more];
+}
+
+/** What node is given, and where, to run a piece of code whose imports begin at the root of the project: `'./src/…'`. */
+export function argumentsOfCode(code: string): { args: string[]; cwd: string } {
+  const { TEST_COMPILED } = process.env;
+  const args = ['--input-type=module', '--eval'];
+  return TEST_COMPILED === undefined
+    ? { args: ['--import', LOADER, ...args, code], cwd: ROOT }
+    : { args: [...args, code.replace(/(from '\.\/[^']*\.)tsx?'/g, "$1js'")], cwd: TEST_COMPILED };
 }
 
 /** Runs a process to its end. */

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { checkInvariants } from './invariants.ts';
 import { startLine, type Line } from './line.ts';
+import { passTimeSql } from './pass-time.ts';
 import { keepLines } from './lines.ts';
 import { aBasket, post, startProgram, type TestProgram, type TestProgramOptions } from './program.ts';
 import { startReleaseReceiver } from './release-receiver.ts';
@@ -82,12 +83,7 @@ export async function startStage(options: TestProgramOptions = {}): Promise<Stag
       return answer.status;
     },
     later: async ({ orderId }, seconds) => {
-      await database.query(
-        `UPDATE payments SET created_at = created_at - i, next_check_at = next_check_at - i,
-           leased_until = leased_until - i, last_hinted_at = last_hinted_at - i
-         FROM make_interval(secs => $2) AS i WHERE order_id = $1`,
-        [orderId, seconds],
-      );
+      await database.query(passTimeSql('order'), [seconds, orderId]);
       await duePayments.pass();
     },
     endOf: async ({ orderId }) => {

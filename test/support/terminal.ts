@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { onCleanUp } from './process.ts';
+import { fileURLToPath } from 'node:url';
+import { argumentsOf, onCleanUp } from './process.ts';
 
 /** A process before which somebody sits. */
 export type Terminal = {
@@ -19,7 +18,6 @@ export type Terminal = {
 export const [ENTER, CTRL_C, CTRL_D] = ['\n', '\x03', '\x04'];
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const PATIENCE_MS = 120_000;
 
 /**
@@ -27,7 +25,7 @@ const PATIENCE_MS = 120_000;
  * system is without, and to every BSD.
  */
 export function openTerminal(file: string, options: { cwd: string; args: readonly string[] }): Terminal {
-  const command = [process.execPath, '--import', LOADER, join(ROOT, file), ...options.args];
+  const command = [process.execPath, ...argumentsOf(file), ...options.args];
   const args =
     process.platform === 'linux'
       ? ['-q', '-e', '-c', `exec ${command.map(quoted).join(' ')}`, '/dev/null']

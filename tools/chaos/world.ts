@@ -3,6 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
+import { passTimeSql } from '../../test/support/pass-time.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../../test/support/release-receiver.ts';
 import { ask } from './ask.ts';
 import { freePort } from '../../test/support/ports.ts';
@@ -112,7 +113,7 @@ export async function createWorld(postgres: ChaosPostgres, plan: Plan, tree: Tre
     ...handsOn(front.url, service.url),
     query,
     letTimePass: async (seconds) => {
-      await query(LET_TIME_PASS, seconds);
+      await query(passTimeSql('all'), seconds);
       await query(`SELECT pg_notify('due', '')`);
     },
     close,
@@ -156,13 +157,3 @@ function handsOn(shopUrl: string, serviceUrl: string): Pick<World, 'call' | 'web
     },
   };
 }
-
-const LET_TIME_PASS = `
-  WITH gone AS (SELECT make_interval(secs => $1) AS by), p AS (
-    UPDATE payments SET created_at = created_at - by, next_check_at = next_check_at - by,
-      leased_until = leased_until - by, last_hinted_at = last_hinted_at - by FROM gone
-  ), r AS (
-    UPDATE releases SET next_check_at = next_check_at - by, leased_until = leased_until - by FROM gone
-      WHERE next_check_at IS NOT NULL
-  )
-  UPDATE idempotency_keys SET locked_until = locked_until - by FROM gone`;

@@ -12,6 +12,7 @@ import {
 } from '../../../local/postgres/data-folder.ts';
 import { systemIdentity } from '../../../local/postgres/process-identity.ts';
 import { IS_WHOLE } from '../../support/extent.ts';
+import { argumentsOfCode } from '../../support/process.ts';
 
 const SLOW = 300_000;
 /** Root may write everywhere, so it tries as somebody else; an ordinary user tries as itself. */
@@ -35,9 +36,8 @@ function elsewhere(code: string, account?: { uid: number; gid: number }): ChildP
   // The account is taken on after loading: it may not be able to enter the folder of root's checkout.
   const become = account ? `process.setgid(${account.gid}); process.setuid(${account.uid});` : '';
   const script = `import { claimDataFolder } from './local/postgres/data-folder.ts';\nimport * as fs from 'node:fs';\n${become}\n${code}`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const { args, cwd } = argumentsOfCode(script);
+  const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
   cleanups.push(() => child.kill('SIGKILL'));
   return child;
 }

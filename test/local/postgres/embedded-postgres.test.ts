@@ -17,6 +17,7 @@ import {
 import { createLogger } from '../../../src/platform/logger.ts';
 import { findPostgresBinaries } from '../../../local/postgres/binaries.ts';
 import { isRunning, processArguments } from '../../../local/postgres/process-identity.ts';
+import { argumentsOfCode } from '../../support/process.ts';
 
 const SLOW = 300_000;
 const logger = createLogger('silent');
@@ -98,10 +99,8 @@ function startElsewhere(dataDir: string, then = '', account?: { uid: number; gid
     }).catch((error) => { console.log('refused ' + error.message); process.exit(1); });
     console.log('url ' + database.url);
     ${then}`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true,
-  });
+  const { args, cwd } = argumentsOfCode(code);
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   cleanups.push(() => child.kill('SIGKILL'));
   let words = '';
   child.stdout.on('data', (chunk: Buffer) => (words += chunk.toString()));

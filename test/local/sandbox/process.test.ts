@@ -8,6 +8,7 @@ import { PortTakenError } from '../../../src/platform/http-server.ts';
 import { SANDBOX_TEST_KEY } from '../../../local/sandbox/keys.ts';
 import type { Sandbox } from '../../../local/sandbox/sandbox.ts';
 import { someOf } from '../../support/extent.ts';
+import { argumentsOf } from '../../support/process.ts';
 import { cleanUp, initialize, newFolder, onCleanUp, receiver, start, until, verified } from './support.ts';
 
 afterEach(cleanUp);
@@ -16,13 +17,9 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** Runs what `npm run sandbox` runs. */
 function run(...flags: string[]): Child {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'local/sandbox/main.ts', '--port', '0', ...flags],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [...argumentsOf('local/sandbox/main.ts'), '--port', '0', ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   onCleanUp(() => Promise.resolve(child.kill('SIGKILL')));
   return child;
 }

@@ -14,6 +14,7 @@ import {
   MigrationError,
 } from '../../../src/platform/database/migrations.ts';
 
+import { argumentsOfCode } from '../../support/process.ts';
 import { eventually } from '../../support/program.ts';
 
 const SLOW = 300_000;
@@ -254,12 +255,11 @@ test(
     await holder.connect();
     await holder.query('BEGIN; LOCK TABLE drawers');
     const script = `
-    import { applyMigrations } from ${JSON.stringify(new URL('../../../src/platform/database/migrations.ts', import.meta.url).href)};
-    import { createLogger } from ${JSON.stringify(new URL('../../../src/platform/logger.ts', import.meta.url).href)};
+    import { applyMigrations } from './src/platform/database/migrations.ts';
+    import { createLogger } from './src/platform/logger.ts';
     await applyMigrations({ ...${JSON.stringify({ url, dir })}, logger: createLogger('silent') });`;
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
-      stdio: 'ignore',
-    });
+    const { args, cwd } = argumentsOfCode(script);
+    const child = spawn(process.execPath, args, { cwd, stdio: 'ignore' });
     const ended = new Promise((resolve) => child.once('exit', resolve));
     await eventually(async () => {
       const [row] = await query(`SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted`);
