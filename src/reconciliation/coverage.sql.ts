@@ -24,7 +24,7 @@ export async function findMissing(
   return row ?? null;
 }
 
-/** What the list holds of ours: when the first and the last of it were written, and in which order it stands. */
+/** Our payments in the list: when the first and the last of them were written, and the order of the list. */
 export type ListRange = {
   rows: bigint;
   oldest: Date | null;
@@ -32,7 +32,10 @@ export type ListRange = {
   order: 'newest first' | 'oldest first' | 'none';
 };
 
-/** Of ten neighbours, nine stand in the list's order: what is paid late stands elsewhere. Fewer than four tell nothing. */
+/**
+ * A list counts as ordered when nine of ten neighbours are in order, because late payments are out of
+ * place. Fewer than four pairs prove nothing.
+ */
 const ORDER = `CASE WHEN greatest(up, down) < 4 THEN 'none' WHEN down * 9 <= up THEN 'oldest first'
   WHEN up * 9 <= down THEN 'newest first' ELSE 'none' END`;
 
@@ -52,7 +55,10 @@ export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange>
   return row ?? { rows: 0n, oldest: null, newest: null, order: 'none' };
 }
 
-/** When those of the anchors that the list lacks were written; null when it has all of them, null times when none is ours. */
+/**
+ * When the anchors that the list lacks were written; null when it has all of them, null times when
+ * none of them is ours.
+ */
 export async function lostAnchors(
   db: Queryable,
   mode: Mode,

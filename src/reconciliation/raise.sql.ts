@@ -4,21 +4,24 @@ import type { Mode } from '../platform/mode.ts';
 import type { SeenFinding } from '../cases/findings-list.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
 
-/** What contradicts itself may be on its way: replicas that lag, a list that is written later than a payment. */
+/**
+ * A contradiction may resolve itself within this time: replicas lag, and a list is written
+ * later than a payment.
+ */
 const GRACE = '1 hour';
 
 const SAME_MONEY = `(f.expected, f.actual, f.currency)
   IS NOT DISTINCT FROM (c.expected, c.actual, coalesce(c.actual_currency, c.expected_currency))`;
 
-// A person has looked at exactly this disagreement and closed it: it is not raised again. Other money or another class
-// is another disagreement, and so is one that had gone away and came back.
+// An operator has examined exactly this disagreement and closed it, so it is not raised again. Other
+// money or another class is another disagreement, and so is one that had disappeared and came back.
 const NOT_RESOLVED = `NOT EXISTS (
   SELECT FROM findings f WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference
     AND f.closed_at IS NOT NULL AND f.closed_by <> 'reconciliation' AND f.gone_at IS NULL AND ${SAME_MONEY})`;
 
 /**
- * Raises what this run sees: an open finding is seen again, and one that was closed starts a new row that points at the
- * old one, which stays as it was. What came back gets no second grace.
+ * Raises what this run sees. An open finding is marked as seen again. A closed one stays as it was, and
+ * a new row points at it. A finding that came back gets no second grace period.
  */
 export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
   await db.query(
@@ -42,7 +45,7 @@ export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Pr
   );
 }
 
-/** How far a complete run has looked: at everything or at a window, and whether at the service's balances. */
+/** What a complete run covered: everything or a window, and whether also the service's balances. */
 export type Sight = { sawAll: boolean; sawCash: boolean };
 
 const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE
@@ -51,8 +54,9 @@ const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE
   OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference) END`;
 
 /**
- * Closes what a complete run no longer sees, and notes of what a person resolved that it is gone. A run over a window
- * has not looked at the rest: it closes only what it put into another class.
+ * Closes findings that a complete run no longer sees, and records when those that an operator resolved
+ * have disappeared. A run over a window has not read the rest, so there it closes only findings whose
+ * payment now has another class.
  */
 export async function closeUnseen(
   db: Queryable,
@@ -75,10 +79,10 @@ export async function closeUnseen(
 
 const SEEN = `classified c LEFT JOIN findings f
   ON f.mode = $1 AND f.class = c.class AND f.reference = c.reference AND f.closed_at IS NULL`;
-// A dry run stores nothing: what it sees for the first time is raised, or has its grace before it.
+// A dry run stores nothing: what it sees for the first time counts as raised, or is in its grace period.
 const IS_RAISED = `CASE WHEN f.id IS NULL THEN c.class <> ALL($3) ELSE f.raised_at IS NOT NULL END`;
 
-/** What this run sees and nobody has resolved, oldest first. */
+/** Findings that this run sees and that no operator has resolved, oldest first. */
 export async function findingsOfRun(db: Queryable, mode: Mode, limit: number): Promise<SeenFinding[]> {
   return db.query(
     `SELECT f.id, c.class, c.reference, c.order_id AS "orderId", c.expected, c.expected_currency AS "expectedCurrency",
@@ -89,7 +93,7 @@ export async function findingsOfRun(db: Queryable, mode: Mode, limit: number): P
   );
 }
 
-/** What this run sees of each class, and whether it is raised or has its grace before it. */
+/** How many findings of each class this run sees, and whether they are raised or in their grace period. */
 export type FindingCount = { class: ReconciliationClass; isRaised: boolean; count: bigint };
 
 export async function countFindings(db: Queryable, mode: Mode): Promise<FindingCount[]> {
@@ -101,7 +105,7 @@ export async function countFindings(db: Queryable, mode: Mode): Promise<FindingC
   );
 }
 
-/** What became a finding by this run. Call it in the transaction that raised them. */
+/** The findings that this run raised. Call it in the transaction that raised them. */
 export async function newlyRaised(
   db: Queryable,
   mode: Mode,

@@ -7,12 +7,11 @@ import { FINDING_CLASSES, type ReconciliationClass } from '../../cases/classes.t
 import { MONEY } from '../import/staging.sql.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
-// The answer of this run's question, also where it was kept only once because it is the one of before.
+// The answer to this run's own question. It has no row of its own when it equals the answer before it.
 const ANSWERED = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
 
-// The facts that the rules speak of. $1 started at, $2 is cut, $4 the mode, $5 and $6 as in a
-// coverage. What costs a look into another table is looked at only
-// where a rule may need it.
+// The facts that the rules use. $1 is the start of the run, $2 whether the list is cut, $4 the mode, $5
+// and $6 as in a coverage. Lookups in other tables are made only where a rule may need them.
 const COMPARED = `
   SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
     NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
@@ -63,13 +62,14 @@ const COMPARED = `
     ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1
   ) dispute ON true`;
 
-// What each source says, for whoever looks at the finding when the list may say something else.
+// What each source says. An operator reads it later, when the list may already say something else.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
   'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told, 'payment', here, 'releasedAt', released_at))`;
 
 /**
- * Puts every row that differs into its one class: table `classified`, made anew. Call it inside a snapshot. `OFFSET 0`
- * keeps the planner from writing the rules out wherever the class is spoken of.
+ * Gives every row that differs exactly one class: creates table `classified` anew. Call it
+ * inside a snapshot. `OFFSET 0` keeps the planner from copying the rules into every
+ * expression that uses the class.
  */
 export async function classify(
   db: Queryable,
@@ -97,7 +97,7 @@ export type ClassTotal = {
   sum: string;
 };
 
-/** How many rows each class has, and what it holds there beyond what is settled here. */
+/** How many rows each class has, and how much more money it holds there than is settled here. */
 export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
   return db.query<ClassTotal>(
     `SELECT class, currency, sum(row)::bigint AS rows, coalesce(sum(amount), 0)::text AS sum FROM (
@@ -109,12 +109,16 @@ export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
   );
 }
 
-/** Payments older than the list of which a run asks, to see that the list and not the money is gone: any, each time. */
+/**
+ * How many payments older than the list each run verifies, chosen at random, to check that only the list
+ * lacks them and the money is still there.
+ */
 const SAMPLE = 20;
 
 /**
- * Payments to ask about, those that look paid there and open here first; how many there are in all.
- * @param isSampling whether some of those that are older than the list are asked about, too
+ * Payments to ask the service about: first those that look paid there and are open here; how many there
+ * are in all.
+ * @param isSampling whether to include some of those that are older than the list
  */
 export async function paymentsToVerify(
   db: Queryable,
@@ -136,7 +140,10 @@ export async function paymentsToVerify(
   return { references: rows.map(({ reference }) => reference), waiting };
 }
 
-/** Remembers for a day what verify confirmed of payments that the list lacks, so that the next runs need not ask again. */
+/**
+ * Remembers for a day what verify confirmed of payments that the list lacks, so that the next
+ * runs need not ask again.
+ */
 export async function noteConfirmed(db: Queryable, mode: Mode): Promise<void> {
   await db.query(
     `DELETE FROM confirmed_payments WHERE mode = $1 AND confirmed_at < now() - interval '1 day'`,
