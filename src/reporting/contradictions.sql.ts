@@ -1,8 +1,9 @@
 import { REDACTED } from '../gateway/http/redact-key.ts';
 
 /**
- * Each gives one row per contradiction of the orders $1: `id` of the order and `what`. The chain shows an entry that was
- * changed and one that is missing before another; whatever the last entries said shows in the rows that they speak of.
+ * Each query returns one row per contradiction in the orders $1: `id` of the order and `what`. The hash
+ * chain shows an entry that was changed, or one that is missing before another. If the last entries are
+ * missing, the rows that they described contradict the journal.
  */
 export const CONTRADICTIONS: readonly string[] = [
   `SELECT order_id AS id, 'journal entry ' || seq || CASE WHEN seq <> position THEN ' comes after one that is missing'
@@ -13,14 +14,15 @@ export const CONTRADICTIONS: readonly string[] = [
      FROM journal j WHERE j.order_id = ANY($1) WINDOW chain AS (PARTITION BY j.order_id ORDER BY j.seq)) entries
    WHERE hash <> expected OR previous_hash <> before OR seq <> position ORDER BY order_id, seq`,
 
-  // Entries of versions that kept no hash of the evidence still name its outcome.
+  // Entries of older versions have no hash of the evidence, but they name its outcome.
   `SELECT j.order_id AS id, 'verification ' || (j.detail ->> 'verification') || CASE WHEN v.id IS NULL THEN ' is gone' ELSE ' was changed' END
      || ', says journal entry ' || j.seq AS what
    FROM journal j LEFT JOIN verifications v ON v.id = (j.detail ->> 'verification')::bigint AND v.order_id = j.order_id
    WHERE j.order_id = ANY($1) AND j.detail ? 'verification' AND (v.id IS NULL OR v.reference <> j.reference
      OR v.outcome <> j.detail ->> 'outcome' OR coalesce(evidence_hash(v) <> j.detail ->> 'evidence', false))
    ORDER BY j.seq`,
-  // Without our key, if the service had put it there, a body is not what came, and its digest is.
+  // If the service quoted our key, it was removed from the stored body; the digest is
+  // that of the original.
   `SELECT p.order_id AS id, 'verification ' || v.id || ' keeps a body that is not the one it was made from' AS what
    FROM payments p JOIN verifications v ON v.reference = p.reference WHERE p.order_id = ANY($1) AND v.body IS NOT NULL
      AND sha256(v.body) <> v.body_sha256 AND position('${REDACTED}'::bytea IN v.body) = 0 ORDER BY v.id`,
@@ -35,7 +37,7 @@ export const CONTRADICTIONS: readonly string[] = [
    FROM releases r JOIN orders o ON o.id = r.order_id LEFT JOIN verifications v ON v.id = r.verification_id
    WHERE r.order_id = ANY($1) AND ((r.amount, r.currency, r.mode) IS DISTINCT FROM (o.amount, o.currency, o.mode)
      OR (v.outcome, v.reference, v.amount, v.currency, v.mode) IS DISTINCT FROM ('paid', r.reference, r.amount, r.currency, r.mode))`,
-  // What became of a delivery has an entry each time; how it began stands in the entry that released.
+  // Each result of a delivery has an entry; its initial state is in the entry that released.
   `SELECT r.order_id AS id, 'release ' || r.id || ' is ' || r.delivery || ', and the journal does not say so' AS what
    FROM releases r LEFT JOIN LATERAL (
      SELECT event, detail FROM journal j WHERE j.order_id = r.order_id AND (j.event LIKE 'release-%' OR j.event = 'order-paid')
@@ -47,7 +49,7 @@ export const CONTRADICTIONS: readonly string[] = [
   `SELECT o.id, 'the order is ' || o.status || ', and the journal does not say so' AS what FROM orders o
    WHERE o.id = ANY($1) AND (o.status = 'paid') <> EXISTS (
      SELECT FROM journal j WHERE j.order_id = o.id AND j.event = 'order-paid')`,
-  // A payment that was put back to be sent later is sent without an entry; the end of that has one.
+  // A payment that was put back to be sent later is sent without an entry; the result has one.
   `SELECT p.order_id AS id, 'payment ' || p.reference || ' is ' || p.status || ', and the journal says ' || coalesce(told.status, 'nothing') AS what
    FROM payments p LEFT JOIN LATERAL (
      SELECT CASE WHEN event IN ('order-placed', 'payment-added') THEN 'sending' WHEN event = 'order-paid' THEN 'paid'
@@ -57,7 +59,7 @@ export const CONTRADICTIONS: readonly string[] = [
    WHERE p.order_id = ANY($1) AND p.status IS DISTINCT FROM told.status AND NOT (told.status = 'created' AND p.status = 'sending')
    ORDER BY p.created_at`,
 
-  // Digests of rows. An entry of an older version has none: it is older than this check, and no contradiction.
+  // Digests of rows. An entry of an older version has none, which is no contradiction.
   `SELECT o.id, CASE WHEN o.amount <> coalesce(l.total, 0) THEN 'the order costs other than its lines'
      ELSE 'the order, or one of its lines, is not the one that was placed' END AS what
    FROM orders o LEFT JOIN journal j ON j.order_id = o.id AND j.event = 'order-placed' CROSS JOIN LATERAL (
@@ -76,7 +78,8 @@ export const CONTRADICTIONS: readonly string[] = [
   `SELECT p.order_id AS id, 'payment ' || p.reference || ' is of other money than its order' AS what
    FROM payments p JOIN orders o ON o.id = p.order_id
    WHERE o.id = ANY($1) AND (p.mode, p.amount, p.currency) IS DISTINCT FROM (o.mode, o.amount, o.currency)`,
-  // An order that was placed with digests has an entry for each address, too; that one is missing is told above.
+  // An order that was placed with digests also has an entry for each address; a missing
+  // entry is found above.
   `SELECT p.order_id AS id, 'payment ' || p.reference || ' has another checkout address than it was opened with' AS what
    FROM payments p JOIN journal placed ON placed.order_id = p.order_id AND placed.event = 'order-placed' LEFT JOIN LATERAL (
      SELECT detail ->> 'checkout' AS checkout FROM journal j WHERE j.order_id = p.order_id AND j.reference = p.reference
@@ -85,7 +88,7 @@ export const CONTRADICTIONS: readonly string[] = [
        AND (SELECT count(*) = max(seq) FROM journal whole WHERE whole.order_id = p.order_id)
      ELSE told.checkout IS NOT NULL AND text_hash(p.checkout_url) IS DISTINCT FROM told.checkout END`,
 
-  // Each entry that puts money into suspense names what the item is from then on, until it is closed.
+  // Each entry that puts money into suspense describes the item from then on, until it is closed.
   `SELECT s.order_id AS id, 'suspense item ' || s.id || ' is of ' || s.amount || ' ' || s.currency || ' (' || s.class
      || '), and the journal says ' || coalesce(told.money || ' (' || told.class || ')', 'nothing') AS what
    FROM suspense_items s LEFT JOIN LATERAL (
@@ -114,6 +117,6 @@ export const CONTRADICTIONS: readonly string[] = [
    WHERE o.id = ANY($1) AND NOT EXISTS (SELECT FROM journal j WHERE j.order_id = o.id)`,
 ];
 
-/** Of the orders $1, those whose entries of the beginning carry no digests: an older version placed them. */
+/** Those of the orders $1 whose first entry has no digests: an older version placed them. */
 export const OLDER = `SELECT j.order_id AS id FROM journal j
   WHERE j.order_id = ANY($1) AND j.event = 'order-placed' AND NOT j.detail ? 'order'`;

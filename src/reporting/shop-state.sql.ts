@@ -3,7 +3,7 @@ import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Verdict } from '../cases/classes.ts';
 
-/** What waits for money, in one currency. */
+/** Payments that wait for money, in one currency. */
 export type OpenMoney = {
   currency: string;
   payments: number;
@@ -11,10 +11,13 @@ export type OpenMoney = {
   amount: bigint;
 };
 
-/** More than this are not counted to the end: then the numbers are "at least". */
+/** Counting stops here: then the numbers are "at least". */
 export const MAX_COUNTED = 20_000;
 
-/** Payments that the clock still looks after and that are not settled, by currency. Reads the queue, not the orders. */
+/**
+ * Payments that are still checked by schedule and are not settled, by currency. Reads the
+ * queue, not the orders.
+ */
 export async function openMoney(db: Queryable, mode: Mode): Promise<OpenMoney[]> {
   const rows = await db.query<Omit<OpenMoney, 'amount'> & { amount: string }>(
     `SELECT currency, count(*)::int AS payments, sum(amount)::text AS amount
@@ -29,12 +32,12 @@ export async function openMoney(db: Queryable, mode: Mode): Promise<OpenMoney[]>
 /** Open work of one class, of one age. */
 export type OpenWork = { class: string; age: string; currency: string | null; count: number; amount: bigint };
 
-// In the words of the lists, which filter by them.
+// The same age ranges as in the lists, which filter by them.
 const age = (column: string): string =>
   `CASE WHEN ${column} > now() - interval '1 day' THEN '<1d' WHEN ${column} > now() - interval '7 days' THEN '1-7d'
     WHEN ${column} > now() - interval '30 days' THEN '7-30d' ELSE '>30d' END`;
 
-/** @param isRaisedOnly without those that may still agree by themselves, as the work list shows them */
+/** @param isRaisedOnly leaves out those that may still resolve themselves, as the work list does */
 export function openFindingCounts(
   db: Queryable,
   mode: Mode,
@@ -68,16 +71,17 @@ export async function lastRun(db: Queryable, mode: Mode): Promise<LastRun | null
   return row ?? null;
 }
 
-/** How long the service has called us about nothing, and how many orders were paid meanwhile. */
+/** How long the service has sent no webhook, and how many orders were paid meanwhile. */
 export type WebhookSilence = {
-  /** Null: it has never called. */
+  /** Null: it has never sent one. */
   lastAt: Date | null;
   silentSec: number | null;
   /** Counted up to a hundred. */
   paidMeanwhile: number;
 };
 
-// Repetitions move the time of an old row, but none of long ago: the newest rows tell.
+// A repeated webhook updates the time of an older row, but never of a very old one:
+// the newest rows suffice.
 export async function webhookSilence(db: Queryable, mode: Mode): Promise<WebhookSilence> {
   const [row] = await db.query<WebhookSilence>(
     `WITH last AS (

@@ -1,7 +1,7 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 
-/** The order that an order id, a payment reference or, after those, a shop's own (external) id names. */
+/** The order with this order id or payment reference or, if there is none, this external id of the shop. */
 export async function orderIdOf(db: Queryable, name: string): Promise<OrderId | null> {
   const [row] = await db.query<{ id: OrderId }>(
     `SELECT id FROM (
@@ -14,7 +14,7 @@ export async function orderIdOf(db: Queryable, name: string): Promise<OrderId | 
   return row?.id ?? null;
 }
 
-/** Where a payment stands now, and how often anybody has looked. */
+/** The current state of a payment, and how often it was checked. */
 export type PaymentStanding = {
   reference: Reference;
   status: string;
@@ -32,7 +32,7 @@ export function paymentsOf(db: Queryable, orderId: OrderId): Promise<PaymentStan
   );
 }
 
-/** One thing that happened to an order, from whichever table remembers it. */
+/** One thing that happened to an order, from any of the tables that record it. */
 export type StoryEvent = {
   at: Date;
   source: 'journal' | 'key' | 'verification' | 'webhook' | 'suspense' | 'release' | 'finding';
@@ -41,7 +41,7 @@ export type StoryEvent = {
   detail: string;
 };
 
-// One branch per table that remembers. Amounts are in minor units, as the rows have them.
+// One branch per table that records events. Amounts are in minor units, as in the rows.
 const STORY = `
   SELECT at, 3 AS rank, seq, 'journal' AS source, event AS what, reference,
     concat_ws(' ', '#' || seq, 'by ' || cause, nullif(detail::text, '{}')) AS detail
