@@ -10,7 +10,7 @@ export type RunRow = {
   finishedAt: Date | null;
   /** Null: it is under way. */
   verdict: Verdict | null;
-  /** Open findings it left; null where it wrote no report. */
+  /** The number of open findings after it; null where it wrote no report. */
   findings: number | null;
 };
 
