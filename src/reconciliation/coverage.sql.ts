@@ -46,7 +46,8 @@ export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange>
        SELECT p.created_at, lag(p.created_at) OVER (ORDER BY h.seq) AS before
        FROM history_rows h JOIN payments p ON p.mode = $1 AND p.reference = h.reference
      ), counted AS (
-       SELECT min(created_at) AS oldest, max(created_at) AS newest, count(*) FILTER (WHERE created_at > before) AS up,
+       SELECT min(created_at) AS oldest, max(created_at) AS newest,
+         count(*) FILTER (WHERE created_at > before) AS up,
          count(*) FILTER (WHERE created_at < before) AS down FROM ours
      )
      SELECT oldest, newest, ${ORDER} AS "order", (SELECT count(*) FROM history_rows) AS rows FROM counted`,
@@ -66,7 +67,8 @@ export async function lostAnchors(
 ): Promise<{ oldest: Date | null; newest: Date | null } | null> {
   const [row] = await db.query<{ oldest: Date | null; newest: Date | null }>(
     `SELECT min(p.created_at) AS oldest, max(p.created_at) AS newest
-     FROM unnest($2::text[]) anchor (reference) LEFT JOIN payments p ON p.mode = $1 AND p.reference = anchor.reference
+     FROM unnest($2::text[]) anchor (reference)
+     LEFT JOIN payments p ON p.mode = $1 AND p.reference = anchor.reference
      WHERE NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = anchor.reference)
      HAVING count(*) > 0`,
     [mode, references],

@@ -28,7 +28,8 @@ export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Pr
     `INSERT INTO findings (mode, class, reference, order_id, currency, expected, actual, evidence,
        first_run_id, last_run_id, reopens, raised_at)
      SELECT DISTINCT ON (c.class, c.reference)
-       $1, c.class, c.reference, c.order_id, coalesce(c.actual_currency, c.expected_currency), c.expected, c.actual, c.evidence,
+       $1, c.class, c.reference, c.order_id,
+       coalesce(c.actual_currency, c.expected_currency), c.expected, c.actual, c.evidence,
        $2, $2, before.id,
        CASE WHEN c.class <> ALL($4) OR before.first_seen_at <= now() - interval '${GRACE}' THEN now() END
      FROM classified c LEFT JOIN LATERAL (
@@ -38,7 +39,8 @@ export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Pr
      WHERE c.class = ANY($3) AND ${NOT_RESOLVED}
      ON CONFLICT (mode, class, reference) WHERE closed_at IS NULL DO UPDATE
      SET last_run_id = excluded.last_run_id, last_seen_at = now(), order_id = excluded.order_id,
-       currency = excluded.currency, expected = excluded.expected, actual = excluded.actual, evidence = excluded.evidence,
+       currency = excluded.currency, expected = excluded.expected, actual = excluded.actual,
+       evidence = excluded.evidence,
        raised_at = coalesce(findings.raised_at,
          CASE WHEN findings.first_seen_at <= now() - interval '${GRACE}' THEN now() END)`,
     [mode, runId, FINDING_CLASSES, GRACED_CLASSES],
@@ -71,8 +73,10 @@ export async function closeUnseen(
   );
   await db.query(
     `UPDATE findings f SET gone_at = now()
-     WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation' AND gone_at IS NULL AND ${IS_IN_SIGHT}
-       AND NOT EXISTS (SELECT FROM classified c WHERE c.class = f.class AND c.reference = f.reference AND ${SAME_MONEY})`,
+     WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation'
+       AND gone_at IS NULL AND ${IS_IN_SIGHT}
+       AND NOT EXISTS (SELECT FROM classified c WHERE c.class = f.class
+         AND c.reference = f.reference AND ${SAME_MONEY})`,
     [mode, runId, sawAll, sawCash],
   );
 }
@@ -85,7 +89,8 @@ const IS_RAISED = `CASE WHEN f.id IS NULL THEN c.class <> ALL($3) ELSE f.raised_
 /** Findings that this run sees and that no operator has resolved, oldest first. */
 export async function findingsOfRun(db: Queryable, mode: Mode, limit: number): Promise<SeenFinding[]> {
   return db.query(
-    `SELECT f.id, c.class, c.reference, c.order_id AS "orderId", c.expected, c.expected_currency AS "expectedCurrency",
+    `SELECT f.id, c.class, c.reference, c.order_id AS "orderId",
+       c.expected, c.expected_currency AS "expectedCurrency",
        c.actual, c.actual_currency AS "actualCurrency", f.first_seen_at AS "firstSeenAt"
      FROM ${SEEN} WHERE c.class = ANY($2) AND ${IS_RAISED} AND ${NOT_RESOLVED}
      ORDER BY f.first_seen_at NULLS LAST, c.class, c.reference LIMIT $4`,

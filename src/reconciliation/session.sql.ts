@@ -38,7 +38,8 @@ export async function openSession(database: Database, mode: Mode): Promise<Sessi
     // longer than it saves. Statistics: a small sample shows well enough that a table is large.
     // Connection check: a backend whose process was killed must not keep the lock.
     await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET work_mem = '64MB';
-      SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 10; SET client_connection_check_interval = '1s'`);
+      SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 10;
+      SET client_connection_check_interval = '1s'`);
     const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS "isOurs"', [
       LOCK_KEY,
       MODE_KEYS[mode],

@@ -45,7 +45,8 @@ const FINGERPRINT = 'hashtextextended(reference, amount # $5)';
 const ROWS = `
   SELECT CASE WHEN ${CLAIMS_PAID_THERE} THEN ${scale('history')} + ${BUCKET}
       WHEN is_named THEN ${scale('other history')} ELSE ${scale('nameless')} END AS scale, currency,
-    CASE WHEN status IN (${MONEY}) AND NOT is_money_assumed THEN amount END AS amount, ${FINGERPRINT} AS fingerprint,
+    CASE WHEN status IN (${MONEY}) AND NOT is_money_assumed THEN amount END AS amount,
+    ${FINGERPRINT} AS fingerprint,
     NULL::interval AS age, reference = ANY($6::text[]) AS is_anchor,
     CASE WHEN status = 'paid' THEN hashtextextended(reference, coalesce(amount, -1))
       ELSE hashtextextended(reference || status, coalesce(amount, -1)) END AS digest
@@ -68,7 +69,8 @@ export async function tallySides(db: Queryable, scope: Scope, anchors: readonly 
   await db.query('DROP TABLE IF EXISTS tallies');
   await db.query(
     `CREATE TEMPORARY TABLE tallies AS
-     SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}] AS side, scale % ${BUCKETS} AS bucket, currency,
+     SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}] AS side,
+       scale % ${BUCKETS} AS bucket, currency,
        rows, sum, fingerprint, age, anchors, digest
      FROM (
        SELECT scale, currency, count(*) AS rows, sum(amount) AS sum, bit_xor(fingerprint) AS fingerprint,
@@ -89,7 +91,8 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ bucket: number }>(
     `SELECT DISTINCT bucket::integer FROM tallies WHERE side IN ('history', 'payments', 'releases')
      GROUP BY bucket, currency
-     HAVING count(*) < 3 OR min(rows) < max(rows) OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)
+     HAVING count(*) < 3 OR min(rows) < max(rows)
+       OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)
        OR sum(CASE side WHEN 'releases' THEN age WHEN 'payments' THEN -age END) > interval '${HORIZON_SEC} s'`,
   );
   return rows.map(({ bucket }) => bucket);
@@ -106,7 +109,8 @@ export async function tallyOfList(db: Queryable): Promise<ListTally> {
   const [row] = await db.query<ListTally>(
     `SELECT coalesce(sum(rows) FILTER (WHERE side <> 'nameless'), 0)::bigint AS length,
        coalesce(sum(anchors), 0)::bigint AS anchors,
-       coalesce(sum(rows), 0) || ':' || coalesce(sum(sum), 0) || ':' || coalesce(to_hex(bit_xor(digest)), '0') AS digest
+       coalesce(sum(rows), 0) || ':' || coalesce(sum(sum), 0)
+         || ':' || coalesce(to_hex(bit_xor(digest)), '0') AS digest
      FROM tallies WHERE side IN ('history', 'other history', 'nameless')`,
   );
   return row ?? { length: 0n, anchors: 0n, digest: '' };

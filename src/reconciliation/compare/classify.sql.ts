@@ -13,7 +13,8 @@ const ANSWERED = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(aske
 // The facts that the rules use. $1 is the start of the run, $2 whether the list is cut, $4 the mode, $5
 // and $6 as in a coverage. Lookups in other tables are made only where a rule may need them.
 const COMPARED = `
-  SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
+  SELECT m.*, o.order_id AS other_mode_order,
+    o.amount AS other_mode_amount, o.currency AS other_mode_currency,
     NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
     m.paid_amount = m.amount AND m.paid_currency = m.currency AS is_exact,
     m.paid_currency = m.currency AND m.paid_amount <> m.amount AND m.paid_amount > 0 AND EXISTS (
@@ -21,24 +22,28 @@ const COMPARED = `
       WHERE greatest(m.paid_amount, m.amount) = least(m.paid_amount, m.amount) * 10::numeric ^ power
     ) AS is_power_of_ten_apart,
     ${ANSWERED} AS answered,
-    coalesce(${ANSWERED} IN ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
+    coalesce(${ANSWERED} IN
+      ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
       OR m.here = 'held' AND EXISTS (
         SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
       AS is_money_answered,
     m.is_ours AND NOT m.is_settled AND m.there = 'paid' AND EXISTS (
       SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
     m.here = 'held' AND EXISTS (
-      SELECT FROM payments decided WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
+      SELECT FROM payments decided
+      WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
     m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
     coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_settled_since_start,
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
-    coalesce(m.released_at >= $5, false) AS is_within_lag, coalesce(m.created_at < $6, false) AS is_older_than_list,
+    coalesce(m.released_at >= $5, false) AS is_within_lag,
+    coalesce(m.created_at < $6, false) AS is_older_than_list,
     -- What verify confirmed within a day is not asked about again because the list lacks it.
     known.reference IS NOT NULL AS is_confirmed_lately,
     told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
     coalesce(asked.has_released OR asked.outcome = 'paid', false)
-      OR coalesce(m.released_at > dispute.last_seen_at AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed
+      OR coalesce(m.released_at > dispute.last_seen_at
+        AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed
   FROM differing m
   LEFT JOIN LATERAL (
     SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
@@ -64,7 +69,8 @@ const COMPARED = `
 
 // What each source says. An operator reads it later, when the list may already say something else.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
-  'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told, 'payment', here, 'releasedAt', released_at))`;
+  'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told,
+  'payment', here, 'releasedAt', released_at))`;
 
 /**
  * Gives every row that differs exactly one class: creates table `classified` anew. Call it
@@ -79,10 +85,12 @@ export async function classify(
   await db.query(
     `CREATE TEMPORARY TABLE classified AS
      SELECT reference, class, is_ours, coalesce(order_id, other_mode_order) AS order_id,
-       coalesce(amount, other_mode_amount) AS expected, coalesce(currency, other_mode_currency) AS expected_currency,
+       coalesce(amount, other_mode_amount) AS expected,
+       coalesce(currency, other_mode_currency) AS expected_currency,
        CASE WHEN there IN (${MONEY}) THEN paid_amount END AS actual,
        CASE WHEN there IN (${MONEY}) THEN paid_currency END AS actual_currency,
-       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify, is_confirmed_lately, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
+       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify,
+       is_confirmed_lately, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
      FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
     [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo],
   );
@@ -125,14 +133,16 @@ export async function paymentsToVerify(
   { limit, isSampling }: { limit: number; isSampling: boolean },
 ): Promise<{ references: Reference[]; waiting: number }> {
   const rows = await db.query<{ reference: Reference; total: bigint }>(
-    `SELECT reference, count(*) FILTER (WHERE NOT is_settled) OVER () AS total FROM classified WHERE is_to_verify
+    `SELECT reference, count(*) FILTER (WHERE NOT is_settled) OVER () AS total
+     FROM classified WHERE is_to_verify
      ORDER BY is_settled, reference LIMIT $1`,
     [limit],
   );
   if (isSampling)
     rows.push(
       ...(await db.query<{ reference: Reference; total: bigint }>(
-        `SELECT reference, 0::bigint AS total FROM classified WHERE class = 'older_than_list' AND NOT is_confirmed_lately
+        `SELECT reference, 0::bigint AS total FROM classified
+         WHERE class = 'older_than_list' AND NOT is_confirmed_lately
          ORDER BY random() LIMIT ${SAMPLE}`,
       )),
     );

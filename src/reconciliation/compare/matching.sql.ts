@@ -5,8 +5,10 @@ import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './bu
 
 const IS_OVERDUE = `r.released_at > p.created_at + interval '${HORIZON_SEC} s'`;
 const FIRST_CLOSED = `
-  (SELECT min(v.id) FROM verifications v WHERE v.reference = r.reference AND v.outcome IN ('failed', 'expired'))`;
-const IS_LATE = `p.reference IS NOT NULL AND r.id IS NOT NULL AND (${IS_OVERDUE} OR ${FIRST_CLOSED} < r.verification_id)`;
+  (SELECT min(v.id) FROM verifications v WHERE v.reference = r.reference
+    AND v.outcome IN ('failed', 'expired'))`;
+const IS_LATE = `p.reference IS NOT NULL AND r.id IS NOT NULL
+  AND (${IS_OVERDUE} OR ${FIRST_CLOSED} < r.verification_id)`;
 
 /**
  * Paid there by one charge, and released here for the same money, in time: the class `matched`. Nearly
@@ -73,7 +75,8 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
   const toLookAt = await db.query(`SELECT FROM (${TO_LOOK_AT}) one LIMIT 1`, [scope.mode]);
   if (toLookAt.length > 0)
     await db.query(
-      `INSERT INTO differing ${matched('', '', '')} AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
+      `INSERT INTO differing ${matched('', '', '')}
+         AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
       ofScope(scope),
     );
   await db.query('ANALYZE differing');
@@ -114,18 +117,22 @@ export type SideTotal = {
 export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTotal[]> {
   await noteOutside(db, scope);
   return db.query<SideTotal>(
-    `SELECT side, currency, sum(rows)::bigint AS rows, sum(named)::bigint AS named, sum(differing)::bigint AS differing,
+    `SELECT side, currency, sum(rows)::bigint AS rows,
+       sum(named)::bigint AS named, sum(differing)::bigint AS differing,
        sum(sum)::text AS sum
      FROM (
-       SELECT CASE WHEN side IN ('history', 'other history', 'nameless') THEN 'history' ELSE 'releases' END AS side, currency,
-         rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named, 0 AS differing, coalesce(sum, 0) AS sum
+       SELECT CASE WHEN side IN ('history', 'other history', 'nameless')
+         THEN 'history' ELSE 'releases' END AS side, currency,
+         rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named,
+         0 AS differing, coalesce(sum, 0) AS sum
        FROM tallies WHERE side IN ('history', 'other history', 'nameless', 'releases')
        UNION ALL
        -- Money that the list does not name is what was asked for, so only the match can tell it.
        SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount) FROM differing
        WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
        UNION ALL SELECT 'history', NULL, 0, 0, count(*), 0 FROM differing WHERE is_listed
-       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM tallies WHERE side IN ('payments', 'other payments', 'outside')
+       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM tallies
+       WHERE side IN ('payments', 'other payments', 'outside')
        UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
        UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
        UNION ALL

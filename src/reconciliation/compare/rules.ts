@@ -117,6 +117,7 @@ export const IS_TO_VERIFY = `is_ours AND (
   OR (class = 'paid_after_decision' AND answered IS DISTINCT FROM 'paid')
   OR is_settled AND disputed IS NOT NULL
   OR class = 'absent_from_history' AND NOT is_confirmed_lately
-  OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
+  OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')
+    AND answered IS DISTINCT FROM class)
   OR (class = 'reversed' AND there = 'paid')
   OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;

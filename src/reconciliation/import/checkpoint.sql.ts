@@ -37,7 +37,8 @@ export async function saveBookmark(
 ): Promise<void> {
   await db.query(
     `INSERT INTO history_bookmarks (mode, question, started_at, state) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (mode) DO UPDATE SET question = excluded.question, started_at = excluded.started_at, state = excluded.state`,
+     ON CONFLICT (mode) DO UPDATE SET question = excluded.question,
+       started_at = excluded.started_at, state = excluded.state`,
     // A JSON string that contains JSON: jsonb rejects characters that a cursor or a name of the
     // service may contain.
     [mode, question, startedAt, JSON.stringify(JSON.stringify(state))],

@@ -36,7 +36,8 @@ export async function openStaging(
   await session.query(`CREATE TEMPORARY VIEW history_rows AS SELECT * FROM ${table} WHERE is_current`);
   await session.query(`CREATE TEMPORARY TABLE maybe_repeated (reference text NOT NULL)`);
   await session.query(`
-    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY, has_released boolean NOT NULL, outcome text NOT NULL)`);
+    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY,
+      has_released boolean NOT NULL, outcome text NOT NULL)`);
   return { table, hasFees };
 }
 
@@ -80,14 +81,16 @@ export async function noteMaybeRepeated(db: Queryable, references: readonly stri
 // A row that was read twice (rows move between pages during the reading) counts once:
 // same id, same content.
 const READINGS = `
-  SELECT DISTINCT reference, coalesce(service_id, '') AS id, status, amount, currency, is_named, is_money_assumed
+  SELECT DISTINCT reference, coalesce(service_id, '') AS id,
+    status, amount, currency, is_named, is_money_assumed
   FROM history_rows JOIN repeated USING (reference)`;
 
 // Combines the transactions of one reference. Two ids that paid are two charges.
 const TOGETHER = `
   SELECT reference, bool_or(is_named) AS is_named, min(id) AS id,
     (array_agg(status ORDER BY
-      array_position(ARRAY['paid', 'reversed', 'unreadable', 'unknown', 'pending', 'expired', 'failed'], status)))[1] AS status,
+      array_position(ARRAY['paid', 'reversed', 'unreadable', 'unknown', 'pending', 'expired', 'failed'],
+        status)))[1] AS status,
     count(DISTINCT id) FILTER (WHERE status = 'paid') AS charges,
     coalesce(bool_or(is_money_assumed) FILTER (WHERE status = 'paid'), false) AS is_money_assumed,
     min(currency) FILTER (WHERE status = 'paid') AS currency,
@@ -97,7 +100,8 @@ const TOGETHER = `
     bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back,
     -- Money in two currencies cannot be added, one id has one amount, and nothing is no charge.
     count(DISTINCT currency) FILTER (WHERE status IN ('paid', 'reversed')) > 1
-      OR count(*) FILTER (WHERE status = 'paid') > count(DISTINCT id) FILTER (WHERE status = 'paid') AS is_unclear,
+      OR count(*) FILTER (WHERE status = 'paid')
+        > count(DISTINCT id) FILTER (WHERE status = 'paid') AS is_unclear,
     bool_or(status IN ('paid', 'reversed')) AND bool_or(status IN ('unknown', 'unreadable'))
       OR count(*) FILTER (WHERE status = 'paid') > 1 AND bool_or(status = 'paid' AND amount = 0) AS is_mixed
   FROM readings GROUP BY reference`;
@@ -106,8 +110,10 @@ const TOGETHER = `
 // does: then the amount is what came and did not go back.
 const ONE_PER_REFERENCE = `
   SELECT -1, reference, is_named, id, said,
-    CASE WHEN said IN (${MONEY}) AND NOT is_unclear AND came <= ${MAX_AMOUNT} THEN greatest(came - went, 0)::bigint END,
-    CASE WHEN said IN (${MONEY}) AND NOT is_unclear AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
+    CASE WHEN said IN (${MONEY}) AND NOT is_unclear
+      AND came <= ${MAX_AMOUNT} THEN greatest(came - went, 0)::bigint END,
+    CASE WHEN said IN (${MONEY}) AND NOT is_unclear
+      AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
     is_money_assumed AND said = 'paid', greatest(charges, 1)
   FROM (
     SELECT *, CASE WHEN is_unclear OR is_mixed THEN 'conflicting' WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
@@ -157,7 +163,8 @@ export async function noteVerified(
   answers: readonly { reference: Reference; hasReleased: boolean; outcome: string }[],
 ): Promise<void> {
   await db.query(
-    `INSERT INTO verified_payments SELECT * FROM unnest($1::text[], $2::boolean[], $3::text[]) ON CONFLICT DO NOTHING`,
+    `INSERT INTO verified_payments SELECT *
+     FROM unnest($1::text[], $2::boolean[], $3::text[]) ON CONFLICT DO NOTHING`,
     [
       answers.map(({ reference }) => reference),
       answers.map(({ hasReleased }) => hasReleased),

@@ -19,7 +19,8 @@ export async function noteDifferences(db: Queryable, lines: readonly CashSums[])
        jsonb_strip_nulls(jsonb_build_object('collected', collected, 'transferred', transferred, 'fees', fees,
          'available', available, 'pending', pending, 'difference', difference, 'unit', 'minor'))
      FROM jsonb_to_recordset($1) AS line
-       (currency text, collected text, transferred text, fees text, available text, pending text, difference text)`,
+       (currency text, collected text, transferred text, fees text,
+         available text, pending text, difference text)`,
     [JSON.stringify(apart)],
   );
 }

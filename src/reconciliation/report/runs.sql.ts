@@ -43,7 +43,8 @@ export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {
     [itemsSha256, items],
   );
   await db.query(
-    `UPDATE reconciliation_runs SET finished_at = now(), complete = $2, verdict = $3, report = $4, problem = $5,
+    `UPDATE reconciliation_runs SET finished_at = now(),
+       complete = $2, verdict = $3, report = $4, problem = $5,
        inputs = $6, outcome = $7, items_sha256 = $8, report_sha256 = $9
      WHERE id = $1`,
     [
@@ -63,7 +64,8 @@ export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {
 /** Marks a run that failed as finished, too, so that it does not look as if it were still running. */
 export async function abandonRun(db: Queryable, id: RunId, problem: string): Promise<void> {
   await db.query(
-    `UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete', problem = $2
+    `UPDATE reconciliation_runs SET finished_at = now(),
+       complete = false, verdict = 'incomplete', problem = $2
      WHERE id = $1 AND finished_at IS NULL`,
     [id, problem],
   );
@@ -84,8 +86,10 @@ export type RunLine = {
   records: string | null;
 };
 
-const LINE = `id, started_at AS "startedAt", finished_at AS "finishedAt", since, until, complete, verdict, problem,
-  inputs - 'looked' AS inputs, report -> 'findings' AS findings, report -> 'history' ->> 'records' AS records`;
+const LINE = `id, started_at AS "startedAt",
+  finished_at AS "finishedAt", since, until, complete, verdict, problem,
+  inputs - 'looked' AS inputs, report -> 'findings' AS findings,
+  report -> 'history' ->> 'records' AS records`;
 
 /** The latest runs of a mode, the newest first. */
 export function latestRuns(db: Queryable, mode: Mode, limit: number): Promise<RunLine[]> {
@@ -140,9 +144,11 @@ export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId
     `WITH earlier AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $2),
      later AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $3),
      open_then AS (
-       SELECT f.* FROM findings f, earlier WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
+       SELECT f.* FROM findings f, earlier
+       WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
      ), open_later AS (
-       SELECT f.* FROM findings f, later WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
+       SELECT f.* FROM findings f, later
+       WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
      ), gone AS (
        SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
        FROM open_then WHERE id NOT IN (SELECT id FROM open_later)
@@ -150,8 +156,10 @@ export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId
        SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
        FROM open_later WHERE id NOT IN (SELECT id FROM open_then)
      )
-     SELECT CASE WHEN gone.id IS NULL THEN 'opened' WHEN come.id IS NULL THEN 'closed' ELSE 'changed' END AS change,
-       reference, coalesce(come.order_id, gone.order_id) AS "orderId", gone.class AS before, come.class AS after,
+     SELECT CASE WHEN gone.id IS NULL THEN 'opened'
+       WHEN come.id IS NULL THEN 'closed' ELSE 'changed' END AS change,
+       reference, coalesce(come.order_id, gone.order_id) AS "orderId",
+       gone.class AS before, come.class AS after,
        coalesce(come.id, gone.id) AS id, gone.closed_by AS "closedBy"
      FROM gone FULL JOIN come USING (reference, place)
      ORDER BY 1, 6`,
