@@ -76,7 +76,8 @@ export async function closeCheck(
   first: readonly Contradiction[],
 ): Promise<void> {
   await db.query(
-    `UPDATE integrity_checks SET finished_at = now(), orders = $2, contradictions = $3, first = $4 WHERE id = $1`,
+    `UPDATE integrity_checks SET finished_at = now(), orders = $2, contradictions = $3, first = $4
+     WHERE id = $1`,
     [id, seen.orders, seen.contradictions, JSON.stringify(first)],
   );
 }
@@ -94,7 +95,8 @@ export async function lastIntegrityCheck(
   db: Queryable,
 ): Promise<{ agoSec: number; orders: bigint; contradictions: bigint } | null> {
   const [row] = await db.query<{ agoSec: number; orders: bigint; contradictions: bigint }>(
-    `SELECT extract(epoch FROM now() - finished_at)::float8 AS "agoSec", orders, contradictions FROM integrity_checks
+    `SELECT extract(epoch FROM now() - finished_at)::float8 AS "agoSec", orders, contradictions
+     FROM integrity_checks
      WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
   );
   return row ?? null;

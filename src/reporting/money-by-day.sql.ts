@@ -11,7 +11,8 @@ export const WAIT_STEPS_SEC = [1, 5, 15, 60, 300, 3_600] as const;
 // so neither does this.
 const SETTLED_BY_HOUR = `
   SELECT r.mode, date_trunc('hour', r.released_at, 'UTC') AS hour, r.currency, v.cause AS found_by,
-    coalesce(width_bucket(extract(epoch FROM r.released_at - w.first)::float8, '{${WAIT_STEPS_SEC.join(',')}}'::float8[]), -1) AS waited,
+    coalesce(width_bucket(extract(epoch FROM r.released_at - w.first)::float8,
+      '{${WAIT_STEPS_SEC.join(',')}}'::float8[]), -1) AS waited,
     count(*)::int AS releases, sum(r.amount) AS amount
   FROM releases r JOIN verifications v ON v.id = r.verification_id
   LEFT JOIN LATERAL (SELECT min(received_at) AS first FROM webhooks
@@ -38,11 +39,13 @@ export async function sumSettledHours(database: Database, mode: Mode, signal?: A
     if (span === undefined) return;
     await database.query(
       `WITH summed AS (
-         INSERT INTO settled_hours (mode, hour, currency, found_by, waited, releases, amount) ${SETTLED_BY_HOUR}
+         INSERT INTO settled_hours (mode, hour, currency,
+           found_by, waited, releases, amount) ${SETTLED_BY_HOUR}
          ON CONFLICT DO NOTHING
        )
        INSERT INTO settled_until (mode, summed_until) VALUES ($1, $3::timestamptz)
-       ON CONFLICT (mode) DO UPDATE SET summed_until = GREATEST(settled_until.summed_until, EXCLUDED.summed_until)`,
+       ON CONFLICT (mode) DO UPDATE
+         SET summed_until = GREATEST(settled_until.summed_until, EXCLUDED.summed_until)`,
       [mode, span.from, span.until],
     );
   }
@@ -64,7 +67,8 @@ export type SettledDay = {
 /** The last days, today included: hours that are over from their stored sums, the rest from the releases. */
 export async function settledDays(db: Queryable, mode: Mode, days: number): Promise<SettledDay[]> {
   const [span] = await db.query<{ since: string; summedUntil: string; end: string }>(
-    `SELECT since::text AS since, GREATEST(since, (SELECT summed_until FROM settled_until WHERE mode = $1))::text AS "summedUntil",
+    `SELECT since::text AS since,
+       GREATEST(since, (SELECT summed_until FROM settled_until WHERE mode = $1))::text AS "summedUntil",
        (now() + interval '1 day')::text AS end
      FROM (SELECT date_trunc('day', now(), 'UTC') - make_interval(days => $2 - 1) AS since) start`,
     [mode, days],
@@ -87,7 +91,8 @@ export type HeldDay = { day: string; currency: string; class: string; items: num
 
 export async function heldDays(db: Queryable, mode: Mode, days: number): Promise<HeldDay[]> {
   const rows = await db.query<Omit<HeldDay, 'amount'> & { amount: string }>(
-    `SELECT to_char(opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, currency, class, count(*)::int AS items,
+    `SELECT to_char(opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+       currency, class, count(*)::int AS items,
        sum(amount)::text AS amount
      FROM suspense_items
      WHERE mode = $1 AND opened_at >= date_trunc('day', now(), 'UTC') - make_interval(days => $2 - 1)

@@ -34,7 +34,8 @@ export type OpenWork = { class: string; age: string; currency: string | null; co
 
 // The same age ranges as in the lists, which filter by them.
 const age = (column: string): string =>
-  `CASE WHEN ${column} > now() - interval '1 day' THEN '<1d' WHEN ${column} > now() - interval '7 days' THEN '1-7d'
+  `CASE WHEN ${column} > now() - interval '1 day' THEN '<1d'
+     WHEN ${column} > now() - interval '7 days' THEN '1-7d'
     WHEN ${column} > now() - interval '30 days' THEN '7-30d' ELSE '>30d' END`;
 
 /** @param isRaisedOnly leaves out those that may still resolve themselves, as the work list does */
@@ -45,7 +46,8 @@ export function openFindingCounts(
 ): Promise<Pick<OpenWork, 'class' | 'age' | 'count'>[]> {
   return db.query(
     `SELECT class, ${age('first_seen_at')} AS age, count(*)::int AS count
-     FROM findings WHERE mode = $1 AND closed_at IS NULL AND (raised_at IS NOT NULL OR NOT $2) GROUP BY 1, 2 ORDER BY 1, 2`,
+     FROM findings WHERE mode = $1 AND closed_at IS NULL
+       AND (raised_at IS NOT NULL OR NOT $2) GROUP BY 1, 2 ORDER BY 1, 2`,
     [mode, isRaisedOnly],
   );
 }
@@ -64,7 +66,8 @@ export type LastRun = { id: RunId; verdict: Verdict; finishedAt: Date; agoSec: n
 
 export async function lastRun(db: Queryable, mode: Mode): Promise<LastRun | null> {
   const [row] = await db.query<LastRun>(
-    `SELECT id, verdict, finished_at AS "finishedAt", extract(epoch FROM now() - finished_at)::float8 AS "agoSec"
+    `SELECT id, verdict, finished_at AS "finishedAt",
+       extract(epoch FROM now() - finished_at)::float8 AS "agoSec"
      FROM reconciliation_runs WHERE mode = $1 AND finished_at IS NOT NULL ORDER BY started_at DESC LIMIT 1`,
     [mode],
   );
@@ -85,10 +88,12 @@ export type WebhookSilence = {
 export async function webhookSilence(db: Queryable, mode: Mode): Promise<WebhookSilence> {
   const [row] = await db.query<WebhookSilence>(
     `WITH last AS (
-       SELECT max(last_received_at) AS at FROM (SELECT last_received_at FROM webhooks ORDER BY id DESC LIMIT 100) newest
+       SELECT max(last_received_at) AS at
+       FROM (SELECT last_received_at FROM webhooks ORDER BY id DESC LIMIT 100) newest
      )
      SELECT at AS "lastAt", extract(epoch FROM now() - at)::float8 AS "silentSec",
-       (SELECT count(*)::int FROM (SELECT FROM releases WHERE mode = $1 AND released_at > coalesce(last.at, '-infinity')
+       (SELECT count(*)::int
+         FROM (SELECT FROM releases WHERE mode = $1 AND released_at > coalesce(last.at, '-infinity')
          ORDER BY released_at DESC LIMIT 100) paid) AS "paidMeanwhile"
      FROM last`,
     [mode],
@@ -101,7 +106,8 @@ export type Undelivered = { delivery: 'waiting' | 'dead'; count: number; oldestS
 
 export function undeliveredCounts(db: Queryable, mode: Mode): Promise<Undelivered[]> {
   return db.query(
-    `SELECT delivery, count(*)::int AS count, extract(epoch FROM now() - min(released_at))::float8 AS "oldestSec"
+    `SELECT delivery, count(*)::int AS count,
+       extract(epoch FROM now() - min(released_at))::float8 AS "oldestSec"
      FROM releases WHERE mode = $1 AND delivery IN ('waiting', 'dead') GROUP BY delivery`,
     [mode],
   );
