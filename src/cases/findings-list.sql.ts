@@ -93,7 +93,8 @@ export async function closeFinding(
        RETURNING id, order_id, reference, class
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'finding-resolved', reference, 'operator:' || $3, jsonb_build_object('finding', id, 'class', class, 'note', $4::text)
+       SELECT order_id, 'finding-resolved', reference, 'operator:' || $3,
+         jsonb_build_object('finding', id, 'class', class, 'note', $4::text)
        FROM closed WHERE order_id IS NOT NULL
      )
      SELECT id FROM closed`,

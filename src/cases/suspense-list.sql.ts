@@ -66,16 +66,19 @@ export async function resolveSuspense(
     // Locks the payment before its item, in the same order as settlement: it may be writing an answer
     // about this very money.
     `WITH locked AS MATERIALIZED (
-       SELECT p.reference FROM suspense_items s JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
+       SELECT p.reference FROM suspense_items s
+       JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
        WHERE s.id = $1 AND s.mode = $2 FOR NO KEY UPDATE OF o, p
      ), closed AS (
-       UPDATE suspense_items i SET closed_at = now(), closed_by = $3, note = $4, decision = $5, refund_note = $6
+       UPDATE suspense_items i SET closed_at = now(), closed_by = $3,
+         note = $4, decision = $5, refund_note = $6
        WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($7::text IS NULL OR ${versionOf(SUSPENSE)} = $7)
          AND (SELECT count(*) FROM locked) >= 0
        RETURNING id, order_id, reference, class, decision, note, refund_note
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'suspense-resolved', reference, 'operator:' || $3, jsonb_strip_nulls(jsonb_build_object(
+       SELECT order_id, 'suspense-resolved', reference,
+         'operator:' || $3, jsonb_strip_nulls(jsonb_build_object(
          'item', id, 'class', class, 'decision', decision, 'note', note, 'refund', refund_note))
        FROM closed WHERE order_id IS NOT NULL
      )

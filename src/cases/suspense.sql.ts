@@ -63,7 +63,8 @@ export async function holdMoneyFound(db: Queryable, mode: Mode, runId: RunId): P
        RETURNING order_id, reference, class, amount || ' ' || currency AS money
      )
      INSERT INTO journal (order_id, event, reference, cause, detail)
-     SELECT order_id, 'money-held', reference, 'reconciliation', jsonb_build_object('suspense', class, 'money', money)
+     SELECT order_id, 'money-held', reference, 'reconciliation',
+       jsonb_build_object('suspense', class, 'money', money)
      FROM held WHERE order_id IS NOT NULL ORDER BY order_id, reference`,
     [mode, runId],
   );

@@ -84,7 +84,8 @@ export function versionOf({ notes, noteOf, money }: WorkList): string {
 
 /** SQL over `i`, the item: its notes, a list of {@link Note}. */
 export function notesOf({ notes, noteOf }: WorkList): string {
-  return `coalesce((SELECT jsonb_agg(jsonb_build_object('at', written_at, 'by', written_by, 'note', n.note) ORDER BY n.id)
+  return `coalesce((SELECT jsonb_agg(jsonb_build_object('at', written_at, 'by', written_by, 'note', n.note)
+    ORDER BY n.id)
     FROM ${notes} n WHERE n.${noteOf} = i.id), '[]')`;
 }
 
@@ -125,7 +126,8 @@ export async function assignItem(
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
        SELECT order_id, '${event}-assigned', reference, 'operator:' || $4,
-         jsonb_strip_nulls(jsonb_build_object('${item}', id, 'class', class, 'owner', $3::text, 'note', $5::text))
+         jsonb_strip_nulls(jsonb_build_object('${item}', id,
+           'class', class, 'owner', $3::text, 'note', $5::text))
        FROM assigned WHERE order_id IS NOT NULL
      )
      SELECT id FROM assigned`,
