@@ -27,8 +27,8 @@ export type AdminGuard = {
    */
   requireForm: RequestHandler;
   /**
-   * Before every page and form: a viewer may see pages and log out. @throws {Problem} 403 for other
-   * requests of a viewer
+   * Before every page and form: a viewer may see pages and log out.
+   * @throws {Problem} 403 for other requests of a viewer
    */
   refuseViewers: RequestHandler;
   visitorOf(req: Request): Visitor;

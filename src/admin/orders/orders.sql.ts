@@ -107,7 +107,8 @@ const MAX_EVIDENCE = 200;
 /** The latest verify answers of an order, newest first. */
 export function evidenceOf(db: Queryable, orderId: OrderId): Promise<Evidence[]> {
   return db.query(
-    `SELECT v.id, v.reference, v.outcome, v.cause, v.http_status AS "httpStatus", v.answered_at AS "answeredAt", v.body
+    `SELECT v.id, v.reference, v.outcome, v.cause,
+       v.http_status AS "httpStatus", v.answered_at AS "answeredAt", v.body
      FROM verifications v JOIN payments p USING (reference) WHERE p.order_id = $1
      ORDER BY v.id DESC LIMIT ${MAX_EVIDENCE}`,
     [orderId],

@@ -17,7 +17,8 @@ export type WebhookRow = {
 
 export const PAGE_ROWS = 50;
 
-const COLUMNS = `id, received_at AS "receivedAt", last_received_at AS "lastReceivedAt", deliveries, authenticity, outcome,
+const COLUMNS = `id, received_at AS "receivedAt",
+  last_received_at AS "lastReceivedAt", deliveries, authenticity, outcome,
   reference, mode, octet_length(body) AS bytes`;
 
 /**
