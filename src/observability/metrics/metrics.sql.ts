@@ -8,7 +8,8 @@ export type LastHour = { currency: string; placed: number; settled: number };
 export function lastHour(db: Queryable, mode: Mode): Promise<LastHour[]> {
   return db.query(
     `SELECT currency, sum(placed)::int AS placed, sum(settled)::int AS settled FROM (
-       SELECT currency, 1 AS placed, 0 AS settled FROM orders WHERE mode = $1 AND created_at > now() - interval '1 hour'
+       SELECT currency, 1 AS placed, 0 AS settled
+       FROM orders WHERE mode = $1 AND created_at > now() - interval '1 hour'
        UNION ALL
        SELECT currency, 0, 1 FROM releases WHERE mode = $1 AND released_at > now() - interval '1 hour'
      ) seen GROUP BY currency`,
@@ -29,7 +30,8 @@ export async function sinceSettled(db: Queryable, mode: Mode): Promise<number | 
 /** Counting stops at this number. */
 const MAX_DUE = 10_000;
 const due = (table: 'payments' | 'releases'): string =>
-  `SELECT '${table}' AS queue, count(*)::int AS rows, coalesce(extract(epoch FROM now() - min(next_check_at)), 0)::float8 AS "lagSec"
+  `SELECT '${table}' AS queue, count(*)::int AS rows,
+     coalesce(extract(epoch FROM now() - min(next_check_at)), 0)::float8 AS "lagSec"
    FROM (SELECT next_check_at FROM ${table} WHERE mode = $1 AND next_check_at <= now()
      AND (leased_until IS NULL OR leased_until < now()) ORDER BY next_check_at LIMIT ${MAX_DUE}) due`;
 
