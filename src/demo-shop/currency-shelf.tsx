@@ -23,7 +23,7 @@ export function CurrencyShelf({ shelf }: { shelf: Shelf }): VNode {
         data-locale={useLocale()}
       >
         <input type="hidden" name="currency" value={currency} />
-        {/* A double click sends the same id twice, so it counts as one request. No other browser sends it. */}
+        {/* A double click sends this id twice, which counts as one request. No other browser sends it. */}
         <input type="hidden" name="intent" value={newId()} />
         <ul class="products">
           {products.map((product) => (
