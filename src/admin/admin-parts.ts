@@ -6,16 +6,16 @@ import type { AdminGuard } from './login/guard.ts';
 import type { AskService } from './actions/verify-now.ts';
 import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
 
-/** What the pages of operations are made of. */
+/** What the pages of operations depend on. */
 export type AdminParts = {
   database: Database;
   gateway: Gateway;
   guard: AdminGuard;
-  /** Reads the body of a form, for {@link AdminGuard.requireForm} and the deed behind it. */
+  /** Reads the body of a form, for {@link AdminGuard.requireForm} and the action after it. */
   form: RequestHandler;
   askService: AskService;
   redeliver: Redeliver;
-  /** Whether anybody is told of releases. */
+  /** Whether a receiver of releases is configured. */
   hasReceiver: boolean;
   workerWatch: WorkerWatch;
 };

@@ -21,7 +21,7 @@ export type AdminRouteParts = Pick<
 
 const STYLESHEET = fileURLToPath(new URL('layout/admin.css', import.meta.url));
 
-/** For people: what is the state of the money, and what happened to this order? */
+/** The pages of operations: what is the state of the money, and what happened to this order? */
 export function adminRoutes(parts: AdminRouteParts): Router {
   const { database, gateway, guard, redeliver, hasReceiver, workerWatch } = parts;
   const askService = createAskService({ ...parts, mode: gateway.mode });
@@ -40,7 +40,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   router.get('/admin/admin.css', (_req, res) => {
     res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);
   });
-  // Without it browsers keep to themselves where a form comes from, and that is looked at.
+  // Without it browsers do not send the origin of a form, which is checked.
   router.use('/admin', (_req, res, next) => {
     res.set('referrer-policy', 'same-origin');
     next();

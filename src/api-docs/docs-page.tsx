@@ -4,7 +4,10 @@ import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
 import { OPERATIONS, SCHEMAS, type Operation, type SchemaName } from './operations.ts';
 import { fieldsOf } from './schema-fields.ts';
 
-/** The description of the interface, for people. Rendered here, so that it needs no script and loads nothing from elsewhere. */
+/**
+ * The description of the interface, for people. The server renders it, so that it needs no script and
+ * loads nothing from elsewhere.
+ */
 export function DocsPage({ origin }: { origin: string }): VNode {
   return (
     <Page title="The interface" stylesheet="/admin/admin.css">
@@ -133,7 +136,7 @@ function Schema({ name }: { name: SchemaName }): VNode {
   );
 }
 
-/** All refusals, or one of them: where the `type` of a problem document leads. */
+/** All refusals, or one of them: the page that the `type` of a problem document links to. */
 export function ProblemsPage({ types }: { types: readonly ProblemType[] }): VNode {
   const [only] = types;
   const title = types.length === 1 && only !== undefined ? PROBLEMS[only].title : 'Refusals';

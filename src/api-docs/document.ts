@@ -3,7 +3,7 @@ import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
 import { OPERATIONS, SCHEMAS, type Operation, type SchemaName } from './operations.ts';
 
 /**
- * The interface for programs as OpenAPI 3.1, made from the schemas that the routes validate with.
+ * The interface for programs as OpenAPI 3.1, generated from the schemas that the routes validate with.
  * @param origin how clients reach this server
  */
 export function openApiDocument(origin: string): object {
@@ -32,10 +32,10 @@ export function openApiDocument(origin: string): object {
   };
 }
 
-/** What goes over the wire: for what we read, as it is sent, before any default or transformation. */
+/** The schema of what is sent over the wire: of inputs, before any default or transformation. */
 function jsonSchema(schema: z.ZodType): object {
   const described = z.toJSONSchema(schema, { io: 'input' });
-  // The document as a whole names its version of JSON Schema.
+  // The document names its version of JSON Schema once for all.
   delete described.$schema;
   return described;
 }

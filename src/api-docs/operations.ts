@@ -4,7 +4,7 @@ import { orderView, productView } from '../orders/order-view.ts';
 import { problemDocument } from '../platform/problem.ts';
 import type { ProblemType } from '../platform/problem-types.ts';
 
-/** The schemas by the names they have in the description. They are the ones that the routes read and write by. */
+/** The schemas by their names in the description. The routes validate with the same ones. */
 export const SCHEMAS = {
   CheckoutInput: checkoutInput,
   OpenedCheckout: openedCheckout,
@@ -17,7 +17,7 @@ export type SchemaName = keyof typeof SCHEMAS;
 
 export type Parameter = { name: string; in: 'path' | 'header'; required: boolean; description: string };
 
-/** One route: what it takes, what it gives when all is well, and every refusal it knows. */
+/** One route: its input, its answer on success, and every refusal it can give. */
 export type Operation = {
   id: string;
   method: 'get' | 'post';
@@ -29,7 +29,7 @@ export type Operation = {
   body?: { schema: SchemaName | null; contentTypes: readonly string[] };
   success: { status: 200 | 201 | 202 | 303; schema?: SchemaName; isList?: true; contentType?: string };
   problems: readonly ProblemType[];
-  /** Which token opens it. */
+  /** Which token it requires. */
   token?: 'shopApiToken' | 'adminToken';
 };
 
@@ -42,10 +42,10 @@ const orderId: Parameter = {
 
 const JSON_BODY = ['application/json'];
 const BODY_PROBLEMS: readonly ProblemType[] = ['malformed-request', 'too-large', 'unsupported-media-type'];
-/** Any route that asks the database. */
+/** The refusals of every route that uses the database. */
 const ALWAYS: readonly ProblemType[] = ['internal-error', 'database-unavailable'];
 
-/** Every route for programs, in the order in which an integration meets them. */
+/** Every route for programs, in the order in which an integration needs them. */
 export const OPERATIONS: readonly Operation[] = [
   {
     id: 'listProducts',

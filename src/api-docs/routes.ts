@@ -15,7 +15,10 @@ const STOREFRONT_FILES: Record<string, string> = {
   '/docs/example': asset('example.html'),
 };
 
-/** The interface described: for programs, for people, and as a storefront of one page that uses nothing else. */
+/**
+ * The description of the interface: for programs, for people, and as a one-page example storefront
+ * that uses nothing else.
+ */
 export function docsRoutes({ publicOrigin }: { publicOrigin: () => string }): Router {
   const router = Router();
   router.get('/openapi.json', (_req, res) => {
@@ -34,7 +37,8 @@ export function docsRoutes({ publicOrigin }: { publicOrigin: () => string }): Ro
   });
   for (const [address, file] of Object.entries(STOREFRONT_FILES)) {
     router.get(address, (_req, res) => {
-      // Browsers load a module from another origin only with this; there is nothing secret in it.
+      // Browsers need this header to load a module from another origin; the file
+      // contains nothing secret.
       res.set({ 'cache-control': 'max-age=60', 'access-control-allow-origin': '*' }).sendFile(file);
     });
   }

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** One row of a schema's table. `path` is as in the `errors` of a refusal, with `[]` for each entry of a list. */
+/**
+ * One row of a schema's table. `path` is written as in the `errors` of a refusal, with `[]` for
+ * each entry of a list.
+ */
 export type Field = { path: string; type: string; meaning: string };
 
 type Node = {
@@ -51,7 +54,7 @@ function typeOf(node: Node): string {
   if (node.enum) return node.enum.map((word) => JSON.stringify(word)).join(' | ');
   if (node.anyOf) return node.anyOf.map(typeOf).join(' | ');
   const bounds = [
-    // Any whole number is described by the bounds of what JSON numbers hold exactly.
+    // The schema of an unbounded whole number has the bounds of what JSON numbers hold exactly.
     node.maximum !== undefined &&
       node.maximum < Number.MAX_SAFE_INTEGER &&
       `${node.minimum ?? 0} to ${node.maximum}`,

@@ -3,7 +3,7 @@ export type Age = '<1d' | '1-7d' | '7-30d' | '>30d';
 
 const DAY_SEC = 24 * 60 * 60;
 
-/** Between which seconds an age lies: from, and below; null: there is no end. */
+/** The bounds of an age in seconds: from, and below; null: no upper bound. */
 export const AGE_BOUNDS_SEC: Record<Age, { fromSec: number; belowSec: number | null }> = {
   '<1d': { fromSec: 0, belowSec: DAY_SEC },
   '1-7d': { fromSec: DAY_SEC, belowSec: 7 * DAY_SEC },

@@ -5,20 +5,26 @@ import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from './classes.ts';
 
 /**
- * What somebody should be woken for. The names of the events are fixed: alarms are set on them.
+ * What an operator should be woken for. The names of the events are fixed: shops
+ * configure alarms on them.
  * - `payment-reversed`: money went back after its order was released.
- * - `findings-raised`: a run has raised new findings; told once, when they are raised.
+ * - `findings-raised`: a run has raised new findings; sent once, when they are raised.
  * - `reconciliation-incomplete`: a run ended without a verdict on everything.
  * - `reconciliation-failed`: a run broke off.
- * - `unit-error`: a payment shows a power of ten of what was asked; the next one of another order stops the currency.
- * - `journal-broken`: a row was changed by other means than this program, and contradicts its order's journal.
- * - `currency-stopped`: so many payments came in another unit that no new checkout of their currency begins.
- * - `release-given-up`: the receiver has not taken a release for three days, or wants no more of it.
- * - `key-refused`: the service refuses the secret key; told when it begins, by each process.
- * - `checkout-address-refused`: the service sends shoppers to a host that CHECKOUT_HOSTS does not allow; told once until
- *   a checkout opens.
- * - `worker-missing`: WORKER=off and no worker has said for a minute that it lives; told when it begins.
- * - `reconciliation-skipped`: runs are skipped because another one is at work, and none has ended for long.
+ * - `unit-error`: the amount of a payment is the amount asked for times a power of ten; the next such
+ *   payment of another order stops the currency.
+ * - `journal-broken`: a row was changed by other means than this program, and contradicts
+ *   its order's journal.
+ * - `currency-stopped`: so many payments came in another unit that no new checkout of
+ *   their currency begins.
+ * - `release-given-up`: the receiver has not accepted a release for three days, or has
+ *   rejected it for good.
+ * - `key-refused`: the service refuses the secret key; sent when it begins, by each process.
+ * - `checkout-address-refused`: the service sends shoppers to a host that CHECKOUT_HOSTS does not allow;
+ *   sent once until a checkout opens.
+ * - `worker-missing`: WORKER=off and no worker has sent a heartbeat for a minute; sent when it begins.
+ * - `reconciliation-skipped`: runs are skipped because another one is active, and
+ *   none has ended for long.
  */
 export type Alert =
   | { event: 'payment-reversed' | 'findings-raised'; mode: Mode; runId: RunId; findings: RaisedFindings }
@@ -56,14 +62,20 @@ export type RaisedFindings = {
 
 export type Alarm = (alert: Alert) => Promise<void>;
 
-/** What a shop does with an alert: a page, a message, a ticket. `at` is when it was raised, ISO 8601 in UTC. */
+/**
+ * What a shop does with an alert: a page, a message, a ticket. `at` is when it was
+ * raised, ISO 8601 in UTC.
+ */
 export type AlertHook = (alert: Alert & { at: string }) => Promise<void> | void;
 
 export const MAX_NAMED = 20;
-/** Whoever takes an alert must not keep the next run waiting. */
+/** The receiver of an alert must not delay the next run for longer than this. */
 const MAX_MS = 10_000;
 
-/** Logs each alert as an error under its event's name and tells it to the hook, whose faults are logged and change nothing. */
+/**
+ * Logs each alert as an error under its event's name and passes it to the hook. Faults of the hook are
+ * logged and have no other effect.
+ */
 export function createAlarm(logger: Logger, clock: Clock, onAlert: AlertHook | null): Alarm {
   return async (alert) => {
     logger.error(alert, WORDS[alert.event]);

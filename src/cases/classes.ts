@@ -1,8 +1,11 @@
-/** What a class means, in words; the same rules stand as conditions in `classification/rules.ts`, in the order in which they are tried. */
+/**
+ * What a class means, in words; the same rules are written as conditions in `classification/rules.ts`,
+ * in the order in which they are tried.
+ */
 type Class = {
   rule: string;
   isFinding: boolean;
-  /** May mend itself: raised only when it is still seen an hour later. */
+  /** May resolve itself: raised only when a run still sees it an hour later. */
   isGraced?: true;
   /** What to do about it. */
   todo: string;
@@ -12,7 +15,10 @@ const finding = (rule: string, todo: string): Class => ({ rule, isFinding: true,
 const graced = (rule: string, todo: string): Class => ({ rule, isFinding: true, isGraced: true, todo });
 const quiet = (rule: string): Class => ({ rule, isFinding: false, todo: '' });
 
-/** Where a row may end. Every transaction of the history and every payment of ours ends in exactly one class. */
+/**
+ * The classes of a row. Every transaction of the history and every payment of ours
+ * gets exactly one class.
+ */
 export const CLASSES = {
   matched: quiet('the history lists one payment of exactly the money that its order was released for'),
   matched_late: quiet(
@@ -97,7 +103,7 @@ export const CLASSES = {
     'a record of the history has no readable reference, status or money',
     'a record could not be read: compare it with the pointers in the dialect',
   ),
-  /** Of a currency, not of a row: what the history adds up to is checked against the service's balance. */
+  /** Concerns a currency, not a row: the sum of the history is checked against the service's balance. */
   cash_difference: graced(
     'collected minus transferred out is not the balance of the currency, for an hour and more',
     'the service holds other money than its history adds up to: ask for its statement of fees and corrections',
@@ -109,15 +115,18 @@ export type ReconciliationClass = keyof typeof CLASSES;
 const NAMES = Object.keys(CLASSES) as ReconciliationClass[];
 const classOf = (name: ReconciliationClass): Class => CLASSES[name];
 
-/** The classes that somebody has to look at. */
+/** The classes that an operator has to examine. */
 export const FINDING_CLASSES: readonly ReconciliationClass[] = NAMES.filter(
   (name) => classOf(name).isFinding,
 );
 
-/** Those of them that may mend themselves. */
+/** Those of them that may resolve themselves. */
 export const GRACED_CLASSES: readonly ReconciliationClass[] = NAMES.filter(
   (name) => classOf(name).isGraced === true,
 );
 
-/** Of a run. `incomplete` wins over `findings`: what was not read whole is not judged whole. */
+/**
+ * Of a run. `incomplete` takes precedence over `findings`: a list that was not read whole allows no
+ * verdict on the whole.
+ */
 export type Verdict = 'agreed' | 'findings' | 'incomplete';

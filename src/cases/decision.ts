@@ -1,4 +1,4 @@
-/** How money in suspense ends when a person ends it, and what each word claims. */
+/** How an operator can end money in suspense, and what each decision means. */
 export const DECISIONS = {
   refund: 'given back to the shopper; --refund says where the refund can be found',
   credit: 'counted towards something else that this shopper buys',
@@ -13,7 +13,7 @@ export function isDecision(word: string): word is Decision {
   return Object.hasOwn(DECISIONS, word);
 }
 
-/** How a person ends an item: under their name, with what was done and why. */
+/** How an operator ends an item: under their name, with what was done and why. */
 export type Resolution = {
   by: string;
   note: string;
@@ -22,5 +22,5 @@ export type Resolution = {
   refundNote: string | null;
 };
 
-/** Who the program itself is where it closes what people close, too: no person may go by these names. */
+/** Names under which the program itself closes items: no operator may use them. */
 export const NOT_A_PERSON: readonly string[] = ['reconciliation', 'settlement'];

@@ -1,7 +1,7 @@
 import { csvLine } from '../platform/csv.ts';
 import type { Finding } from './findings.ts';
 
-/** The columns of the export, and what stands in them. */
+/** The columns of the export and their content. */
 const COLUMNS: readonly [name: string, cell: (finding: Finding) => string | null][] = [
   ['id', ({ id }) => String(id)],
   ['class', (finding) => finding.class],
@@ -22,7 +22,7 @@ const COLUMNS: readonly [name: string, cell: (finding: Finding) => string | null
   ['resolution', ({ resolution }) => resolution],
 ];
 
-/** Findings as texts to write one after the other: CSV in UTF-8 for spreadsheets, or one JSON array. */
+/** Findings as chunks of text: CSV in UTF-8 for spreadsheets, or one JSON array. */
 export async function* exportFindings(
   findings: AsyncIterable<Finding>,
   format: 'csv' | 'json',

@@ -12,7 +12,7 @@ import {
   type Note,
 } from './work-lists.sql.ts';
 
-/** A finding of a run as it is stored; amounts in minor units of their currencies. */
+/** A finding that a run sees, as it is stored; amounts in minor units of their currencies. */
 export type SeenFinding = {
   id: bigint | null;
   class: ReconciliationClass;
@@ -26,7 +26,7 @@ export type SeenFinding = {
   firstSeenAt: Date | null;
 };
 
-/** A finding with its life; amounts in minor units of their currencies. */
+/** A finding with its history; amounts in minor units of their currencies. */
 export type StoredFinding = SeenFinding & {
   id: bigint;
   firstSeenAt: Date;
@@ -44,11 +44,14 @@ export type StoredFinding = SeenFinding & {
   reopens: bigint | null;
   evidence: object | null;
   notes: Note[];
-  /** Changes with what a person sees of it and decides upon: its money, who works on it, what was noted. */
+  /**
+   * Changes when something changes that an operator sees and decides upon: the money,
+   * the owner, the notes.
+   */
   version: string;
 };
 
-/** Findings of a mode that were raised, by their ids. */
+/** Raised findings of a mode, ordered by id. */
 export async function readFindings(
   db: Queryable,
   mode: Mode,
@@ -71,7 +74,10 @@ export async function readFindings(
   );
 }
 
-/** Closes one finding by a person's hand, and writes that into the order's story. @returns whether the mode had it open, as seen */
+/**
+ * Closes one finding for an operator, and writes that into the order's journal.
+ * @returns whether the mode had it open, in the version that the operator saw
+ */
 export async function closeFinding(
   db: Queryable,
   mode: Mode,
@@ -87,7 +93,8 @@ export async function closeFinding(
        RETURNING id, order_id, reference, class
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'finding-resolved', reference, 'operator:' || $3, jsonb_build_object('finding', id, 'class', class, 'note', $4::text)
+       SELECT order_id, 'finding-resolved', reference, 'operator:' || $3,
+         jsonb_build_object('finding', id, 'class', class, 'note', $4::text)
        FROM closed WHERE order_id IS NOT NULL
      )
      SELECT id FROM closed`,

@@ -14,21 +14,21 @@ export type Finding = Omit<ItemFacts, 'id'> & {
   assignedBy: string | null;
   assignedAt: string | null;
   notes: { at: string; by: string; note: string }[];
-  /** Changes with what a person sees of it and decides upon. */
+  /** Changes when something changes that an operator sees and decides upon. */
   version: string;
-  /** What history, verify and webhooks said of it when it was last seen. */
+  /** What history, verify and webhooks said about it when it was last seen. */
   evidence: object | null;
   firstRunId: string;
   lastRunId: string;
-  /** The same disagreement, closed before. */
+  /** The id of the same disagreement, closed before. */
   reopens: string | null;
   closedAt: string | null;
   closedBy: string | null;
-  /** Why it was closed, in the words of whoever did. */
+  /** Why it was closed, in the operator's words. */
   resolution: string | null;
 };
 
-/** What a run says of a finding, whenever it is read. */
+/** The facts of a finding that do not depend on when it is read. */
 export type ItemFacts = Pick<SeenFinding, 'class' | 'reference' | 'orderId'> & {
   /** Of the stored finding; null in a dry run that sees it for the first time. */
   id: string | null;
@@ -43,7 +43,7 @@ export type ItemFacts = Pick<SeenFinding, 'class' | 'reference' | 'orderId'> & {
 
 const PAGE = 1_000;
 
-/** Findings one by one, however many: those that nobody has resolved, or all that ever were. */
+/** Findings one by one, in pages: only the open ones, or all that ever were. */
 export async function* streamFindings(
   database: Database,
   mode: Mode,
@@ -56,22 +56,23 @@ export async function* streamFindings(
   }
 }
 
-/** What nobody has resolved yet, oldest first. */
+/** The open findings, oldest first. */
 export async function listFindings(database: Database, mode: Mode): Promise<Finding[]> {
   const findings: Finding[] = [];
   for await (const finding of streamFindings(database, mode, true)) findings.push(finding);
   return findings;
 }
 
-/** Some of what nobody has resolved yet, oldest first: a page of a list, or what was ticked on it. */
+/** Some of the open findings, oldest first: a page of a list, or the rows ticked on it. */
 export async function openFindings(database: Database, mode: Mode, wanted: ItemsWanted): Promise<Finding[]> {
   return (await readFindings(database, mode, wanted, true)).map(findingOf);
 }
 
 /**
- * Closes a finding with a name and what was done. The same disagreement is then not raised again while it lasts; other
- * money or another class is another one, and so is one that went away and came back.
- * @param seen the version that the person looked at; null: whatever it is now
+ * Closes a finding with a name and what was done. Then the same disagreement is not raised again
+ * while it lasts. Other money or another class is another disagreement, and so is one that
+ * disappeared and came back.
+ * @param seen the version that the operator saw; null: whatever it is now
  * @returns false when the mode has no such open finding, or another version of it
  * @throws {RangeError} without a name or a note, or under the name that reconciliation itself uses
  */
@@ -90,7 +91,7 @@ export async function resolveFinding(
   return closeFinding(database, mode, id, name, note.trim(), seen);
 }
 
-/** @param startedAt stands for the first sight of a finding that is not stored (a dry run) */
+/** @param startedAt used as `firstSeenAt` of a finding that is not stored (a dry run) */
 export function factsOf(finding: SeenFinding, startedAt: Date): ItemFacts {
   const { expected, expectedCurrency, actual, actualCurrency } = finding;
   return {

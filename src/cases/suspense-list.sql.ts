@@ -12,7 +12,10 @@ import {
   type Note,
 } from './work-lists.sql.ts';
 
-/** Money the shop holds and has not earned: it waits here until somebody gives it back or earns it. */
+/**
+ * Money the shop holds and has not earned: it waits here until an operator gives it back
+ * or the shop earns it.
+ */
 export type SuspenseItem = {
   id: bigint;
   class: string;
@@ -27,13 +30,16 @@ export type SuspenseItem = {
   ageDays: number;
   owner: string | null;
   assignedAt: Date | null;
-  /** What people wrote on the way. */
+  /** The notes of operators. */
   notes: Note[];
-  /** Changes with what a person sees of it and decides upon: its money, who works on it, what was noted. */
+  /**
+   * Changes when something changes that an operator sees and decides upon: the money,
+   * the owner, the notes.
+   */
   version: string;
 };
 
-/** What nobody has ended yet, oldest first: by their ids. */
+/** The open items, oldest first, that is, ordered by id. */
 export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}): Promise<SuspenseItem[]> {
   return db.query(
     `SELECT id, class, amount, currency, reference, order_id AS "orderId", opened_at AS "openedAt", owner,
@@ -45,7 +51,10 @@ export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}
   );
 }
 
-/** Ends an item, with a decision, a name and what was done. @returns false when the mode has no such open item, or not as seen */
+/**
+ * Ends an item, with a decision, a name and what was done.
+ * @returns false when the mode has no such open item, or another version of it
+ */
 export async function resolveSuspense(
   db: Queryable,
   mode: Mode,
@@ -54,18 +63,22 @@ export async function resolveSuspense(
   seen: string | null = null,
 ): Promise<boolean> {
   const rows = await db.query(
-    // The payment before its item, as settling locks them: an answer about this very money may be on its way.
+    // Locks the payment before its item, in the same order as settlement: it may be writing an answer
+    // about this very money.
     `WITH locked AS MATERIALIZED (
-       SELECT p.reference FROM suspense_items s JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
+       SELECT p.reference FROM suspense_items s
+       JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
        WHERE s.id = $1 AND s.mode = $2 FOR NO KEY UPDATE OF o, p
      ), closed AS (
-       UPDATE suspense_items i SET closed_at = now(), closed_by = $3, note = $4, decision = $5, refund_note = $6
+       UPDATE suspense_items i SET closed_at = now(), closed_by = $3,
+         note = $4, decision = $5, refund_note = $6
        WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($7::text IS NULL OR ${versionOf(SUSPENSE)} = $7)
          AND (SELECT count(*) FROM locked) >= 0
        RETURNING id, order_id, reference, class, decision, note, refund_note
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'suspense-resolved', reference, 'operator:' || $3, jsonb_strip_nulls(jsonb_build_object(
+       SELECT order_id, 'suspense-resolved', reference,
+         'operator:' || $3, jsonb_strip_nulls(jsonb_build_object(
          'item', id, 'class', class, 'decision', decision, 'note', note, 'refund', refund_note))
        FROM closed WHERE order_id IS NOT NULL
      )

@@ -21,8 +21,9 @@ export async function decisionsAbout(
 }
 
 /**
- * The money under a reference that people have decided about: a row with `amount`, minor units. An item speaks of what no
- * decision has accounted for. Money that paid its order after all ("earned") is that order's.
+ * The money under a reference that operators have decided about: a row with `amount`, minor units. An
+ * item holds only money that no decision has covered. Money that paid its order after all ("earned") is
+ * not counted: it is that order's.
  * @param mode,reference,currency SQL for the three
  */
 export function decidedMoneySql(mode: string, reference: string, currency: string): string {
@@ -32,8 +33,9 @@ export function decidedMoneySql(mode: string, reference: string, currency: strin
 }
 
 /**
- * Holds the money that only the service's history shows: paid transactions that are none of ours, and charges beyond
- * the one that paid an order. Call it in the transaction that raises the findings of `runId`; it reads them there.
+ * Puts into suspense the money that only the service's history shows: paid transactions that are not
+ * ours, and charges beyond the one that paid an order. Call it in the transaction that raises the
+ * findings of `runId`; it reads them from there.
  */
 export async function holdMoneyFound(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
   await db.query(
@@ -61,7 +63,8 @@ export async function holdMoneyFound(db: Queryable, mode: Mode, runId: RunId): P
        RETURNING order_id, reference, class, amount || ' ' || currency AS money
      )
      INSERT INTO journal (order_id, event, reference, cause, detail)
-     SELECT order_id, 'money-held', reference, 'reconciliation', jsonb_build_object('suspense', class, 'money', money)
+     SELECT order_id, 'money-held', reference, 'reconciliation',
+       jsonb_build_object('suspense', class, 'money', money)
      FROM held WHERE order_id IS NOT NULL ORDER BY order_id, reference`,
     [mode, runId],
   );

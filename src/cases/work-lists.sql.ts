@@ -2,24 +2,25 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * A list that operators work through: findings of reconciliation runs, or money in suspense. Operators assign an item,
- * add notes to it and resolve it in the same way on both lists; the lists differ only in their tables.
+ * A list that operators work through: findings of reconciliation runs, or money in suspense.
+ * Operators assign an item, add notes to it and resolve it in the same way on both lists; the lists
+ * differ only in their tables.
  */
 export type WorkList = {
   table: 'findings' | 'suspense_items';
   notes: 'finding_notes' | 'suspense_notes';
   /** The column of the notes that names the item. */
   noteOf: 'finding_id' | 'item_id';
-  /** How its rows are written, whole, so that a search for who writes a table finds it. */
+  /** The complete start of each write statement, so that a text search finds who writes the table. */
   update: `UPDATE ${string} i SET`;
   insertNote: `INSERT INTO ${string}`;
-  /** Column: when an item came onto the list. */
+  /** The column with the time at which an item came onto the list. */
   since: 'first_seen_at' | 'opened_at';
-  /** What the journal's events begin with. */
+  /** The prefix of the journal's events. */
   event: 'finding' | 'suspense';
-  /** What the journal calls the item's id. */
+  /** The name of the item's id in the journal. */
   item: 'finding' | 'item';
-  /** Columns of the item's money as a person sees it. */
+  /** Columns of the item's money as an operator sees it. */
   money: readonly string[];
 };
 
@@ -47,9 +48,9 @@ export const SUSPENSE: WorkList = {
   money: ['amount', 'currency'],
 };
 
-/** Which items are read; what is left out or null narrows nothing. */
+/** Which items are read; a filter that is missing or null does not apply. */
 export type ItemsWanted = {
-  /** The id after which they begin. */
+  /** Only items with a larger id than this. */
   after?: bigint;
   limit?: number | null;
   class?: string | null;
@@ -59,25 +60,32 @@ export type ItemsWanted = {
   ids?: readonly bigint[] | null;
 };
 
-/** What a deed says besides what it does. */
+/** Additional input of an operator's action. */
 export type DeedSaid = {
   note?: string | null;
-  /** The version that the person looked at (see {@link versionOf}): nothing is done to what has changed since. */
+  /**
+   * The version that the operator saw (see {@link versionOf}): an item that has changed
+   * since is left alone.
+   */
   seen?: string | null;
 };
 
 export type Note = { at: string; by: string; note: string };
 
-/** SQL over `i`, the item: changes with what a person sees of it and decides upon: its money, who works on it, what was noted. */
+/**
+ * SQL over `i`, the item: its value changes when something changes that an operator sees and decides
+ * upon: the money, the owner, the notes.
+ */
 export function versionOf({ notes, noteOf, money }: WorkList): string {
   const seen = ['class', ...money, 'owner'].map((column) => `i.${column}`).join(', ');
   return `hashtextextended(concat_ws('|', ${seen}, extract(epoch FROM i.assigned_at),
     (SELECT count(*) FROM ${notes} n WHERE n.${noteOf} = i.id)), 0)::text`;
 }
 
-/** SQL over `i`, the item: what people wrote on the way, a list of {@link Note}. */
+/** SQL over `i`, the item: its notes, a list of {@link Note}. */
 export function notesOf({ notes, noteOf }: WorkList): string {
-  return `coalesce((SELECT jsonb_agg(jsonb_build_object('at', written_at, 'by', written_by, 'note', n.note) ORDER BY n.id)
+  return `coalesce((SELECT jsonb_agg(jsonb_build_object('at', written_at, 'by', written_by, 'note', n.note)
+    ORDER BY n.id)
     FROM ${notes} n WHERE n.${noteOf} = i.id), '[]')`;
 }
 
@@ -94,7 +102,10 @@ export function wantedValues(mode: Mode, wanted: ItemsWanted): unknown[] {
   return [mode, after, name ?? null, ageFromSec ?? null, ageBelowSec ?? null, ids ?? null, limit ?? null];
 }
 
-/** Assigns an item to an owner. @returns false when the mode has no such open item, or when it has changed since it was seen */
+/**
+ * Assigns an item to an owner.
+ * @returns false when the mode has no such open item, or when it has changed since it was seen
+ */
 export async function assignItem(
   db: Queryable,
   list: WorkList,
@@ -115,7 +126,8 @@ export async function assignItem(
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
        SELECT order_id, '${event}-assigned', reference, 'operator:' || $4,
-         jsonb_strip_nulls(jsonb_build_object('${item}', id, 'class', class, 'owner', $3::text, 'note', $5::text))
+         jsonb_strip_nulls(jsonb_build_object('${item}', id,
+           'class', class, 'owner', $3::text, 'note', $5::text))
        FROM assigned WHERE order_id IS NOT NULL
      )
      SELECT id FROM assigned`,
@@ -141,7 +153,7 @@ export async function addNote(
   return rows.length === 1;
 }
 
-/** Which of the items are open, whatever else happened to them. */
+/** Which of the items are open, even if they have changed otherwise. */
 export async function stillOpen(
   db: Queryable,
   { table }: WorkList,

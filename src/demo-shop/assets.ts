@@ -14,10 +14,11 @@ const TYPES: Record<string, string> = {
   jpg: 'image/jpeg',
   webp: 'image/webp',
 };
-/** Long enough that two contents never share an address, short enough to read in a log. */
+/** Long enough that different contents never share an address, short enough to read in a log. */
 const VERSION_CHARACTERS = 12;
 
-// A dozen small files, read once while the process starts and before it listens: there is nobody to keep waiting.
+// A dozen small files, read synchronously while the process starts: it does not listen
+// yet, so no request waits.
 const assets = readAssets(FOLDER);
 
 /** Every file of a folder that a page may load, by its name. */
@@ -38,8 +39,8 @@ export function findAsset(name: string): Asset | undefined {
 }
 
 /**
- * The address of an asset with its content's version in it, so that browsers may keep it for good. An address that
- * is none of ours (a clone's product picture from elsewhere) is left as it is.
+ * The address of an asset with its content's version in it, so that browsers may cache it permanently.
+ * An address that is not ours (a clone's product picture from elsewhere) is left as it is.
  */
 export function versioned(address: string): string {
   if (!address.startsWith(ADDRESS)) return address;
@@ -48,8 +49,9 @@ export function versioned(address: string): string {
 }
 
 /**
- * For how long a browser may keep an answer. Only the exact version is kept for good: while two releases run side by
- * side, the old one is asked for the new one's version and must not put its own content under that address.
+ * How long a browser may cache an answer. Only the exact version is cached permanently: while two
+ * releases run side by side, the old one gets requests for the new one's version and must not have its
+ * own content cached under that address.
  */
 export function cachingOf(asset: Asset, askedVersion: unknown): string {
   return askedVersion === asset.version ? 'public, max-age=31536000, immutable' : 'no-cache';

@@ -1,15 +1,15 @@
 import type { Identity } from '../extensions.ts';
 
-/** Who the shop is while `src/custom/identity.ts` does not say it. */
+/** The shop's identity while `src/custom/identity.ts` does not define one. */
 const DEMO_IDENTITY: Identity = { name: 'Three Markets', helpEmail: 'help@three-markets.example' };
 
-/** What every page that a shopper sees has around it. */
+/** The frame of every page that a shopper sees. */
 export type Branding = Pick<Identity, 'name' | 'helpEmail' | 'ribbon' | 'footer'> & {
-  /** Null: the shop has no page that we know of, so nothing leads there. */
+  /** Null: the address of the shop is unknown, so there is no link to it. */
   homeUrl: string | null;
-  /** Whether the pages say that this is a demo: only where it is one. */
+  /** Whether the pages say that this is a demo, which they do only where it is one. */
   isDemo: boolean;
-  /** Loaded after ours; null: the demo shop's look. */
+  /** A style sheet that is loaded after ours; null: the look of the demo shop. */
   stylesheet: string | null;
 };
 
@@ -17,8 +17,8 @@ export type Branding = Pick<Identity, 'name' | 'helpEmail' | 'ribbon' | 'footer'
 export const OWN_ASSETS = '/shop/own/';
 
 /**
- * @param identity what the shop says of itself; null: nothing
- * @param hasShopPage whether the demo shop's page is served, so that the other pages may lead there
+ * @param identity how the shop describes itself; null: it does not
+ * @param hasShopPage whether the demo shop's page is served, so that the other pages may link to it
  */
 export function brandingOf(identity: Identity | null, hasShopPage: boolean): Branding {
   const { homeUrl, stylesheet, ...words } = identity ?? DEMO_IDENTITY;

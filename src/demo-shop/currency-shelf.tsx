@@ -5,8 +5,8 @@ import { ProductCard } from './product-card.tsx';
 import type { Shelf } from './group-by-currency.ts';
 
 /**
- * Everything sold in one currency, as one plain form that works without script. The basket script fills the parts
- * marked with `data-part` and hides the sentence that explains the plain form.
+ * Everything sold in one currency, as one plain form that works without script. The basket script fills
+ * the parts marked with `data-part` and hides the sentence that explains the plain form.
  */
 export function CurrencyShelf({ shelf }: { shelf: Shelf }): VNode {
   const { currency, currencyName, digits, products } = shelf;
@@ -23,7 +23,7 @@ export function CurrencyShelf({ shelf }: { shelf: Shelf }): VNode {
         data-locale={useLocale()}
       >
         <input type="hidden" name="currency" value={currency} />
-        {/* What a double click sends twice is one request, and no other browser sends it. */}
+        {/* A double click sends this id twice, which counts as one request. No other browser sends it. */}
         <input type="hidden" name="intent" value={newId()} />
         <ul class="products">
           {products.map((product) => (

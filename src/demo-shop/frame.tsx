@@ -10,12 +10,12 @@ export type FrameProps = {
   /** File name of the page's script. */
   script?: string;
   refreshSec?: number;
-  /** Undefined where nobody said whether the key is a test key: then the ribbon promises nothing. */
+  /** Undefined where it is not known whether the key is a test key: then the ribbon promises nothing. */
   mode?: Mode | undefined;
   children: ComponentChildren;
 };
 
-/** What every page that a shopper sees has around it. */
+/** The frame of every page that a shopper sees. */
 export function Frame({ title, branding, script, refreshSec, mode, children }: FrameProps): VNode {
   const { name, homeUrl, isDemo, ribbon, stylesheet } = branding;
   const footer = isDemo
@@ -52,7 +52,7 @@ export function Frame({ title, branding, script, refreshSec, mode, children }: F
   );
 }
 
-/** A live key behind the demo shop takes real money, and then no page may say otherwise. */
+/** With a live key the demo shop takes real money, and then no page may say otherwise. */
 function moneyMoved(mode: Mode | undefined): string {
   switch (mode) {
     case 'test':

@@ -6,7 +6,7 @@ import { Frame } from './frame.tsx';
 import { standingOf, type ReviewDecision, type Standing } from './order-status-text.ts';
 import { Receipt } from './receipt.tsx';
 
-/** How often a browser without script loads an order that may change. */
+/** How often a browser without script reloads an order that may change. */
 const REFRESH_SEC = 5;
 
 type OrderPageProps = {
@@ -17,8 +17,8 @@ type OrderPageProps = {
 };
 
 /**
- * Tells the shopper where the order stands, and nothing that is not known. The address alone opens it, so it shows
- * what was ordered but nobody's name or e-mail address.
+ * Shows the shopper the state of the order, and nothing that is not known. The address alone gives
+ * access, so the page shows what was ordered but no name and no e-mail address.
  */
 export function OrderPage({ branding, order, decisions }: OrderPageProps): VNode {
   const standing = standingOf(order, decisions);
@@ -56,7 +56,7 @@ export function OrderPage({ branding, order, decisions }: OrderPageProps): VNode
   );
 }
 
-/** Filled by the script that watches the order; a browser without script loads the page again and again. */
+/** Filled by the script that watches the order; a browser without script reloads the page regularly. */
 function Watch(): VNode {
   return (
     <>
@@ -70,7 +70,7 @@ function Watch(): VNode {
 
 type PayAgainProps = { orderId: OrderId; pay: NonNullable<Standing['pay']> };
 
-/** The plain form that `POST /checkout` takes for an order that exists already. */
+/** The plain form that `POST /checkout` accepts for an existing order. */
 function PayAgain({ orderId, pay }: PayAgainProps): VNode {
   return (
     <form class="pay" method="post" action="/checkout">

@@ -1,23 +1,23 @@
 import type { Order, OrderStatus } from '../orders/order.ts';
 
-/** How an order's state is told to the shopper. */
+/** How an order's state is shown to the shopper. */
 export type Standing = {
   /** One or two words, for the stamp and the title. */
   stamp: string;
   heading: string;
-  /** What is true now. Says nothing that no verification or clock has established. */
+  /** What is true now. It says only what a verification or a deadline has established. */
   truth: string;
-  /** What the shopper should do, or leave. */
+  /** What the shopper should do, or not do. */
   advice: string;
-  /** Whether it may change while the shopper looks, so that the page keeps asking. */
+  /** Whether it may change while the page is open, so that the page keeps asking. */
   changes: boolean;
-  /** The button that leads to the payment page, worded so that nobody pays twice. */
+  /** The button that leads to the payment page, worded so that no shopper pays twice. */
   pay: { heading: string; explanation: string; button: string; look: 'primary' | 'secondary' } | null;
-  /** Whether the shopper needs somebody to ask. */
+  /** Whether the page names an address that the shopper can ask. */
   needsHelp: boolean;
 };
 
-/** The same order lives on, so whatever is paid for it counts towards it. */
+/** The order stays the same, so whatever is paid counts towards it. */
 const SAME_ORDER = 'The button opens the payment page for this same order.';
 
 const STANDINGS: Record<OrderStatus, Standing> = {
@@ -83,7 +83,7 @@ const STANDINGS: Record<OrderStatus, Standing> = {
   },
 };
 
-/** An order that another system placed and nobody has opened a payment for: there is nothing to confirm yet. */
+/** An order that another system placed and that has no payment yet: there is nothing to confirm. */
 const UNTOUCHED: Standing = {
   stamp: 'Not paid yet',
   heading: 'This order is waiting for your payment',
@@ -99,9 +99,9 @@ const UNTOUCHED: Standing = {
   needsHelp: false,
 };
 
-/** How a person ended the review of some of an order's money. */
+/** How an operator ended the review of some of an order's money. */
 export type ReviewDecision = {
-  /** A decision of suspense: what is not told apart here is told as the end of a check. */
+  /** A decision of suspense; one without a text of its own here is shown as the end of a check. */
   decision: string;
   /** Where the refund can be found, for a refund. */
   refundNote: string | null;
@@ -113,7 +113,7 @@ const ENDINGS: Record<string, string> = {
   keep: 'As agreed with you, what was paid stays with the shop.',
 };
 
-/** The review is over. The order itself was not paid, and its page says no more than what was decided. */
+/** After the review: the order itself was not paid, and its page shows only what was decided. */
 function decidedStanding(decisions: readonly ReviewDecision[]): Standing {
   const words = [...new Set(decisions.map(({ decision }) => decision))];
   const isRefund = words.every((word) => word === 'refund');

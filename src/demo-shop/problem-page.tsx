@@ -5,7 +5,7 @@ import { Frame } from './frame.tsx';
 
 type ProblemPageProps = ProblemWording & { branding: Branding };
 
-/** What went wrong, for a shopper: a form that was refused, an address where nothing is. */
+/** What went wrong, for a shopper: a form that was rejected, an address that does not exist. */
 export function ProblemPage({ title, lines, branding }: ProblemPageProps): VNode {
   return (
     <Frame title={title} branding={branding}>

@@ -3,12 +3,13 @@ import type { Product } from '../orders/catalogue.ts';
 import { Amount } from '../platform/html.tsx';
 import { versioned } from './assets.ts';
 
-/** More of one thing than anybody buys here; the server has its own limit. */
+/** More of one product than a shopper buys here; the server has its own limit. */
 const MAX_QUANTITY = 99;
 
 /**
- * One product and how many of it are wanted. The pair of fields `sku` and `quantity` is what `POST /checkout` reads;
- * the data attributes are for the basket's running total, which is shown and never sent.
+ * One product and how many of it are wanted. The pair of fields `sku` and `quantity` is what
+ * `POST /checkout` reads; the data attributes are for the basket's running total, which is
+ * shown and never sent.
  */
 export function ProductCard({ product }: { product: Product }): VNode {
   const { sku, name, description, image, price } = product;

@@ -2,7 +2,10 @@ import type { VNode } from 'preact';
 import type { Order, OrderLine } from '../orders/order.ts';
 import { Amount, WrittenMoment } from '../platform/html.tsx';
 
-/** What was ordered and what it costs. The data attributes let the basket forget what has been paid for. */
+/**
+ * What was ordered and what it costs. The script reads the data attributes to remove paid
+ * products from the basket.
+ */
 export function Receipt({ order }: { order: Order }): VNode {
   return (
     <section class="receipt" aria-labelledby="receipt-heading">

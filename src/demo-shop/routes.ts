@@ -26,27 +26,33 @@ export type ShopRoutesParts = {
   /** Null: there is no shop page, only the order page that shoppers come back to. */
   catalogue: Pick<Catalogue, 'products'> | null;
   findOrder: (id: string) => Promise<Order | null>;
-  /** The order that a browser was sent away with, by its cookies; null when there is none, or it is paid by now. */
+  /**
+   * The order for which this browser was sent to the payment page, by its cookies; null when there is
+   * none, or it is paid by now.
+   */
   openOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
-  /** What was decided about an order under review; null while anything of it is undecided. */
+  /** What was decided about an order under review; null while any of its money is undecided. */
   decisionsAbout?: (orderId: OrderId) => Promise<readonly ReviewDecision[] | null>;
-  /** Whether the key behind the shop is a test key. Undefined: the shop page does not promise that it is. */
+  /** Whether the shop uses a test key. Undefined: the shop page does not promise that it does. */
   mode?: Mode;
 };
 
 export type DemoShopParts = {
-  /** Who the shop is. */
+  /** The shop's identity. */
   extensions: Pick<Extensions, 'identity'>;
   database: Database;
   catalogue: Catalogue;
   mode: Mode;
-  /** Closed, it serves no more than the order page, which every shopper comes back to. */
+  /** If false, only the order page is served, to which every shopper returns. */
   isOpen: boolean;
-  /** From one address. 0: no limit */
+  /** Requests from one address. 0: no limit */
   readsPerMinute: number;
 };
 
-/** The demo shop at `/shop`, the way there from `/`, and the page that tells a shopper what went wrong, here and elsewhere. */
+/**
+ * The demo shop at `/shop`, the redirect to it from `/`, and the page that tells a shopper what went
+ * wrong, here and elsewhere.
+ */
 export function demoShop(parts: DemoShopParts): {
   routes: Router;
   problemPage: (wording: ProblemWording) => VNode;
@@ -60,7 +66,7 @@ export function demoShop(parts: DemoShopParts): {
     return order?.mode === mode ? order : null;
   };
   router.use('/shop', (req, res, next) => {
-    // A page has a dozen of them, and they are in memory.
+    // Assets are not limited: a page has a dozen of them, and they are in memory.
     if (req.path.startsWith('/assets/')) next();
     else void limitPages(req, res, next);
   });
@@ -88,8 +94,8 @@ export function demoShop(parts: DemoShopParts): {
 }
 
 /**
- * The demo storefront, mounted at `/shop`. It only shows: buying is a form post to `/checkout`, and what an order
- * page says comes from the order as it stands.
+ * The demo storefront, mounted at `/shop`. It only displays: buying is a form post to `/checkout`, and
+ * an order page shows the current state of the order.
  */
 export function shopRoutes(parts: ShopRoutesParts): Router {
   const { branding, catalogue, findOrder, mode, openOrderOf, decisionsAbout } = parts;
@@ -113,8 +119,8 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
     sendAsset(res, own?.get(req.params.name));
   });
 
-  // Only what can be an id (platform/ids.ts) matches. Anything else, even an address that cannot be decoded, gets the
-  // answer of an unknown id: nobody learns from it which orders exist.
+  // Only what can be an id (platform/ids.ts) matches. Anything else, even an address that cannot be
+  // decoded, gets the same answer as an unknown id, so a stranger cannot find out which orders exist.
   router.get(/^\/orders\/(?<orderId>[A-Za-z0-9]{24})$/, async (req, res) => {
     const order = await findOrder(String(req.params.orderId));
     if (order === null) throw new Problem('not-found');

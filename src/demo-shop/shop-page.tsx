@@ -12,7 +12,7 @@ export type ShopPageProps = {
   branding: Branding;
   products: Product[];
   mode?: Mode | undefined;
-  /** What this browser was sent away to pay for minutes ago and has not paid yet. */
+  /** The order for which this browser was sent to the payment page minutes ago, and which is not paid yet. */
   openOrder?: Order | null;
 };
 
@@ -45,7 +45,10 @@ export function ShopPage({ branding, products, mode, openOrder = null }: ShopPag
   );
 }
 
-/** Whoever comes back to the shop without having paid need not choose again, and should not order twice. */
+/**
+ * A shopper who comes back to the shop without having paid need not choose again, and
+ * should not order twice.
+ */
 function OpenOrder({ order: { id, lines, total } }: { order: Order }): VNode {
   return (
     <section class="notice" aria-labelledby="open-order-heading">

@@ -19,7 +19,10 @@ import { traceCheckout, traceHints, traceReturn, traceWebhooks } from './tracing
 import { traceGateway } from './tracing/trace-gateway.ts';
 import { traceReceiver, traceReconcile, traceSettle } from './tracing/trace-use-cases.ts';
 
-/** What counts and traces the parts of a program. Each takes a part and gives what is used in its place. */
+/**
+ * Adds metrics and traces to the parts of a program. Each function takes a part and returns the
+ * one to use in its place.
+ */
 export type Watch = Traced & {
   /** `GET /metrics`. */
   metricsRoutes(parts: Omit<MetricsRouteParts, 'meters'>): RequestHandler;
@@ -33,7 +36,7 @@ type Traced = {
   checkout(start: StartCheckout): StartCheckout;
   comeBack(comeBack: ReturnFromCheckout): ReturnFromCheckout;
   webhooks(receive: ReceiveWebhook): ReceiveWebhook;
-  /** Around the ring that says: the payment which a webhook named is due. */
+  /** Wraps the wake-up call after a webhook has made its payment due. */
   hint(ring: () => void): (reference: Reference | null) => void;
   reconcile(reconcile: Reconcile): Reconcile;
   step?: WatchStep;
@@ -42,7 +45,7 @@ type Traced = {
 
 const same = <Part>(part: Part): Part => part;
 
-/** The one door of this room. @param tracing null: nobody asked for traces */
+/** The only entry point of this folder. @param tracing null: traces are not configured */
 export function observe(tracing: Tracing | null, clock: Clock): Watch {
   const meters = createMeters(clock);
   const traced = tracing === null ? UNTRACED : traceWith(tracing);
@@ -55,7 +58,7 @@ export function observe(tracing: Tracing | null, clock: Clock): Watch {
   };
 }
 
-/** Every part is itself, so that no traces cost nothing. */
+/** Every part is returned unchanged, so that disabled tracing costs nothing. */
 const UNTRACED: Traced = {
   database: same,
   gateway: same,

@@ -4,7 +4,10 @@ import type { ReconciliationReport } from './report/report.ts';
 
 type Raised = Awaited<ReturnType<typeof newlyRaised>>;
 
-/** Tells what a run that ended is worth telling: money that went back by itself, all else together. */
+/**
+ * Sends the alerts of a finished run: one for payments that were reversed, one for all other findings,
+ * and one if it is incomplete.
+ */
 export async function tellOfRun(
   alarm: Alarm,
   { mode, runId, incompleteReason }: ReconciliationReport,

@@ -43,10 +43,10 @@ export type Found = {
   problem: string | null;
 };
 
-/** `raised`: what became a finding by this run. */
+/** `raised`: the findings that this run raised. */
 export type Ended = { report: ReconciliationReport; raised: Awaited<ReturnType<typeof newlyRaised>> };
 
-/** Raises, closes, and writes the run down, all at one moment. */
+/** Raises and closes findings and stores the run, all in one transaction. */
 export async function conclude(
   parts: ConcludeParts,
   run: Run,

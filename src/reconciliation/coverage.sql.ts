@@ -24,7 +24,7 @@ export async function findMissing(
   return row ?? null;
 }
 
-/** What the list holds of ours: when the first and the last of it were written, and in which order it stands. */
+/** Our payments in the list: when the first and the last of them were written, and the order of the list. */
 export type ListRange = {
   rows: bigint;
   oldest: Date | null;
@@ -32,7 +32,10 @@ export type ListRange = {
   order: 'newest first' | 'oldest first' | 'none';
 };
 
-/** Of ten neighbours, nine stand in the list's order: what is paid late stands elsewhere. Fewer than four tell nothing. */
+/**
+ * A list counts as ordered when nine of ten neighbours are in order, because late payments are out of
+ * place. Fewer than four pairs prove nothing.
+ */
 const ORDER = `CASE WHEN greatest(up, down) < 4 THEN 'none' WHEN down * 9 <= up THEN 'oldest first'
   WHEN up * 9 <= down THEN 'newest first' ELSE 'none' END`;
 
@@ -43,7 +46,8 @@ export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange>
        SELECT p.created_at, lag(p.created_at) OVER (ORDER BY h.seq) AS before
        FROM history_rows h JOIN payments p ON p.mode = $1 AND p.reference = h.reference
      ), counted AS (
-       SELECT min(created_at) AS oldest, max(created_at) AS newest, count(*) FILTER (WHERE created_at > before) AS up,
+       SELECT min(created_at) AS oldest, max(created_at) AS newest,
+         count(*) FILTER (WHERE created_at > before) AS up,
          count(*) FILTER (WHERE created_at < before) AS down FROM ours
      )
      SELECT oldest, newest, ${ORDER} AS "order", (SELECT count(*) FROM history_rows) AS rows FROM counted`,
@@ -52,7 +56,10 @@ export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange>
   return row ?? { rows: 0n, oldest: null, newest: null, order: 'none' };
 }
 
-/** When those of the anchors that the list lacks were written; null when it has all of them, null times when none is ours. */
+/**
+ * When the anchors that the list lacks were written; null when it has all of them, null times when
+ * none of them is ours.
+ */
 export async function lostAnchors(
   db: Queryable,
   mode: Mode,
@@ -60,7 +67,8 @@ export async function lostAnchors(
 ): Promise<{ oldest: Date | null; newest: Date | null } | null> {
   const [row] = await db.query<{ oldest: Date | null; newest: Date | null }>(
     `SELECT min(p.created_at) AS oldest, max(p.created_at) AS newest
-     FROM unnest($2::text[]) anchor (reference) LEFT JOIN payments p ON p.mode = $1 AND p.reference = anchor.reference
+     FROM unnest($2::text[]) anchor (reference)
+     LEFT JOIN payments p ON p.mode = $1 AND p.reference = anchor.reference
      WHERE NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = anchor.reference)
      HAVING count(*) > 0`,
     [mode, references],

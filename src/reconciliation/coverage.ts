@@ -10,9 +10,9 @@ export type Coverage = {
   lagFrom: Date;
   /** Payments written before this are older than the list reaches; null: it reaches back to the first. */
   reachesTo: Date | null;
-  /** Whether nobody named that, and the run noticed it. */
+  /** Whether `reachesTo` was inferred by the run and not configured in the dialect. */
   isNoticed: boolean;
-  /** Why nothing may be called absent from it; null when nothing speaks against it. */
+  /** Why no payment may be reported as absent from it; null when there is no such reason. */
   cut: string | null;
 };
 
@@ -21,24 +21,25 @@ export type CoverageQuestion = {
   /** The database's time at which the list was begun. */
   startedAt: Date;
   rules: Pick<Dialect['history'], 'lagSec' | 'reachesBackDays'>;
-  /** Whether nothing in the answers said that the list ends where it did. */
+  /** Whether the end of the list is only assumed: no answer of the service marked it. */
   isEndAssumed: boolean;
   /** Of the last complete run; null: there was none, or this run is about a window. */
   anchors: Anchors | null;
-  /** Why the list seems shorter than that run saw it; null when it does not. */
+  /** Why the list seems shorter than in that run; null when it does not. */
   shorter: string | null;
 };
 
-/** Lists are written later than payments: by so much where the dialect does not say by how much. */
+/** Lists lag behind payments. This is the lag where the dialect does not name one. */
 const USUAL_LAG_SEC = 15 * 60;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** A list that is younger than this is not one of the last days, but one that was cut. */
+/** If the oldest entry is younger than this, the list is taken as cut off, not as a list of the last days. */
 const LEAST_REACH_MS = DAY_MS;
 
 /**
- * Finds out how far the list reaches, from our settled payments that it lacks: verify has confirmed each of them, so
- * either the list does not reach them, or they are absent. Those that are all older than everything it lists share one
- * cause. Call it when `differing` is made. It costs something only where a payment is missing.
+ * Finds out how far the list reaches, from our settled payments that it lacks. Verify has confirmed each
+ * of them, so either the list does not reach back to them, or they are absent. If all of them are older
+ * than everything listed, they share one cause. Call it after `differing` was created. It is expensive
+ * only where a payment is missing.
  */
 export async function findCoverage(db: Queryable, question: CoverageQuestion): Promise<Coverage> {
   const { mode, startedAt, anchors, shorter } = question;
@@ -53,7 +54,7 @@ export async function findCoverage(db: Queryable, question: CoverageQuestion): P
   const noticed = reachesBackDays === null ? noticeReach(startedAt, range, oldestGone) : null;
   const reachesTo = named ?? noticed;
   const isOlder = (date: Date | null): boolean => reachesTo !== null && date !== null && date < reachesTo;
-  // A list that reaches back so far loses its oldest rows every day.
+  // A list that covers a fixed number of days loses its oldest rows every day.
   const isShortened = shorter !== null && !(reachesTo !== null && (lost === null || isOlder(lost.newest)));
   const cut = isShortened
     ? shorter
@@ -83,8 +84,9 @@ function earlier(one: Date | null, other: Date | null): Date | null {
 }
 
 /**
- * Nothing said that the list ends where it did, and it lacks payments: was it cut there? What a list in order of time
- * lacks inside of its range was not cut off. A list in no order may lack anything, unless a complete run saw it before.
+ * Decides whether a list whose end is only assumed, and that lacks payments, was cut off. If a list is
+ * ordered by time, payments missing inside its range were not cut off. A list in no order may lack any
+ * payment, unless a complete run saw it before.
  */
 async function whyCut(
   db: Queryable,

@@ -1,6 +1,9 @@
 import { systemClock, type Clock } from '../platform/clock.ts';
 
-/** How far a run is. Records and payments are counts so far; `total` is known only for the payments to verify. */
+/**
+ * How far a run is. Records and payments are counts so far; only the number of payments to verify is
+ * known in advance (`total`).
+ */
 export type Progress =
   | { step: 'history'; records: number; pages: number }
   | { step: 'compare' }
@@ -14,8 +17,9 @@ const LINE_EVERY_MS = 5_000;
 const BAR_WIDTH = 24;
 
 /**
- * Shows a run to whoever waits for it: a bar that moves on a terminal, a line every few seconds elsewhere (logs, CI).
- * @returns what to give to `reconcile` as `onProgress`, and an end that leaves the line clean
+ * Shows the progress of a run: one line that is redrawn on a terminal, a new line every few seconds
+ * elsewhere (logs, CI).
+ * @returns what to pass to `reconcile` as `onProgress`, and a function that clears the line at the end
  */
 export function createProgress(
   output: ProgressOutput,

@@ -2,7 +2,10 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
-/** Each entry locks its order until the transaction ends, and a transaction has room for some thousand locks. */
+/**
+ * Each entry locks its order until the transaction ends, and a transaction has room
+ * for some thousand locks.
+ */
 const ENTRIES_AT_ONCE = 200;
 
 const TELL = `
@@ -20,8 +23,9 @@ const TELL = `
   SELECT max(id) AS last FROM seen`;
 
 /**
- * Writes into the journals of their orders what this run's findings say, where that is new: an amount that is changed by
- * other means afterwards contradicts it. Call it behind the transaction that raised them; it may be called again.
+ * Writes the findings of this run into the journals of their orders, where their content is new. If an
+ * amount is changed by other means afterwards, the journal contradicts it. Call it after the transaction
+ * that raised them; it may be called again.
  */
 export async function journalFindings(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
   for (let after: bigint | null = 0n; after !== null;) {

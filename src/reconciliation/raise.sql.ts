@@ -4,28 +4,32 @@ import type { Mode } from '../platform/mode.ts';
 import type { SeenFinding } from '../cases/findings-list.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
 
-/** What contradicts itself may be on its way: replicas that lag, a list that is written later than a payment. */
+/**
+ * A contradiction may resolve itself within this time: replicas lag, and a list is written
+ * later than a payment.
+ */
 const GRACE = '1 hour';
 
 const SAME_MONEY = `(f.expected, f.actual, f.currency)
   IS NOT DISTINCT FROM (c.expected, c.actual, coalesce(c.actual_currency, c.expected_currency))`;
 
-// A person has looked at exactly this disagreement and closed it: it is not raised again. Other money or another class
-// is another disagreement, and so is one that had gone away and came back.
+// An operator has examined exactly this disagreement and closed it, so it is not raised again. Other
+// money or another class is another disagreement, and so is one that had disappeared and came back.
 const NOT_RESOLVED = `NOT EXISTS (
   SELECT FROM findings f WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference
     AND f.closed_at IS NOT NULL AND f.closed_by <> 'reconciliation' AND f.gone_at IS NULL AND ${SAME_MONEY})`;
 
 /**
- * Raises what this run sees: an open finding is seen again, and one that was closed starts a new row that points at the
- * old one, which stays as it was. What came back gets no second grace.
+ * Raises what this run sees. An open finding is marked as seen again. A closed one stays as it was, and
+ * a new row points at it. A finding that came back gets no second grace period.
  */
 export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
   await db.query(
     `INSERT INTO findings (mode, class, reference, order_id, currency, expected, actual, evidence,
        first_run_id, last_run_id, reopens, raised_at)
      SELECT DISTINCT ON (c.class, c.reference)
-       $1, c.class, c.reference, c.order_id, coalesce(c.actual_currency, c.expected_currency), c.expected, c.actual, c.evidence,
+       $1, c.class, c.reference, c.order_id,
+       coalesce(c.actual_currency, c.expected_currency), c.expected, c.actual, c.evidence,
        $2, $2, before.id,
        CASE WHEN c.class <> ALL($4) OR before.first_seen_at <= now() - interval '${GRACE}' THEN now() END
      FROM classified c LEFT JOIN LATERAL (
@@ -35,14 +39,15 @@ export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Pr
      WHERE c.class = ANY($3) AND ${NOT_RESOLVED}
      ON CONFLICT (mode, class, reference) WHERE closed_at IS NULL DO UPDATE
      SET last_run_id = excluded.last_run_id, last_seen_at = now(), order_id = excluded.order_id,
-       currency = excluded.currency, expected = excluded.expected, actual = excluded.actual, evidence = excluded.evidence,
+       currency = excluded.currency, expected = excluded.expected, actual = excluded.actual,
+       evidence = excluded.evidence,
        raised_at = coalesce(findings.raised_at,
          CASE WHEN findings.first_seen_at <= now() - interval '${GRACE}' THEN now() END)`,
     [mode, runId, FINDING_CLASSES, GRACED_CLASSES],
   );
 }
 
-/** How far a complete run has looked: at everything or at a window, and whether at the service's balances. */
+/** What a complete run covered: everything or a window, and whether also the service's balances. */
 export type Sight = { sawAll: boolean; sawCash: boolean };
 
 const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE
@@ -51,8 +56,9 @@ const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE
   OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference) END`;
 
 /**
- * Closes what a complete run no longer sees, and notes of what a person resolved that it is gone. A run over a window
- * has not looked at the rest: it closes only what it put into another class.
+ * Closes findings that a complete run no longer sees, and records when those that an operator resolved
+ * have disappeared. A run over a window has not read the rest, so there it closes only findings whose
+ * payment now has another class.
  */
 export async function closeUnseen(
   db: Queryable,
@@ -67,21 +73,24 @@ export async function closeUnseen(
   );
   await db.query(
     `UPDATE findings f SET gone_at = now()
-     WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation' AND gone_at IS NULL AND ${IS_IN_SIGHT}
-       AND NOT EXISTS (SELECT FROM classified c WHERE c.class = f.class AND c.reference = f.reference AND ${SAME_MONEY})`,
+     WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation'
+       AND gone_at IS NULL AND ${IS_IN_SIGHT}
+       AND NOT EXISTS (SELECT FROM classified c WHERE c.class = f.class
+         AND c.reference = f.reference AND ${SAME_MONEY})`,
     [mode, runId, sawAll, sawCash],
   );
 }
 
 const SEEN = `classified c LEFT JOIN findings f
   ON f.mode = $1 AND f.class = c.class AND f.reference = c.reference AND f.closed_at IS NULL`;
-// A dry run stores nothing: what it sees for the first time is raised, or has its grace before it.
+// A dry run stores nothing: what it sees for the first time counts as raised, or is in its grace period.
 const IS_RAISED = `CASE WHEN f.id IS NULL THEN c.class <> ALL($3) ELSE f.raised_at IS NOT NULL END`;
 
-/** What this run sees and nobody has resolved, oldest first. */
+/** Findings that this run sees and that no operator has resolved, oldest first. */
 export async function findingsOfRun(db: Queryable, mode: Mode, limit: number): Promise<SeenFinding[]> {
   return db.query(
-    `SELECT f.id, c.class, c.reference, c.order_id AS "orderId", c.expected, c.expected_currency AS "expectedCurrency",
+    `SELECT f.id, c.class, c.reference, c.order_id AS "orderId",
+       c.expected, c.expected_currency AS "expectedCurrency",
        c.actual, c.actual_currency AS "actualCurrency", f.first_seen_at AS "firstSeenAt"
      FROM ${SEEN} WHERE c.class = ANY($2) AND ${IS_RAISED} AND ${NOT_RESOLVED}
      ORDER BY f.first_seen_at NULLS LAST, c.class, c.reference LIMIT $4`,
@@ -89,7 +98,7 @@ export async function findingsOfRun(db: Queryable, mode: Mode, limit: number): P
   );
 }
 
-/** What this run sees of each class, and whether it is raised or has its grace before it. */
+/** How many findings of each class this run sees, and whether they are raised or in their grace period. */
 export type FindingCount = { class: ReconciliationClass; isRaised: boolean; count: bigint };
 
 export async function countFindings(db: Queryable, mode: Mode): Promise<FindingCount[]> {
@@ -101,7 +110,7 @@ export async function countFindings(db: Queryable, mode: Mode): Promise<FindingC
   );
 }
 
-/** What became a finding by this run. Call it in the transaction that raised them. */
+/** The findings that this run raised. Call it in the transaction that raised them. */
 export async function newlyRaised(
   db: Queryable,
   mode: Mode,

@@ -28,8 +28,9 @@ import { tellOfRun } from './alerts.ts';
 import { verifyPayments, type Verified } from './verify-payments.ts';
 
 /**
- * The clock's second door: compares everything the service lists with everything we asked for, has what was missed
- * settled in the one room, and raises the rest. It believes the history nothing: a row there makes it ask, never pay.
+ * The clock's second door: compares everything the service lists with everything we asked for, has
+ * missed payments settled in the one room, and raises the rest. The history is never proof: a row in it
+ * leads to a verify call, never to a release.
  */
 export type Reconcile = (options: ReconcileOptions) => Promise<ReconciliationReport>;
 
@@ -42,7 +43,7 @@ export type ReconcileParts = {
   /** Payments verified at the same time. */
   concurrency: number;
   alarm: Alarm;
-  /** Stands around the steps of a run, where somebody watches them. */
+  /** Wraps each step of a run, for tracing. */
   watchStep?: WatchStep | undefined;
 };
 
@@ -51,7 +52,10 @@ export type RunStep =
 export type WatchStep = <T>(step: RunStep, work: () => Promise<T>) => Promise<T>;
 
 export type ReconcileOptions = {
-  /** Expect only payments created from here on, and before `until`. What the history lists is compared in any case. */
+  /**
+   * Expect only payments created from this time on, and before `until`. What the history lists is
+   * compared in any case.
+   */
   since?: Date | undefined;
   until?: Date | undefined;
   /** Reads and compares; writes nothing and verifies nothing. */
@@ -61,12 +65,16 @@ export type ReconcileOptions = {
   signal?: AbortSignal | undefined;
 };
 
-/** One run asks about so many payments. At fifty calls a second that is under two minutes; the next run goes on. */
+/**
+ * The most payments that one run asks about: at fifty calls a second under two minutes.
+ * The next run continues.
+ */
 const MAX_VERIFIED = 5_000;
 
 /**
- * @returns a function that resolves with a report even when the history cannot be read (verdict `incomplete`), and
- * throws {@link ReconciliationRunningError} when another run of the mode is at work, or what the database throws
+ * @returns a function that resolves with a report even when the history cannot be read (verdict
+ * `incomplete`). It throws {@link ReconciliationRunningError} when another run of the mode is active,
+ * and passes on what the database throws
  */
 export function createReconcile(parts: ReconcileParts): Reconcile {
   const { database, gateway, clock, alarm } = parts;
@@ -90,7 +98,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     } catch (error) {
       if (!options.dryRun) {
         const reason = (error as Error).message;
-        // What was read may be what the run failed of: the next one reads the list again.
+        // The rows that were read may be the cause of the failure, so the next run reads the list again.
         await removeBookmark(database, gateway.mode).catch(() => undefined);
         await abandonRun(database, run.id, reason).catch(() => undefined);
         await alarm({ event: 'reconciliation-failed', mode: gateway.mode, runId: id, reason });
@@ -99,13 +107,13 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     } finally {
       await session.close();
     }
-    // Without the lock: whoever takes an alert may be slow.
+    // After the lock is released, because the receiver of an alert may be slow.
     if (!options.dryRun) await tellOfRun(alarm, ended.report, ended.raised);
     return ended.report;
   };
 }
 
-// The next run does it, should this fail.
+// If this fails, the next run does it.
 async function writeIntoJournals({ session, id, logger }: Run, mode: Mode): Promise<void> {
   await journalFindings(session, mode, id).catch((error: unknown) => {
     logger.warn({ err: error }, 'findings could not be written into the journals of their orders');
@@ -121,17 +129,18 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const { mode } = parts.gateway;
   const { watchStep: step = unwatched } = parts;
   const { since = null, until = null, onProgress } = options;
-  // Where windows are named, what the service took before our first payment is not asked for.
+  // Where the dialect names windows, payments before our first one are not requested.
   const isAll = since === null && until === null && parts.gateway.dialect.history.paging.windowDays === null;
   const cashBefore = await lookAtCash(parts.gateway, isAll);
   const history = await step('read history', () => stageHistory(session, parts.gateway, options));
   const looked = await step('listen to webhooks', () => gatherWhatContradicts(session, parts.gateway));
-  // A window shows another part of the list than the run before saw.
+  // A window shows another part of the list than the run before read.
   const anchors = isAll ? await findAnchors(session, mode) : null;
   let coverage = null as Coverage | null;
   const scope: Scope = { mode, startedAt: history.startedAt, since, until };
   onProgress?.({ step: 'compare' });
-  // One look at one moment: other doors settle meanwhile, and sums of two moments would not close.
+  // One snapshot of the database: other processes settle meanwhile, and sums of two
+  // moments would not add up.
   const compare = (match: typeof matchSides): Promise<Books & { list: ListTally }> =>
     session.snapshot(async () => {
       await tallySides(session, scope, anchors?.references ?? []);
@@ -167,7 +176,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   return ended;
 }
 
-/** A list that was cut, or that lacks what is older, adds up to nothing. */
+/** Checks the balances. The sums of a list that was cut, or that lacks older payments, prove nothing. */
 async function cashOf(
   { gateway }: ReconcileParts,
   { cut, fees }: HistoryRead,

@@ -9,7 +9,7 @@ import { lastRuns, type LastRuns } from './report/runs.sql.ts';
 
 export type ReconcileSchedule = {
   start(): void;
-  /** Ends the run in hand at its next step and starts none. */
+  /** Stops the current run at its next step and starts no other. */
   stop(): Promise<void>;
 };
 
@@ -24,27 +24,33 @@ export type ScheduleParts = {
   logger: Logger;
 };
 
-/** A process that restarts often must reconcile, too; one that has just started has other things to do. */
+/**
+ * The longest wait before the first run: a process that restarts often must reconcile, too, but one that
+ * has just started has other work.
+ */
 const FIRST_AFTER_MS = 60_000;
 
-/** When no run of any node has ended for so many strokes of the clock, and for an hour, skipping is worth an alert. */
+/**
+ * When no run of any node has ended for this many intervals, and for an hour, the skipped
+ * runs are worth an alert.
+ */
 const MAX_SKIPPED = 4;
 const MIN_OVERDUE_MS = 60 * 60_000;
 
-/** Which payments a scheduled run expects; none named: all of them. */
+/** Which payments a scheduled run expects; without `since`, all of them. */
 export type PlannedWindow = { since?: Date };
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** When a night's full run may begin, hours after midnight UTC. */
+/** The hour (UTC) from which the full run of a night may begin. */
 const NIGHT_HOUR = 2;
-/** A light run looks at payments of the last days: who pays later than that is found by the night's run. */
+/** A light run covers the payments of the last days; the nightly full run finds those paid later. */
 const LIGHT_MS = 48 * HOUR_MS;
-/** A full run that was not complete is tried again, but not at every stroke of the clock. */
+/** After an incomplete full run, the next one waits this long instead of one interval. */
 const RETRY_MS = HOUR_MS;
 
 /**
- * Reconciles again and again: everything once a night, and in between what is recent where the service can filter its
- * list. Runs never overlap, and one that fails does not keep the next one from running.
+ * Reconciles regularly: everything once a night, and in between recent payments only, where the service
+ * can filter its list. Runs never overlap, and a failed run does not prevent the next one.
  */
 export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule {
   const { everyMin, reconcile, database, gateway, clock, logger } = parts;
@@ -89,8 +95,8 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
 }
 
 /**
- * Whether the next run looks at everything or at the last days. Looking at everything is the rule: a light run is only
- * lighter where the service can filter its list, and there one full run a night is enough.
+ * Whether the next run covers everything or the last days. Everything is the rule: a light run saves
+ * work only where the service can filter its list, and there one full run a night is enough.
  */
 export function planRun(now: Date, canFilter: boolean, last: LastRuns): PlannedWindow {
   if (!canFilter) return {};
@@ -102,7 +108,10 @@ export function planRun(now: Date, canFilter: boolean, last: LastRuns): PlannedW
   return isDone || wasTried ? { since: new Date(now.getTime() - LIGHT_MS) } : {};
 }
 
-/** That another node is at work is as it should be, unless nothing comes of it. */
+/**
+ * It is normal that another node is reconciling. It is worth an alert only if no run has
+ * ended for a long time.
+ */
 async function tellOfSkipping({
   everyMin,
   database,

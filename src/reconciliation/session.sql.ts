@@ -3,23 +3,23 @@ import type { Database, Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * The connection of one run: it holds the lock and the temporary tables, and it is thrown away afterwards, so that
- * nothing of either can be left behind. No transaction is open on it while the service is asked.
+ * The connection of one run. It holds the lock and the temporary tables, and is closed afterwards, so
+ * neither can be left behind. No transaction is open on it while the service is asked.
  */
 export type Session = Queryable & {
   client: pg.PoolClient;
-  /** Runs `work` in one short transaction that sees one moment of the database. */
+  /** Runs `work` in one short transaction on one snapshot of the database. */
   snapshot<T>(work: () => Promise<T>): Promise<T>;
   /** Runs `work` in one short transaction that writes. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
-/** Any number that nobody else locks; the second key is the mode. */
+/** An arbitrary advisory lock number that no other code uses; the second key is the mode. */
 const LOCK_KEY = 1_379_615_048;
 const MODE_KEYS: Record<Mode, number> = { test: 1, live: 2 };
 
-/** @returns null when another run of this mode is at work */
+/** @returns null when another run of this mode is active */
 export async function openSession(database: Database, mode: Mode): Promise<Session | null> {
   const client = await database.sessions.connect();
   // Without a listener a connection that breaks between two queries would end the process.
@@ -33,11 +33,13 @@ export async function openSession(database: Database, mode: Mode): Promise<Sessi
   };
   const query = database.watch?.(ask) ?? ask;
   try {
-    // Comparing a million rows takes longer than any request may.
-    // Few rows differ, and the planner cannot know. A backend whose process was killed must not keep the lock. Compiling
-    // statements that run once each takes longer than it saves. To know that a table is large, a small sample is enough.
+    // Timeouts: comparing a million rows takes longer than any request may. Parallel cost: few rows
+    // differ, and the planner cannot know that. JIT: compiling statements that run once each takes
+    // longer than it saves. Statistics: a small sample shows well enough that a table is large.
+    // Connection check: a backend whose process was killed must not keep the lock.
     await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET work_mem = '64MB';
-      SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 10; SET client_connection_check_interval = '1s'`);
+      SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 10;
+      SET client_connection_check_interval = '1s'`);
     const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS "isOurs"', [
       LOCK_KEY,
       MODE_KEYS[mode],
@@ -69,21 +71,21 @@ function sessionOf(client: pg.PoolClient, query: Queryable['query']): Session {
     snapshot: (work) => within('BEGIN ISOLATION LEVEL REPEATABLE READ', work),
     transaction: (work) => within('BEGIN', work),
     close: async () => {
-      // The server notices a closed connection a moment later; the next run need not wait for that.
+      // The server notices a closed connection a moment later; unlocking spares the next run that wait.
       await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
       client.release(true);
     },
   };
 }
 
-/** The time of the transaction in hand: the one that everything it writes has. */
+/** The time of the current transaction: the time that everything it writes has. */
 export async function transactionTime(db: Queryable): Promise<Date> {
   const [row] = await db.query<{ now: Date }>('SELECT now()');
   if (row === undefined) throw new Error('Bug: the database does not know the time');
   return row.now;
 }
 
-/** The database's time: the one by which payments were written. */
+/** The database's time, by which payments are written. */
 export async function databaseTime(db: Queryable): Promise<Date> {
   const [row] = await db.query<{ now: Date }>('SELECT clock_timestamp() AS now');
   if (row === undefined) throw new Error('Bug: the database does not know the time');

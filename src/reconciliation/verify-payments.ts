@@ -24,15 +24,19 @@ export type VerifyParts = {
   concurrency: number;
 };
 
-/** After so many calls in a row that got no answer the service is away, and asking on only harms it. */
+/**
+ * After this many calls in a row without an answer the service is regarded as unavailable, and more calls
+ * would only harm it.
+ */
 const MAX_FAILURES = 5;
-/** A check holds a payment for half a minute at most. */
+/** How long to wait for a payment: a check holds it for half a minute at most. */
 const MAX_WAIT_MS = 35_000;
 const POLL_MS = 200;
 
 /**
- * Asks the service about payments one by one, at most `concurrency` at a time, and lets settlement do what the answers
- * say. One whose answer cannot be recorded ends no run. History pays nothing: whether money came is decided in there.
+ * Asks the service about payments one by one, at most `concurrency` at a time, and lets settlement act
+ * on the answers. An answer that cannot be recorded does not end the run. The history releases nothing:
+ * settlement decides whether money came.
  */
 export async function verifyPayments(
   { database, mode, settle, logger, concurrency }: VerifyParts,
@@ -86,7 +90,10 @@ export async function verifyPayments(
   return { answers, problem };
 }
 
-/** Waits until no other check holds the payment: the answer that was asked for first is written first. */
+/**
+ * Waits until no other check holds the payment, so that answers are written in the
+ * order of their questions.
+ */
 async function take(
   { database, mode }: Pick<VerifyParts, 'database' | 'mode'>,
   reference: Reference,

@@ -7,7 +7,7 @@ import { displayMoney, formatMajor } from '../platform/money.ts';
 import { headOf, proofOf, type ChainHead } from './integrity.sql.ts';
 import { orderIdOf, paymentsOf, storyOf, type PaymentStanding, type StoryEvent } from './timeline.sql.ts';
 
-/** One order's whole story as data. Amounts inside of `story` are in minor units, as the rows have them. */
+/** One order's whole story as data. Amounts in `story` are in minor units, as in the rows. */
 export type Dossier = {
   orderId: OrderId;
   externalId: string | null;
@@ -21,21 +21,26 @@ export type Dossier = {
   payments: PaymentStanding[];
   story: StoryEvent[];
   journal: ChainHead;
-  /** One sentence per row that was changed behind the program's back; empty when all is whole. */
+  /** One sentence per row that was changed by other means than this program; empty when there is none. */
   contradictions: string[];
-  /** An older version placed the order: the journal keeps no digests of its row, its lines and its addresses. */
+  /**
+   * An older version placed the order: the journal keeps no digests of its row, its
+   * lines and its addresses.
+   */
   isOlder: boolean;
 };
 
 export type Explanation = { text: string; dossier: Dossier; isIntact: boolean };
 
 /**
- * Everything known of one order, in time order, with its evidence: what an operator reads before deciding anything.
+ * Everything known about one order, in time order, with its evidence: what an operator reads
+ * before deciding anything.
  * @param name an order id, the reference of one of its payments, or the external id a shop gave it
- * @returns null when there is no such order; `isIntact` false when a row was changed behind the program's back
+ * @returns null when there is no such order; `isIntact` false when a row was changed by other
+ * means than this program
  */
 export async function explain(database: Database, name: string): Promise<Explanation | null> {
-  // One moment: an order that moves between two looks would contradict itself.
+  // One snapshot: an order that changes between two queries would contradict itself.
   const seen = await database.transaction(async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     const id = await orderIdOf(tx, name);
@@ -85,7 +90,7 @@ function textOf(order: Order, { payments, story, journal, contradictions, isOlde
     ...verdictOf(journal, contradictions),
     ...(isOlder ? [OLDER] : []),
   ];
-  // Words of the service and of the shop are among them: a terminal must not obey them.
+  // They contain texts of the service and of the shop, which must not control the terminal.
   return lines.map((line) => line.replace(/\p{C}/gu, '?')).join('\n');
 }
 

@@ -3,7 +3,10 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import { CONTRADICTIONS, OLDER } from './contradictions.sql.ts';
 
-/** The end of an order's chain. Kept somewhere else, it proves later that nothing before it was rewritten. */
+/**
+ * The end of an order's hash chain. A copy kept elsewhere proves later that no
+ * earlier entry was rewritten.
+ */
 export type ChainHead = { entries: number; hash: string | null };
 
 export async function headOf(db: Queryable, orderId: OrderId): Promise<ChainHead> {
@@ -17,7 +20,10 @@ export async function headOf(db: Queryable, orderId: OrderId): Promise<ChainHead
 /** An order and a sentence about a row of it that contradicts the others. */
 export type Contradiction = { orderId: OrderId; what: string };
 
-/** What of some orders was changed by other means than this program, and which are older than the check of their rows. */
+/**
+ * Which rows of some orders were changed by other means than this program, and which orders are older
+ * than this check of rows.
+ */
 export type Proof = { contradictions: Contradiction[]; older: OrderId[] };
 
 export async function proofOf(db: Queryable, orderIds: readonly OrderId[]): Promise<Proof> {
@@ -30,7 +36,7 @@ export async function proofOf(db: Queryable, orderIds: readonly OrderId[]): Prom
   return { contradictions, older: older.map(({ id }) => id) };
 }
 
-/** Order ids behind `after`, in their order. */
+/** Order ids greater than `after`, ascending. */
 export async function orderIdsAfter(db: Queryable, after: OrderId | '', limit: number): Promise<OrderId[]> {
   const rows = await db.query<{ id: OrderId }>('SELECT id FROM orders WHERE id > $1 ORDER BY id LIMIT $2', [
     after,
@@ -39,7 +45,7 @@ export async function orderIdsAfter(db: Queryable, after: OrderId | '', limit: n
   return rows.map(({ id }) => id);
 }
 
-/** Orders that have a journal and are gone. */
+/** Orders that are gone although their journal exists. */
 export async function goneOrders(db: Queryable, limit: number): Promise<Contradiction[]> {
   const rows = await db.query<{ id: OrderId }>(
     'SELECT DISTINCT order_id AS id FROM journal j WHERE NOT EXISTS (SELECT FROM orders o WHERE o.id = j.order_id) LIMIT $1',
@@ -48,10 +54,10 @@ export async function goneOrders(db: Queryable, limit: number): Promise<Contradi
   return rows.map(({ id }) => ({ orderId: id, what: 'the order is gone, and its journal is not' }));
 }
 
-/** Any number that nobody else locks. */
+/** An arbitrary advisory lock number that no other code uses. */
 const LOCK_KEY = 1_836_281_965;
 
-/** Locks the check for the session of `client`. @returns false when another process is at it */
+/** Locks the check for the session of `client`. @returns false when another process holds the lock */
 export async function lockCheck(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ ok: boolean }>('SELECT pg_try_advisory_lock($1) AS ok', [LOCK_KEY]);
   return rows[0]?.ok === true;
@@ -62,7 +68,7 @@ export async function openCheck(db: Queryable): Promise<bigint | undefined> {
   return row?.id;
 }
 
-/** @param first some of what was found */
+/** @param first the first contradictions found */
 export async function closeCheck(
   db: Queryable,
   id: bigint | undefined,
@@ -70,7 +76,8 @@ export async function closeCheck(
   first: readonly Contradiction[],
 ): Promise<void> {
   await db.query(
-    `UPDATE integrity_checks SET finished_at = now(), orders = $2, contradictions = $3, first = $4 WHERE id = $1`,
+    `UPDATE integrity_checks SET finished_at = now(), orders = $2, contradictions = $3, first = $4
+     WHERE id = $1`,
     [id, seen.orders, seen.contradictions, JSON.stringify(first)],
   );
 }
@@ -83,12 +90,13 @@ export async function isCheckDue(db: Queryable): Promise<boolean> {
   return rows.length === 0;
 }
 
-/** The last whole check; null: there was none. */
+/** The last finished check; null: there was none. */
 export async function lastIntegrityCheck(
   db: Queryable,
 ): Promise<{ agoSec: number; orders: bigint; contradictions: bigint } | null> {
   const [row] = await db.query<{ agoSec: number; orders: bigint; contradictions: bigint }>(
-    `SELECT extract(epoch FROM now() - finished_at)::float8 AS "agoSec", orders, contradictions FROM integrity_checks
+    `SELECT extract(epoch FROM now() - finished_at)::float8 AS "agoSec", orders, contradictions
+     FROM integrity_checks
      WHERE finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
   );
   return row ?? null;

@@ -2,7 +2,10 @@ import type { Database } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import { goneOrders, orderIdsAfter, proofOf, type Contradiction } from './integrity.sql.ts';
 
-/** What a look at all orders came to. `older`: orders that an older version placed, without digests of their rows. */
+/**
+ * The result of a check of all orders. `older`: orders that an older version placed, without
+ * digests of their rows.
+ */
 export type Integrity = { orders: number; older: number; contradictions: number };
 
 export type IntegrityOptions = {
@@ -12,14 +15,15 @@ export type IntegrityOptions = {
 };
 
 const ORDERS_AT_ONCE = 500;
-/** No shopper waits for it, and a statement of it reads more than a request's may. */
+/** No shopper waits for this check, and its statements read more than those of a request. */
 const PATIENTLY = `SET LOCAL statement_timeout = '10min'`;
-/** Of journals without an order so many are named. */
+/** At most this many journals without an order are named. */
 const MAX_GONE = 1_000;
 
 /**
- * Checks the chain of every order and every row that it speaks of, in the memory of some hundred orders. Each part is
- * looked at in one moment, so an order that moves meanwhile contradicts nothing; the shop goes on.
+ * Checks the hash chain of every order and every row that it describes, with some hundred orders in
+ * memory at a time. Each part is read in one snapshot, so an order that changes meanwhile causes no
+ * contradiction; the shop keeps running.
  * @throws the signal's reason when it is aborted
  */
 export async function checkIntegrity(

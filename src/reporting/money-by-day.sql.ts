@@ -1,13 +1,18 @@
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 
-/** Seconds from the first webhook to the release, as steps: below the first one, …, beyond the last one. */
+/**
+ * Histogram bounds, in seconds from the first webhook to the release: below the first one,
+ * …, beyond the last one.
+ */
 export const WAIT_STEPS_SEC = [1, 5, 15, 60, 300, 3_600] as const;
 
-// What was settled from $2 to before $3. Releases and what they rest on never change, so neither does this.
+// What was settled from $2 to before $3. Releases and the rows they refer to never change,
+// so neither does this.
 const SETTLED_BY_HOUR = `
   SELECT r.mode, date_trunc('hour', r.released_at, 'UTC') AS hour, r.currency, v.cause AS found_by,
-    coalesce(width_bucket(extract(epoch FROM r.released_at - w.first)::float8, '{${WAIT_STEPS_SEC.join(',')}}'::float8[]), -1) AS waited,
+    coalesce(width_bucket(extract(epoch FROM r.released_at - w.first)::float8,
+      '{${WAIT_STEPS_SEC.join(',')}}'::float8[]), -1) AS waited,
     count(*)::int AS releases, sum(r.amount) AS amount
   FROM releases r JOIN verifications v ON v.id = r.verification_id
   LEFT JOIN LATERAL (SELECT min(received_at) AS first FROM webhooks
@@ -15,12 +20,12 @@ const SETTLED_BY_HOUR = `
   WHERE r.mode = $1 AND r.released_at >= $2::timestamptz AND r.released_at < $3::timestamptz
   GROUP BY 1, 2, 3, 4, 5`;
 
-// A release commits within seconds of its time, or its statement is cut off.
+// A release commits within seconds of its timestamp, or its statement times out.
 const IS_OVER = `date_trunc('hour', now() - interval '5 minutes', 'UTC')`;
 
 /**
- * Sums the hours that are over and not summed yet, a day at a time. Several processes may do it at once: the sums are
- * the same.
+ * Sums the hours that are over and not summed yet, a day at a time. Several processes may do it at once:
+ * their sums are the same.
  */
 export async function sumSettledHours(database: Database, mode: Mode, signal?: AbortSignal): Promise<void> {
   while (signal?.aborted !== true) {
@@ -34,11 +39,13 @@ export async function sumSettledHours(database: Database, mode: Mode, signal?: A
     if (span === undefined) return;
     await database.query(
       `WITH summed AS (
-         INSERT INTO settled_hours (mode, hour, currency, found_by, waited, releases, amount) ${SETTLED_BY_HOUR}
+         INSERT INTO settled_hours (mode, hour, currency,
+           found_by, waited, releases, amount) ${SETTLED_BY_HOUR}
          ON CONFLICT DO NOTHING
        )
        INSERT INTO settled_until (mode, summed_until) VALUES ($1, $3::timestamptz)
-       ON CONFLICT (mode) DO UPDATE SET summed_until = GREATEST(settled_until.summed_until, EXCLUDED.summed_until)`,
+       ON CONFLICT (mode) DO UPDATE
+         SET summed_until = GREATEST(settled_until.summed_until, EXCLUDED.summed_until)`,
       [mode, span.from, span.until],
     );
   }
@@ -50,17 +57,18 @@ export type SettledDay = {
   day: string;
   currency: string;
   foundBy: string;
-  /** Place in {@link WAIT_STEPS_SEC}; -1: no webhook had come. */
+  /** Index in {@link WAIT_STEPS_SEC}; -1: no webhook had come. */
   waited: number;
   releases: number;
   /** Minor units. */
   amount: bigint;
 };
 
-/** The last days, today included: hours that are over from their sums, the rest from the releases. */
+/** The last days, today included: hours that are over from their stored sums, the rest from the releases. */
 export async function settledDays(db: Queryable, mode: Mode, days: number): Promise<SettledDay[]> {
   const [span] = await db.query<{ since: string; summedUntil: string; end: string }>(
-    `SELECT since::text AS since, GREATEST(since, (SELECT summed_until FROM settled_until WHERE mode = $1))::text AS "summedUntil",
+    `SELECT since::text AS since,
+       GREATEST(since, (SELECT summed_until FROM settled_until WHERE mode = $1))::text AS "summedUntil",
        (now() + interval '1 day')::text AS end
      FROM (SELECT date_trunc('day', now(), 'UTC') - make_interval(days => $2 - 1) AS since) start`,
     [mode, days],
@@ -83,7 +91,8 @@ export type HeldDay = { day: string; currency: string; class: string; items: num
 
 export async function heldDays(db: Queryable, mode: Mode, days: number): Promise<HeldDay[]> {
   const rows = await db.query<Omit<HeldDay, 'amount'> & { amount: string }>(
-    `SELECT to_char(opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, currency, class, count(*)::int AS items,
+    `SELECT to_char(opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+       currency, class, count(*)::int AS items,
        sum(amount)::text AS amount
      FROM suspense_items
      WHERE mode = $1 AND opened_at >= date_trunc('day', now(), 'UTC') - make_interval(days => $2 - 1)

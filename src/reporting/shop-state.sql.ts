@@ -3,7 +3,7 @@ import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Verdict } from '../cases/classes.ts';
 
-/** What waits for money, in one currency. */
+/** Payments that wait for money, in one currency. */
 export type OpenMoney = {
   currency: string;
   payments: number;
@@ -11,10 +11,13 @@ export type OpenMoney = {
   amount: bigint;
 };
 
-/** More than this are not counted to the end: then the numbers are "at least". */
+/** Counting stops here: then the numbers are "at least". */
 export const MAX_COUNTED = 20_000;
 
-/** Payments that the clock still looks after and that are not settled, by currency. Reads the queue, not the orders. */
+/**
+ * Payments that are still checked by schedule and are not settled, by currency. Reads the
+ * queue, not the orders.
+ */
 export async function openMoney(db: Queryable, mode: Mode): Promise<OpenMoney[]> {
   const rows = await db.query<Omit<OpenMoney, 'amount'> & { amount: string }>(
     `SELECT currency, count(*)::int AS payments, sum(amount)::text AS amount
@@ -29,12 +32,13 @@ export async function openMoney(db: Queryable, mode: Mode): Promise<OpenMoney[]>
 /** Open work of one class, of one age. */
 export type OpenWork = { class: string; age: string; currency: string | null; count: number; amount: bigint };
 
-// In the words of the lists, which filter by them.
+// The same age ranges as in the lists, which filter by them.
 const age = (column: string): string =>
-  `CASE WHEN ${column} > now() - interval '1 day' THEN '<1d' WHEN ${column} > now() - interval '7 days' THEN '1-7d'
+  `CASE WHEN ${column} > now() - interval '1 day' THEN '<1d'
+     WHEN ${column} > now() - interval '7 days' THEN '1-7d'
     WHEN ${column} > now() - interval '30 days' THEN '7-30d' ELSE '>30d' END`;
 
-/** @param isRaisedOnly without those that may still agree by themselves, as the work list shows them */
+/** @param isRaisedOnly leaves out those that may still resolve themselves, as the work list does */
 export function openFindingCounts(
   db: Queryable,
   mode: Mode,
@@ -42,7 +46,8 @@ export function openFindingCounts(
 ): Promise<Pick<OpenWork, 'class' | 'age' | 'count'>[]> {
   return db.query(
     `SELECT class, ${age('first_seen_at')} AS age, count(*)::int AS count
-     FROM findings WHERE mode = $1 AND closed_at IS NULL AND (raised_at IS NOT NULL OR NOT $2) GROUP BY 1, 2 ORDER BY 1, 2`,
+     FROM findings WHERE mode = $1 AND closed_at IS NULL
+       AND (raised_at IS NOT NULL OR NOT $2) GROUP BY 1, 2 ORDER BY 1, 2`,
     [mode, isRaisedOnly],
   );
 }
@@ -61,30 +66,34 @@ export type LastRun = { id: RunId; verdict: Verdict; finishedAt: Date; agoSec: n
 
 export async function lastRun(db: Queryable, mode: Mode): Promise<LastRun | null> {
   const [row] = await db.query<LastRun>(
-    `SELECT id, verdict, finished_at AS "finishedAt", extract(epoch FROM now() - finished_at)::float8 AS "agoSec"
+    `SELECT id, verdict, finished_at AS "finishedAt",
+       extract(epoch FROM now() - finished_at)::float8 AS "agoSec"
      FROM reconciliation_runs WHERE mode = $1 AND finished_at IS NOT NULL ORDER BY started_at DESC LIMIT 1`,
     [mode],
   );
   return row ?? null;
 }
 
-/** How long the service has called us about nothing, and how many orders were paid meanwhile. */
+/** How long the service has sent no webhook, and how many orders were paid meanwhile. */
 export type WebhookSilence = {
-  /** Null: it has never called. */
+  /** Null: it has never sent one. */
   lastAt: Date | null;
   silentSec: number | null;
   /** Counted up to a hundred. */
   paidMeanwhile: number;
 };
 
-// Repetitions move the time of an old row, but none of long ago: the newest rows tell.
+// A repeated webhook updates the time of an older row, but never of a very old one:
+// the newest rows suffice.
 export async function webhookSilence(db: Queryable, mode: Mode): Promise<WebhookSilence> {
   const [row] = await db.query<WebhookSilence>(
     `WITH last AS (
-       SELECT max(last_received_at) AS at FROM (SELECT last_received_at FROM webhooks ORDER BY id DESC LIMIT 100) newest
+       SELECT max(last_received_at) AS at
+       FROM (SELECT last_received_at FROM webhooks ORDER BY id DESC LIMIT 100) newest
      )
      SELECT at AS "lastAt", extract(epoch FROM now() - at)::float8 AS "silentSec",
-       (SELECT count(*)::int FROM (SELECT FROM releases WHERE mode = $1 AND released_at > coalesce(last.at, '-infinity')
+       (SELECT count(*)::int
+         FROM (SELECT FROM releases WHERE mode = $1 AND released_at > coalesce(last.at, '-infinity')
          ORDER BY released_at DESC LIMIT 100) paid) AS "paidMeanwhile"
      FROM last`,
     [mode],
@@ -97,7 +106,8 @@ export type Undelivered = { delivery: 'waiting' | 'dead'; count: number; oldestS
 
 export function undeliveredCounts(db: Queryable, mode: Mode): Promise<Undelivered[]> {
   return db.query(
-    `SELECT delivery, count(*)::int AS count, extract(epoch FROM now() - min(released_at))::float8 AS "oldestSec"
+    `SELECT delivery, count(*)::int AS count,
+       extract(epoch FROM now() - min(released_at))::float8 AS "oldestSec"
      FROM releases WHERE mode = $1 AND delivery IN ('waiting', 'dead') GROUP BY delivery`,
     [mode],
   );

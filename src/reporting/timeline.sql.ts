@@ -1,7 +1,7 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 
-/** The order that an order id, a payment reference or, after those, a shop's own (external) id names. */
+/** The order with this order id or payment reference or, if there is none, this external id of the shop. */
 export async function orderIdOf(db: Queryable, name: string): Promise<OrderId | null> {
   const [row] = await db.query<{ id: OrderId }>(
     `SELECT id FROM (
@@ -14,7 +14,7 @@ export async function orderIdOf(db: Queryable, name: string): Promise<OrderId | 
   return row?.id ?? null;
 }
 
-/** Where a payment stands now, and how often anybody has looked. */
+/** The current state of a payment, and how often it was checked. */
 export type PaymentStanding = {
   reference: Reference;
   status: string;
@@ -32,7 +32,7 @@ export function paymentsOf(db: Queryable, orderId: OrderId): Promise<PaymentStan
   );
 }
 
-/** One thing that happened to an order, from whichever table remembers it. */
+/** One thing that happened to an order, from any of the tables that record it. */
 export type StoryEvent = {
   at: Date;
   source: 'journal' | 'key' | 'verification' | 'webhook' | 'suspense' | 'release' | 'finding';
@@ -41,13 +41,14 @@ export type StoryEvent = {
   detail: string;
 };
 
-// One branch per table that remembers. Amounts are in minor units, as the rows have them.
+// One branch per table that records events. Amounts are in minor units, as in the rows.
 const STORY = `
   SELECT at, 3 AS rank, seq, 'journal' AS source, event AS what, reference,
     concat_ws(' ', '#' || seq, 'by ' || cause, nullif(detail::text, '{}')) AS detail
   FROM journal WHERE order_id = $1
   UNION ALL
-  SELECT created_at, 1, 0, 'key', CASE WHEN reference IS NULL THEN 'unanswered' ELSE 'answered' END, reference,
+  SELECT created_at, 1, 0, 'key',
+    CASE WHEN reference IS NULL THEN 'unanswered' ELSE 'answered' END, reference,
     'Idempotency-Key sha256 ' || left(encode(sha256(convert_to(key, 'UTF8')), 'hex'), 16)
   FROM idempotency_keys WHERE order_id = $1
   UNION ALL
@@ -57,7 +58,8 @@ const STORY = `
   FROM verifications WHERE reference IN (SELECT p.reference FROM payments p WHERE p.order_id = $1)
   UNION ALL
   SELECT w.received_at, 1, w.id, 'webhook', w.outcome, w.reference,
-    concat_ws(' ', '#' || w.id, w.authenticity, w.deliveries || ' time(s)', 'last ' || to_char(w.last_received_at AT TIME ZONE 'UTC',
+    concat_ws(' ', '#' || w.id, w.authenticity, w.deliveries || ' time(s)',
+      'last ' || to_char(w.last_received_at AT TIME ZONE 'UTC',
       'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'sha256 ' || left(encode(w.body_sha256, 'hex'), 16))
   FROM webhooks w JOIN payments p ON p.reference = w.reference WHERE p.order_id = $1
   UNION ALL
@@ -65,10 +67,12 @@ const STORY = `
     concat_ws(' ', '#' || id, class, amount || ' ' || currency, 'verification #' || verification_id)
   FROM suspense_items WHERE order_id = $1
   UNION ALL
-  SELECT assigned_at, 4, id, 'suspense', 'assigned', reference, concat_ws(' ', '#' || id, 'to ' || owner, 'by ' || assigned_by)
+  SELECT assigned_at, 4, id, 'suspense', 'assigned', reference,
+    concat_ws(' ', '#' || id, 'to ' || owner, 'by ' || assigned_by)
   FROM suspense_items WHERE order_id = $1 AND assigned_at IS NOT NULL
   UNION ALL
-  SELECT n.written_at, 4, n.id, 'suspense', 'note', s.reference, concat_ws(' ', '#' || s.id, 'by ' || n.written_by, n.note)
+  SELECT n.written_at, 4, n.id, 'suspense', 'note', s.reference,
+    concat_ws(' ', '#' || s.id, 'by ' || n.written_by, n.note)
   FROM suspense_items s JOIN suspense_notes n ON n.item_id = s.id WHERE s.order_id = $1
   UNION ALL
   SELECT closed_at, 4, id, 'suspense', decision, reference,
@@ -76,17 +80,20 @@ const STORY = `
   FROM suspense_items WHERE order_id = $1 AND closed_at IS NOT NULL
   UNION ALL
   SELECT released_at, 4, 0, 'release', delivery, reference,
-    concat_ws(' ', id, 'on verification #' || verification_id, attempts || ' deliveries', 'last error: ' || last_error)
+    concat_ws(' ', id, 'on verification #' || verification_id,
+      attempts || ' deliveries', 'last error: ' || last_error)
   FROM releases WHERE order_id = $1
   UNION ALL
   SELECT first_seen_at, 4, id, 'finding', class, reference,
     concat_ws(' ', '#' || id, 'expected ' || expected, 'actual ' || actual, currency)
   FROM findings WHERE order_id = $1
   UNION ALL
-  SELECT n.written_at, 4, n.id, 'finding', 'note', f.reference, concat_ws(' ', '#' || f.id, 'by ' || n.written_by, n.note)
+  SELECT n.written_at, 4, n.id, 'finding', 'note', f.reference,
+    concat_ws(' ', '#' || f.id, 'by ' || n.written_by, n.note)
   FROM findings f JOIN finding_notes n ON n.finding_id = f.id WHERE f.order_id = $1
   UNION ALL
-  SELECT closed_at, 4, id, 'finding', 'closed', reference, concat_ws(' ', '#' || id, class, 'by ' || closed_by, note)
+  SELECT closed_at, 4, id, 'finding', 'closed', reference,
+    concat_ws(' ', '#' || id, class, 'by ' || closed_by, note)
   FROM findings WHERE order_id = $1 AND closed_at IS NOT NULL`;
 
 /** Everything that happened, oldest first. */

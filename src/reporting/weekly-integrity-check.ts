@@ -17,8 +17,8 @@ export type IntegrityJobParts = {
 };
 
 /**
- * Checks every order's chain if that has not been done for a week and no other process is at it; told by a log line, by
- * metrics, and by an alert when a row was changed by other means.
+ * Checks every order's hash chain if no check has ended for a week and no other process is running one.
+ * The result goes to a log line, to metrics, and to an alert when a row was changed by other means.
  * @returns null when there was nothing to do
  */
 export async function checkIntegrityWeekly(parts: IntegrityJobParts): Promise<Integrity | null> {

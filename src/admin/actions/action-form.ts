@@ -1,7 +1,7 @@
 import { NOT_A_PERSON } from '../../cases/decision.ts';
 import type { Told } from './flash-message.ts';
 
-/** A filled-in form: who does what to which rows, and why. */
+/** A submitted form: who does what to which rows, and why. */
 export type DeedForm = {
   by: string;
   note: string;
@@ -11,7 +11,7 @@ export type DeedForm = {
   deed: string;
   /** A field, trimmed; null when it is empty. */
   field(name: string): string | null;
-  /** What was sent, all of it but the form's token: a page that asks once more sends it again. */
+  /** All submitted fields except the form's token: a confirmation page sends them again. */
   sent: readonly (readonly [name: string, value: string])[];
 };
 
@@ -19,16 +19,17 @@ export const MAX_NAME = 80;
 const MAX_NOTE = 500;
 const MAX_ROWS = 200;
 
-/** @returns the form, or what to tell a person who left something out */
+/** @returns the form, or the message for an operator who left something out */
 export function readDeedForm(body: unknown): DeedForm | { told: Told } {
   const fields = new URLSearchParams(String(body));
   const field = (name: string): string | null => /\S/.exec(fields.get(name) ?? '')?.input.trim() ?? null;
   const by = field('by')?.slice(0, MAX_NAME) ?? null;
   const note = field('note')?.slice(0, MAX_NOTE) ?? null;
   if (by === null || note === null) return { told: { unnamed: 1 } };
-  // Its entries could not be told from ours.
+  // Entries under this name would look like the program's own.
   if (NOT_A_PERSON.includes(by)) return { told: { 'not-a-person': 1 } };
-  // Every row of the page comes along, for whoever ticks the page instead of its rows.
+  // The form contains every row of the page, because an operator may tick the whole
+  // page instead of rows.
   const ids = [...new Set(fields.getAll(fields.get('all') === 'yes' ? 'shown' : 'id'))].slice(0, MAX_ROWS);
   if (ids.length === 0) return { told: { nothing: 1 } };
   const sent = [...fields].filter(([name]) => name !== 'form');

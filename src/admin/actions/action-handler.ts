@@ -15,9 +15,10 @@ export function frameOf(guard: AdminGuard, mode: Mode, req: Request): Frame {
 }
 
 /**
- * Does what a form asks for and leads back to a page that tells it. The browser keeps the name for the next time.
- * @param back where to, by the form's fields; a page of ours whatever they say
- * @param askFirst a page that asks once more, for what cannot be taken back; null: do it
+ * Performs a form's action and redirects to a page that shows the result. The browser stores the
+ * name for the next time.
+ * @param back the address to redirect to, built from the form's fields; always a page of ours
+ * @param askFirst returns a confirmation page for an action that cannot be undone; null: act without it
  */
 export function deedHandler(
   back: (req: Request, fields: URLSearchParams) => string,

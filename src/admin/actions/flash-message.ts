@@ -1,4 +1,7 @@
-/** What a form did, in the address of the page that follows it: words of ours with a count, never text from outside. */
+/**
+ * What a form did, as a parameter of the next page's address: known words with a count,
+ * never text from outside.
+ */
 export type Told = Partial<Record<keyof typeof SENTENCES, number>>;
 
 const many = (count: number, one: string, more: string): string =>
@@ -36,7 +39,7 @@ export function addressTelling(address: string, told: Told): string {
   return `${address}${address.includes('?') ? '&' : '?'}told=${text}`;
 }
 
-/** The sentences for a `told` parameter; null when there are none. Words that are not ours say nothing. */
+/** The sentences for a `told` parameter; null when there are none. Unknown words are ignored. */
 export function sentencesOf(param: unknown): string | null {
   if (typeof param !== 'string') return null;
   const sentences = param.split(',').flatMap((part) => {

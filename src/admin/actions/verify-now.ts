@@ -8,8 +8,9 @@ import type { Told } from './flash-message.ts';
 import { noteAsking, type AskRequest } from '../../payments/note-asking.sql.ts';
 
 /**
- * A person wants the service asked about a payment now. It is a hint like any other: it proves nothing, it is acted
- * upon at most once in ten seconds, and when the service cannot be asked the clock goes on.
+ * Asks the service about a payment at once, for an operator. It is a hint like any other: it proves
+ * nothing, it causes at most one call in ten seconds, and when the service cannot be asked, the
+ * scheduled checks continue.
  */
 export type AskService = (ask: AskRequest) => Promise<Told>;
 

@@ -16,7 +16,7 @@ import type { Told } from '../actions/flash-message.ts';
 import { forEachTick, readTicks, type Tick } from './selection.ts';
 
 type Deeds = (form: DeedForm) => Promise<Told>;
-/** What resolving one item is; a word of {@link Told}: why it cannot be done to any. */
+/** Returns the function that resolves one item, or a word of {@link Told}: why no item can be resolved. */
 type Resolve = (form: DeedForm) => ((tick: Tick) => Promise<boolean>) | 'no-decision';
 
 /** Resolves, assigns or notes the ticked findings, as the pressed button says. */
@@ -26,7 +26,7 @@ export function findingDeeds(database: Database, mode: Mode): Deeds {
   });
 }
 
-/** The same for items in suspense, which end by a decision. */
+/** The same for items in suspense, which need a decision to be resolved. */
 export function suspenseDeeds(database: Database, mode: Mode): Deeds {
   return deedsOn(database, mode, SUSPENSE, ({ by, note, field }) => {
     const [decision, refundNote] = [field('decision') ?? '', field('refund')];

@@ -9,13 +9,16 @@ type Props = {
   form: DeedForm;
   count: number;
   head: readonly (string | { number: string })[];
-  /** How it ends, where there is a choice. */
+  /** The decision, where there is a choice. */
   ending?: string;
   /** The rows that would be resolved. */
   children: ComponentChildren;
 };
 
-/** What is resolved is frozen, and a tick is easily one line off: so what was asked for is shown once more. */
+/**
+ * Shows the chosen rows again for confirmation: resolving cannot be undone, and it is easy
+ * to tick the wrong line.
+ */
 export function SurePage({ frame, address, form, count, head, ending, children }: Props): VNode {
   const title = count === 1 ? 'Resolve this one?' : `Resolve these ${count}?`;
   return (

@@ -6,7 +6,7 @@ export type Age = (typeof AGES)[number];
 
 export const PAGE_ROWS = 100;
 
-/** What of a work list is looked at. */
+/** Which part of a work list is shown. */
 export type ListFilter = { class: string | null; age: Age | null; after: string | null };
 
 export function readFilter(query: Record<string, unknown>): ListFilter {
@@ -17,7 +17,7 @@ export function readFilter(query: Record<string, unknown>): ListFilter {
   };
 }
 
-/** The filter as parameters of an address, from an item on. */
+/** The filter as parameters of an address, for the page after an item. */
 export function filterParams(filter: ListFilter, after: string | null): Record<string, string> {
   const given = Object.entries({ ...filter, after }).filter(([, value]) => value !== null);
   return Object.fromEntries(given) as Record<string, string>;

@@ -28,7 +28,7 @@ const FACTS = [
   'Reference',
 ];
 
-/** Disagreements that nobody has resolved, oldest first, and what to do about each class. */
+/** The open disagreements, oldest first, and what to do about each class. */
 export function FindingsPage({ frame, filter, classes, rows, count, next }: Props): VNode {
   return (
     <AdminPage frame={frame} title="Findings" here="/admin/findings">
@@ -71,7 +71,7 @@ export function FindingsPage({ frame, filter, classes, rows, count, next }: Prop
   );
 }
 
-/** Asks once more before findings are resolved. */
+/** Asks for confirmation before findings are resolved. */
 export function SureOfFindings(props: { frame: Frame; form: DeedForm; rows: readonly Finding[] }): VNode {
   const { frame, form, rows } = props;
   return (

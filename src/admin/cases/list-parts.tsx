@@ -21,7 +21,7 @@ export function FilterForm({ address, filter, classes }: Props): VNode {
   );
 }
 
-/** The form of a list carries the filter, so that the page that follows is the one that was looked at. */
+/** The form of a list contains the filter, so that the next page shows the same part of the list. */
 export function KeepFilter({ filter }: { filter: ListFilter }): VNode {
   return (
     <>
@@ -31,7 +31,10 @@ export function KeepFilter({ filter }: { filter: ListFilter }): VNode {
   );
 }
 
-/** The box of a row. The row's version goes with it, ticked or not, for whoever ticks the whole page. */
+/**
+ * The checkbox of a row. The form sends the row's version even if it is not ticked, because an operator
+ * may tick the whole page.
+ */
 export function TickBox({ row, label }: { row: { id: bigint; version: string }; label: string }): VNode {
   const value = tickOf(row);
   return (
@@ -57,7 +60,7 @@ export function Owner({ name }: { name: string | null }): VNode {
   return name === null ? <span class="none">nobody yet</span> : <>{name}</>;
 }
 
-/** What people wrote about a row. */
+/** The operators' notes about a row. */
 export function Notes({
   notes,
 }: {

@@ -2,7 +2,7 @@ import { AGE_BOUNDS_SEC } from '../../cases/age.ts';
 import type { OpenWork } from '../../reporting/shop-state.sql.ts';
 import { PAGE_ROWS, type ListFilter } from './filter.ts';
 
-/** What of a list is to be read: a page, and one row more to see whether there is another page. */
+/** The part of a list to read: a page, and one more row to see whether there is a next page. */
 export type Wanted = {
   after: bigint;
   limit: number;
@@ -22,7 +22,7 @@ export function wantedBy({ class: name, age, after }: ListFilter): Wanted {
   };
 }
 
-/** @param counts of all that are open: there may be more than anybody wants to read at once */
+/** @param counts of all open items: there may be far more than one page */
 export function pageOf<Row extends { id: bigint }>(
   found: readonly Row[],
   counts: readonly Pick<OpenWork, 'class' | 'age' | 'count'>[],

@@ -14,7 +14,7 @@ import { pageOf, wantedBy } from './pagination.ts';
 import { SureOfSuspense, SuspensePage } from './suspense-page.tsx';
 import { isSeen, readTicks } from './selection.ts';
 
-/** The two lists a person works through. Whatever is done is done by what the command line calls, too. */
+/** The two work lists of an operator. Their actions call the same functions as the command line. */
 export function workListRoutes(parts: AdminParts): Router {
   const { database, gateway, guard, form } = parts;
   const router = Router();
@@ -69,7 +69,7 @@ export function workListRoutes(parts: AdminParts): Router {
   return router;
 }
 
-/** Whether a person wants rows resolved and has not been shown yet what that will be. */
+/** Whether the form resolves rows and has not been confirmed yet. */
 function isUnasked({ deed, field }: DeedForm): boolean {
   return deed === 'resolve' && field('sure') !== 'yes';
 }

@@ -1,11 +1,11 @@
 import type { Told } from '../actions/flash-message.ts';
 
-/** A ticked row, and which version of it the person looked at. */
+/** A ticked row, and the version of it that the operator saw. */
 export type Tick = { id: bigint; seen: string | null };
 
 const TICK = /^(\d{1,18})(?:@(-?\d{1,20}))?$/;
 
-/** What the box of a row sends. */
+/** The value that the checkbox of a row sends. */
 export function tickOf({ id, version }: { id: bigint; version: string }): string {
   return `${id}@${version}`;
 }
@@ -17,15 +17,15 @@ export function readTicks(ids: readonly string[]): Tick[] {
   });
 }
 
-/** Whether a row was ticked, and is still what the person looked at. */
+/** Whether a row was ticked and has not changed since the operator saw it. */
 export function isSeen(ticks: readonly Tick[]): (row: { id: bigint; version: string }) => boolean {
   return ({ id, version }) => ticks.some((tick) => tick.id === id && [null, version].includes(tick.seen));
 }
 
 /**
- * Does something to each ticked row, one after the other, and counts. What somebody else ended or changed since the page
- * was shown stays as that person left it, and is told.
- * @param stillOpen which of the rows are open after all
+ * Applies an action to each ticked row, one after the other, and counts. A row that another operator
+ * closed or changed since the page was shown stays as it is, and is reported.
+ * @param stillOpen which of the rows that were left alone are open
  */
 export async function forEachTick(
   ticks: readonly Tick[],

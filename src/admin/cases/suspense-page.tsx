@@ -55,7 +55,7 @@ export function SuspensePage({ frame, filter, classes, rows, count, next }: Prop
   );
 }
 
-/** Asks once more before money leaves suspense. */
+/** Asks for confirmation before money leaves suspense. */
 export function SureOfSuspense(props: {
   frame: Frame;
   form: DeedForm;
@@ -150,7 +150,7 @@ function Deeds({ frame }: { frame: Frame }): VNode {
   );
 }
 
-/** The meaning as the command line tells it, without its options. */
+/** The command line's description, without its options. */
 function asOnPaper(meaning: string): string {
   return meaning.replace('--refund', 'its number').replace('; the decision when none is given', '');
 }

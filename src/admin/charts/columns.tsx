@@ -8,9 +8,9 @@ const WIDTH = 720;
 const HEIGHT = 240;
 const MARGIN = { top: 8, right: 8, bottom: 24, left: 116 };
 const TICKS = 4;
-/** More labels than this run into each other. */
+/** More labels than this would overlap. */
 const MAX_LABELS = 8;
-/** How many classes have a colour of their own; the style sheet has as many. */
+/** How many classes have a colour of their own; the style sheet defines as many. */
 const COLOURS = 6;
 
 /** A stacked column chart as a picture, its sentence, its legend, and the same numbers as a table. */

@@ -12,7 +12,7 @@ import { collectedPerDay, findingsByAge, timeToSettle } from './series.ts';
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** What people would rather look at than read. */
+/** Charts of the last thirty days, and of open findings. */
 export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;

@@ -11,15 +11,15 @@ export type Chart = {
   summary: string;
   keys: readonly string[];
   classes: readonly string[];
-  /** `values[key][class]`; what is missing is nothing. */
+  /** `values[key][class]`; a missing value is 0. */
   values: Record<string, Record<string, number>>;
-  /** How a value reads in the table and on the axis. */
+  /** Formats a value for the table and the axis. */
   format: (value: number) => string;
 };
 
 export const SETTLED = 'settled';
 
-/** What came in per day, by what became of it: one chart for each currency. */
+/** The money that came per day, split into settled and held by class: one chart for each currency. */
 export function collectedPerDay(
   settled: readonly SettledDay[],
   held: readonly HeldDay[],
@@ -35,7 +35,8 @@ export function collectedPerDay(
         : displayMoney({ amount, currency }, locale);
     const add = (day: string, name: string, amount: bigint): void => {
       const ofDay = (values[day] ??= {});
-      // A picture of amounts: what a number loses beyond 2^53 is smaller than a pixel, and the table is of the same.
+      // For drawing only: what a number loses beyond 2^53 is smaller than a pixel, and the table
+      // uses the same values.
       ofDay[name] = (ofDay[name] ?? 0) + Number(amount);
     };
     let total = 0n;
@@ -64,7 +65,7 @@ function spanOf(sec: number): string {
   return sec < 3_600 ? `${sec / 60} min` : `${sec / 3_600} h`;
 }
 
-/** How long orders waited between the first word of the service and their release. */
+/** How long orders waited between the first webhook and their release. */
 export function timeToSettle(settled: readonly SettledDay[], days: number): Chart {
   const values: Chart['values'] = {};
   let all = 0;
@@ -90,7 +91,7 @@ export function timeToSettle(settled: readonly SettledDay[], days: number): Char
   };
 }
 
-/** What waits for a person, and for how long it has. */
+/** The open findings, by how long they have been open. */
 export function findingsByAge(findings: readonly Pick<OpenWork, 'class' | 'age' | 'count'>[]): Chart {
   const values: Chart['values'] = {};
   for (const { class: name, age, count } of findings) (values[age] ??= {})[name] = count;

@@ -8,7 +8,7 @@ type CardProps = {
   children: ComponentChildren;
 };
 
-/** One thing to look at; raised when it waits for a person. */
+/** One topic of the dashboard; raised when an operator has to act. */
 export function Card({ id, title, href, isRaised = false, children }: CardProps): VNode {
   return (
     <section aria-labelledby={id} class={isRaised ? 'raised' : ''}>

@@ -25,7 +25,7 @@ export type Today = {
   integrity: LastCheck | null;
 };
 
-/** Today at a glance: does the money agree, and what waits for a person? */
+/** Today at a glance: does the money agree, and what must an operator do? */
 export function TodayPage(today: Today): VNode {
   return (
     <AdminPage frame={today.frame} title="Today" here="/admin">

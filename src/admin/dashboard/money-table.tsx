@@ -24,7 +24,7 @@ type Sources = {
   suspense: readonly OpenWork[];
 };
 
-/** @returns one line per currency in which anything stands or happened today */
+/** @returns one line per currency in which money is open or moved today */
 export function moneyLines({ settled, held, open, suspense }: Sources): MoneyLine[] {
   const currencies = new Set([...settled, ...held, ...open, ...suspense].map(({ currency }) => currency));
   currencies.delete(null);
@@ -88,7 +88,7 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
   );
 }
 
-/** An amount whose currency stands at the head of its row. */
+/** An amount without its currency, which the head of its row shows. */
 function Bare({ amount, currency }: Money): VNode {
   if (minorDigits(currency) === null) return <Amount amount={amount} currency={currency} />;
   return <MajorNumber text={formatMajor({ amount, currency })} />;

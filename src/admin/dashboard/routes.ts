@@ -17,7 +17,7 @@ import {
 } from '../../reporting/shop-state.sql.ts';
 import { TodayPage } from './dashboard-page.tsx';
 
-/** What is the state of the money, and what waits for a person? */
+/** What is the state of the money, and what must an operator do? */
 export function todayRoutes({ database, gateway, guard, workerWatch }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;

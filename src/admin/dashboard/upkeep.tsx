@@ -5,7 +5,7 @@ import { Card } from './card.tsx';
 /** The last check of all journals. */
 export type LastCheck = { agoSec: number; orders: bigint; contradictions: bigint };
 
-/** This server leaves the clock's work to a worker, and there is none. */
+/** This server leaves scheduled work to a worker, and none is running. */
 export function NoWorker(): VNode {
   return (
     <p class="alarm" role="status">

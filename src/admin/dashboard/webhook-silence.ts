@@ -1,11 +1,11 @@
 import type { WebhookSilence } from '../../reporting/shop-state.sql.ts';
 
-/** A quarter of an hour in which nobody pays is an ordinary quarter of an hour. */
+/** A quarter of an hour without webhooks is usual when no shopper pays. */
 const SILENT_SEC = 900;
-/** One or two orders may have been found by a shopper who was faster than the service. */
+/** One or two orders may have been settled because the shopper came back before the webhook arrived. */
 const PAID_MEANWHILE = 3;
 
-/** Whether the service should have called: orders were paid, and no webhook came. */
+/** Whether webhooks are missing: orders were paid, and none came. */
 export function isSilenceOdd({ silentSec, paidMeanwhile }: WebhookSilence): boolean {
   return (silentSec === null || silentSec >= SILENT_SEC) && paidMeanwhile >= PAID_MEANWHILE;
 }

@@ -1,10 +1,11 @@
 const MAX_SHOWN = 16_384;
-/** The part before the "@", also where JSON wrote that sign as an escape. */
+/** The part before the "@", also where that sign is escaped (JSON, percent-encoding). */
 const LOCAL_PART = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,254}(?=@|\\u0040|%40)/gi;
 
 /**
- * Bytes from outside as text for people: at most 16 KiB, what is no text shows as a mark, nothing in it turns the line
- * around, and of an e-mail address only the domain stands there. The row keeps every byte.
+ * Bytes from outside as text to display: at most 16 KiB; what is not text becomes a replacement character,
+ * so nothing can reverse the text direction; of an e-mail address only the domain is shown. The row keeps
+ * every byte.
  */
 export function foreignText(bytes: Buffer): string {
   const text = bytes

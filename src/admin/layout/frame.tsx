@@ -3,7 +3,7 @@ import { Page } from '../../platform/html.tsx';
 import type { Mode } from '../../platform/mode.ts';
 import type { Visitor } from '../login/guard.ts';
 
-/** Around every page of operations: who looks, in which mode, and what the last form did. */
+/** What every page of operations shows: who is logged in, in which mode, and what the last form did. */
 export type Frame = { visitor: Visitor; mode: Mode; told: string | null };
 
 export const NAVIGATION = {
@@ -65,12 +65,12 @@ export function AdminPage({ frame: { visitor, mode, told }, title, here, childre
   );
 }
 
-/** Every form that does something carries it. */
+/** The token that every form with an action must contain. */
 export function FormToken({ visitor }: { visitor: Visitor }): VNode {
   return <input type="hidden" name="form" value={visitor.formToken} />;
 }
 
-/** Who does it, and why: every deed has both. */
+/** Who does it, and why: every action needs both. */
 export function WhoAndWhy({ visitor, id }: { visitor: Visitor; id: string }): VNode {
   return (
     <>

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { OrderId } from '../../platform/ids.ts';
 
-/** A moment in UTC, to the second: every operator everywhere reads the same. */
+/** A time in UTC, to the second: every operator everywhere sees the same. */
 export function Moment({ at }: { at: Date | null }): VNode {
   if (at === null) return <span class="none">–</span>;
   const iso = at.toISOString();
@@ -12,7 +12,7 @@ export function Status({ word }: { word: string }): VNode {
   return <span class={`status ${word}`}>{words(word)}</span>;
 }
 
-/** A word of ours as people read it. */
+/** An identifier as readable text. */
 export function words(word: string): string {
   return word.replaceAll('_', ' ');
 }
@@ -62,7 +62,10 @@ export function Table({
   );
 }
 
-/** The next page, by the key of the last row: a page costs the same wherever it lies. */
+/**
+ * The link to the next page, by the key of the last row: every page costs the same,
+ * however far back it is.
+ */
 export function Older({ address, params }: { address: string; params: Record<string, string> }): VNode {
   return (
     <p class="pages">

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { Page } from '../../platform/html.tsx';
 import type { ProblemWording } from '../../platform/problem.ts';
 
-/** What went wrong, for a person who works here. */
+/** What went wrong, for an operator. */
 export function ProblemPage({ title, lines }: ProblemWording): VNode {
   return (
     <Page title={title} stylesheet="/admin/admin.css">

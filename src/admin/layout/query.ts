@@ -1,4 +1,7 @@
-/** A parameter of an address, when it is one text that fits; null otherwise: what makes no sense is not looked for. */
+/**
+ * A query parameter, if it is a single text that matches the pattern; else null, which
+ * means that it is ignored.
+ */
 export function fitting(value: unknown, pattern: RegExp): string | null {
   return typeof value === 'string' && pattern.test(value) ? value : null;
 }

@@ -4,7 +4,7 @@ import { cookieIn, cookieLine as lineOf } from '../../platform/cookie.ts';
 export const COOKIES = { session: '__Host-admin', name: '__Host-admin-name' } as const;
 type CookieName = (typeof COOKIES)[keyof typeof COOKIES];
 
-/** The value of a cookie; empty when there is none, or none that we wrote. */
+/** The value of a cookie; empty when there is none, or not one that we wrote. */
 export function cookieOf(req: Request, name: CookieName): string {
   return cookieIn(req.get('cookie'), name);
 }

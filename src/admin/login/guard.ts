@@ -11,22 +11,25 @@ import { createRoster, type Known } from './roster.ts';
 import { createSessions, SESSION_SEC } from './session.ts';
 
 /**
- * Who may look at operations, and who may act there. With operators: the one whose token is shown, or who has logged in
- * with it. Without any: a person at this machine, and nobody in production.
+ * Who may see the pages of operations, and who may act there. With operators: requests with an
+ * operator's token or login. Without operators: requests from this machine, and in production none.
  */
 export type AdminGuard = {
-  /** Whether a bearer token opens anything here; null: there is no operator, so there is no token to guess. */
+  /** Whether a bearer token is valid here; null: there is no operator, so there is no token to guess. */
   isRight: ((token: string) => boolean) | null;
   /** For pages: sends people to the login page. */
   requireLogin: RequestHandler;
   /** For programs: answers 401. */
   requireToken: RequestHandler;
   /**
-   * For forms, behind {@link requireLogin} and the body's parser: refuses what one of our pages did not send, and signs
-   * the rest (field `by`) with the operator's name where it is known.
+   * For forms, after {@link requireLogin} and the body parser: rejects a form that one of our pages did
+   * not send, and sets the field `by` of the others to the operator's name where it is known.
    */
   requireForm: RequestHandler;
-  /** Before every page and form: a viewer may look and log out. @throws {Problem} 403 for what else a viewer sends */
+  /**
+   * Before every page and form: a viewer may see pages and log out.
+   * @throws {Problem} 403 for other requests of a viewer
+   */
   refuseViewers: RequestHandler;
   visitorOf(req: Request): Visitor;
   /** The cookie of a fresh login, or null when the token is wrong. */
@@ -35,11 +38,14 @@ export type AdminGuard = {
   logout(req: Request): string;
 };
 
-/** Who looks at a page. */
+/** The operator who requests a page. */
 export type Visitor = {
-  /** The operator's own name, which signs what is done; else the one that this browser last signed with, or empty. */
+  /**
+   * The operator's own name, which signs their actions; else the name that this browser last
+   * signed with, or empty.
+   */
   name: string;
-  /** Whether it is known who acts, so that no name is typed. */
+  /** Whether the operator is known, so that no name is typed. */
   isNamed: boolean;
   formToken: string;
   /** Whether there is a login to end. */
@@ -49,8 +55,8 @@ export type Visitor = {
 const NO_SESSION = 'no session';
 
 /**
- * @param adminToken of the operator called admin. Several people may share it, so as long as it is the only token, each
- *   types a name; once operators are named, what it does is signed by "admin"
+ * @param adminToken of the operator called admin. Several people may share it, so as long as it is the
+ * only token, each of them types a name. If there are named operators, its actions are signed by "admin"
  * @param operators who have a token of their own
  */
 export function createAdminGuard(
@@ -116,13 +122,19 @@ export function createAdminGuard(
   };
 }
 
-/** Here and not in each form, so that none forgets it: a name that is known is not taken from what was sent. */
+/**
+ * Done here and not in each form, so that no form can omit it: a known name is never
+ * taken from the request.
+ */
 function signed(fields: URLSearchParams, { isNamed, name }: Visitor): URLSearchParams {
   if (isNamed) fields.set('by', name);
   return fields;
 }
 
-/** Browsers say where a post comes from; other programs say nothing, and have no cookie that a stranger could use. */
+/**
+ * Whether a request comes from this site. Browsers send its origin with a post. Other programs do not,
+ * but they have no cookie that a stranger could use.
+ */
 export function isFromHere(req: Request): boolean {
   const site = req.get('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Page } from '../../platform/html.tsx';
 
-/** @param fault why the last try did not work; null: there was none */
+/** @param fault why the last attempt failed; null: there was none */
 export function LoginPage({ fault }: { fault: string | null }): VNode {
   return (
     <Page title="Log in" stylesheet="/admin/admin.css">
@@ -22,7 +22,7 @@ export function LoginPage({ fault }: { fault: string | null }): VNode {
   );
 }
 
-/** A form that none of our pages sent, or one that is older than the login. */
+/** For a form that none of our pages sent, or that is older than the login. */
 export function StaleFormPage(): VNode {
   return (
     <Page title="Not done" stylesheet="/admin/admin.css">

@@ -8,7 +8,7 @@ import { createSessions, type Sessions } from './session.ts';
 /** An operator, and the logins made with that operator's token. */
 export type Known = { operator: Operator; sessions: Sessions };
 
-/** Whom a token or a cookie belongs to; null: to nobody. */
+/** Finds the operator of a token or a cookie; null: it belongs to no operator. */
 export type Roster = {
   isEmpty: boolean;
   ownerOf(token: string): Known | null;
@@ -22,7 +22,7 @@ export function createRoster(operators: readonly Operator[], clock: Clock): Rost
   const known = operators.map((operator) => ({ operator, sessions: createSessions(operator.token, clock) }));
 
   function ownerOf(token: string): Known | null {
-    // All are looked at, so that time does not tell which one was close.
+    // All tokens are compared, so that the response time does not reveal which one nearly matched.
     const owners = known.filter(({ operator }) => isSecret(token, operator.token));
     return owners.at(0) ?? null;
   }

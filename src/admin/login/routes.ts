@@ -6,10 +6,13 @@ import { sendPage } from '../../platform/html.tsx';
 import { isFromHere, type AdminGuard } from './guard.ts';
 import { LoginPage, StaleFormPage } from './login-page.tsx';
 
-/** Nobody types a token eleven times, and a person can wait. */
+/**
+ * The time window of the limit. An operator does not mistype a token eleven times, and
+ * can wait if it happens.
+ */
 const WINDOW_SEC = 15 * 60;
 
-/** In and out. */
+/** Login and logout. */
 export function loginRoutes({ database, guard }: { database: Database; guard: AdminGuard }): Router {
   const router = Router();
   const limit = createGuessLimit(database, 'admin-login', WINDOW_SEC);

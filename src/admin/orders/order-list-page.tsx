@@ -8,7 +8,7 @@ import { paramsOf, type OrderSearch } from './search.ts';
 
 type Props = { frame: Frame; search: OrderSearch; page: OrderPage; estimate: bigint };
 
-/** Of few orders the statistics know nothing yet. */
+/** With fewer orders, the database's statistics are not reliable yet. */
 const WORTH_ESTIMATING = 1_000n;
 
 export function OrderListPage({ frame, search, page, estimate }: Props): VNode {

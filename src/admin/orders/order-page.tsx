@@ -10,7 +10,10 @@ import { Timeline } from './timeline.tsx';
 
 type Props = { frame: Frame; dossier: Dossier; evidence: readonly Evidence[]; release: ReleaseRow | null };
 
-/** Everything known of one order: what an operator reads before deciding anything, and the deeds that come of it. */
+/**
+ * Everything known about one order: what an operator reads before deciding anything,
+ * and the actions on it.
+ */
 export function DossierPage({ frame, dossier, evidence, release }: Props): VNode {
   const { orderId, story } = dossier;
   return (

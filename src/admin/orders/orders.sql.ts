@@ -18,14 +18,15 @@ export type OrderPage = {
   orders: OrderRow[];
   /** The order after which the next page begins; null: there is nothing older. */
   next: OrderId | null;
-  /** How far back this page has looked, where it gave up before it was full. */
+  /** How far back this page has searched, if it stopped before it was full. */
   lookedBackTo: Date | null;
 };
 
 export const PAGE_ROWS = 50;
 /**
- * A status has no index: it would cost every payment that is settled, and most of what is looked for is recent. So a page
- * goes through this many orders at most, says how far it came, and the next one goes on from there.
+ * The most orders that one page searches. The status has no index: maintaining it would cost at every
+ * settled payment, and most searches are for recent orders. The page reports how far back it searched,
+ * and the next one continues from there.
  */
 const MAX_LOOKED_THROUGH = 20_000;
 
@@ -34,7 +35,7 @@ export async function findOrders(db: Queryable, mode: Mode, search: OrderSearch)
   const { window, wanted, values, windowValues } = conditionsOf(mode, search);
   const isOfOnePerson = search.words !== null && isEmail(search.words);
   const from = `FROM orders WHERE ${window.join(' AND ')} ORDER BY created_at DESC, id DESC`;
-  // Of one person's orders all are looked through.
+  // All orders of one e-mail address are searched.
   const limit = isOfOnePerson ? '' : `LIMIT ${MAX_LOOKED_THROUGH}`;
   const orders = await db.query<OrderRow>(
     `SELECT id, external_id AS "externalId", status, amount, currency, created_at AS "createdAt"
@@ -57,7 +58,7 @@ export async function findOrders(db: Queryable, mode: Mode, search: OrderSearch)
   return { orders, next: last?.id ?? null, lookedBackTo: last?.createdAt ?? null };
 }
 
-/** `window`: by what an index leads to; `wanted`: what is then looked at row by row. */
+/** `window`: conditions that an index supports; `wanted`: conditions that are checked row by row. */
 function conditionsOf(mode: Mode, search: OrderSearch) {
   const { words, status, currency, from, to, before } = search;
   const values: string[] = [];
@@ -81,7 +82,7 @@ function conditionsOf(mode: Mode, search: OrderSearch) {
   return { window: windowValues === 0 ? ['true'] : window, wanted, values, windowValues };
 }
 
-/** How many orders there are, by the planner's statistics: exact counting would read every one of them. */
+/** The number of orders by the planner's statistics: exact counting would read every row. */
 export async function estimateOrders(db: Queryable): Promise<bigint> {
   const [row] = await db.query<{ estimate: bigint }>(
     `SELECT GREATEST(reltuples, 0)::bigint AS estimate FROM pg_class WHERE oid = 'orders'::regclass`,
@@ -103,10 +104,11 @@ export type Evidence = {
 
 const MAX_EVIDENCE = 200;
 
-/** The answers that somebody may want to read, latest first. */
+/** The latest verify answers of an order, newest first. */
 export function evidenceOf(db: Queryable, orderId: OrderId): Promise<Evidence[]> {
   return db.query(
-    `SELECT v.id, v.reference, v.outcome, v.cause, v.http_status AS "httpStatus", v.answered_at AS "answeredAt", v.body
+    `SELECT v.id, v.reference, v.outcome, v.cause,
+       v.http_status AS "httpStatus", v.answered_at AS "answeredAt", v.body
      FROM verifications v JOIN payments p USING (reference) WHERE p.order_id = $1
      ORDER BY v.id DESC LIMIT ${MAX_EVIDENCE}`,
     [orderId],

@@ -2,7 +2,7 @@ import { ORDER_STATUSES, type OrderStatus } from '../../orders/order.ts';
 import { parseOrderId, type OrderId } from '../../platform/ids.ts';
 import { fitting } from '../layout/query.ts';
 
-/** What an operator looks for. Every condition that is not given is null. */
+/** What an operator searches for. Every condition that is not given is null. */
 export type OrderSearch = {
   /** An order id, a payment reference, a shop's own id, or a whole e-mail address. */
   words: string | null;
@@ -17,7 +17,10 @@ export type OrderSearch = {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Reads the search out of an address. What cannot be read is left out, and the page shows what was looked for. */
+/**
+ * Reads the search from a query. Unreadable conditions are ignored, and the page shows the
+ * conditions that were used.
+ */
 export function readSearch(query: Record<string, unknown>): OrderSearch {
   const text = (name: string): string | null => {
     const value = query[name];
@@ -44,7 +47,7 @@ export function isEmail(words: string): boolean {
   return words.includes('@');
 }
 
-/** The search as parameters of an address, from another order on. */
+/** The search as parameters of an address, for the page after an order. */
 export function paramsOf({ words, ...search }: OrderSearch, before: OrderId): Record<string, string> {
   const given = Object.entries({ q: words, ...search, before }).filter(([, value]) => value !== null);
   return Object.fromEntries(given) as Record<string, string>;

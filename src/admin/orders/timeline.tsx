@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { Moment, words } from '../layout/parts.tsx';
 import type { StoryEvent } from '../../reporting/timeline.sql.ts';
 
-/** The story as it happened, with the pauses between: where nothing happened for long is where to look. */
+/** The story in order of time, with the pauses between: a long pause is often where the problem is. */
 export function Timeline({ story }: { story: readonly StoryEvent[] }): VNode {
   return (
     <ol class="timeline">
@@ -35,7 +35,7 @@ function pauseWords(sec: number): string {
   return sec < 172_800 ? `${Math.round(sec / 3_600)} hours` : `${Math.round(sec / 86_400)} days`;
 }
 
-/** An answer of the service leads to its words. */
+/** An answer of the service links to its text. */
 function Detail({ event: { source, detail } }: { event: StoryEvent }): VNode {
   const id = source === 'verification' ? /^#(\d+)/.exec(detail)?.[1] : undefined;
   if (id === undefined) return <>{detail}</>;

@@ -8,7 +8,7 @@ import type { ReleaseRow } from './releases.sql.ts';
 type Props = {
   frame: Frame;
   undelivered: readonly Undelivered[];
-  /** What was never sent to anybody; null: nothing. */
+  /** The message about releases that were never sent to a receiver; null: there are none. */
   notice: string | null;
   latest: readonly ReleaseRow[];
   next: string | null;
@@ -16,7 +16,7 @@ type Props = {
 
 const MAX_SHOWN = 200;
 
-/** What its receiver does not have yet, and what was released lately. */
+/** Releases that are not delivered yet, and the latest releases. */
 export function ReleasesPage({ frame, undelivered, notice, latest, next }: Props): VNode {
   return (
     <AdminPage frame={frame} title="Releases" here="/admin/releases">

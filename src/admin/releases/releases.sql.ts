@@ -19,15 +19,20 @@ export type ReleaseRow = {
 
 export const PAGE_ROWS = 50;
 
-const COLUMNS = `id, order_id AS "orderId", reference, amount, currency, delivery, attempts, last_error AS "lastError",
+const COLUMNS = `id, order_id AS "orderId", reference, amount, currency,
+  delivery, attempts, last_error AS "lastError",
   released_at AS "releasedAt", delivered_at AS "deliveredAt", next_check_at AS "nextCheckAt"`;
 
-/** Releases of every fate, newest first. @param before the release after which the page begins */
+/**
+ * Releases in every state of delivery, newest first.
+ * @param before the release after which the page begins
+ */
 export function latestReleases(db: Queryable, mode: Mode, before: string | null): Promise<ReleaseRow[]> {
   const older =
     before === null ? '' : 'AND (released_at, id) < ((SELECT released_at FROM releases WHERE id = $2), $2)';
   return db.query(
-    `SELECT ${COLUMNS} FROM releases WHERE mode = $1 ${older} ORDER BY released_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
+    `SELECT ${COLUMNS} FROM releases WHERE mode = $1 ${older}
+     ORDER BY released_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
     before === null ? [mode] : [mode, before],
   );
 }

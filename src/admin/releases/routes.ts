@@ -12,7 +12,7 @@ import { ReleasesPage } from './releases-page.tsx';
 
 const RELEASE_ID = /^rel_[A-Za-z0-9]{24}$/;
 
-/** Who has not been told yet that an order is paid? */
+/** Which releases have not been delivered yet? */
 export function releaseRoutes(parts: AdminParts): Router {
   const { database, gateway, guard, form, redeliver, hasReceiver } = parts;
   const router = Router();

@@ -10,15 +10,18 @@ type Props = {
   runId: RunId;
   /** Null: the two cannot be compared. */
   difference: Difference | null;
-  /** Runs that it may be compared with. */
+  /** Runs to compare it with. */
   others: readonly RunRow[];
   against: string | null;
 };
 
-/** More than anybody reads; `npm run reconcile -- --diff` writes them all. */
+/** More rows than a person reads; `npm run reconcile -- --diff` prints them all. */
 const MAX_SHOWN = 200;
 
-/** What is open after one run and not after another: the question of whoever was here yesterday. */
+/**
+ * What is open after one run and not after another, for an operator who wants to know
+ * what changed since then.
+ */
 export function DifferenceOfRuns({ runId, difference, others, against }: Props): VNode | null {
   if (others.length === 0) return null;
   return (

@@ -11,7 +11,7 @@ import { DifferenceOfRuns } from './diff-page.tsx';
 import { latestRuns, PAGE_ROWS, runById, runsToCompare, type RunRow, type StoredRun } from './runs.sql.ts';
 import { RunListPage, RunPage } from './run-pages.tsx';
 
-/** When were our orders compared with the service's records, and what came of it? */
+/** When were our orders compared with the service's records, and with which result? */
 export function runRoutes({ database, gateway, guard }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
@@ -36,7 +36,7 @@ export function runRoutes({ database, gateway, guard }: AdminParts): Router {
   return router;
 }
 
-/** Of the runs, newest first: the one that was the latest when this one began. */
+/** The latest of the other runs (newest first) that began before this one. */
 function runBefore({ startedAt }: StoredRun, others: readonly RunRow[]): RunRow | null {
   return others.find((other) => other.startedAt < startedAt) ?? others.at(-1) ?? null;
 }

@@ -10,7 +10,7 @@ export type RunRow = {
   finishedAt: Date | null;
   /** Null: it is under way. */
   verdict: Verdict | null;
-  /** Open findings it left; null where it wrote no report. */
+  /** The number of open findings after it; null where it wrote no report. */
   findings: number | null;
 };
 
@@ -24,8 +24,10 @@ export function latestRuns(db: Queryable, mode: Mode, before: RunId | null): Pro
       : 'AND (started_at, id) < ((SELECT started_at FROM reconciliation_runs WHERE id = $2), $2)';
   return db.query(
     `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
-       (SELECT sum(value::int)::int FROM jsonb_each_text(report -> 'findings') WHERE key <> 'history_truncated') AS findings
-     FROM reconciliation_runs WHERE mode = $1 ${older} ORDER BY started_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
+       (SELECT sum(value::int)::int FROM jsonb_each_text(report -> 'findings')
+         WHERE key <> 'history_truncated') AS findings
+     FROM reconciliation_runs WHERE mode = $1 ${older}
+     ORDER BY started_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
     before === null ? [mode] : [mode, before],
   );
 }

@@ -17,7 +17,7 @@ import { WebhookListPage, WebhookPage, type NamedPayment } from './webhook-pages
 
 const ROW_ID = /^\d{1,18}$/;
 
-/** What has the service called us about? */
+/** Which webhooks has the service sent? */
 export function receivedWebhookRoutes({ database, gateway, guard, form, askService }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
@@ -36,7 +36,7 @@ export function receivedWebhookRoutes({ database, gateway, guard, form, askServi
     sendPage(res, WebhookListPage({ frame: frameOf(guard, mode, req), ...page }));
   });
 
-  /** The payment that it names: as it was read when it came, or else as today's dialect reads it. */
+  /** The payment that it names: as read when it came, or else as read with today's dialect. */
   async function paymentOf({ reference, body }: StoredWebhook): Promise<NamedPayment | null> {
     const named = reference ?? referenceIn(body, gateway.dialect)?.reference ?? null;
     const orderId = named === null ? null : await orderOfPayment(database, mode, named);

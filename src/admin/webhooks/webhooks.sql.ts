@@ -10,18 +10,19 @@ export type WebhookRow = {
   authenticity: 'signed' | 'unsigned';
   outcome: 'hinted' | 'ignored';
   reference: Reference | null;
-  /** Of its latest delivery; null when a version before the column stored it. */
+  /** The mode of its latest delivery; null when it was stored by a version without this column. */
   mode: Mode | null;
   bytes: number;
 };
 
 export const PAGE_ROWS = 50;
 
-const COLUMNS = `id, received_at AS "receivedAt", last_received_at AS "lastReceivedAt", deliveries, authenticity, outcome,
+const COLUMNS = `id, received_at AS "receivedAt",
+  last_received_at AS "lastReceivedAt", deliveries, authenticity, outcome,
   reference, mode, octet_length(body) AS bytes`;
 
 /**
- * Webhooks as they came, newest first: their ids are given in that order.
+ * Webhooks in order of arrival, newest first: their ids ascend in that order.
  * @param before the webhook after which the page begins
  */
 export function latestWebhooks(

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 type Help = readonly [help: string, ...labels: string[]];
 
-// Every gauge by name: what it says, and its labels beside the mode.
+// Every gauge by name: its help text, and its labels beside the mode.
 const GAUGES = {
   integrator_orders_last_hour: ['Orders placed within the last hour', 'currency'],
   integrator_settled_last_hour: ['Orders settled within the last hour', 'currency'],
@@ -46,7 +46,10 @@ const GAUGES = {
 export type GaugeName = keyof typeof GAUGES;
 export type SetGauge = (name: GaugeName, value: number, labels?: Record<string, string>) => void;
 
-/** Gauges that are set anew for every reading: a class that has no finding any more must not go on having some. */
+/**
+ * Gauges that are cleared and set for every scrape: a class without findings must
+ * not keep its last value.
+ */
 export function createGauges(registry: Registry): { clear(): void; set: SetGauge } {
   const gauges = Object.entries(GAUGES as Record<string, Help>).map(([name, [help, ...labelNames]]) => {
     return [name, new Gauge({ name, help, labelNames, registers: [registry] })] as const;
@@ -56,7 +59,7 @@ export function createGauges(registry: Registry): { clear(): void; set: SetGauge
     clear: () => {
       for (const gauge of byName.values()) {
         gauge.reset();
-        // One without labels is reset to 0, which would be said of what is not known.
+        // A gauge without labels is reset to 0, which would report an unknown value as 0.
         gauge.remove({});
       }
     },

@@ -5,17 +5,20 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Settle } from '../../payments/confirm.ts';
 import type { ReceiveWebhook } from '../../webhooks/receive.ts';
 
-/** What only the process itself can count: its calls to the service, and the webhooks that it refused to keep. */
+/**
+ * What only the process itself can count: its calls to the service, and the webhooks
+ * that it refused to store.
+ */
 export type Meters = {
-  /** The same gateway, whose calls are timed, the wait for their turn included. */
+  /** The same gateway with timed calls, including the wait for their turn. */
   observeGateway(gateway: Gateway): Gateway;
   observeWebhooks(receive: ReceiveWebhook): ReceiveWebhook;
-  /** The same settling; what verify answers against a paid order is counted. */
+  /** The same settlement; verify answers that contradict a paid order are counted. */
   observeSettle(settle: Settle): Settle;
   text(): Promise<string>;
 };
 
-/** From a quick answer to the deadline of a call nobody waits for. */
+/** From a quick answer to the deadline of a call that no shopper waits for. */
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 12];
 
 export function createMeters(clock: Clock): Meters {
@@ -36,7 +39,7 @@ export function createMeters(clock: Clock): Meters {
     labelNames: ['result'],
     registers: [registry],
   });
-  // A rate needs a beginning: what has not happened yet happened no times.
+  // A rate needs a first sample, so results that have not occurred yet start at 0.
   for (const result of ['stored', 'bad-signature', 'malformed']) webhooks.inc({ result }, 0);
 
   const contradicting = new Counter({
@@ -96,7 +99,7 @@ function createTimed(clock: Clock, calls: Histogram<'call' | 'outcome'>): Timed 
   };
 }
 
-/** What a call to the service came to that gave no answer, in one word. */
+/** Why a call to the service got no answer, in one word. */
 export function failureOf(error: unknown): string {
   if (error instanceof GatewayNotAsked) return 'not-asked';
   if (error instanceof GatewayUnavailable) return 'unavailable';

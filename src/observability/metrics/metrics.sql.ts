@@ -8,7 +8,8 @@ export type LastHour = { currency: string; placed: number; settled: number };
 export function lastHour(db: Queryable, mode: Mode): Promise<LastHour[]> {
   return db.query(
     `SELECT currency, sum(placed)::int AS placed, sum(settled)::int AS settled FROM (
-       SELECT currency, 1 AS placed, 0 AS settled FROM orders WHERE mode = $1 AND created_at > now() - interval '1 hour'
+       SELECT currency, 1 AS placed, 0 AS settled
+       FROM orders WHERE mode = $1 AND created_at > now() - interval '1 hour'
        UNION ALL
        SELECT currency, 0, 1 FROM releases WHERE mode = $1 AND released_at > now() - interval '1 hour'
      ) seen GROUP BY currency`,
@@ -26,26 +27,31 @@ export async function sinceSettled(db: Queryable, mode: Mode): Promise<number | 
   return row?.sec ?? null;
 }
 
-/** More are not counted to the end. */
+/** Counting stops at this number. */
 const MAX_DUE = 10_000;
 const due = (table: 'payments' | 'releases'): string =>
-  `SELECT '${table}' AS queue, count(*)::int AS rows, coalesce(extract(epoch FROM now() - min(next_check_at)), 0)::float8 AS "lagSec"
+  `SELECT '${table}' AS queue, count(*)::int AS rows,
+     coalesce(extract(epoch FROM now() - min(next_check_at)), 0)::float8 AS "lagSec"
    FROM (SELECT next_check_at FROM ${table} WHERE mode = $1 AND next_check_at <= now()
      AND (leased_until IS NULL OR leased_until < now()) ORDER BY next_check_at LIMIT ${MAX_DUE}) due`;
 
-/** Rows whose time has come and that nobody holds, and how late the first of them is. */
+/** Rows that are due and not leased by a worker, and how late the first of them is. */
 export type DueRows = { queue: 'payments' | 'releases'; rows: number; lagSec: number };
 
 export function dueRows(db: Queryable, mode: Mode): Promise<DueRows[]> {
   return db.query(`${due('payments')} UNION ALL ${due('releases')}`, [mode]);
 }
 
-/** Of so many payments the oldest unanswered webhook is looked for; when there are more, something else is burning. */
+/**
+ * The oldest unanswered webhook is searched among at most this many payments; when there are more,
+ * there are worse problems.
+ */
 const MAX_UNANSWERED = 1_000;
 
 /**
- * Seconds since the oldest webhook came that no answer of the service has followed; 0: every one is answered. Those that
- * wait because hints at their payment have taught nothing for a while are no reason to wake anybody.
+ * Seconds since the oldest webhook came that no answer of the service has followed; 0: every one is
+ * answered. Webhooks that wait because recent hints at their payment brought nothing new are left out:
+ * they are no reason for an alarm.
  */
 export async function oldestUnansweredHint(db: Queryable, mode: Mode): Promise<number> {
   const [row] = await db.query<{ sec: number }>(

@@ -26,8 +26,8 @@ export type MetricsParts = {
 };
 
 /**
- * What is true of the shop is read from the database at the time of asking, so that every node tells the same and a
- * restart forgets nothing; what is true of this process is counted in it.
+ * The state of the shop is read from the database at each scrape, so that every node reports the same
+ * and a restart loses nothing. The state of this process is counted in memory.
  */
 export function createMetrics({ database, gateway, meters, workerWatch }: MetricsParts): Metrics {
   const registry = new Registry();
@@ -110,7 +110,7 @@ function tellWork({ undelivered, findings, suspense, suspenseSec, run, stopped }
       same.reduce((all, { count }) => all + count, 0),
       labels,
     );
-    // A picture of the money for alarms; the exact sum stands in the list.
+    // An approximate amount for alarms; the exact sum is in the list.
     set(
       'integrator_open_suspense_minor_units',
       same.reduce((all, { amount }) => all + Number(amount), 0),

@@ -2,7 +2,7 @@ import { Router, type RequestHandler } from 'express';
 import { createMetrics, type MetricsParts } from './metrics.ts';
 
 export type MetricsRouteParts = MetricsParts & {
-  /** What it tells is not for everybody. */
+  /** The metrics are not public. */
   requireToken: RequestHandler;
 };
 

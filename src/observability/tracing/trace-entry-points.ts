@@ -5,7 +5,7 @@ import type { Place, Tracing } from '../../platform/tracing/tracing.ts';
 import type { Reference } from '../../platform/ids.ts';
 import type { ReceiveWebhook } from '../../webhooks/receive.ts';
 
-/** The request's own span gets to know what it was about. */
+/** Adds outcome, order and payment to the request's own span. */
 export function traceCheckout(start: StartCheckout, tracing: Tracing): StartCheckout {
   return async (...question) => {
     const result = await start(...question);
@@ -21,7 +21,7 @@ export function traceCheckout(start: StartCheckout, tracing: Tracing): StartChec
 export function traceReturn(comeBack: ReturnFromCheckout, tracing: Tracing): ReturnFromCheckout {
   return async (reference, mayAsk, address) => {
     const order = await comeBack(reference, mayAsk, address);
-    // A reference that nobody knows may be anything that a stranger wrote.
+    // An unknown reference may be any text that a stranger wrote.
     if (order !== null)
       tracing.note({ [REFERENCE]: reference, [ORDER_ID]: order.orderId, [OUTCOME]: order.status });
     return order;
@@ -39,11 +39,14 @@ export function traceWebhooks(receive: ReceiveWebhook, tracing: Tracing): Receiv
 
 export type Hints = {
   around(ring: () => void): (reference: Reference | null) => void;
-  /** Where the webhooks were that made us ask about a payment; empty when another process took them. */
+  /** The spans of the webhooks that made us ask about a payment; empty when another process received them. */
   take(reference: Reference): Place[];
 };
 
-/** So many webhooks are remembered until their payment is settled; a check that another process took leaves them behind. */
+/**
+ * At most this many webhooks are kept until their payment is settled. If another process checks the
+ * payment, its webhook stays until newer ones push it out.
+ */
 const MAX_HINTS = 1_000;
 
 export function traceHints(tracing: Tracing): Hints {

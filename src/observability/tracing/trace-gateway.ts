@@ -6,8 +6,8 @@ import type { Reference } from '../../platform/ids.ts';
 import { failureOf } from '../metrics/meters.ts';
 
 /**
- * A span for each question to the service, the wait for its turn included. The service is told nothing of it: which
- * trace a payment belongs to is no business of a foreign party.
+ * A span for each call to the service, including the wait for its turn. No trace headers are sent: the
+ * service, a third party, must not learn which trace a payment belongs to.
  */
 export function traceGateway(gateway: Gateway, tracing: Tracing): Gateway {
   return {
@@ -30,7 +30,7 @@ export function traceGateway(gateway: Gateway, tracing: Tracing): Gateway {
   };
 }
 
-/** History and whatever else is listed. Their addresses carry cursors and dates, so they are not told. */
+/** History and the other lists. Their URLs contain cursors and dates, so they are not recorded. */
 function traceClient(client: Client, tracing: Tracing): Client {
   return {
     call: (request) => ask(tracing, startOf('list'), () => client.call(request), statusOf),
@@ -81,7 +81,7 @@ function statusOf({ status }: { status: number }): Attributes {
   return { [HTTP_STATUS]: status, [OUTCOME]: status >= 200 && status < 300 ? 'answered' : 'refused' };
 }
 
-/** A list has been answered when its last byte is here. */
+/** The span of a list ends when its last byte has been read. */
 async function* untilRead(body: AsyncIterable<Buffer>, span: OpenSpan): AsyncGenerator<Buffer> {
   try {
     yield* body;

@@ -6,7 +6,10 @@ import type { Settle } from '../../payments/confirm.ts';
 import { failureOf } from '../metrics/meters.ts';
 import type { Hints } from './trace-entry-points.ts';
 
-/** The one room, whoever opened its door. The webhook that made us look is linked: it was a request of its own. */
+/**
+ * A span around settlement, whichever entry point asked for it. The webhook that caused it is linked,
+ * because it was a request of its own.
+ */
 export function traceSettle(settle: Settle, hints: Hints, tracing: Tracing): Settle {
   return (payment, cause, urgency) => {
     const { reference, orderId } = payment;
@@ -38,7 +41,7 @@ export function traceReceiver(receive: Receiver, tracing: Tracing): Receiver {
   };
 }
 
-/** What the clock took up again knows how often. */
+/** Rows that a poller takes repeatedly have a count of attempts. */
 function attemptOf(row: object): { [ATTEMPT]?: number } {
   const { checks, attempts } = row as { checks?: unknown; attempts?: unknown };
   const attempt = checks ?? attempts;

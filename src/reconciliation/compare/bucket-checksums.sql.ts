@@ -5,30 +5,36 @@ import { isInWindow, ofScope, type Scope } from './scope.ts';
 import { MONEY } from '../import/staging.sql.ts';
 
 /**
- * Nearly every row of nearly every run agrees on all three sides, and joining millions of rows to find the few that do
- * not takes longer than everything else. So the sides are weighed first, each by one look at its own table: the rows
- * that claim to be plainly paid are put into buckets by their references, and of each bucket the count, the money and
- * a fingerprint are taken. Where all three weigh the same, the three hold the same rows; only the other buckets, and
- * rows that claim nothing, have to be joined.
+ * Nearly every row of nearly every run agrees on all three sides, and joining millions of rows to
+ * find the few that differ takes longer than everything else. So the sides are compared by checksum
+ * first, with one scan of each table: rows recorded as plainly paid are put into buckets by
+ * reference, and each bucket gets a count, a sum and a fingerprint. Where all three checksums are
+ * equal, the three sides hold the same rows. Only the other buckets, and rows that are not recorded
+ * as plainly paid, have to be joined.
  *
- * The fingerprint of a bucket is the XOR of 64-bit hashes of reference and amount, and no side has a reference twice.
- * Other rows with the same count, the same sum and the same fingerprint are one chance in 2^64, and nobody can make
- * them: the hashes begin with a number that is drawn when the list has been read.
+ * The fingerprint of a bucket is the XOR of 64-bit hashes of reference and amount, and no side has a
+ * reference twice. The chance that different rows have the same count, sum and fingerprint is 1 in 2^64,
+ * and no client can construct such rows: the hashes are seeded with a random number that is drawn after
+ * the list has been read.
  *
- * So many buckets: of a million rows, one difference has 250 of each side joined, and what is counted by bucket still
- * fits into the cache of a core. Twice as many took a tenth longer to weigh.
+ * Why this number of buckets: of a million rows, one difference makes 250 rows of each side join,
+ * and the counts by bucket still fit into the cache of a core. With twice as many buckets the
+ * checksums took a tenth longer.
  */
 const BUCKETS = 4_096;
 
 /** The bucket of a row, as an SQL expression. */
 export const BUCKET = `(hashtextextended(reference, 0) & ${BUCKETS - 1})`;
 
-/** A row of the history that claims to be paid: once, with money that the list itself names. */
+/** A row of the history that is plainly paid: by one charge, with an amount that the list itself names. */
 export const CLAIMS_PAID_THERE = `(status = 'paid' AND is_named AND charges = 1 AND NOT is_money_assumed)`;
-/** A payment of ours that claims it: `$2` to `$4` as in a scope. */
+/** A payment of ours that is recorded as paid. `$2` to `$4` are those of a scope. */
 export const CLAIMS_PAID_HERE = `(status = 'paid' AND ${isInWindow('payments')})`;
 
-/** What is weighed, and the rows of each side that are counted without a bucket. Grouping by one number is the cheapest. */
+/**
+ * The sides that get checksums by bucket, then the rows of each side that are only counted. Side and
+ * bucket are encoded as one number, because grouping by one number is the cheapest.
+ */
 const SCALES = ['history', 'payments', 'releases', 'other history', 'nameless', 'other payments', 'outside'];
 const scale = (name: string): number => SCALES.indexOf(name) * BUCKETS;
 
@@ -39,7 +45,8 @@ const FINGERPRINT = 'hashtextextended(reference, amount # $5)';
 const ROWS = `
   SELECT CASE WHEN ${CLAIMS_PAID_THERE} THEN ${scale('history')} + ${BUCKET}
       WHEN is_named THEN ${scale('other history')} ELSE ${scale('nameless')} END AS scale, currency,
-    CASE WHEN status IN (${MONEY}) AND NOT is_money_assumed THEN amount END AS amount, ${FINGERPRINT} AS fingerprint,
+    CASE WHEN status IN (${MONEY}) AND NOT is_money_assumed THEN amount END AS amount,
+    ${FINGERPRINT} AS fingerprint,
     NULL::interval AS age, reference = ANY($6::text[]) AS is_anchor,
     CASE WHEN status = 'paid' THEN hashtextextended(reference, coalesce(amount, -1))
       ELSE hashtextextended(reference || status, coalesce(amount, -1)) END AS digest
@@ -55,14 +62,15 @@ const ROWS = `
   FROM releases WHERE mode = $1`;
 
 /**
- * Table `tallies`, made anew: what each side holds, by bucket. Call it inside a snapshot.
+ * Creates table `tallies` anew: what each side holds, by bucket. Call it inside a snapshot.
  * @param anchors references to look up in the list, see {@link ListTally}
  */
 export async function tallySides(db: Queryable, scope: Scope, anchors: readonly string[]): Promise<void> {
   await db.query('DROP TABLE IF EXISTS tallies');
   await db.query(
     `CREATE TEMPORARY TABLE tallies AS
-     SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}] AS side, scale % ${BUCKETS} AS bucket, currency,
+     SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}] AS side,
+       scale % ${BUCKETS} AS bucket, currency,
        rows, sum, fingerprint, age, anchors, digest
      FROM (
        SELECT scale, currency, count(*) AS rows, sum(amount) AS sum, bit_xor(fingerprint) AS fingerprint,
@@ -74,15 +82,17 @@ export async function tallySides(db: Queryable, scope: Scope, anchors: readonly 
 }
 
 /**
- * Buckets whose rows are not the same on all sides, and those in which a payment may have been settled after its
- * horizon: no payment is settled before it was written, so where all of them together took less time, each of them did.
- * Only a clock of the database that was set back in between could hide one, and then it counts as matched in time.
+ * Buckets whose rows are not the same on all sides, and those in which a payment may have been settled
+ * after its horizon. No payment is settled before it was written, so if the delays of a bucket add up to
+ * less than the horizon, each of them is less. Only a database clock that was set back in between could
+ * hide one, and then it counts as matched in time.
  */
 export async function bucketsToJoin(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ bucket: number }>(
     `SELECT DISTINCT bucket::integer FROM tallies WHERE side IN ('history', 'payments', 'releases')
      GROUP BY bucket, currency
-     HAVING count(*) < 3 OR min(rows) < max(rows) OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)
+     HAVING count(*) < 3 OR min(rows) < max(rows)
+       OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)
        OR sum(CASE side WHEN 'releases' THEN age WHEN 'payments' THEN -age END) > interval '${HORIZON_SEC} s'`,
   );
   return rows.map(({ bucket }) => bucket);
@@ -92,14 +102,15 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
 export type ListTally = { length: bigint; anchors: bigint; digest: string };
 
 /**
- * The digest is of the rows that were read, whatever their order. It tells lists apart that differ; it is not made
- * against somebody who writes a list to meet it.
+ * The digest covers the rows that were read, in any order. Lists that differ have different digests, but
+ * it is no protection against an attacker who constructs a list with a given digest.
  */
 export async function tallyOfList(db: Queryable): Promise<ListTally> {
   const [row] = await db.query<ListTally>(
     `SELECT coalesce(sum(rows) FILTER (WHERE side <> 'nameless'), 0)::bigint AS length,
        coalesce(sum(anchors), 0)::bigint AS anchors,
-       coalesce(sum(rows), 0) || ':' || coalesce(sum(sum), 0) || ':' || coalesce(to_hex(bit_xor(digest)), '0') AS digest
+       coalesce(sum(rows), 0) || ':' || coalesce(sum(sum), 0)
+         || ':' || coalesce(to_hex(bit_xor(digest)), '0') AS digest
      FROM tallies WHERE side IN ('history', 'other history', 'nameless')`,
   );
   return row ?? { length: 0n, anchors: 0n, digest: '' };

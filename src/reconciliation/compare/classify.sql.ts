@@ -7,14 +7,14 @@ import { FINDING_CLASSES, type ReconciliationClass } from '../../cases/classes.t
 import { MONEY } from '../import/staging.sql.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
-// The answer of this run's question, also where it was kept only once because it is the one of before.
+// The answer to this run's own question. It has no row of its own when it equals the answer before it.
 const ANSWERED = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
 
-// The facts that the rules speak of. $1 started at, $2 is cut, $4 the mode, $5 and $6 as in a
-// coverage. What costs a look into another table is looked at only
-// where a rule may need it.
+// The facts that the rules use. $1 is the start of the run, $2 whether the list is cut, $4 the mode, $5
+// and $6 as in a coverage. Lookups in other tables are made only where a rule may need them.
 const COMPARED = `
-  SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
+  SELECT m.*, o.order_id AS other_mode_order,
+    o.amount AS other_mode_amount, o.currency AS other_mode_currency,
     NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
     m.paid_amount = m.amount AND m.paid_currency = m.currency AS is_exact,
     m.paid_currency = m.currency AND m.paid_amount <> m.amount AND m.paid_amount > 0 AND EXISTS (
@@ -22,24 +22,28 @@ const COMPARED = `
       WHERE greatest(m.paid_amount, m.amount) = least(m.paid_amount, m.amount) * 10::numeric ^ power
     ) AS is_power_of_ten_apart,
     ${ANSWERED} AS answered,
-    coalesce(${ANSWERED} IN ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
+    coalesce(${ANSWERED} IN
+      ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
       OR m.here = 'held' AND EXISTS (
         SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
       AS is_money_answered,
     m.is_ours AND NOT m.is_settled AND m.there = 'paid' AND EXISTS (
       SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
     m.here = 'held' AND EXISTS (
-      SELECT FROM payments decided WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
+      SELECT FROM payments decided
+      WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
     m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
     coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_settled_since_start,
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
-    coalesce(m.released_at >= $5, false) AS is_within_lag, coalesce(m.created_at < $6, false) AS is_older_than_list,
+    coalesce(m.released_at >= $5, false) AS is_within_lag,
+    coalesce(m.created_at < $6, false) AS is_older_than_list,
     -- What verify confirmed within a day is not asked about again because the list lacks it.
     known.reference IS NOT NULL AS is_confirmed_lately,
     told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
     coalesce(asked.has_released OR asked.outcome = 'paid', false)
-      OR coalesce(m.released_at > dispute.last_seen_at AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed
+      OR coalesce(m.released_at > dispute.last_seen_at
+        AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed
   FROM differing m
   LEFT JOIN LATERAL (
     SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
@@ -63,13 +67,15 @@ const COMPARED = `
     ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1
   ) dispute ON true`;
 
-// What each source says, for whoever looks at the finding when the list may say something else.
+// What each source says. An operator reads it later, when the list may already say something else.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
-  'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told, 'payment', here, 'releasedAt', released_at))`;
+  'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told,
+  'payment', here, 'releasedAt', released_at))`;
 
 /**
- * Puts every row that differs into its one class: table `classified`, made anew. Call it inside a snapshot. `OFFSET 0`
- * keeps the planner from writing the rules out wherever the class is spoken of.
+ * Gives every row that differs exactly one class: creates table `classified` anew. Call it
+ * inside a snapshot. `OFFSET 0` keeps the planner from copying the rules into every
+ * expression that uses the class.
  */
 export async function classify(
   db: Queryable,
@@ -79,10 +85,12 @@ export async function classify(
   await db.query(
     `CREATE TEMPORARY TABLE classified AS
      SELECT reference, class, is_ours, coalesce(order_id, other_mode_order) AS order_id,
-       coalesce(amount, other_mode_amount) AS expected, coalesce(currency, other_mode_currency) AS expected_currency,
+       coalesce(amount, other_mode_amount) AS expected,
+       coalesce(currency, other_mode_currency) AS expected_currency,
        CASE WHEN there IN (${MONEY}) THEN paid_amount END AS actual,
        CASE WHEN there IN (${MONEY}) THEN paid_currency END AS actual_currency,
-       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify, is_confirmed_lately, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
+       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify,
+       is_confirmed_lately, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
      FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
     [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo],
   );
@@ -97,7 +105,7 @@ export type ClassTotal = {
   sum: string;
 };
 
-/** How many rows each class has, and what it holds there beyond what is settled here. */
+/** How many rows each class has, and how much more money it holds there than is settled here. */
 export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
   return db.query<ClassTotal>(
     `SELECT class, currency, sum(row)::bigint AS rows, coalesce(sum(amount), 0)::text AS sum FROM (
@@ -109,26 +117,32 @@ export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
   );
 }
 
-/** Payments older than the list of which a run asks, to see that the list and not the money is gone: any, each time. */
+/**
+ * How many payments older than the list each run verifies, chosen at random, to check that only the list
+ * lacks them and the money is still there.
+ */
 const SAMPLE = 20;
 
 /**
- * Payments to ask about, those that look paid there and open here first; how many there are in all.
- * @param isSampling whether some of those that are older than the list are asked about, too
+ * Payments to ask the service about: first those that look paid there and are open here; how many there
+ * are in all.
+ * @param isSampling whether to include some of those that are older than the list
  */
 export async function paymentsToVerify(
   db: Queryable,
   { limit, isSampling }: { limit: number; isSampling: boolean },
 ): Promise<{ references: Reference[]; waiting: number }> {
   const rows = await db.query<{ reference: Reference; total: bigint }>(
-    `SELECT reference, count(*) FILTER (WHERE NOT is_settled) OVER () AS total FROM classified WHERE is_to_verify
+    `SELECT reference, count(*) FILTER (WHERE NOT is_settled) OVER () AS total
+     FROM classified WHERE is_to_verify
      ORDER BY is_settled, reference LIMIT $1`,
     [limit],
   );
   if (isSampling)
     rows.push(
       ...(await db.query<{ reference: Reference; total: bigint }>(
-        `SELECT reference, 0::bigint AS total FROM classified WHERE class = 'older_than_list' AND NOT is_confirmed_lately
+        `SELECT reference, 0::bigint AS total FROM classified
+         WHERE class = 'older_than_list' AND NOT is_confirmed_lately
          ORDER BY random() LIMIT ${SAMPLE}`,
       )),
     );
@@ -136,7 +150,10 @@ export async function paymentsToVerify(
   return { references: rows.map(({ reference }) => reference), waiting };
 }
 
-/** Remembers for a day what verify confirmed of payments that the list lacks, so that the next runs need not ask again. */
+/**
+ * Remembers for a day what verify confirmed of payments that the list lacks, so that the next
+ * runs need not ask again.
+ */
 export async function noteConfirmed(db: Queryable, mode: Mode): Promise<void> {
   await db.query(
     `DELETE FROM confirmed_payments WHERE mode = $1 AND confirmed_at < now() - interval '1 day'`,

@@ -2,14 +2,14 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
-/** Rows up to these ids were looked at by a complete run. Texts, because they are kept as JSON. */
+/** A complete run has read the rows up to these ids. Texts, because they are kept as JSON. */
 export type Looked = { webhooks: string; verifications: string };
 
 export const NOTHING_LOOKED: Looked = { webhooks: '0', verifications: '0' };
 
 /**
- * How far a run may say that it has looked. A row whose id is smaller may be written a moment later than one whose id
- * is larger, so the last minutes are looked at again.
+ * The ids up to which a run may record that it has read. A row with a smaller id may be committed a
+ * moment later than one with a larger id, so the next run reads the last ten minutes again.
  */
 export async function lookingTo(db: Queryable): Promise<Looked> {
   const [row] = await db.query<Looked>(
@@ -22,7 +22,7 @@ export async function lookingTo(db: Queryable): Promise<Looked> {
   return row ?? NOTHING_LOOKED;
 }
 
-/** How far the last complete run over everything has looked; null when there is none. */
+/** The ids up to which the last complete run over everything has read; null when there is none. */
 export async function lookedBefore(db: Queryable, mode: Mode): Promise<Looked | null> {
   const [row] = await db.query<{ looked: Looked | null }>(
     `SELECT inputs -> 'looked' AS looked FROM reconciliation_runs
@@ -33,13 +33,16 @@ export async function lookedBefore(db: Queryable, mode: Mode): Promise<Looked | 
   return row?.looked ?? null;
 }
 
-// Who contradicted before is listened to again, as long as that is open.
+// While a finding is open, the older webhooks about its payment are read again in each run.
 const STILL_OPEN = `SELECT reference FROM findings
   WHERE mode = $1 AND closed_at IS NULL`;
 
 export type SignedWebhook = { id: bigint; reference: Reference; body: Buffer };
 
-/** Signed webhooks about payments of the mode, in the order of their ids: those after `since`, and those of what is open. */
+/**
+ * Signed webhooks about payments of the mode, in the order of their ids: those after `since`, and those
+ * about payments with an open finding.
+ */
 export function signedWebhooks(
   db: Queryable,
   mode: Mode,
@@ -54,15 +57,15 @@ export function signedWebhooks(
   );
 }
 
-/** Tables `webhook_words` and `contested` of this connection, empty. */
+/** Creates the temporary tables `webhook_words` and `contested`, empty. */
 export async function openContested(db: Queryable): Promise<void> {
   await db.query(`CREATE TEMPORARY TABLE webhook_words (reference text PRIMARY KEY, word text NOT NULL)`);
   await db.query(`CREATE TEMPORARY TABLE contested (reference text PRIMARY KEY)`);
 }
 
 /**
- * Keeps what webhooks say of money: that it went back, or that it came where nothing was settled. That it came where
- * it was settled contradicts nothing.
+ * Keeps what webhooks say about money: that it went back, or that it came for a payment that is not
+ * settled. That it came for a settled payment contradicts nothing.
  */
 export async function noteWords(
   db: Queryable,
@@ -79,8 +82,9 @@ export async function noteWords(
 }
 
 /**
- * Settled payments that a webhook, a later verify answer or an open finding speaks against: they stay in the comparison
- * although the list agrees. Every answer but exactly `paid` counts: what cannot be read says that nothing is known.
+ * Collects the settled payments that a webhook, a later verify answer or an open finding contradicts:
+ * they stay in the comparison even if the list agrees. Every answer except exactly `paid` counts,
+ * because an unreadable answer means that the state is unknown.
  */
 export async function gatherContested(db: Queryable, mode: Mode, since: string): Promise<void> {
   await db.query(

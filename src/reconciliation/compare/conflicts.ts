@@ -15,10 +15,11 @@ import {
 const PAGE = 1_000;
 
 /**
- * Gathers what the other two sources say against the history: signed webhooks, and verify answers since a payment was
- * settled. An unsigned webhook may come from anybody and says nothing. Only words about money count (paid, reversed): webhooks
- * come in any order, and a failed try before a paid one is usual.
- * @returns how far this run has looked; the next one begins there
+ * Collects what contradicts the history in the other two sources: signed webhooks, and verify answers
+ * since a payment was settled. Anyone could have sent an unsigned webhook, so it proves nothing. Only
+ * webhooks about money count (paid, reversed): webhooks come in any order, and a failed attempt
+ * before a paid one is usual.
+ * @returns how far this run has read; the next one begins there
  */
 export async function gatherWhatContradicts(session: Queryable, { mode, dialect }: Gateway): Promise<Looked> {
   const since = (await lookedBefore(session, mode)) ?? NOTHING_LOOKED;

@@ -5,27 +5,32 @@ import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './bu
 
 const IS_OVERDUE = `r.released_at > p.created_at + interval '${HORIZON_SEC} s'`;
 const FIRST_CLOSED = `
-  (SELECT min(v.id) FROM verifications v WHERE v.reference = r.reference AND v.outcome IN ('failed', 'expired'))`;
-const IS_LATE = `p.reference IS NOT NULL AND r.id IS NOT NULL AND (${IS_OVERDUE} OR ${FIRST_CLOSED} < r.verification_id)`;
+  (SELECT min(v.id) FROM verifications v WHERE v.reference = r.reference
+    AND v.outcome IN ('failed', 'expired'))`;
+const IS_LATE = `p.reference IS NOT NULL AND r.id IS NOT NULL
+  AND (${IS_OVERDUE} OR ${FIRST_CLOSED} < r.verification_id)`;
 
 /**
- * Paid there, once, and released here for the same money, in time: the class `matched`. Nearly every row of nearly every
- * run is such a one, so they are not carried on: they are what the totals hold beyond the rows that differ.
+ * Paid there by one charge, and released here for the same money, in time: the class `matched`. Nearly
+ * every row of nearly every run is such a row, so they are not stored. They are counted as what the
+ * totals hold beyond the rows that differ.
  */
 const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_money_assumed
   AND h.amount = r.amount AND h.currency = r.currency AND h.amount = p.amount AND h.currency = p.currency
   AND NOT (${IS_OVERDUE})`;
 
-// Plainly matched by the money, and to be looked at all the same: contradicted since, or released after it was closed.
+// Rows to examine although the money matches plainly: contradicted since, or released after
+// the payment was closed.
 const TO_LOOK_AT = `SELECT reference FROM contested
   UNION
   SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
     (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)`;
 
-// What was asked for, once for each charge. Larger sums than a column holds are no reason for a run to end.
+// The amount asked for, times the number of charges, capped at the largest bigint: a larger sum
+// must not abort the run.
 const ASSUMED_AMOUNT = 'least(p.amount::numeric * h.charges, 9223372036854775807)::bigint';
 
-/** What a row of `differing` tells. The parameters say which rows of each side are taken. */
+/** The columns of `differing`. The parameters are conditions that limit the rows of each side. */
 const matched = (history: string, payments: string, releases: string): string => `
   SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
     h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
@@ -41,11 +46,12 @@ const matched = (history: string, payments: string, releases: string): string =>
   WHERE (h.reference IS NOT NULL OR (${isInWindow('p')}))`;
 
 /**
- * Rows of these buckets, and rows that claim nothing. A reference that claims to be paid on one side only, or for other
- * money, has its bucket among these: so whatever claims nothing in another bucket has no partner that claims anything.
+ * Rows of these buckets, and rows that are not plainly paid. If a reference is plainly paid on one side
+ * only, or for other money, its bucket is one of these. So a row outside these buckets that is not
+ * plainly paid has no plainly paid partner.
  */
 function toJoin(buckets: readonly number[]): string {
-  // Where there are none, the planner sees that one of the tables need not be read.
+  // With the constant `false` the planner sees that one of the tables need not be read.
   const isInBucket = buckets.length === 0 ? 'false' : `${BUCKET} = ANY('{${buckets.join(',')}}')`;
   return matched(
     `WHERE ${CLAIMS_PAID_THERE} IS NOT TRUE OR ${isInBucket}`,
@@ -55,13 +61,13 @@ function toJoin(buckets: readonly number[]): string {
 }
 
 /**
- * Table `differing`, made anew: every row that is not plainly matched, or contested. Call it inside the snapshot in which
- * the sides were tallied.
+ * Creates table `differing` anew: every row that is not plainly matched, or is contested. Call it inside
+ * the snapshot in which the sides were tallied.
  */
 export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
   await db.query('DROP TABLE IF EXISTS differing');
   const rows = toJoin(await bucketsToJoin(db));
-  // Two statements: a look into a table of this connection would keep the first from using every core.
+  // Two statements: reading a temporary table would keep the first one from using every core.
   await db.query(
     `CREATE TEMPORARY TABLE differing AS ${rows} AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`,
     ofScope(scope),
@@ -69,15 +75,16 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
   const toLookAt = await db.query(`SELECT FROM (${TO_LOOK_AT}) one LIMIT 1`, [scope.mode]);
   if (toLookAt.length > 0)
     await db.query(
-      `INSERT INTO differing ${matched('', '', '')} AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
+      `INSERT INTO differing ${matched('', '', '')}
+         AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
       ofScope(scope),
     );
   await db.query('ANALYZE differing');
 }
 
 /**
- * Looks at the payments of `differing` again: some were settled since, by this run or by another door. Payments that
- * are plainly matched cannot change, and payments written since are not compared.
+ * Updates the payments of `differing`: some were settled since, by this run or by another process.
+ * Plainly matched payments cannot change, and payments written since are not compared.
  */
 export async function matchAgain(db: Queryable, scope: Scope): Promise<void> {
   await db.query(
@@ -104,24 +111,28 @@ export type SideTotal = {
 };
 
 /**
- * What each side holds, counted from its own table and not from the match: were a row lost or matched twice in there,
- * the sides would not leave the same remainder.
+ * What each side holds, counted from its own table and not from the match: if the match lost or doubled
+ * a row, the sides would not leave the same remainder.
  */
 export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTotal[]> {
   await noteOutside(db, scope);
   return db.query<SideTotal>(
-    `SELECT side, currency, sum(rows)::bigint AS rows, sum(named)::bigint AS named, sum(differing)::bigint AS differing,
+    `SELECT side, currency, sum(rows)::bigint AS rows,
+       sum(named)::bigint AS named, sum(differing)::bigint AS differing,
        sum(sum)::text AS sum
      FROM (
-       SELECT CASE WHEN side IN ('history', 'other history', 'nameless') THEN 'history' ELSE 'releases' END AS side, currency,
-         rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named, 0 AS differing, coalesce(sum, 0) AS sum
+       SELECT CASE WHEN side IN ('history', 'other history', 'nameless')
+         THEN 'history' ELSE 'releases' END AS side, currency,
+         rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named,
+         0 AS differing, coalesce(sum, 0) AS sum
        FROM tallies WHERE side IN ('history', 'other history', 'nameless', 'releases')
        UNION ALL
        -- Money that the list does not name is what was asked for, so only the match can tell it.
        SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount) FROM differing
        WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
        UNION ALL SELECT 'history', NULL, 0, 0, count(*), 0 FROM differing WHERE is_listed
-       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM tallies WHERE side IN ('payments', 'other payments', 'outside')
+       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM tallies
+       WHERE side IN ('payments', 'other payments', 'outside')
        UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
        UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
        UNION ALL
@@ -135,8 +146,8 @@ export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTo
 }
 
 /**
- * Table `outside`, made anew: payments that are not compared. Their tallies are taken away again, rather than left out:
- * whether one of them is listed only a join can tell, and mostly there are none.
+ * Creates table `outside` anew: payments that are not compared. The totals count them first and then
+ * subtract them: only a join can find out whether one of them is listed, and mostly there are none.
  */
 async function noteOutside(db: Queryable, scope: Scope): Promise<void> {
   await db.query('DROP TABLE IF EXISTS outside');

@@ -1,43 +1,52 @@
-/** Instead of a class: the one that the open finding has already. */
+/** A rule with this result keeps the class that the open finding already has. */
 const DISPUTED = 'disputed';
 
 /**
- * The rules of reconciliation, each written once, tried from top to bottom; the first that holds names the class.
+ * The rules of reconciliation, each written once and tried from top to bottom; the first that
+ * holds names the class.
  *
- * What the words of a rule mean:
- * - `there`: what the history says of the transaction (paid, pending, failed, expired, reversed, unknown, unreadable; of
- *   several rows also paid_and_reversed, conflicting), null when the history does not list it.
- * - `is_ours`: it has the reference of a payment of this mode. `here`: where that payment stands.
+ * The terms in the rules:
+ * - `there`: the status of the transaction in the history (paid, pending, failed, expired,
+ *   reversed, unknown, unreadable; of several rows also paid_and_reversed, conflicting), null when
+ *   the history does not list it.
+ * - `is_ours`: it has the reference of a payment of this mode. `here`: the status of that payment.
  * - `is_settled`: the payment released its order, on the evidence of a verify answer.
- * - `answered`: what verify answered last; for a settled payment, since it was settled (null: nobody has asked since).
- * - `disputed`: the class of an open finding about a settled payment (of several, reversed). `is_confirmed`: verify has shown
- *   exactly the money since that was seen; only that ends the finding, and not another odd word or a run that did not ask.
- * - `is_decided`: a person has decided about money of the payment, which never pays by itself since.
- * - `told`: what signed webhooks say of the money (paid, reversed), where that is not what is settled; else null.
- * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`: the money asked for.
- * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list the payment yet, or
- *   any more (see `coverage.ts`).
+ * - `answered`: the latest verify answer; for a settled payment, the latest since it was settled
+ *   (null: there is none).
+ * - `disputed`: the class of an open finding about a settled payment (of several, reversed).
+ *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding;
+ *   another unexpected answer, or a run that did not ask, does not.
+ * - `is_decided`: an operator has decided about money of the payment, which never
+ *   settles by itself since.
+ * - `told`: what signed webhooks say about the money (paid, reversed), where that is not what
+ *   is settled; else null.
+ * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`:
+ *   the money asked for.
+ * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list
+ *   the payment yet, or any more (see `coverage.ts`).
  *
- * Amount and currency are checks after the match and never part of it. There is no tolerance. Times of the service
- * play no part: services write them in every way there is.
+ * Amount and currency are checks after the match and never part of it. There is no tolerance. The
+ * service's timestamps are not used: services write them in every possible format.
  */
 const RULES: readonly (readonly [when: string, then: string])[] = [
-  // Transactions that are none of ours. Test and live share the table of payments, so the other mode shows.
+  // Transactions that match no payment of this mode. Test and live share the table of payments, so a
+  // payment of the other mode is recognised.
   [`NOT is_ours AND is_of_other_mode`, 'mode_mismatch'],
   [`NOT is_ours AND there <> 'unreadable'`, 'unknown_reference'],
 
-  // Reversed is said of the whole payment: it is raised whatever else is wrong with it.
+  // A reversal concerns the whole payment: it is raised whatever else is wrong with it.
   [`is_settled AND answered = 'reversed'`, 'reversed'],
   [`is_settled AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],
   [`is_settled AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],
 
-  // What the history says cannot be understood: neither paid nor failed, raised.
+  // The status in the history cannot be understood: it counts as neither paid nor failed, and is raised.
   [`there = 'unreadable'`, 'unreadable'],
   [`there = 'unknown'`, 'unknown_status'],
   [`there = 'conflicting'`, 'conflicting_records'],
   [`there = 'paid_and_reversed' AND paid_amount > 0`, 'conflicting_records'],
 
-  // Paid there, with other money. When verify confirmed the exact money since, the two sources contradict each other.
+  // Paid there, with other money. If verify has confirmed the exact money since, the two sources
+  // contradict each other.
   [`there = 'paid' AND charges > 1`, 'duplicate_payment'],
   [`there = 'paid' AND NOT is_exact AND is_settled AND answered = 'paid'`, 'sources_disagree'],
   [`there = 'paid' AND paid_currency <> currency`, 'currency_mismatch'],
@@ -45,26 +54,29 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`there = 'paid' AND paid_amount < amount`, 'underpaid'],
   [`there = 'paid' AND paid_amount > amount`, 'overpaid'],
 
-  // Paid there, exactly, and settled here; verify or a webhook says otherwise since. Verify is asked again, and if it
-  // confirms the money, a webhook that took it back still stands against it.
+  // Paid there, exactly, and settled here, but contradicted since by verify or a webhook. Verify is
+  // asked again. Even if it confirms the money, a webhook that reported a reversal still contradicts it.
   [`is_settled AND answered <> 'paid' AND disputed IN ('paid_contradicted', 'paid_unconfirmed')`, DISPUTED],
   [`there = 'paid' AND is_settled AND answered <> 'paid'`, 'paid_contradicted'],
   [`there = 'paid' AND is_settled AND told = 'reversed'`, 'sources_disagree'],
   [`is_settled AND disputed IS NOT NULL AND NOT is_confirmed`, DISPUTED],
 
-  // Paid there, exactly, and settled here. Late: the payment had been closed before, or the horizon had passed.
+  // Paid there, exactly, and settled here. Late: the payment had been closed before, or
+  // its horizon had passed.
   [`there = 'paid' AND is_settled AND was_released_now`, 'repaired'],
   [`there = 'paid' AND is_settled AND is_late`, 'matched_late'],
   [`there = 'paid' AND is_settled`, 'matched'],
 
-  // Paid there, exactly, and not settled here. Such payments are verified; what is left is what verify did not confirm.
+  // Paid there, exactly, and not settled here. Such payments are verified; these rules see those that
+  // verify did not confirm.
   [`there = 'paid' AND is_order_paid`, 'duplicate_payment'],
   [`(there = 'paid' OR answered = 'paid') AND is_decided`, 'paid_after_decision'],
   [`there = 'paid' AND here IN ('failed', 'expired') AND NOT was_verified_now`, 'late_payment'],
   [`there = 'paid'`, 'sources_disagree'],
 
-  // Settled here and not paid there. Not found is not failed: it says no more than a whole list does. A payment settled
-  // while the list was being read may be too young for it, and one that was settled shortly before, too: lists lag.
+  // Settled here and not paid there. `not_found` does not mean failed: it proves no more than a whole
+  // list that lacks the payment. Lists lag, so they may lack a payment that was settled while the list
+  // was read or shortly before.
   [`is_settled AND there IS NULL AND answered = 'not_found' AND NOT is_cut`, 'absent_from_history'],
   [`is_settled AND answered <> 'paid'`, 'paid_unconfirmed'],
   [`is_settled AND is_settled_since_start`, 'open'],
@@ -75,18 +87,20 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`is_settled AND answered = 'paid'`, 'sources_disagree'],
   [`is_settled`, 'paid_unconfirmed'],
 
-  // No money there as far as the history goes, but verify has shown money that is held here, now or once.
+  // The history shows no money, but verify shows, or once showed, money that is held here.
   [`here = 'held' AND is_money_answered AND there IS NULL AND is_cut`, 'history_truncated'],
   [`here = 'held' AND is_money_answered`, 'sources_disagree'],
 
-  // A signed webhook says that money came, and nobody else knows of it. That it went back again is said by both.
+  // A signed webhook says that money came, and no other source knows of it. Where the history also says
+  // that it went back, the two agree.
   [`told = 'paid' AND NOT is_settled AND coalesce(there, '') NOT LIKE '%reversed'`, 'sources_disagree'],
 
-  // No money on either side. Payments that are watched must be known there once they are older than the horizon.
+  // No money on either side. The service must list payments that are still checked once they are
+  // older than the horizon.
   [`there IS NULL AND is_watched AND is_beyond_horizon AND is_cut`, 'history_truncated'],
   [`there IS NULL AND is_watched AND is_beyond_horizon`, 'absent_from_history'],
   [`(there IS NULL OR there = 'pending') AND (is_watched OR here = 'created')`, 'open'],
-  // Ended without money; sent or not, refused, failed, expired, or reversed before it was ever settled.
+  // Ended without money: not sent, refused, failed, expired, or reversed before it was ever settled.
   [`true`, 'failed'],
 ];
 
@@ -94,8 +108,8 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN ${then === DISPUTED ? then : `'${then}'`}`).join('\n')}\nEND`;
 
 /**
- * Which rows are worth a question to the service: verify decides what history only hints at. Rows whose class the
- * latest answer explains already are not asked about again.
+ * The rows whose payments the service is asked about: verify decides what the history only suggests.
+ * Rows whose class the latest answer already explains are not asked about again.
  */
 export const IS_TO_VERIFY = `is_ours AND (
   class IN ('late_payment', 'sources_disagree', 'paid_unconfirmed', 'paid_contradicted',
@@ -103,6 +117,7 @@ export const IS_TO_VERIFY = `is_ours AND (
   OR (class = 'paid_after_decision' AND answered IS DISTINCT FROM 'paid')
   OR is_settled AND disputed IS NOT NULL
   OR class = 'absent_from_history' AND NOT is_confirmed_lately
-  OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed') AND answered IS DISTINCT FROM class)
+  OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')
+    AND answered IS DISTINCT FROM class)
   OR (class = 'reversed' AND there = 'paid')
   OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;

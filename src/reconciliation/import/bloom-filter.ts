@@ -1,13 +1,19 @@
-/** Notices texts that may have been there before. */
+/** Detects texts that may have been noted before. */
 export type Doubles = {
   /** Never false for a text that was there before; rarely true for one that was not. */
   note(bytes: Buffer, from: number, to: number): boolean;
 };
 
-/** 32 million bits, 4 MiB, however long the list. With a million texts in it one of eight hundred is suspected in vain. */
+/**
+ * 32 million bits, 4 MiB, however long the list. With a million texts, one in eight
+ * hundred is a false positive.
+ */
 const BITS = 2 ** 25;
 
-/** A Bloom filter of two hashes: grouping a million rows to find the few that repeat costs as much as joining them. */
+/**
+ * A Bloom filter of two hashes: grouping a million rows to find the few that repeat costs as
+ * much as joining them.
+ */
 export function createDoubles(): Doubles {
   const words = new Uint32Array(BITS / 32);
 
@@ -21,7 +27,7 @@ export function createDoubles(): Doubles {
 
   return {
     note: (bytes, from, to) => {
-      // Four bytes at a time, and what that gives stirred twice more (MurmurHash3): once for each place.
+      // Hashes four bytes at a time, then mixes twice more (MurmurHash3), once for each bit position.
       let hash = to - from;
       let at = from;
       for (; at + 3 < to; at += 4) {

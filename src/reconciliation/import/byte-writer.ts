@@ -1,17 +1,17 @@
-/** Bytes to begin with: five thousand usual rows. It grows where rows are longer, and is never given back. */
+/** The initial size in bytes: five thousand usual rows. It grows when rows are longer, and never shrinks. */
 const ROOM = 512 * 1024;
 
-/** Puts bytes behind one another. Two buffers take turns: one is sent while the other is written. */
+/** Appends bytes to a buffer. Two buffers take turns: one is sent while the other is written. */
 export type ByteWriter = {
-  /** Call it before putting so many bytes. */
+  /** Call it before putting this many bytes. */
   makeRoom(bytes: number): void;
   put(bytes: Buffer, from: number, to: number): void;
   putAll(bytes: Buffer): void;
-  /** A whole number in four bytes, the greatest first. */
+  /** A 32-bit integer, big-endian. */
   putInt32(value: number): void;
-  /** A whole number in eight: not negative, and exact in a double. */
+  /** A 64-bit integer, big-endian: not negative, and at most Number.MAX_SAFE_INTEGER. */
   putInt64(value: number): void;
-  /** What was put since the last time. It stays as it is until the time after the next. */
+  /** The bytes put since the last call. They stay valid until the call after the next. */
   take(): Buffer;
   drop(): void;
 };

@@ -11,10 +11,13 @@ export type Bookmark = {
   place: HistoryBookmark;
 };
 
-/** What a list said an hour ago says too little about now. */
+/** A list read longer ago than this is too old to compare with the current state. */
 const MAX_AGE = '1 hour';
 
-/** Of a run that was killed, or could not go on, while it read the answer to the same question; else null. */
+/**
+ * The bookmark of a run that was killed, or had to stop, while it read the answer to the
+ * same question; else null.
+ */
 export async function findBookmark(db: Queryable, mode: Mode, question: string): Promise<Bookmark | null> {
   const [row] = await db.query<{ startedAt: Date; state: string }>(
     `SELECT started_at AS "startedAt", state #>> '{}' AS state FROM history_bookmarks
@@ -34,8 +37,10 @@ export async function saveBookmark(
 ): Promise<void> {
   await db.query(
     `INSERT INTO history_bookmarks (mode, question, started_at, state) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (mode) DO UPDATE SET question = excluded.question, started_at = excluded.started_at, state = excluded.state`,
-    // A text in JSON, not JSON: jsonb refuses characters that a cursor or a name of the service may hold.
+     ON CONFLICT (mode) DO UPDATE SET question = excluded.question,
+       started_at = excluded.started_at, state = excluded.state`,
+    // A JSON string that contains JSON: jsonb rejects characters that a cursor or a name of the
+    // service may contain.
     [mode, question, startedAt, JSON.stringify(JSON.stringify(state))],
   );
 }

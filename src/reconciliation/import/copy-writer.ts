@@ -7,7 +7,7 @@ import {
 import { createByteWriter } from './byte-writer.ts';
 import { createDoubles } from './bloom-filter.ts';
 
-/** What is to be known of rows besides their tuples. */
+/** Facts about the rows besides their tuples. */
 export type Tuples = {
   rows: number;
   unreadable: number;
@@ -16,9 +16,9 @@ export type Tuples = {
 };
 
 export type TupleWriter = RowCollector<Tuples> & {
-  /** All tuples since the last time. They stay as they are until the time after the next. */
+  /** All tuples since the last call. They stay valid until the call after the next. */
   bytes(): Buffer;
-  /** Forgets what {@link bytes} has not given out, and goes on with this number. */
+  /** Drops what {@link bytes} has not returned yet, and continues with this number. */
   restart(seq: number): void;
 };
 
@@ -26,15 +26,17 @@ export type TupleWriter = RowCollector<Tuples> & {
 export const COLUMNS =
   'seq, reference, is_named, service_id, status, amount, currency, is_money_assumed' as const;
 
-/** Of a plain row, without its texts: lengths, numbers and words. */
+/** An upper limit in bytes for a plain row without its texts: lengths, numbers and words. */
 const REST_OF_TUPLE = 128;
 
 /**
- * Writes rows straight from the bytes in which they came into COPY's binary format (PostgreSQL's manual, COPY, "Binary
- * Format": the number of fields, then each field behind its length). No text and no object is made of a plain row, so
- * there is nothing to collect; and the server takes a third less time than for text, in which every byte could be an escape.
+ * Writes rows straight from the received bytes into COPY's binary format (PostgreSQL's manual, COPY,
+ * "Binary Format": the number of fields, then each field behind its length). A plain row creates no
+ * strings and no objects, so it leaves no garbage to collect; and the server needs a third less time
+ * than for the text format, in which every byte could be an escape.
  * @param seq number of the first row
- * @param hasFees whether a tuple ends with the row's fee; plain rows have none, so they are not given then
+ * @param hasFees whether a tuple ends with the row's fee; plain rows have none, so there
+ * are none in that case
  */
 export function createTupleWriter(seq: number, hasFees = false): TupleWriter {
   const doubles = createDoubles();
@@ -112,7 +114,7 @@ const LENGTH_OF_AMOUNT = int32(8);
 const BEGIN = Buffer.concat([Buffer.from([0, 8]), int32(4)]);
 const BEGIN_WITH_FEE = Buffer.concat([Buffer.from([0, 9]), int32(4)]);
 
-// The classes of status and the currencies: few.
+// A cache of status classes and currencies: there are few.
 const words = new Map<string, Buffer>();
 
 function wordOf(word: string): Buffer {
@@ -142,16 +144,19 @@ function numberOf(value: bigint | null): Buffer {
   return value === null ? NULL : fieldOf(int64(value));
 }
 
-/** Stands before the fingerprint of a record that has no id: equal bytes are one record that was seen twice. */
+/**
+ * The prefix of the fingerprint of a record without an id: equal bytes are one
+ * record that was read twice.
+ */
 const BYTES = 'bytes:';
 
-/** What tells the transactions of one reference apart. */
+/** Distinguishes the transactions of one reference. */
 function identityOf({ reference, serviceId, digest }: HistoryRow): Buffer {
   if (serviceId !== null) return fieldOf(Buffer.from(serviceId));
   return reference === null || digest === null ? NULL : fieldOf(Buffer.from(BYTES + digest));
 }
 
-/** What stands for a row's reference: its digest where it has none. */
+/** The row's reference, or its digest where it has none. */
 function nameOf({ reference, digest }: HistoryRow): string {
   return reference ?? `record:${digest ?? ''}`;
 }

@@ -22,14 +22,20 @@ export type HistoryRead = {
   records: number;
   pages: number;
   unreadable: number;
-  /** Why the list is not whole; null when it is. What was read is staged all the same: money in it is real. */
+  /**
+   * Why the list is not whole; null when it is. The rows that were read are staged all the same:
+   * money in them is real.
+   */
   cut: string | null;
-  /** Whether nothing in the answers said that the list ends where it did. */
+  /** Whether the end of the list is only assumed: no answer of the service marked it. */
   isEndAssumed: boolean;
   isKeyRefused: boolean;
-  /** What the records say that the service took; empty where the dialect does not name it. */
+  /**
+   * The fees that the service deducted according to the records; empty where the
+   * dialect does not name them.
+   */
   fees: FeeTotal[];
-  /** Forgets what was read. When the service broke off it is kept, and the next run goes on from there. */
+  /** Deletes what was read. If the service broke off, it is kept, and the next run continues from there. */
   clear(): Promise<void>;
 };
 
@@ -52,7 +58,8 @@ export async function stageHistory(
   const staging = await openStaging(session, mode, { isDry: asked.dryRun, hasFees });
   const question = digestOf(gateway, asked);
   const from = asked.dryRun ? null : await findBookmark(session, mode, question);
-  // The bookmark goes before the rows: were we killed between the two, it would promise rows that are gone.
+  // The bookmark is removed before the rows: if the process were killed between the two, it would point
+  // at rows that are gone.
   if (from === null && !asked.dryRun) await removeBookmark(session, mode);
   await dropRows(session, staging, from?.records ?? 0);
   const startedAt = from?.startedAt ?? (await databaseTime(session));
@@ -88,12 +95,12 @@ async function readToEnd(
   stager: Stager,
   from: Bookmark | null,
 ): Promise<End> {
-  // An amount without a currency can be read only where every payment has the same one.
+  // An amount without a currency is readable only if all payments have the same one.
   const mayLackCurrency = dialect.verify.currencyMayBeAbsent;
   const assumedCurrency = mayLackCurrency ? await onlyCurrency(session, mode) : null;
   const pages = from?.place.pages ?? 0;
   const end: End = { pages, cut: null, isEndAssumed: false, isKeyRefused: false, isBrokenOff: false };
-  // Windows need a beginning: that of our payments.
+  // Windows need a start: the time of our first payment.
   const isOpen = since === undefined && dialect.history.paging.windowDays !== null;
   const begin = isOpen ? await firstPaymentTime(session, mode) : since;
   const options = { ...lookingBack(begin, until), assumedCurrency, signal, from: from?.place ?? null };
@@ -115,14 +122,17 @@ async function readToEnd(
   return end;
 }
 
-/** A transaction may be as much younger than its payment as a payment lives, and a filter may mean the day it was paid. */
+/**
+ * A transaction may be up to the payment's horizon younger than the payment, and a filter may apply
+ * to the day it was paid.
+ */
 function lookingBack(since: Date | undefined, until: Date | undefined) {
   const shifted = (date: Date | undefined, sec: number): Date | undefined =>
     date && new Date(date.getTime() + sec * 1_000);
   return { since: shifted(since, -HORIZON_SEC), until: shifted(until, HORIZON_SEC) };
 }
 
-/** What was read by one question says nothing about another: another window, another dialect. */
+/** Identifies the question: rows read for one window and dialect cannot be reused for another. */
 function digestOf({ dialect }: Gateway, { since, until }: HistoryQuestion): string {
   return createHash('sha256')
     .update(JSON.stringify([dialect, since, until]))

@@ -3,15 +3,18 @@ import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { ListTally } from '../compare/bucket-checksums.sql.ts';
 
-/** Gaps between the references that are remembered: a list that lost its end, its beginning or a page misses some. */
+/**
+ * The number of gaps between the stored references: a list that lost its end, its beginning or a
+ * page lacks some of them.
+ */
 const GAPS = 15;
 /**
- * What is missing for so long is not cut off but gone: the list is as it is, and its payments are findings. Until then a
- * run is incomplete rather than wrong.
+ * Rows that are missing for longer than this are not cut off but gone: the list is accepted as it is,
+ * and its missing payments become findings. Until then a run is incomplete rather than wrong.
  */
 const MEMORY = '3 days';
 
-/** What the last complete run left to compare a list with. */
+/** What the last complete run stored, for comparison with the next list. */
 export type Anchors = { references: Reference[]; listLength: bigint };
 
 /** @returns null when no run was complete, or none lately */
@@ -40,7 +43,10 @@ export function missingSince(
     : null;
 }
 
-/** Remembers some references of a list that was read whole, evenly spread, instead of those of the run before. */
+/**
+ * Stores some references of a list that was read whole, evenly spread. They replace
+ * those of the run before.
+ */
 export async function setAnchors(
   db: Queryable,
   mode: Mode,
@@ -49,7 +55,7 @@ export async function setAnchors(
   await db.query('DELETE FROM reconciliation_anchors WHERE mode = $1', [mode]);
   const last = Math.max(records - 1, 0);
   const places = Array.from({ length: GAPS + 1 }, (_, step) => Math.floor((last * step) / GAPS));
-  // Apart from the insert: a statement that only reads is spread over every core.
+  // Separate from the insert: PostgreSQL spreads only read-only statements over every core.
   const rows = await db.query<{ reference: Reference }>(
     'SELECT reference FROM history_rows WHERE is_named AND seq = ANY($1::integer[])',
     [places],

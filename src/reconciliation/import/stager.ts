@@ -5,7 +5,7 @@ import type { Session } from '../session.sql.ts';
 import { dropRows, noteMaybeRepeated, stageTuples, type Staging } from './staging.sql.ts';
 import { createTupleWriter, type Tuples } from './copy-writer.ts';
 
-/** Takes what is read, and stages it while the next is being read. */
+/** Stages each batch while the next one is being read. */
 export type Stager = {
   /** What the reading puts its rows into. */
   collector: RowCollector<Tuples>;
@@ -13,22 +13,22 @@ export type Stager = {
   /** Stages what is left. */
   finish(): Promise<void>;
   counts(): { records: number; unreadable: number };
-  /** Whether all references that repeat were noted: not after going on with an earlier reading. */
+  /** Whether all repeated references were noted. They were not if this reading continues an earlier one. */
   areRepeatsNoted(): boolean;
 };
 
 export type StagerParts = {
   session: Session;
   staging: Staging;
-  /** The reading that is gone on with. */
+  /** The earlier reading that this one continues. */
   from: Bookmark | null;
   saveBookmark(bookmark: Omit<Bookmark, 'startedAt'>): Promise<void>;
 };
 
-/** Enough to make a COPY worth its round trips, few enough to hold. */
+/** Enough rows to make a COPY worth its round trips, few enough to hold in memory. */
 const ROWS_PER_COPY = 8_000;
 const ROWS_PER_BOOKMARK = 5_000;
-/** A slow service: what came must not wait long for what is to come. */
+/** For a slow service: rows already received must not wait long for the next ones. */
 const BOOKMARK_EVERY_MS = 2_000;
 
 export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
@@ -36,7 +36,7 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   let waiting = NOTHING_WAITS();
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;
-  // Of the last page that was read to its end.
+  // The counts at the end of the last complete page.
   let whole = { records: staged, unreadable };
   let saved = { records: staged, atMs: systemClock.elapsedMs() };
   let inHand: Promise<void> = Promise.resolve();
@@ -47,7 +47,7 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
     waiting.maybeRepeated.push(...tuples.maybeRepeated);
   }
 
-  /** Waits for the copy before this one, and not for this one. A copy that failed is told by the next wait. */
+  /** Waits for the previous copy, but not for this one. If a copy fails, the next wait throws the error. */
   async function copy(place: Bookmark['place'] | null): Promise<void> {
     await inHand;
     staged += waiting.rows;
@@ -64,7 +64,7 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   ): Promise<void> {
     if (tuples.length > 0) await stageTuples(session, staging, tuples);
     await noteMaybeRepeated(session, maybeRepeated);
-    // Behind the rows that it promises, never before them.
+    // The bookmark is written after the rows that it covers, never before them.
     if (bookmark !== null) await saveBookmark(bookmark);
   }
 

@@ -6,20 +6,24 @@ import type { Mode } from '../../platform/mode.ts';
 import type { Session } from '../session.sql.ts';
 import { COLUMNS } from './copy-writer.ts';
 
-/** Statuses of a reference whose amount is money that the service says it has. The last two come of several rows. */
+/**
+ * Statuses of a reference whose amount is money that the service has. The last two
+ * result from several rows.
+ */
 export const MONEY = `'paid', 'paid_and_reversed', 'conflicting'`;
-/** The largest bigint: sums are larger, and a column is not. */
+/** The largest bigint. Sums can be larger, but a column cannot hold them. */
 const MAX_AMOUNT = '9223372036854775807';
 
 /**
- * Where the rows of a run lie. Behind the name `history_rows` of its connection, whichever table it is. `hasFees`: whether
- * their fees are staged, too.
+ * The table with the rows of a run; on its connection, the view `history_rows` shows them whichever
+ * table it is. `hasFees`: whether their fees are staged, too.
  */
 export type Staging = { table: string; hasFees: boolean };
 
 /**
- * Gives the run its staging: the mode's own table, which outlives a killed process, or for a run that must change
- * nothing a temporary one. `history_rows` shows one row per reference once {@link foldHistory} has run.
+ * Opens the staging of a run: the mode's own table, which survives a killed process, or a temporary one
+ * for a run that must change nothing. `history_rows` shows one row per reference once
+ * {@link foldHistory} has run.
  */
 export async function openStaging(
   session: Session,
@@ -32,11 +36,12 @@ export async function openStaging(
   await session.query(`CREATE TEMPORARY VIEW history_rows AS SELECT * FROM ${table} WHERE is_current`);
   await session.query(`CREATE TEMPORARY TABLE maybe_repeated (reference text NOT NULL)`);
   await session.query(`
-    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY, has_released boolean NOT NULL, outcome text NOT NULL)`);
+    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY,
+      has_released boolean NOT NULL, outcome text NOT NULL)`);
   return { table, hasFees };
 }
 
-/** Leaves the first `records` records as they were read, and nothing else. */
+/** Deletes everything except the first `records` records, and restores those to how they were read. */
 export async function dropRows(db: Queryable, { table }: Staging, records: number): Promise<void> {
   if (records === 0) {
     await db.query(`TRUNCATE ${table}`);
@@ -46,7 +51,7 @@ export async function dropRows(db: Queryable, { table }: Staging, records: numbe
   await db.query(`UPDATE ${table} SET is_current = true WHERE NOT is_current`);
 }
 
-/** What stands before and behind the tuples of a COPY: signature, no flags, no extension; and the end. */
+/** The header of a binary COPY (signature, no flags, no extension) and its trailer. */
 const [HEADER, TRAILER] = [
   Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1'),
   Buffer.from([0xff, 0xff]),
@@ -67,22 +72,25 @@ export async function stageTuples(
   await finished;
 }
 
-/** Notes references that may stand in the list more than once. */
+/** Notes references that may be in the list more than once. */
 export async function noteMaybeRepeated(db: Queryable, references: readonly string[]): Promise<void> {
   if (references.length === 0) return;
   await db.query('INSERT INTO maybe_repeated SELECT unnest($1::text[])', [references]);
 }
 
-// A row that was read twice (rows move between pages while we read) is one: the same id, saying the same.
+// A row that was read twice (rows move between pages during the reading) counts once:
+// same id, same content.
 const READINGS = `
-  SELECT DISTINCT reference, coalesce(service_id, '') AS id, status, amount, currency, is_named, is_money_assumed
+  SELECT DISTINCT reference, coalesce(service_id, '') AS id,
+    status, amount, currency, is_named, is_money_assumed
   FROM history_rows JOIN repeated USING (reference)`;
 
-// What the transactions of one reference say together. Two ids that paid are two charges.
+// Combines the transactions of one reference. Two ids that paid are two charges.
 const TOGETHER = `
   SELECT reference, bool_or(is_named) AS is_named, min(id) AS id,
     (array_agg(status ORDER BY
-      array_position(ARRAY['paid', 'reversed', 'unreadable', 'unknown', 'pending', 'expired', 'failed'], status)))[1] AS status,
+      array_position(ARRAY['paid', 'reversed', 'unreadable', 'unknown', 'pending', 'expired', 'failed'],
+        status)))[1] AS status,
     count(DISTINCT id) FILTER (WHERE status = 'paid') AS charges,
     coalesce(bool_or(is_money_assumed) FILTER (WHERE status = 'paid'), false) AS is_money_assumed,
     min(currency) FILTER (WHERE status = 'paid') AS currency,
@@ -92,17 +100,20 @@ const TOGETHER = `
     bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back,
     -- Money in two currencies cannot be added, one id has one amount, and nothing is no charge.
     count(DISTINCT currency) FILTER (WHERE status IN ('paid', 'reversed')) > 1
-      OR count(*) FILTER (WHERE status = 'paid') > count(DISTINCT id) FILTER (WHERE status = 'paid') AS is_unclear,
+      OR count(*) FILTER (WHERE status = 'paid')
+        > count(DISTINCT id) FILTER (WHERE status = 'paid') AS is_unclear,
     bool_or(status IN ('paid', 'reversed')) AND bool_or(status IN ('unknown', 'unreadable'))
       OR count(*) FILTER (WHERE status = 'paid') > 1 AND bool_or(status = 'paid' AND amount = 0) AS is_mixed
   FROM readings GROUP BY reference`;
 
-// Attempts that are pending, failed or expired do not matter beside one that paid. Everything else that stands beside it
-// does: the amount is then what came and did not go back.
+// Pending, failed or expired attempts do not matter beside one that paid. Every other row beside it
+// does: then the amount is what came and did not go back.
 const ONE_PER_REFERENCE = `
   SELECT -1, reference, is_named, id, said,
-    CASE WHEN said IN (${MONEY}) AND NOT is_unclear AND came <= ${MAX_AMOUNT} THEN greatest(came - went, 0)::bigint END,
-    CASE WHEN said IN (${MONEY}) AND NOT is_unclear AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
+    CASE WHEN said IN (${MONEY}) AND NOT is_unclear
+      AND came <= ${MAX_AMOUNT} THEN greatest(came - went, 0)::bigint END,
+    CASE WHEN said IN (${MONEY}) AND NOT is_unclear
+      AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
     is_money_assumed AND said = 'paid', greatest(charges, 1)
   FROM (
     SELECT *, CASE WHEN is_unclear OR is_mixed THEN 'conflicting' WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
@@ -111,9 +122,9 @@ const ONE_PER_REFERENCE = `
   ) folded`;
 
 /**
- * Folds rows that share a reference into one. Most histories have none. What was read stays
- * beneath, because a reading that goes on later has to fold it again.
- * @param areNoted whether every reference that repeats was noted by {@link noteMaybeRepeated}
+ * Folds rows that share a reference into one. Most histories have none. The original rows are kept,
+ * because a later run that continues the reading has to fold them again.
+ * @param areNoted whether every repeated reference was noted by {@link noteMaybeRepeated}
  */
 export async function foldHistory(session: Session, { table }: Staging, areNoted: boolean): Promise<void> {
   await session.query(`ANALYZE ${table}`);
@@ -126,12 +137,15 @@ export async function foldHistory(session: Session, { table }: Staging, areNoted
     INSERT INTO ${table} SELECT * FROM folded`);
 }
 
-/** What the service took for itself in one currency; `sum` in minor units as text, because sums outgrow a bigint. */
+/**
+ * The fees that the service deducted in one currency; `sum` in minor units as text, because
+ * sums outgrow a bigint.
+ */
 export type FeeTotal = { currency: string; sum: string };
 
 /**
- * Fees of the transactions that paid, summed from the rows as they were read. A transaction that was read twice is one, and
- * its fee may have been missing the first time.
+ * Fees of the paid transactions, summed from the rows as they were read. A transaction that was read
+ * twice counts once, and its fee may have been missing the first time.
  */
 export async function totalsOfFees(db: Queryable, { table, hasFees }: Staging): Promise<FeeTotal[]> {
   if (!hasFees) return [];
@@ -143,13 +157,14 @@ export async function totalsOfFees(db: Queryable, { table, hasFees }: Staging): 
   );
 }
 
-/** Remembers what this run was answered about a payment, and whether that paid it. */
+/** Stores the answers that this run got about payments, and whether each released its order. */
 export async function noteVerified(
   db: Queryable,
   answers: readonly { reference: Reference; hasReleased: boolean; outcome: string }[],
 ): Promise<void> {
   await db.query(
-    `INSERT INTO verified_payments SELECT * FROM unnest($1::text[], $2::boolean[], $3::text[]) ON CONFLICT DO NOTHING`,
+    `INSERT INTO verified_payments SELECT *
+     FROM unnest($1::text[], $2::boolean[], $3::text[]) ON CONFLICT DO NOTHING`,
     [
       answers.map(({ reference }) => reference),
       answers.map(({ hasReleased }) => hasReleased),
@@ -158,10 +173,13 @@ export async function noteVerified(
   );
 }
 
-/** Named in a statement rather than joined: a look into a table of this connection would keep it from using every core. */
+/**
+ * Up to this many references are passed as a parameter instead of a join: reading a temporary table
+ * would keep the statement from using every core.
+ */
 const MANY_TO_NAME = 10_000;
 
-/** Table `repeated`: references that stand in the list more than once. */
+/** Creates table `repeated`: references that are in the list more than once. */
 async function noteRepeated(session: Session, areNoted: boolean): Promise<void> {
   const among = async (within: string, values: readonly unknown[] = []): Promise<void> => {
     await session.query(

@@ -4,13 +4,13 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import type { SideTotal } from '../compare/matching.sql.ts';
 import type { FeeTotal } from '../import/staging.sql.ts';
 
-/** Minor units of one currency, as texts: sums outgrow every number that JSON knows. */
+/** Minor units of one currency, as texts: sums outgrow JSON's numbers. */
 export type CashSums = {
   currency: string;
   /** What the history says was paid and did not go back. */
   collected: string;
   transferred: string;
-  /** What the service took; only where the dialect names it and there is any. */
+  /** Fees that the service deducted; only where the dialect names them and there are any. */
   fees?: string;
   available: string;
   pending: string;
@@ -35,17 +35,19 @@ export async function lookAtCash({ client, dialect }: Gateway, isWanted: boolean
       (one) => error instanceof one,
     );
     if (!isKnown) throw error;
-    // It may quote the service: nothing that a database or a terminal stumbles over.
+    // It may quote the service: remove characters that a database or a terminal cannot take.
     const reason = (error as Error).message.replace(/[\p{Cc}\p{Cs}]/gu, '?');
     return { cash: null, problem: `the balances could not be checked: ${reason}` };
   }
 }
 
 /**
- * Proves that what was collected minus what was transferred out or taken as fees is the balance. The service was asked before and after
- * its history was read. When nothing moved in between, all three must agree to the minor unit; when money moved, what was collected
- * must lie between the two looks, and the difference is how far it lies outside.
- * @param fees what the records of the history say that was taken of what they collected: it is gone in either look
+ * Proves that what was collected, minus transfers and fees, equals the balance. The service was asked
+ * before and after its history was read. When nothing moved in between, all three must agree to the
+ * minor unit. When money moved, what was collected must lie between the two answers; the difference is
+ * how far it lies outside.
+ * @param fees the deductions from collected money that the records of the history name: neither
+ * balance contains them
  */
 export function proveCash(
   before: CashLook,

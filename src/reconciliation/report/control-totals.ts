@@ -3,28 +3,38 @@ import type { ReconciliationClass } from '../../cases/classes.ts';
 import type { ClassTotal } from '../compare/classify.sql.ts';
 import type { SideTotal } from '../compare/matching.sql.ts';
 
-/** The money of one currency: `serviceTotal` = `settled` + the sum of `classes` + `difference`. Texts in major units. */
+/**
+ * The money of one currency: `serviceTotal` = `settled` + the sum of `classes` + `difference`.
+ * Texts in major units.
+ */
 export type IdentityLine = {
   currency: string;
   /** Everything that the history says was paid. */
   serviceTotal: string;
   /** Everything that our orders were released for. */
   settled: string;
-  /** What each class holds there beyond what is settled here; negative where we settled what the service does not show. */
+  /**
+   * How much more each class holds there than is settled here; negative where we settled what the
+   * service does not show.
+   */
   classes: Partial<Record<ReconciliationClass, string>>;
-  /** "0.00", or the books do not close and the verdict is not `agreed`. */
+  /** Unless it is zero ("0.00"), the books do not close and the verdict is not `agreed`. */
   difference: string;
 };
 
-/** What a comparison counted: each side from its own table, and each class of the rows that differ. */
+/** What a comparison counted: each side from its own table, and each class from the rows that differ. */
 export type Books = { sides: readonly SideTotal[]; classes: readonly ClassTotal[] };
 
-/** Rows of these classes hold there exactly what is settled here. If they do not, that is a difference. */
+/**
+ * Rows of these classes hold there exactly what is settled here. If they do not, that
+ * counts as a difference.
+ */
 const EVEN = new Set<ReconciliationClass>(['matched', 'matched_late', 'repaired']);
 
 /**
- * The accounting identity, one line per currency: what the service was paid = what was settled + what each class holds
- * beyond that, to the minor unit. A difference means that a rule or a sum is wrong, and is never explained away.
+ * The accounting identity, one line per currency: what the service was paid = what was settled + what
+ * each class holds beyond that, to the minor unit. A difference means that a rule or a sum is wrong,
+ * and is always reported.
  */
 export function identityOf({ sides, classes }: Books): { lines: IdentityLine[]; closes: boolean } {
   const currencies = [...sides, ...classes].flatMap(({ currency, sum }) =>
@@ -61,8 +71,8 @@ function lineOf({ sides, classes }: Books, currency: string): { line: IdentityLi
 }
 
 /**
- * The rows of which nothing is to be said: what each side holds beyond the rows that differ. All three sides must be
- * left with the same number, or a row has fallen through the match.
+ * The rows without a finding: what each side holds beyond the rows that differ. All three sides must be
+ * left with the same number, or the match has lost a row.
  */
 export function remainder(sides: Books['sides']): { matched: number; unclassified: number } {
   const left = (['history', 'payments', 'releases'] as const).map((side) =>

@@ -3,7 +3,7 @@ import { CLASSES, FINDING_CLASSES, type ReconciliationClass } from '../../cases/
 import type { IdentityLine } from './control-totals.ts';
 import type { ReconciliationReport, ReportItem } from './report.ts';
 
-/** Lines of findings on the screen; the rest is in `npm run findings` and in `--json`. */
+/** The most findings that are printed; the rest is in `npm run findings` and in `--json`. */
 const MAX_LINES = 50;
 
 /** The report for people: the verdict, what to do next, then the money. */
@@ -39,7 +39,7 @@ function verdictLine({ verdict, incompleteReason, findings }: ReconciliationRepo
   }
 }
 
-/** Told once for all of them: they share one cause, and none of them is a finding. */
+/** One sentence for all of them: they share one cause, and none of them is a finding. */
 function reachPart({ reachesBackDays, olderPayments = 0 }: ReconciliationReport['history']): string[] {
   if (reachesBackDays === undefined || olderPayments === 0) return [];
   return [
@@ -56,7 +56,7 @@ function gracedPart({ graced }: ReconciliationReport): string[] {
   ];
 }
 
-/** Withheld verdicts are no findings. */
+/** Counts findings; withheld verdicts are not findings. */
 function totalOf(findings: ReconciliationReport['findings']): number {
   return FINDING_CLASSES.reduce((sum, name) => sum + (findings[name] ?? 0), 0);
 }
@@ -128,7 +128,7 @@ function balancePart(balances: ReconciliationReport['balances']): string[] {
   ];
 }
 
-/** A reference may come from anybody: nothing in it may steer a terminal or fake a line. */
+/** A stranger may have chosen a reference: it must not control the terminal or fake a line. */
 function visible(text: string): string {
   return text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

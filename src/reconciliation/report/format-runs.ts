@@ -54,7 +54,7 @@ function aboutOf({ since, until }: RunLine): string {
   return `${since?.toISOString() ?? ''}..${until?.toISOString() ?? ''}`;
 }
 
-/** A reference or a reason may come from outside: nothing in it may steer a terminal or fake a line. */
+/** A reference or a reason may come from outside: it must not control the terminal or fake a line. */
 function visible(text: string): string {
   return text.replace(/\p{C}/gu, '\ufffd');
 }

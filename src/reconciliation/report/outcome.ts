@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Outcome, ReconciliationReport } from './report.ts';
 
 /**
- * What is kept of a run to write its report again: what each side counted, what each class held, what was found. The
- * list itself is not kept; of a million records it is 185 MB, and this is some kilobytes.
+ * What is stored of a run so that its report can be rendered again: the counts of each side, the totals
+ * of each class, the findings. The list itself is not stored: of a million records it is 185 MB, and
+ * this is some kilobytes.
  */
 export function freeze(outcome: Outcome): { outcome: string; items: string } {
   const { items, ...rest } = outcome;
@@ -22,7 +23,7 @@ type Frozen<T> = T extends bigint
         ? { [K in keyof T]: Frozen<T[K]> }
         : T;
 
-/** The outcome as it was. */
+/** Restores the outcome that {@link freeze} stored. */
 export function thaw(kept: { outcome: unknown; items: unknown }): Outcome {
   const { books, findings, ...rest } = kept.outcome as Frozen<Omit<Outcome, 'items'>>;
   return {
@@ -38,7 +39,7 @@ export function thaw(kept: { outcome: unknown; items: unknown }): Outcome {
     },
     findings: findings.map((one) => ({ ...one, count: BigInt(one.count) })),
     items: (kept.items as Outcome['items']).map(
-      // PostgreSQL keeps the keys of an object in an order of its own.
+      // PostgreSQL does not keep the order of an object's keys.
       ({ id, class: name, reference, orderId, expected, actual, currency, firstSeenAt }) => ({
         id,
         class: name,

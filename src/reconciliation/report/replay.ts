@@ -5,15 +5,16 @@ import { composeReport, type ReconciliationReport } from './report.ts';
 import { sha256, textOf, thaw } from './outcome.ts';
 import { changesBetween, findRun, outcomeOfRun, type Change, type RunLine } from './runs.sql.ts';
 
-/** There is no such run, or not enough of it is kept. The message says which. */
+/** There is no such run, or not enough of it is stored. The message says which. */
 export class RunNotKeptError extends Error {}
 
-/** A report that was written again, and whether it is the one that the run printed, to the byte. */
+/** A report that was rendered again, and whether it equals the one that the run printed, to the byte. */
 export type Replay = { report: ReconciliationReport; text: string; isSame: boolean };
 
 /**
- * Writes the report of a run again from what it counted and found: verdict, identity, counts, ages as of then. The list is not
- * read and not matched again; `inputs.history` tells whether another reading saw the same one.
+ * Renders the report of a run again from its stored counts and findings: verdict, identity, counts, ages
+ * as of then. The list is not read and not matched again; equal `inputs.history` of two runs means that
+ * both read the same list.
  * @throws {RunNotKeptError}
  */
 export async function replayRun(db: Queryable, mode: Mode, id: RunId): Promise<Replay> {

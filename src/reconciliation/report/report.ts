@@ -31,14 +31,17 @@ export type ReconciliationReport = {
     references: number;
     pages: number;
     unreadable: number;
-    /** Only where the list does not reach back to our first payment: the days that it covers, and the settled payments before. */
+    /**
+     * Only where the list does not reach back to our first payment: the days that it covers, and the
+     * settled payments before.
+     */
     reachesBackDays?: number;
     olderPayments?: number;
   };
   /** Payments of ours that were compared. */
   payments: number;
   matched: number;
-  /** Rows that fell through the match: a bug of ours, and the verdict is not `agreed`. */
+  /** Rows that the match lost: a bug of ours, and the verdict is not `agreed`. */
   unclassified: number;
   /** Paid by this run: found in the history, confirmed by verify. */
   repaired: number;
@@ -47,11 +50,14 @@ export type ReconciliationReport = {
   identity: IdentityLine[];
   /** How many open findings each class has; of `history_truncated`, how many verdicts were withheld. */
   findings: Partial<Record<ReconciliationClass, number>>;
-  /** Contradictions younger than an hour: findings if they last. */
+  /** Contradictions younger than an hour. They become findings if they last. */
   graced: Partial<Record<ReconciliationClass, number>>;
   /** The open findings, oldest first, at most {@link MAX_ITEMS}. */
   items: ReportItem[];
-  /** Collected − transferred out = balance. Null: the dialect does not name both lists, or the run was not about everything. */
+  /**
+   * Collected − transferred out = balance. Null: the dialect does not name both lists, or the run did not
+   * cover everything.
+   */
   balances: BalanceLine[] | null;
   /** Why the run is not complete; null when it is. */
   incompleteReason: string | null;
@@ -59,26 +65,32 @@ export type ReconciliationReport = {
   inputs: Inputs;
 };
 
-/** The money of one currency at the service: `collected` = `transferred` + `fees` + `available` + `pending` + `difference`. */
+/**
+ * The money of one currency at the service: `collected` = `transferred` + `fees` + `available` +
+ * `pending` + `difference`.
+ */
 export type BalanceLine = Record<
   'currency' | 'collected' | 'transferred' | 'available' | 'pending' | 'balance' | 'difference',
   string
 > & { fees?: string };
 
-/** SHA-256 in hex of our side's counts and sums and of the dialect; of the history a digest that its order does not change. */
+/**
+ * SHA-256 in hex of our side's counts and sums and of the dialect; of the history a digest that its
+ * order does not change.
+ */
 export type Inputs = { history: string; ours: string; dialect: string };
 
-/** A report is read by people and kept in a row: the counts are exact, the list is not endless. */
+/** People read a report and a row stores it: the counts are exact, the list of findings is limited. */
 export const MAX_ITEMS = 10_000;
 
-/** What a run has found out, before it is put into words. Whoever has it can write the report again. */
+/** What a run found, before it is formatted. The report can be rendered again from it alone. */
 export type Outcome = {
   runId: RunId;
   mode: Mode;
   /** ISO 8601, as all times in here. */
   startedAt: string;
   finishedAt: string;
-  /** By the database's clock: the moment of the ages. */
+  /** The time, by the database's clock, for which ages are computed. */
   asOf: string;
   history: { records: number; pages: number; unreadable: number; reachesBackDays?: number };
   /** Why the run is not complete. */
@@ -92,7 +104,7 @@ export type Outcome = {
   items: readonly ItemFacts[];
 };
 
-/** Puts into words what a run has found out: the same outcome gives the same report, to the byte. */
+/** Renders a report: the same outcome gives the same report, to the byte. */
 export function composeReport(outcome: Outcome): ReconciliationReport {
   const { runId, mode, startedAt, finishedAt, problem, verified, books, items, inputs } = outcome;
   const { records, pages, unreadable, reachesBackDays } = outcome.history;
@@ -159,7 +171,7 @@ export function exitCodeOf({ verdict }: Pick<ReconciliationReport, 'verdict'>): 
   return verdict === 'agreed' ? 0 : verdict === 'findings' ? 1 : 2;
 }
 
-/** Another run of the same mode is at work. Nothing was read or changed; the command exits with 2. */
+/** Another run of the same mode is active. Nothing was read or changed; the command exits with 2. */
 export class ReconciliationRunningError extends Error {
   constructor() {
     super('another reconciliation is running: wait until it has finished, then run this one again');

@@ -6,7 +6,7 @@ import type { Looked } from '../compare/conflicts.sql.ts';
 import type { Verdict } from '../../cases/classes.ts';
 import type { Inputs, ReconciliationReport } from './report.ts';
 
-/** Call it with the lock: then a run that never ended has lost its process, and is ended here. */
+/** Call it while holding the lock: then any unfinished run has lost its process, and is ended here. */
 export async function openRun(
   db: Queryable,
   id: RunId,
@@ -24,7 +24,7 @@ export async function openRun(
   );
 }
 
-/** What is kept of a run: its report without the items, and what the whole of it can be written from again. */
+/** What is stored of a run: its report without the items, and what the whole report can be rendered from. */
 export type KeptRun = {
   report: ReconciliationReport;
   reportSha256: Buffer;
@@ -37,13 +37,14 @@ export type KeptRun = {
 
 export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {
   const { report, reportSha256, outcome, items, itemsSha256, inputs } = run;
-  // Most runs see the findings of the run before, and keep nothing anew.
+  // Most runs see the same findings as the run before, and insert no row.
   await db.query(
     'INSERT INTO reconciliation_items (sha256, items) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING',
     [itemsSha256, items],
   );
   await db.query(
-    `UPDATE reconciliation_runs SET finished_at = now(), complete = $2, verdict = $3, report = $4, problem = $5,
+    `UPDATE reconciliation_runs SET finished_at = now(),
+       complete = $2, verdict = $3, report = $4, problem = $5,
        inputs = $6, outcome = $7, items_sha256 = $8, report_sha256 = $9
      WHERE id = $1`,
     [
@@ -60,10 +61,11 @@ export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {
   );
 }
 
-/** A run that broke off is finished, too: nobody should wait for it. */
+/** Marks a run that failed as finished, too, so that it does not look as if it were still running. */
 export async function abandonRun(db: Queryable, id: RunId, problem: string): Promise<void> {
   await db.query(
-    `UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete', problem = $2
+    `UPDATE reconciliation_runs SET finished_at = now(),
+       complete = false, verdict = 'incomplete', problem = $2
      WHERE id = $1 AND finished_at IS NULL`,
     [id, problem],
   );
@@ -84,8 +86,10 @@ export type RunLine = {
   records: string | null;
 };
 
-const LINE = `id, started_at AS "startedAt", finished_at AS "finishedAt", since, until, complete, verdict, problem,
-  inputs - 'looked' AS inputs, report -> 'findings' AS findings, report -> 'history' ->> 'records' AS records`;
+const LINE = `id, started_at AS "startedAt",
+  finished_at AS "finishedAt", since, until, complete, verdict, problem,
+  inputs - 'looked' AS inputs, report -> 'findings' AS findings,
+  report -> 'history' ->> 'records' AS records`;
 
 /** The latest runs of a mode, the newest first. */
 export function latestRuns(db: Queryable, mode: Mode, limit: number): Promise<RunLine[]> {
@@ -103,7 +107,7 @@ export async function findRun(db: Queryable, mode: Mode, id: RunId): Promise<Run
   return rows[0] ?? null;
 }
 
-/** What a run has left; null for one that did not finish, or that an older version made. */
+/** The stored outcome of a run; null for one that did not finish, or that an older version made. */
 export async function outcomeOfRun(
   db: Queryable,
   mode: Mode,
@@ -118,7 +122,10 @@ export async function outcomeOfRun(
   return row ?? null;
 }
 
-/** A finding that was open at the end of one of two runs and not of the other; another class of the same reference is one change. */
+/**
+ * A finding that was open at the end of only one of two runs. If the same reference changed its
+ * class, that is one change.
+ */
 export type Change = {
   change: 'opened' | 'closed' | 'changed';
   reference: Reference;
@@ -132,13 +139,16 @@ export type Change = {
 /** What changed between the ends of two runs of a mode. */
 export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId): Promise<Change[]> {
   return db.query(
-    // A run raises, closes and ends at one moment of the database, which a Date would round.
+    // A run raises, closes and ends at one timestamp of the database, which a
+    // JavaScript Date would round.
     `WITH earlier AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $2),
      later AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $3),
      open_then AS (
-       SELECT f.* FROM findings f, earlier WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
+       SELECT f.* FROM findings f, earlier
+       WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
      ), open_later AS (
-       SELECT f.* FROM findings f, later WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
+       SELECT f.* FROM findings f, later
+       WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
      ), gone AS (
        SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
        FROM open_then WHERE id NOT IN (SELECT id FROM open_later)
@@ -146,8 +156,10 @@ export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId
        SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
        FROM open_later WHERE id NOT IN (SELECT id FROM open_then)
      )
-     SELECT CASE WHEN gone.id IS NULL THEN 'opened' WHEN come.id IS NULL THEN 'closed' ELSE 'changed' END AS change,
-       reference, coalesce(come.order_id, gone.order_id) AS "orderId", gone.class AS before, come.class AS after,
+     SELECT CASE WHEN gone.id IS NULL THEN 'opened'
+       WHEN come.id IS NULL THEN 'closed' ELSE 'changed' END AS change,
+       reference, coalesce(come.order_id, gone.order_id) AS "orderId",
+       gone.class AS before, come.class AS after,
        coalesce(come.id, gone.id) AS id, gone.closed_by AS "closedBy"
      FROM gone FULL JOIN come USING (reference, place)
      ORDER BY 1, 6`,
@@ -155,7 +167,10 @@ export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId
   );
 }
 
-/** When the last run of a mode ended, and when runs over everything last began and last completed; by the database's clock. */
+/**
+ * When the last run of a mode ended, and when runs over everything last began and last completed; by
+ * the database's clock.
+ */
 export type LastRuns = { finishedAt: Date | null; fullStartedAt: Date | null; fullCompletedAt: Date | null };
 
 export async function lastRuns(db: Queryable, mode: Mode): Promise<LastRuns> {
