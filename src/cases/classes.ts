@@ -1,5 +1,5 @@
 /**
- * What a class means, in words; the same rules are written as conditions in `classification/rules.ts`,
+ * What a class means, in words; the same rules are written as conditions in `reconciliation/compare/rules.ts`,
  * in the order in which they are tried.
  */
 type Class = {

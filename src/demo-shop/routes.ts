@@ -28,7 +28,7 @@ export type ShopRoutesParts = {
   findOrder: (id: string) => Promise<Order | null>;
   /**
    * The order for which this browser was sent to the payment page, by its cookies; null when there is
-   * none, or it is paid by now.
+   * none, or it is no longer pending.
    */
   openOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
   /** What was decided about an order under review; null while any of its money is undecided. */

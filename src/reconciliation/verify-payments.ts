@@ -25,8 +25,8 @@ export type VerifyParts = {
 };
 
 /**
- * After this many calls in a row without an answer the service is regarded as unavailable, and more calls
- * would only harm it.
+ * After this many checks in a row that brought nothing (no answer, or one that could not be recorded), the
+ * run asks no more: more calls would only harm.
  */
 const MAX_FAILURES = 5;
 /** How long to wait for a payment: a check holds it for half a minute at most. */

@@ -9,8 +9,8 @@ import { noteAsking, type AskRequest } from '../../payments/note-asking.sql.ts';
 
 /**
  * Asks the service about a payment at once, for an operator. It is a hint like any other: it proves
- * nothing, it causes at most one call in ten seconds, and when the service cannot be asked, the
- * scheduled checks continue.
+ * nothing, it causes three calls at once and then one in ten seconds at most, and when the service cannot
+ * be asked, the scheduled checks continue.
  */
 export type AskService = (ask: AskRequest) => Promise<Told>;
 

@@ -36,7 +36,7 @@ export function runRoutes({ database, gateway, guard }: AdminParts): Router {
   return router;
 }
 
-/** The latest of the other runs (newest first) that began before this one. */
+/** The latest of the other runs (newest first) that began before this one; else the oldest of them. */
 function runBefore({ startedAt }: StoredRun, others: readonly RunRow[]): RunRow | null {
   return others.find((other) => other.startedAt < startedAt) ?? others.at(-1) ?? null;
 }

@@ -124,8 +124,8 @@ export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
 const SAMPLE = 20;
 
 /**
- * Payments to ask the service about: first those that look paid there and are open here; how many there
- * are in all.
+ * Payments to ask the service about, unsettled ones first. `waiting`: how many unsettled ones are beyond
+ * the limit, and wait for the next run.
  * @param isSampling whether to include some of those that are older than the list
  */
 export async function paymentsToVerify(

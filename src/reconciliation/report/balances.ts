@@ -21,7 +21,7 @@ export type CashSums = {
 /** Null lines: the dialect does not name both lists, or the run was about a window. */
 export type CashProof = { lines: CashSums[] | null; problem: string | null };
 
-/** What the service held before the history was read, and why it could not be asked. */
+/** What the service holds, and why it could not be asked: before the history is read, and after it. */
 export type CashLook = { cash: Cash | null; problem: string | null };
 
 /** @param isWanted whether the run is about everything: a window collects only a part */

@@ -55,8 +55,8 @@ export type ReconciliationReport = {
   /** The open findings, oldest first, at most {@link MAX_ITEMS}. */
   items: ReportItem[];
   /**
-   * Collected − transferred out = balance. Null: the dialect does not name both lists, or the run did not
-   * cover everything.
+   * Collected − fees − transferred out = balance. Null: the dialect does not name both lists, or the run
+   * did not cover everything.
    */
   balances: BalanceLine[] | null;
   /** Why the run is not complete; null when it is. */

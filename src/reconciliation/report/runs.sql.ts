@@ -168,8 +168,8 @@ export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId
 }
 
 /**
- * When the last run of a mode ended, and when runs over everything last began and last completed; by
- * the database's clock.
+ * When the last run of a mode ended, when the last run over everything began, and when the last complete
+ * one did. By the database's clock; null when it was more than thirty days ago.
  */
 export type LastRuns = { finishedAt: Date | null; fullStartedAt: Date | null; fullCompletedAt: Date | null };
 
