@@ -26,7 +26,7 @@ const GUESS_WINDOW_SEC = 60;
 
 /**
  * All routes on one application. Building it opens no port, so that tests can hold as many as they like.
- * @param messages what the listener makes of each exchange, if it makes them for Express
+ * @param messages the kinds of request and response that the listener makes; left out: Node's own
  */
 export function buildApp(program: Program, messages?: ExpressMessages): Express {
   const { config, database, gateway, catalogue, logger, workerWatch } = program;

@@ -100,7 +100,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
       (pathOf(req) === '/readyz' ? stopping : serve)(req, res);
     };
     http.announceEnd();
-    // A person at a terminal has no balancer to wait for.
+    // A person at a terminal has no load balancer to wait for.
     if (config.production) await sleep(NOTICE_MS);
     await http.close(ANSWERED_WITHIN_MS - (systemClock.elapsedMs() - sinceMs));
   };

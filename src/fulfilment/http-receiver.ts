@@ -5,7 +5,7 @@ import { systemClock } from '../platform/clock.ts';
 import type { Secret } from '../platform/secret.ts';
 import { ReleaseRefused, type Receiver, type ReceiverContext, type Release } from './release.ts';
 
-/** Only an answer's status counts: so many bytes of its body are read, then the connection is dropped. */
+/** Only an answer's status counts: this much of its body is read, then the connection is dropped. */
 const MAX_BODY_BYTES = 64 * 1_024;
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;

@@ -28,7 +28,7 @@ const MAX_READERS = 2_000;
 const MAX_READERS_OF_ONE = 20;
 /** Then the stream ends and the browser opens a new one: no connection outlives its reader for long. */
 const MAX_LOOKS = 600;
-/** Proxies cut a silent stream after a minute; a comment every so many looks keeps it open. */
+/** Proxies cut a silent stream after a minute; a comment after this many looks keeps it open. */
 const COMMENT_EVERY_LOOKS = 15;
 const TRY_AGAIN_SEC = 30;
 

@@ -12,7 +12,7 @@ export type Limit = {
 /** More than a busy service sends from one machine of its own, and less than overloads PostgreSQL. */
 const FROM_ADDRESS_PER_SEC = 200;
 /**
- * Of those, so many have the service asked as they come in; the poller follows the others a moment
+ * How many of those have the service asked as they come in; the poller follows the others a moment
  * later, and comes last to payments whose hints have taught us least. The queue of calls thus holds a
  * few hints of each address, and a hint from elsewhere does not wait behind a flood.
  */
