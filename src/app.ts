@@ -19,14 +19,14 @@ import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Shoppers press reload, a storefront asks every few seconds, and many shoppers may share an address. */
 const READS_PER_CHECKOUT = 5;
-/** Each lasts up to ten minutes. One process has 2,000 of them. */
+/** Each lasts up to ten minutes, and one process has 2,000 at most. */
 const MAX_STREAMS_OF_ADDRESS = 100;
 /** Short: a program that still had yesterday's token gets in with today's within a minute. */
 const GUESS_WINDOW_SEC = 60;
 
 /**
  * All routes on one application. Building it opens no port, so that tests can hold as many as they like.
- * @param messages what the listener makes of each exchange, if it makes them for Express
+ * @param messages the kinds of request and response that the listener makes; left out: Node's own
  */
 export function buildApp(program: Program, messages?: ExpressMessages): Express {
   const { config, database, gateway, catalogue, logger, workerWatch } = program;
@@ -37,9 +37,9 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   const app = express();
   messages?.adopt(app);
   app.disable('x-powered-by');
-  // Only these are believed about the client's address; anybody else could dodge the limits with a header.
+  // Only these proxies are believed about a client's address, or clients could dodge the limits by a header.
   app.set('trust proxy', config.TRUSTED_PROXIES);
-  // One parameter, one value: the extended parser makes objects and lists out of what a stranger writes.
+  // One parameter, one value: the extended parser makes objects and lists out of what a client writes.
   app.set('query parser', 'simple');
   // Should the last error handler itself fail, Express answers; outside of "production" with a stack trace.
   app.set('env', 'production');
@@ -86,7 +86,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   return app;
 }
 
-/** The payment service is a foreign party: it continues no trace of ours, and none of its own goes on here. */
+/** The payment service is a foreign party: it continues no trace of ours, and we continue none of its. */
 const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/webhooks/payments'] };
 
 /** After ours, so that an address that we answer stays ours. */
@@ -97,7 +97,7 @@ function serveOwnRoutes(app: Express, program: Program): void {
   app.use(prefix, create({ database, catalogue, mode: gateway.mode, publicOrigin, logger }));
 }
 
-/** Headers that every answer carries. Pages load styles, scripts and pictures from here and from nowhere else. */
+/** Headers of every answer. Pages load styles, scripts and pictures from here and from nowhere else. */
 function securityHeaders(production: boolean) {
   return helmet({
     contentSecurityPolicy: {
@@ -116,7 +116,7 @@ function securityHeaders(production: boolean) {
       },
     },
     strictTransportSecurity: production ? { maxAge: 31_536_000 } : false,
-    // Our own forms say where they come from, or the check of origins could not tell them from a stranger's.
+    // Our own forms send their origin, or the origin check could not tell them from a stranger's.
     referrerPolicy: { policy: 'same-origin' },
     xFrameOptions: { action: 'deny' },
     // Storefronts on other origins read the catalogue, its pictures and their orders.

@@ -34,7 +34,7 @@ export type ComposeOptions = {
   /** Our own origin as browsers reach it; known only once the server listens. */
   publicOrigin: () => string;
   logger: Logger;
-  /** Belongs to whoever opened it. */
+  /** Belongs to the caller, who also closes it. */
   tracing?: Tracing | null;
   /** What the shop has put in place of ours. Left out: nothing. */
   extensions?: Extensions;
@@ -42,7 +42,10 @@ export type ComposeOptions = {
 
 const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
-/** Migrates the database and builds the program on it. @throws when the database cannot be reached or migrated */
+/**
+ * Migrates the database and builds the program on it.
+ * @throws when the database cannot be reached or migrated
+ */
 export async function compose(options: ComposeOptions): Promise<Program> {
   const { config, services, logger, extensions = DEFAULTS } = options;
   const shopDir = extensions.migrations && fileURLToPath(extensions.migrations);
@@ -138,7 +141,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   };
 }
 
-/** Webhooks are checked where they came in, as long as the clock has places; the rest is due. */
+/** The process that receives a webhook checks its payment while its poller has places; the rest is due. */
 function buildChecks(
   { config, services, logger }: ComposeOptions,
   { database, gateway, wakeUp, watch }: Foundations,

@@ -31,13 +31,13 @@ export type Config = Omit<Variables, 'GATEWAY_DIALECT' | 'PUBLIC_URL' | 'DEMO_SH
   demoShop: boolean;
   /** What is legal and risky, as `NAME: sentence`. */
   warnings: readonly string[];
-  /** Null: nobody asked for traces. */
+  /** Null: traces are not wanted. */
   tracing: TracingSettings | null;
 };
 
 /**
  * Reads and checks the configuration; the only reader of the environment.
- * @param env variables by name; by default those of the process, with a `.env` file in the working folder beneath them
+ * @param env variables by name; by default the process's, over those of the working folder's `.env` file
  * @throws {ConfigError} listing every fault at once
  */
 export function loadConfig(env: Record<string, string | undefined> = processEnvironment()): Config {
@@ -47,8 +47,8 @@ export function loadConfig(env: Record<string, string | undefined> = processEnvi
   faults.push(...combinationFaults(variables).filter((fault) => !named.has(nameIn(fault))));
   const tracing = readTracingSettings(env, faults);
   const dialect = readDialect(variables.GATEWAY_DIALECT, faults);
-  // The default scheme is an assumption, so it binds only when secrets are given; a scheme that a person wrote
-  // down always binds. Without either, webhooks stay what they are anyway: hints.
+  // The default scheme is an assumption, so it binds only when secrets are given; a scheme that a person
+  // wrote down always binds. Without either, webhooks stay what they are anyway: hints.
   if (dialect?.named.signature === true && variables.WEBHOOK_SECRETS.length === 0) {
     faults.push('WEBHOOK_SECRETS: is needed, because the dialect names a signature scheme');
   }

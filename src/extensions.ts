@@ -19,7 +19,7 @@ export type Identity = {
   footer?: string;
   /** A folder of pictures and style sheets, served under `/shop/own/`. */
   assets?: URL;
-  /** A file in it, loaded after the demo shop's style sheet: `:root { --accent: #0a5c36; }` changes a colour. */
+  /** A file in it, loaded after the demo shop's style sheet: `:root { --accent: #0a5c36; }` sets a colour. */
   stylesheet?: string;
 };
 
@@ -46,7 +46,7 @@ export type Extensions = {
   onAlert: AlertHook | null;
   identity: Identity | null;
   routes: ShopRoutes | null;
-  /** The folder of `<name>/migration.sql`, applied after ours in the order of their names; it may be absent. */
+  /** The folder of `<name>/migration.sql`, applied after ours in the order of their names; may be absent. */
   migrations: URL | null;
 };
 

@@ -36,18 +36,18 @@ export type Program = {
   workerWatch: WorkerWatch;
   redeliver: Redeliver;
   sendUnsent: SendUnsent;
-  /** Whether anybody is told of releases: FULFILMENT_URL, or the shop's own receiver. */
+  /** Whether a receiver is told of releases: FULFILMENT_URL, or the shop's own receiver. */
   hasReceiver: boolean;
-  /** `GET /metrics`. @param requireToken lets in whom its answers are for */
+  /** `GET /metrics`. @param requireToken refuses clients without a token */
   metricsRoutes: (parts: {
     database: Database;
     gateway: Gateway;
     workerWatch: WorkerWatch;
     requireToken: RequestHandler;
   }) => RequestHandler;
-  /** Null: nobody asked for traces. */
+  /** Null: traces are not wanted. */
   tracing: Tracing | null;
-  /** The clock's loops; {@link wakeUp} rings them. */
+  /** The poller's loops; {@link wakeUp} wakes them. */
   duePayments: DueLoop;
   dueReleases: DueLoop;
   wakeUp: WakeUp;

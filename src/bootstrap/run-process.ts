@@ -10,7 +10,7 @@ export async function runProcess(
   work: (config: Config) => Promise<number | undefined>,
   failed = 1,
 ): Promise<void> {
-  // Whoever read our output has gone, as after `| head`; the work and its exit code stay.
+  // The reader of our output has gone, as after `| head`; the work and its exit code stay.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -25,12 +25,12 @@ export async function runProcess(
 }
 
 function wordsFor(error: unknown): string {
-  // The database's own words cannot say which variable led there.
+  // The database's own message cannot say which variable led there.
   if (error instanceof DatabaseUnreachableError) return `${error.message}: start it, or correct DATABASE_URL`;
   return error instanceof UserFacingError ? error.message : String((error as Error).stack ?? error);
 }
 
-/** What is in hand after so long is parked: its lease ends, and another process takes it up. */
+/** What is in hand after this long is left: its lease ends, and another process takes it up. */
 const STOP_WITHIN_MS = 10_000;
 
 /** Resolves on the first SIGINT or SIGTERM. A second one ends the process at once, and so do ten seconds. */

@@ -6,7 +6,7 @@ import { openTracing } from '../platform/tracing/open-tracing.ts';
 import { runProcess, terminationSignal } from './run-process.ts';
 import { startWorker, warnOf } from './start-worker.ts';
 
-/** The process of `src/worker.ts`: the clock's work in a process of its own, beside servers that run with WORKER=off. */
+/** The process of `src/worker.ts`: the worker in a process of its own, beside servers with WORKER=off. */
 export function work(prepare: PrepareBackingServices): Promise<void> {
   return runProcess(async (config) => {
     const stopped = terminationSignal();

@@ -23,7 +23,7 @@ export type StartedServer = {
   services: BackingServices;
   /** What a person who has just typed `npm start` wants to know. */
   greeting: string;
-  /** Says so to balancers, takes no more requests, finishes those in flight, and ends everything that was started. */
+  /** Tells load balancers, takes no more requests, finishes those in flight, and ends all it started. */
   stop(): Promise<void>;
 };
 
@@ -38,18 +38,23 @@ export type ServerOptions = {
 };
 
 /**
- * How long `/readyz` says "stopping" before the listener closes, in production: a balancer that asks every second has
- * heard it twice by then. Connections that wait to be accepted when a listener closes are reset, whatever they carry.
+ * How long `/readyz` says "stopping" before the listener closes, in production: a load balancer that
+ * asks every second has seen it twice by then. Connections that wait to be accepted when a listener
+ * closes are reset, whatever they carry.
  */
 const NOTICE_MS = 3_000;
 
 /**
- * How long after the signal requests in flight are waited for, the notice included. A checkout takes as long as the
- * service takes to open it, and cut off it leaves a payment in doubt. A second later the process ends (STOP_WITHIN_MS).
+ * How long after the signal requests in flight may take, the notice included. A checkout takes as long
+ * as the service takes to open it; if it were cut off, its payment would be in doubt. One second later
+ * the process ends (STOP_WITHIN_MS).
  */
 const ANSWERED_WITHIN_MS = 9_000;
 
-/** Starts the server and whatever the configuration leaves to it. @throws errors that {@link runProcess} explains */
+/**
+ * Starts the server and whatever the configuration leaves to it.
+ * @throws errors that {@link runProcess} explains
+ */
 export async function startServer(options: ServerOptions): Promise<StartedServer> {
   const { config, prepare, purpose } = options;
   const tracing = await openTracing(config.tracing, () => logger);
@@ -95,7 +100,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
       (pathOf(req) === '/readyz' ? stopping : serve)(req, res);
     };
     http.announceEnd();
-    // A person at a terminal has no balancer to wait for.
+    // A person at a terminal has no load balancer to wait for.
     if (config.production) await sleep(NOTICE_MS);
     await http.close(ANSWERED_WITHIN_MS - (systemClock.elapsedMs() - sinceMs));
   };
@@ -106,7 +111,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
     greeting: greeting(config, origin, services),
     stop: async () => {
       unwatch();
-      // The worker claims nothing from here on, so the others take what our last requests make due.
+      // The worker claims nothing from here on, so other processes take what our last requests make due.
       await Promise.all([leave(), worker?.stop()]);
       await program.close();
       await services.close();

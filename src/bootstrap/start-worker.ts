@@ -19,7 +19,7 @@ export function warnOf({ warnings }: Config, logger: Logger): void {
   for (const warning of warnings) logger.warn(warning);
 }
 
-/** Starts the clock's work: due payments, due releases, and the reconciliation schedule. */
+/** Starts the worker's loops: due payments, due releases, and the reconciliation schedule. */
 export function startWorker(program: Program): Worker {
   const { config, database, gateway, duePayments, dueReleases, wakeUp, logger } = program;
   const schedule = createReconcileSchedule({
@@ -73,7 +73,7 @@ export function startWorker(program: Program): Worker {
   };
 }
 
-/** A receiver that was configured later gets nothing of what was recorded before, until a person asks for it. */
+/** A receiver configured later gets nothing of what was recorded before, until an operator asks for it. */
 async function warnOfUnsent({ database, gateway, hasReceiver, logger }: Program): Promise<void> {
   if (!hasReceiver) return;
   try {

@@ -11,10 +11,10 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
 import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
 
-// Rows are locked as settlement locks them (see LOCK_ORDER). A webhook can be faster than the answer to initialize: then
-// the payment has moved on, and only the address is worth keeping. A key that has its answer keeps it: somebody else may
-// have gone on when this process was held up for longer than the key was locked. Many checkouts that open at once share
-// the statement.
+// Rows are locked as settlement locks them (see LOCK_ORDER). A webhook can be faster than the answer to
+// initialize: then the payment has moved on, and only the address is worth keeping. A key that has its
+// answer keeps it: if this process was held up for longer than the key was locked, another request may
+// have gone on. Checkouts that open at the same time share the statement.
 const RECORD: Statement = {
   name: 'record-initialize',
   text: `
@@ -23,7 +23,8 @@ const RECORD: Statement = {
         next_check_sec float8, mode text, key text)
       WHERE g.mode = $2
     ), held AS (
-      SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
+      SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference
+      JOIN orders o ON o.id = p.order_id
       ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p
     ), recorded AS (
       UPDATE payments p SET checkout_url = h.url,
@@ -35,20 +36,23 @@ const RECORD: Statement = {
       RETURNING p.reference, p.status = h.status AS moved
     ), answered AS (
       UPDATE idempotency_keys k
-      SET locked_until = NULL, reference = coalesce(k.reference, CASE WHEN g.status = 'open' THEN g.reference END)
+      SET locked_until = NULL,
+        reference = coalesce(k.reference, CASE WHEN g.status = 'open' THEN g.reference END)
       FROM given g WHERE k.mode = g.mode AND k.key = g.key
     )
     INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT held.id, CASE WHEN recorded.moved THEN 'payment-' || held.status ELSE 'checkout-address' END, held.reference,
-      'shopper', jsonb_strip_nulls(jsonb_build_object('reason', held.reason, 'checkout', text_hash(held.url)))
-    FROM held JOIN recorded ON recorded.reference = held.reference WHERE recorded.moved OR held.url IS NOT NULL
+    SELECT held.id, CASE WHEN recorded.moved THEN 'payment-' || held.status ELSE 'checkout-address' END,
+      held.reference, 'shopper',
+      jsonb_strip_nulls(jsonb_build_object('reason', held.reason, 'checkout', text_hash(held.url)))
+    FROM held JOIN recorded ON recorded.reference = held.reference
+    WHERE recorded.moved OR held.url IS NOT NULL
     ORDER BY held.id, held.reference`,
 };
 
-/** An order that was never sent is offered again by the next click, for this long. */
+/** A payment that was never sent can be sent by the next click, for this long. */
 const UNSENT_LIVES_SEC = 3_600;
 
-/** Writes down how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
+/** Records how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
 export async function recordInitialize(
   db: Queryable,
   reference: Reference,
@@ -89,9 +93,10 @@ function consequence({ outcome }: InitializeResult): [PaymentStatus, number | nu
   }
 }
 
-// One statement, so that at no moment the order is without a payment on its way: a second click waits for this one.
-// It ends the first attempt as RECORD does and begins the next, or only ends the first: when a webhook was faster, when
-// the order no longer waits for money, when it has as many payments as an order may have, or its currency is stopped.
+// One statement, so that the order always has a payment on its way: a second click waits for this one.
+// It ends the first attempt as RECORD does and begins the next. It begins none when a webhook was
+// faster, when the order no longer waits for money or has as many payments as it may have, or when its
+// currency is stopped.
 const RECORD_AND_ADD: Statement = {
   name: 'record-ambiguous-and-add-payment',
   text: `
@@ -105,7 +110,8 @@ const RECORD_AND_ADD: Statement = {
     ), added AS (
       INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
       SELECT $3, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
-      FROM held WHERE held.waits AND EXISTS (SELECT FROM ended) AND NOT ${isStoppedSql('held.mode', 'held.currency')}
+      FROM held WHERE held.waits AND EXISTS (SELECT FROM ended)
+        AND NOT ${isStoppedSql('held.mode', 'held.currency')}
         AND (SELECT count(*) FROM payments p WHERE p.order_id = held.id AND p.status = ANY($6)
           AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_LIVE_PAYMENTS}
       RETURNING reference
@@ -116,7 +122,8 @@ const RECORD_AND_ADD: Statement = {
     ), entries AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
       SELECT held.id, e.event, e.reference, 'shopper', e.detail FROM held, (
-        SELECT 1 AS position, 'payment-ambiguous' AS event, reference, jsonb_build_object('reason', $2) AS detail FROM ended
+        SELECT 1 AS position, 'payment-ambiguous' AS event, reference,
+          jsonb_build_object('reason', $2) AS detail FROM ended
         UNION ALL SELECT 2, 'payment-added', reference, '{}' FROM added) e
       ORDER BY e.position
     )
@@ -124,9 +131,9 @@ const RECORD_AND_ADD: Statement = {
 };
 
 /**
- * Writes down that initialize ended in doubt, and begins a further payment of the order, about to be sent under
- * `nextReference`. The first payment stays watched.
- * @returns false when there is to be no further one; then the key of the request is free
+ * Records that initialize ended in doubt, and begins a further payment of the order, about to be sent
+ * under `nextReference`. The first payment stays watched.
+ * @returns false when no further payment begins; then the key of the request is free
  */
 export async function recordAmbiguousAndAdd(
   db: Queryable,

@@ -2,9 +2,10 @@ import type { RequestHandler } from 'express';
 import { Problem } from '../platform/problem.ts';
 
 /**
- * Refuses what a browser sends from a site that is neither ours nor a storefront on the list: a stranger's page must not
- * make its visitors start checkouts. CORS does not prevent that, a plain form needs no permission. Whoever sends no word
- * of it (servers, old browsers) is let in: there is no cookie at this door that a stranger could borrow.
+ * Refuses what a browser sends from a site that is neither ours nor a storefront on the list: a
+ * stranger's page must not make its visitors start checkouts. CORS does not prevent that, because a
+ * plain form needs no permission. Requests without Origin and Sec-Fetch-Site (servers, old browsers) are
+ * allowed: there is no cookie on this route that another site could borrow.
  * @param ownOrigin as browsers reach us, from configuration
  * @throws {Problem} 403
  */
@@ -24,8 +25,9 @@ const HOW_TO_ALLOW =
   'Checkouts start from our own pages, or from a storefront that STOREFRONT_ORIGINS lists.';
 
 /**
- * The browser's own word counts before the origin: no page can forge it, a server may be reached under several names,
- * and our pages send "null" for an origin in plain forms, as their referrer policy asks for. "none" is a person's doing.
+ * Sec-Fetch-Site counts before Origin: no page can forge it, a server may be reached under several
+ * names, and our pages send the origin "null" in plain forms, as their referrer policy asks for. The
+ * site is "none" when a person opened the address.
  */
 function isOurs(origin: string | undefined, site: string | undefined): boolean {
   if (site !== undefined) return site === 'same-origin' || (site === 'none' && origin === undefined);

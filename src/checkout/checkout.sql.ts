@@ -11,22 +11,23 @@ import { KEY_LOCK_SEC } from './idempotency.sql.ts';
 import { isStoppedSql } from '../payments/currency-stops.sql.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
 
-/** A shopper who clicks again has not waited for longer than the first answer may take, twice. */
+/** Twice as long as the first answer may take: a shopper who clicks again has not waited for longer. */
 const FORM_REPEATS_SEC = 30;
-/** Orders that the same shopper, asking for the same things again, is led back to. */
+/** Statuses of orders that the same shopper, asking for the same things again, is led back to. */
 const WAITS_FOR_MONEY = "('pending', 'failed', 'expired', 'review')";
 
-// One statement, so one round trip and one commit, before the service is called: whatever happens to the call or to
-// this process, the order and its payment exist, and the clock will ask about the reference. With an idempotency key
-// that somebody has used before, and in a currency that is stopped, nothing is written; two requests with one key queue
-// at its index, and one is second. Many shoppers who buy at once share the statement (see gather).
+// One statement, so one round trip and one commit, before the service is called: whatever happens to the
+// call or to this process, the order and its payment exist, and the poller will ask about the reference.
+// With an idempotency key that was used before, or in a currency that is stopped, nothing is written;
+// two requests with one key queue at its index, and the second finds it taken. Shoppers who buy at the
+// same time share the statement (see gather).
 const PLACE: Statement = {
   name: 'place-order',
   text: `
     WITH given AS MATERIALIZED (
       SELECT g.*, ${isStoppedSql('g.mode', 'g.currency')} AS is_stopped
-      FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text, lines json,
-        return_url text, details jsonb, reference text, key text, fingerprint bytea)
+      FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text,
+        lines json, return_url text, details jsonb, reference text, key text, fingerprint bytea)
       WHERE g.mode = $2
     ), claimed AS (
       INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
@@ -50,12 +51,14 @@ const PLACE: Statement = {
         AS l (position int, sku text, description text, unit_amount bigint, quantity int)
     ), payment AS (
       INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
-      SELECT given.reference, placed.id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+      SELECT given.reference, placed.id, mode, amount, currency, 'sending',
+        now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
       FROM placed JOIN given ON given.id = placed.id
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
       SELECT placed.id, 'order-placed', given.reference, 'shopper', jsonb_build_object(
-        'order', order_hash(placed.id, NULL, mode, amount, currency, given.lines::jsonb), 'email', text_hash(placed.email_salt || email))
+        'order', order_hash(placed.id, NULL, mode, amount, currency, given.lines::jsonb),
+        'email', text_hash(placed.email_salt || email))
       FROM placed JOIN given ON given.id = placed.id
     )
     SELECT given.id, is_stopped AS "isStopped", placed.id IS NOT NULL AS "isPlaced"
@@ -67,7 +70,7 @@ type ToPlace = { order: NewOrder; reference: Reference; key: IdempotencyKey | nu
 
 /**
  * Writes a new order and its first payment, about to be sent.
- * @returns why not, when it did not: the idempotency key has been used before, or the currency is stopped
+ * @returns 'placed', or why not: the idempotency key has been used before, or the currency is stopped
  */
 export function placeOrder(
   db: Queryable,
@@ -118,7 +121,7 @@ export type PayableOrder = {
   payments: { reference: Reference; status: PaymentStatus; checkoutUrl: string | null; ageSec: number }[];
 };
 
-/** Locks an order for a further payment. Two clicks queue here, so that the second sees what the first began. */
+/** Locks an order for a further payment. Two clicks queue here: the second sees what the first began. */
 export async function lockPayableOrder(
   tx: Queryable,
   orderId: OrderId,
@@ -132,9 +135,11 @@ export async function lockPayableOrder(
   );
   if (order === undefined) return null;
   const payments = await tx.query<PayableOrder['payments'][number]>(
-    `SELECT reference, status, checkout_url AS "checkoutUrl", extract(epoch FROM now() - CASE WHEN status = 'sending'
+    `SELECT reference, status, checkout_url AS "checkoutUrl",
+       extract(epoch FROM now() - CASE WHEN status = 'sending'
          -- One that could not be sent at once may be sent much later.
-         THEN greatest(created_at, next_check_at - interval '${SENDING_IS_LOST_AFTER_SEC} s') ELSE created_at END)::float8 AS "ageSec"
+         THEN greatest(created_at, next_check_at - interval '${SENDING_IS_LOST_AFTER_SEC} s')
+         ELSE created_at END)::float8 AS "ageSec"
      FROM payments WHERE order_id = $1 ORDER BY created_at DESC`,
     [orderId],
   );
@@ -160,7 +165,7 @@ export async function addPayment(tx: Queryable, orderId: OrderId, reference: Ref
   await tx.query(ADD, [orderId, reference]);
 }
 
-/** Chooses where the shopper of a locked order returns to, unless that is chosen. */
+/** Chooses where the shopper of a locked order returns to, unless that is chosen already. */
 export async function chooseReturnUrl(tx: Queryable, orderId: OrderId, returnUrl: string): Promise<void> {
   await tx.query('UPDATE orders SET return_url = $2 WHERE id = $1 AND return_url IS NULL', [
     orderId,
@@ -168,7 +173,7 @@ export async function chooseReturnUrl(tx: Queryable, orderId: OrderId, returnUrl
   ]);
 }
 
-/** Takes a payment that was certainly never sent to be sent now. */
+/** Marks a payment that was certainly never sent as being sent now. */
 export async function sendUnsent(tx: Queryable, reference: Reference): Promise<void> {
   await tx.query(
     `UPDATE payments SET status = 'sending', next_check_at = now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
@@ -177,17 +182,18 @@ export async function sendUnsent(tx: Queryable, reference: Reference): Promise<v
   );
 }
 
-// The same lines, in the order of the form, at the same prices, for the same person. An order that somebody else placed
-// has lines without a sku, and is never the same.
+// The same lines, in the order of the form, at the same prices, for the same e-mail address. An order
+// that the shop placed through the API has lines without a sku, and is never the same.
 const SAME: Statement = {
   name: 'same-open-order',
   text: `
-    SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status IN ${WAITS_FOR_MONEY} AND o.email = $3 AND o.currency = $4
+    SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status IN ${WAITS_FOR_MONEY}
+      AND o.email = $3 AND o.currency = $4
       AND (SELECT array_agg(concat_ws(' ', l.sku, l.unit_amount, l.quantity) ORDER BY l.position)
         FROM order_lines l WHERE l.order_id = o.id) = $5::text[]`,
 };
 
-/** Whether an order is not paid, and is for the very same things. One under review must not be paid beside. */
+/** Whether an order is unpaid and for the very same things. No order may be paid beside one under review. */
 export async function isSameOpenOrder(
   db: Queryable,
   orderId: OrderId,

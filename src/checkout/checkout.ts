@@ -9,13 +9,14 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 import type { CheckoutInput } from './schemas.ts';
 
 /**
- * Starts a hosted checkout: prices the basket, writes the order and its payment, and only then asks the service for
- * the address that the shopper is sent to. The route calls it; it decides nothing about money received.
+ * Starts a hosted checkout: prices the basket, writes the order and its payment, and only then asks
+ * the service for the address that the shopper is sent to. The route calls it; it decides nothing
+ * about money received.
  */
 export type StartCheckout = (
   input: CheckoutInput,
   key: IdempotencyKey | null,
-  /** The order that this browser was sent away with minutes ago: should the basket be the same, it is resumed. */
+  /** The order that this browser was sent away with minutes ago: it is resumed if the basket is the same. */
   openOrder?: OrderId | null,
 ) => Promise<CheckoutResult>;
 
@@ -33,12 +34,12 @@ export type CheckoutResult =
   | { outcome: 'key-reused' | 'in-flight' }
   /** The service said no; the order is kept and can be paid by a new checkout. */
   | { outcome: 'refused'; orderId: OrderId }
-  /** Nobody knows whether the service took it; the order is kept, and what it was asked for stays watched. */
+  /** It is unknown whether the service took it; the order is kept, and the payment stays watched. */
   | {
       outcome: 'unavailable';
       orderId: OrderId;
       retryAfterSec: number | null;
-      /** What the configuration lacks: no repetition helps before it is mended. */
+      /** What the configuration lacks: repeating the request does not help until that is corrected. */
       misconfigured?: string | undefined;
     };
 
@@ -54,7 +55,10 @@ export type CheckoutParts = {
   logger: Logger;
 };
 
-/** What a shopper waits for: the key of the request, an order that is open already, and by when (by {@link Clock.elapsedMs}) there is to be an answer. */
+/**
+ * What a shopper waits for: the key of the request, an order that is open already, and the time (by
+ * {@link Clock.elapsedMs}) by which there is to be an answer.
+ */
 export type ShopperRequest = {
   key: IdempotencyKey | null;
   openOrder: OrderId | null;

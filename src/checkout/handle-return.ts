@@ -15,8 +15,9 @@ import { NOT_ASKED_PAUSE_SEC } from '../payments/recheck-schedule.ts';
 import type { Settle } from '../payments/confirm.ts';
 
 /**
- * The shopper came back. Nothing in the query is evidence and nothing of it is read: the service is asked, and the
- * shopper then sees what the order really says. When it cannot be asked in time, the order page says so and the clock goes on.
+ * Handles a shopper's return. Nothing in the query is evidence, so nothing of it is read: the service is
+ * asked, and the shopper then sees what the order really says. When the service cannot be asked in time,
+ * the order page says so and the poller goes on.
  * @param mayAsk false: the service is not asked now, and nothing is written
  * @param address where the shopper is
  */
@@ -34,14 +35,15 @@ export type ReturnParts = {
   logger: Logger;
 };
 
-/** A person waits for the page behind the redirect, so no longer than this. */
+/** The longest that a shopper waits for the page behind the redirect. */
 const PATIENCE_MS = 6_000;
 const LOOK_AGAIN_MS = 200;
-/** After a failed question the clock asks again soon: somebody may still be looking at the page. */
+/** After a failed call the poller asks again soon: the shopper may still be looking at the page. */
 const RETRY_SEC = 5;
 /**
- * Shoppers of one address for whom the service is asked at once; the clock asks for more of them a moment later. A few
- * addresses would otherwise fill the queue of calls, and a shopper from elsewhere would find no turn in time.
+ * Shoppers of one address for whom the service is asked at once; for more of them the poller asks a
+ * moment later. A few addresses would otherwise fill the queue of calls, and a shopper from elsewhere
+ * would not get a turn in time.
  */
 const MAX_AT_ONCE = 2;
 
@@ -88,7 +90,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
     });
 }
 
-/** A webhook was faster and its check is under way: its result is ours too, if it comes in time. */
+/** A faster webhook's check is under way: its result serves this shopper too, if it comes in time. */
 async function somebodyElseSettles(database: Database, reference: Reference, clock: Clock): Promise<void> {
   const until = clock.elapsedMs() + PATIENCE_MS;
   while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);

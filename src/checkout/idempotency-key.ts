@@ -3,10 +3,10 @@ import { Problem } from '../platform/problem.ts';
 import type { Basket, CheckoutInput } from './schemas.ts';
 
 /**
- * A client's name for one request (IETF draft-ietf-httpapi-idempotency-key-header). The same key with the same request
- * leads to the same order, however often it is sent and whatever was cut off in between, and is answered as that order
- * stands then. An answer is only ever given to a request that is the same in every field, e-mail included: a key that
- * somebody else guesses shows nothing.
+ * A client's name for one request (IETF draft-ietf-httpapi-idempotency-key-header). The same key with the
+ * same request leads to the same order, however often it is sent and whatever was cut off in between, and
+ * is answered with the current state of that order. Only a request that is the same in every field,
+ * e-mail included, gets such an answer: a client that guesses another client's key learns nothing.
  */
 export type IdempotencyKey = {
   key: string;
@@ -15,7 +15,7 @@ export type IdempotencyKey = {
   isImplied: boolean;
 };
 
-/** What implied keys begin with: a character that no client can send. The statement that places orders knows it. */
+/** What implied keys begin with: a character that no client can send. The statement PLACE relies on it. */
 export const IMPLIED_KEY_PREFIX = '\t';
 
 // Printable ASCII, in the quotes of a structured-field string or without them, as clients write it.
@@ -38,10 +38,11 @@ export function readIdempotencyKey(header: string | undefined, input: CheckoutIn
 }
 
 /**
- * The key of a plain HTML form, which can send no header: a double click posts it twice at once. Two posts are the same
- * request when they ask for the same things, for the same e-mail, from the same network, within seconds (see
- * FORM_REPEATS_SEC), and from the same rendering of our page. The e-mail tells two shoppers behind one address apart;
- * network and page keep a stranger who knows an e-mail from being led to its payment page.
+ * The key of a plain HTML form, which can send no header: a double click posts it twice at once. Two
+ * posts are the same request when they ask for the same things, for the same e-mail, from the same
+ * network, within seconds (see FORM_REPEATS_SEC), and from the same rendering of our page. The e-mail
+ * distinguishes two shoppers behind one address; network and page keep a stranger who knows an e-mail
+ * from being led to its payment page.
  * @param page the form's field `intent`, which our pages fill anew each time; null: a form of another page
  */
 export function keyOfForm(basket: Basket, network: string, page: string | null): IdempotencyKey {
@@ -53,9 +54,9 @@ function digest(request: unknown[]): Buffer {
   return createHash('sha256').update(JSON.stringify(request)).digest();
 }
 
-/** The request in one fixed order of fields: how a client orders its JSON does not make another request of it. */
+/** The request as a list in a fixed order: how a client orders its JSON fields makes no difference. */
 function canonical(input: CheckoutInput): unknown[] {
-  // At the end, and only where it is named: keys of requests without it stay what they were before it could be.
+  // Last, and only where given: keys of requests without it stay what they were before the field existed.
   const landing = input.returnUrl === undefined ? [] : [input.returnUrl];
   if ('orderId' in input) return [input.orderId, ...landing];
   const items = input.items.map(({ sku, quantity }) => [sku, quantity]);

@@ -3,10 +3,10 @@ import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
-/** A request is over long before: initialize takes 10 s at most. After this the next one with the same key goes on. */
+/** Longer than a request takes (initialize: 10 s at most). After this the next one with the key goes on. */
 export const KEY_LOCK_SEC = 30;
 
-/** What is known of an idempotency key: its order, and the payment whose checkout it was last answered with. */
+/** What is stored of an idempotency key: its order, and the payment whose checkout was its last answer. */
 export type KnownKey = {
   fingerprint: Buffer;
   orderId: OrderId;
@@ -18,7 +18,8 @@ export async function findKey(db: Queryable, mode: Mode, key: string): Promise<K
   const [row] = await db.query<KnownKey>(
     {
       name: 'find-idempotency-key',
-      text: `SELECT fingerprint, order_id AS "orderId", reference, coalesce(locked_until > now(), false) AS "isLocked"
+      text: `SELECT fingerprint, order_id AS "orderId", reference,
+             coalesce(locked_until > now(), false) AS "isLocked"
              FROM idempotency_keys WHERE mode = $1 AND key = $2`,
     },
     [mode, key],
@@ -38,8 +39,8 @@ const BIND: Statement = {
 };
 
 /**
- * Ties a key to an order that exists, and to its next answer when it had one before. Called with the order locked.
- * `answer`: the payment whose open checkout is the answer; null while one is opened.
+ * Ties a key to an order that exists, and to its next answer when it had one before. Called with the
+ * order locked. `answer`: the payment whose open checkout is the answer; null while one is opened.
  * @returns false when another request has the key
  */
 export async function bindKey(

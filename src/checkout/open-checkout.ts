@@ -7,15 +7,15 @@ import type { CheckoutParts, CheckoutResult, ShopperRequest } from './checkout.t
 
 export type PaymentToSend = { orderId: OrderId; reference: Reference; email: string; money: Money };
 
-/** With less time left, a further attempt would mostly be cut off and leave a second doubt behind. */
+/** With less time, a further attempt would probably time out and leave a second payment in doubt. */
 const ANOTHER_ATTEMPT_NEEDS_MS = 5_000;
 
 /**
- * The initialize call of a payment. Its row is committed as "sending", so a crash from here on loses nothing: the clock
- * asks about the reference, and the same request finds its order again. When nobody knows how the call ended, one
- * further payment is tried under a new reference: sending the same one again could make two transactions of it, of
- * which verify shows one. Nobody has the first one's address, so nobody pays twice; should it be paid all the same, the
- * clock sees it.
+ * The initialize call of a payment. Its row is committed as "sending", so a crash from here on loses
+ * nothing: the poller asks about the reference, and the same request finds its order again. When the end
+ * of the call is unknown, one further payment is tried under a new reference: sending the same reference
+ * again could create two transactions, of which verify shows one. The shopper never got the first one's
+ * address, so no shopper pays twice; should it be paid all the same, the poller sees it.
  */
 export function openCheckout(
   parts: CheckoutParts,

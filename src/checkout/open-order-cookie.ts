@@ -1,11 +1,11 @@
 import { cookieIn, cookieLine } from '../platform/cookie.ts';
 import { parseOrderId, type OrderId } from '../platform/ids.ts';
 
-// A plain form carries no Idempotency-Key. So the browser remembers which order it was sent away with: whoever comes back
-// and buys the same basket again gets the checkout that is open, and not a second order.
+// A plain form carries no Idempotency-Key, so the browser remembers which order it was sent away with: a
+// shopper who comes back and buys the same basket again gets the open checkout, and not a second order.
 
 const NAME = '__Host-open-order';
-/** Whoever buys the same again after this long wants it twice. */
+/** A shopper who buys the same again after this long wants it twice. */
 const REMEMBERED_SEC = 15 * 60;
 
 /** The order that the browser was last sent away with; null when there is none. */

@@ -44,7 +44,7 @@ export async function planPayment(
   if (!isGo(next)) return next;
   const answer = next.outcome === 'resume' ? next.reference : null;
   if (key !== null && !(await bindKey(tx, mode, key, orderId, answer))) return { outcome: 'key-is-taken' };
-  // The first checkout decides: a page that is open already promised its shopper the way back.
+  // The first checkout decides: its page, which may still be open, has promised its shopper the way back.
   if (returnUrl !== null && order.payments.length === 0) await chooseReturnUrl(tx, orderId, returnUrl);
   const { email, money } = order;
   switch (next.outcome) {
@@ -74,7 +74,7 @@ function isGo(next: Go | NoGo): next is Go {
   return next.outcome === 'add' || next.outcome === 'send-unsent' || next.outcome === 'resume';
 }
 
-/** Whether an order may be paid, and the refusal when not. A new status does not compile until it stands here. */
+/** Whether an order may be paid, and the refusal when not. A new status does not compile until it is here. */
 const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | null> = {
   pending: null,
   failed: null,
@@ -84,10 +84,11 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | null> = {
 };
 
 /**
- * A second click resumes the open checkout; a payment that was never sent is sent; else a new one begins. The checkout
- * that a key was answered with is resumed as long as it is open: another page beside it could be paid as well. In a
- * currency that is stopped the service is not asked to open any more, but an open checkout is resumed: the shopper has
- * its address already, and an Idempotency-Key has promised it. What is paid there is settled or held like any other.
+ * A second click resumes the open checkout; a payment that was never sent is sent; else a new one
+ * begins. The checkout that a key was answered with is resumed as long as it is open: another page
+ * beside it could be paid as well. In a stopped currency the service is not asked to open any more, but
+ * an open checkout is resumed: the shopper has its address already, and an Idempotency-Key has promised
+ * it. What is paid there is settled or held like any other payment.
  */
 function nextPayment(
   { status, money, isStopped, payments }: PayableOrder,
@@ -107,7 +108,7 @@ function nextPayment(
   return { outcome: live.length >= MAX_LIVE_PAYMENTS ? 'too-many-open-payments' : 'add' };
 }
 
-/** The payment that was promised before all others. */
+/** Puts the promised payment before all others. */
 function byPromise(payments: PayableOrder['payments'], answered: string | null): PayableOrder['payments'] {
   const promised = payments.filter(({ reference }) => reference === answered);
   return [...promised, ...payments.filter(({ reference }) => reference !== answered)];

@@ -8,7 +8,7 @@ import {
 import type { Database } from '../platform/database/database.ts';
 import { Problem } from '../platform/problem.ts';
 
-/** Stops one address from making the service mail a stranger, from filling the shop with orders, or from using up our calls. */
+/** Stops an address from mailing strangers through the service, flooding the shop, or using up our calls. */
 export type CheckoutLimits = {
   /** @throws {Problem} 429 with Retry-After */
   countAddress(address: string): Promise<void>;
@@ -39,15 +39,17 @@ export function createCheckoutLimits(database: Database, perMinute: number): Che
       keyPrefix,
       points,
       duration,
-      // Who is over the limit costs no more queries.
+      // A key over the limit costs no more queries.
       inMemoryBlockOnConsumed: points + 1,
     });
   const byAddress = limiter('checkout-address', perMinute);
   const byEmail = limiter('checkout-email', Math.max(1, Math.floor(perMinute / EMAIL_SHARE)));
-  // Each checkout may make the service write to that person. As many a day as an address may start in a minute.
+  // Each checkout may make the service write to that person. A day allows as many as an
+  // address has in a minute.
   const byEmailDaily = limiter('checkout-email-day', perMinute, DAY_SEC);
-  // As many returns as an address may start checkouts are counted in this process and cost nothing; PostgreSQL is asked
-  // only about addresses that come back more often than they can buy. The processes share the limit from there on.
+  // The first returns of an address, as many as it may start checkouts, are counted in this process and
+  // cost no query. PostgreSQL counts only addresses that come back more often than they can buy, and
+  // from there on the processes share the limit.
   const fewReturns = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SEC });
   const manyReturns = limiter('return-address', RETURNS_PER_CHECKOUT * perMinute);
   return {
@@ -58,7 +60,7 @@ export function createCheckoutLimits(database: Database, perMinute: number): Che
       // A digest: the table of counters is no place for addresses, and its key has a fixed width.
       const key = createHash('sha256').update(email.toLowerCase()).digest('hex');
       await count(byEmail, key);
-      // What the minute refused does not use up the day.
+      // A checkout that the limit of the minute refused does not use up the day.
       await count(byEmailDaily, key);
     },
   };

@@ -21,14 +21,14 @@ export type CheckoutRoutesParts = {
   ownOrigin: () => string;
   storefrontOrigins: readonly string[];
   returnUrls: ReturnUrls;
-  /** Where the shopper of an order lands after the return, `order` and `status` are added. Null: our own order page. */
+  /** Where an order's shopper lands after the return, plus `order` and `status`. Null: our order page. */
   returnUrlOf: (orderId: OrderId) => Promise<URL | null>;
 };
 
 const MAX_BODY = '64kb';
 const RETRY_AFTER_SEC = 10;
 
-/** The shopper's door: leaves for the hosted checkout, and comes back from it. */
+/** The shopper's routes: to the hosted checkout, and back from it. */
 export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
   const router = Router();
   router.use(
@@ -70,7 +70,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
   return router;
 }
 
-/** Beyond the limit the order is shown as it stands: the clock asks the service all the same. */
+/** Beyond the limit the order is shown as it stands: the poller asks the service all the same. */
 async function comeBack(
   { limits, returnFromCheckout }: CheckoutRoutesParts,
   reference: Reference,
@@ -98,7 +98,7 @@ function keyOf(req: Request, input: CheckoutInput, network: string): Idempotency
   return keyOfForm(input, network, new URLSearchParams(req.body).get('intent'));
 }
 
-/** One place says which result is which answer; a new result does not compile until it stands here. */
+/** Maps each result to its answer; a new result does not compile until it is listed here. */
 function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
   switch (result.outcome) {
     case 'opened': {
@@ -134,7 +134,7 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
     case 'too-many-open-payments':
       throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
     case 'currency-stopped':
-      // No Retry-After: it takes a person, and nobody knows how long.
+      // No Retry-After: a person has to end the stop, and when is unknown.
       throw new Problem('currency-stopped', { detail: `New payments in ${result.currency} are stopped.` });
     case 'key-reused':
       throw new Problem('idempotency-key-reused');

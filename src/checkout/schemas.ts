@@ -45,7 +45,7 @@ export function readCheckoutInput(body: unknown): CheckoutInput {
   throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
 }
 
-/** A plain HTML form: `email`, and as many `sku` fields as `quantity` fields. Rows with quantity 0 are not wanted. */
+/** A plain HTML form: `email`, and as many `sku` as `quantity` fields. Rows with quantity 0 are left out. */
 export function readCheckoutForm(text: string): CheckoutInput {
   const form = new URLSearchParams(text);
   const orderId = form.get('orderId');

@@ -12,7 +12,7 @@ import { findKey } from './idempotency.sql.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 import { isSameOpenOrder, placeOrder, type Placed } from './checkout.sql.ts';
 
-/** Nobody looks at a page that does not move for longer. */
+/** Shoppers do not look at a page that does not move for longer. */
 const PATIENCE_MS = 15_000;
 /** A second click waits for the first one's checkout, which takes 10 s at most. */
 const LOOK_AGAIN_MS = 250;
@@ -42,7 +42,7 @@ async function buyOrRepeat(
   return (await repeat(parts, request)) ?? result;
 }
 
-/** How a checkout that was begun may end: its key, if it has one, is tied to its order. */
+/** Outcomes of a checkout that was begun: its key, if it has one, is tied to its order. */
 const HAS_AN_ORDER = new Set<CheckoutResult['outcome']>(['opened', 'refused', 'unavailable']);
 
 /** The answer to a request whose key has been seen before, as its order stands now; null when it has not. */
@@ -55,7 +55,7 @@ async function repeat(
   const known = await findKey(parts.store, parts.gateway.mode, key.key);
   if (known === null) return null;
   if (!known.fingerprint.equals(key.fingerprint)) return { outcome: 'key-reused' };
-  // A browser shows the second answer and drops the first one: it waits for the checkout, like any second click.
+  // A browser shows the second answer and drops the first: it waits for the checkout, like any second click.
   if (key.isImplied) return payOrder(parts, known.orderId, { ...request, key: null });
   if (known.isLocked) return { outcome: 'in-flight' };
   return payOrder(parts, known.orderId, request, known.reference);
@@ -76,7 +76,7 @@ async function buyBasket(
   const amount = totalOf(lines);
   if (amount > MAX_TOTAL) return { outcome: 'total-too-large' };
   const wanted = { mode: gateway.mode, email: basket.email, currency, lines };
-  // A key of the client's own says itself whether a request is a repeated one.
+  // A client's own key says whether a request is a repeated one.
   if (request.openOrder !== null && (request.key?.isImplied ?? true)) {
     if (await isSameOpenOrder(store, request.openOrder, wanted))
       return payOrder(parts, request.openOrder, { ...request, key: null });
@@ -95,7 +95,7 @@ async function buyBasket(
   );
 }
 
-/** Places an order together with what the catalogue sets aside for it; where that is short, neither is kept. */
+/** Places an order and what the catalogue reserves for it; when stock is short, neither is kept. */
 async function placeReserved(
   { store, catalogue }: CheckoutParts,
   order: NewOrder,
@@ -110,7 +110,7 @@ async function placeReserved(
       if (placed !== 'placed') return placed;
       const reservation = await reserve(tx, { orderId: order.id, lines: order.lines });
       if (reservation.outcome === 'reserved') return placed;
-      // Leaving the transaction by an error takes the order back.
+      // Leaving the transaction with an error takes the order back.
       throw new ShortageError(reservation);
     });
   } catch (error) {

@@ -46,7 +46,7 @@ export function readArguments(argv: readonly string[]) {
   });
 }
 
-/** Null: a run is asked for, and not about earlier ones. */
+/** @returns null when a run is asked for, not a question about earlier runs */
 export function runQuestionOf({ values, positionals }: Arguments): RunQuestion | null {
   const { runs, diff, json } = values;
   const [show, replay] = [values.show, values.replay].map((id) => (id === undefined ? id : runIdOf(id)));

@@ -44,7 +44,7 @@ export async function runCommandLine(
   [name = '', ...rest]: readonly string[],
   prepare: PrepareBackingServices,
 ): Promise<void> {
-  // Whoever runs it every night must not take "the database was away" for "there are findings".
+  // A nightly job must not take "the database was away" for "there are findings".
   await runProcess(
     (config) => main(config, name, rest, prepare),
     name === 'reconcile' ? EXIT_NOT_COMPLETED : 1,

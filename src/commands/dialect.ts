@@ -45,7 +45,7 @@ function tableOf({ dialect, dialectFile }: Config): string {
   return `${formatTable(['key', 'origin', 'value'], rows)}\n\nfile: ${file}\n`;
 }
 
-/** The key itself, or the object around it that null has switched off. */
+/** The key itself, or the object around it that the dialect has switched off with null. */
 function shownFor(key: string, dialect: Dialect): string {
   const names = key.split('/');
   const around = names.map((_name, depth) => names.slice(0, depth + 1).join('/'));

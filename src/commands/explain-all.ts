@@ -5,8 +5,8 @@ import type { Database } from '../platform/database/database.ts';
 const TELL_EVERY_MS = 3_000;
 
 /**
- * Prints each row that was changed by other means, and at the end what was looked at; with `json` one object a line.
- * @returns the exit code: 0 whole, 1 with what was found
+ * Prints each row that was changed by other means, and at the end a summary; with `json` one object per line.
+ * @returns the exit code: 0 when all is whole, 1 when something was found
  */
 export async function explainAll(database: Database, json: boolean): Promise<number> {
   let toldMs = systemClock.elapsedMs();
@@ -29,7 +29,7 @@ export async function explainAll(database: Database, json: boolean): Promise<num
 }
 
 function print(line: string): Promise<void> {
-  // Words of the shop may be among them: a terminal must not obey them.
+  // The line may contain text of the shop: its control characters must not reach the terminal.
   const text = `${line.replace(/\p{C}/gu, '?')}\n`;
   return new Promise((resolve) =>
     process.stdout.write(text, () => {

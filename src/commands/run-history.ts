@@ -15,7 +15,7 @@ export type RunQuestion = {
 };
 
 const MAX_RUNS = 100;
-/** The report cannot be written as it was. */
+/** The exit code when the report cannot be written as it was. */
 const EXIT_DIFFERS = 1;
 
 export type RunAnswer = { text: string; warning: string | null; exitCode: number };

@@ -4,8 +4,8 @@ export class WindowError extends Error {}
 const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
 
 /**
- * The window of a run: `since` belongs to it, `until` does not. A date alone begins at midnight UTC. A time must name its
- * zone: without one it would mean another moment on another machine.
+ * The window of a run: it includes `since` and excludes `until`. A date alone begins at midnight UTC. A
+ * time must name its zone: without one it would mean another moment on another machine.
  * @throws {WindowError}
  */
 export function windowOf(

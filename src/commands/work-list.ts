@@ -27,7 +27,10 @@ export type Deed = {
   needs: readonly ('note' | 'owner')[];
   /** About the whole list, and not about one of its items. */
   isOfAll?: boolean;
-  /** @returns what to tell the person and whether it was done. @throws {WorkListError} for what cannot be done */
+  /**
+   * @returns what to tell the person and whether it was done
+   * @throws {WorkListError} for what cannot be done
+   */
   perform(program: Program, request: Request): Promise<{ isDone: boolean; told: string }>;
 };
 
@@ -76,7 +79,7 @@ function print(
   notice: string | null,
   asJson: boolean,
 ): number {
-  // References that are not ours come from outside: a terminal must not obey them.
+  // References that are not ours come from outside: their control characters must not reach the terminal.
   const lines = entries.map(({ line }) => line.replace(/\p{C}/gu, '?').trimEnd());
   const told = [...lines, ...(notice === null ? [] : [notice])];
   const text = told.length === 0 ? empty : told.join('\n');
@@ -99,7 +102,7 @@ function requestOf(
   const { by, ...rest } = Object.fromEntries(given) as Partial<Request>;
   if (by === undefined || (isOfAll ? id !== undefined : id === undefined || !pattern.test(id))) return null;
   if (needs.some((option) => rest[option] === undefined)) return null;
-  // Its entries could not be told from ours.
+  // Its journal entries could not be distinguished from the program's own.
   if (NOT_A_PERSON.includes(by)) throw new WorkListError(`"${by}" is not a person: give your name with --by`);
   return { id: id ?? '', by, ...rest };
 }

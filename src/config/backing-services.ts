@@ -9,9 +9,9 @@ export type BackingServices = {
   gatewayUrl: URL;
   secretKey: SecretKey;
   webhookSecrets: readonly Secret[];
-  /** Where the stand-in for the service shows itself to people; null with a real service. */
+  /** The address of the sandbox's pages for people; null with a real service. */
   sandboxUrl: string | null;
-  /** Tells a stand-in where we listen. A real service is told by a person. */
+  /** Tells the sandbox where we listen. For a real service a person enters that address. */
   receiveWebhooksAt(url: string): void;
   /** Ends what was started for this process. */
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export type PrepareOptions = {
   config: Config;
   /** The command that runs, for messages. */
   purpose: string;
-  /** A command beside the server uses what the server runs; the server must have its own. */
+  /** Whether it may use what a running server has started, as a command may; a server must have its own. */
   mayAttach: boolean;
   logger: Logger;
 };
@@ -29,7 +29,10 @@ export type PrepareOptions = {
 /** Finds or starts what a process needs beside it. @throws errors whose message says what to do */
 export type PrepareBackingServices = (options: PrepareOptions) => Promise<BackingServices>;
 
-/** As in production: everything runs already, and the configuration says where. @throws {ConfigError} where it does not */
+/**
+ * As in production: everything runs already, and the configuration says where.
+ * @throws {ConfigError} when it does not
+ */
 export const configuredServices: PrepareBackingServices = ({ config }) => {
   const { DATABASE_URL, GATEWAY_URL, GATEWAY_SECRET_KEY, WEBHOOK_SECRETS } = config;
   if (!DATABASE_URL || !GATEWAY_URL || !GATEWAY_SECRET_KEY) {

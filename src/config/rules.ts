@@ -11,7 +11,7 @@ const MIN_TOKEN = 16;
 /** A database whose name holds one of these words was made for trying things out. */
 const NOT_FOR_MONEY = /(^|[^a-z])(tests?|testing|sandbox|staging|dev|development|demo)([^a-z]|$)/i;
 
-/** What is wrong only together: production without its safeguards, live mode on a loose footing. */
+/** Faults of a combination: production without its safeguards, live mode set up carelessly. */
 export function combinationFaults(v: Variables): string[] {
   const production = v.NODE_ENV === 'production';
   return broken([
@@ -93,7 +93,7 @@ export function warningsOf(v: Variables): string[] {
       production && v.WEBHOOK_SECRETS.length === 0,
       'WEBHOOK_SECRETS: is empty, so webhooks are hints that anybody can send: set it if the service signs them',
     ],
-    // Refused it is not: the network between two containers, or a tunnel, is often private already.
+    // A warning, not a fault: the network between two containers, or a tunnel, is often private already.
     [
       production && transport === 'plain',
       'DATABASE_URL: leads to another machine without TLS: add sslmode=verify-full, unless that network is private',
@@ -135,7 +135,7 @@ function hasTwins(texts: readonly string[]): boolean {
   return new Set(texts).size < texts.length;
 }
 
-/** The variables that hold a token which can be guessed. */
+/** The variables that hold a token short enough to be guessed. */
 function shortTokens({ ADMIN_TOKEN, SHOP_API_TOKEN, OPERATORS }: Variables): string[] {
   const tokens: [string, readonly (Secret | undefined)[]][] = [
     ['ADMIN_TOKEN', [ADMIN_TOKEN]],

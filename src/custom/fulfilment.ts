@@ -3,6 +3,6 @@ import type { Receiver } from '../fulfilment/release.ts';
 /**
  * The line to replace when this program itself is to give the value, for example
  * `export const receiver: Receiver | null = (release) => warehouse.ship(release.orderId, release.lines);`
- * While it is null and FULFILMENT_URL is empty, a release is recorded in the `releases` table and nobody is told.
+ * While it is null and FULFILMENT_URL is empty, a release is recorded in the `releases` table and not sent.
  */
 export const receiver: Receiver | null = null;

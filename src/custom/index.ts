@@ -6,8 +6,9 @@ import { identity } from './identity.ts';
 import { routes } from './routes.ts';
 
 /**
- * The extensions of this shop. The server, the worker and the commands run with them; the demo, the rehearsals and the
- * tests run without, so they go on trying the program whatever is sold here, and nobody is told of what they do.
+ * The extensions of this shop. The server, the worker and the commands run with them; the demo, the
+ * rehearsals and the tests run without, so they go on trying the program whatever is sold here, and no
+ * receiver hears of what they do.
  */
 export const EXTENSIONS: Extensions = {
   catalogue,

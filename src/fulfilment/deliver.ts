@@ -20,16 +20,17 @@ const HOUR = 60 * MINUTE;
 
 /** Pauses in seconds after each failed delivery; the last one repeats. A receiver may ask for longer ones. */
 const PAUSES_SEC = [5, 30, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR];
-/** Pauses grow by up to this share, at random: what failed together in an outage must not come back together. */
+/** Pauses grow by up to this share, at random: what failed together must not be tried again together. */
 const JITTER = 0.2;
-/** A weekend and a bit: a receiver that is away longer has somebody to tell it what it missed. */
+/** A weekend and a bit: after a longer outage an operator can tell the receiver what it missed. */
 const GIVE_UP_AFTER_SEC = 72 * HOUR;
-/** After a 429 this process sends nothing for as long as the receiver asked, at most this long: then it asks again. */
+/** After a 429 this process sends nothing for as long as the receiver asked, up to this limit. */
 const QUIET_AT_MOST_SEC = MINUTE;
 const CONCURRENCY = 8;
 /**
- * So many of these may be deliveries that failed before. Whatever the receiver hangs on comes back again and again; it
- * then waits for its like, while releases that were never tried still have places of their own.
+ * How many of these may be deliveries that failed before. A release on which the receiver hangs comes
+ * back again and again; it then waits for other repeats, while releases that were never tried still have
+ * places of their own.
  */
 const REPEATS = 4;
 const POLL_MS = 1_000;
@@ -40,7 +41,7 @@ export type DeliveryParts = {
   database: Database;
   mode: Mode;
   receiver: Receiver | null;
-  /** Told of a release that is given up. */
+  /** Raised for a release that is given up. */
   alarm: Alarm;
   logger: Logger;
   /** Milliseconds that one delivery may take; ten seconds unless given, and never as long as the lease. */
@@ -51,8 +52,9 @@ export type DeliveryParts = {
 };
 
 /**
- * A release as it would be recorded now. Its id is the order's: a database restored from a backup has forgotten what was
- * delivered since, releases again, and the receiver still knows the id. A random one would give the value twice.
+ * A release as it would be recorded now. Its id is made from the order's: a database restored from a
+ * backup has forgotten what was delivered since and releases again, and the receiver still knows the id.
+ * A random id would give the value twice.
  */
 export function planRelease(receiver: Receiver | null, orderId: OrderId): ReleasePlan {
   return { id: `rel_${orderId}`, delivery: receiver === null ? 'unneeded' : 'waiting' };
@@ -94,7 +96,7 @@ export function createDueReleases(parts: DeliveryParts): DueLoop {
   });
 }
 
-/** Attempts count the one in hand. */
+/** `attempts` includes the one in hand. */
 function isRepeated({ attempts }: DueRelease): boolean {
   return attempts > 1;
 }

@@ -5,16 +5,16 @@ import { systemClock } from '../platform/clock.ts';
 import type { Secret } from '../platform/secret.ts';
 import { ReleaseRefused, type Receiver, type ReceiverContext, type Release } from './release.ts';
 
-/** What a receiver answers beyond its status is nothing to us: so many bytes are taken, then the connection is dropped. */
+/** Only an answer's status counts: this much of its body is read, then the connection is dropped. */
 const MAX_BODY_BYTES = 64 * 1_024;
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Tells another system of a release by a signed POST (Standard Webhooks): id and body are the same on every delivery,
- * `webhook-timestamp` and `webhook-signature` are of this delivery. Any 2xx is a receipt, 410 ends the delivery, and
- * `Retry-After` is honoured, an hour at most. A redirect is no receipt: it is not followed, because nobody but the
- * configured address is to learn of orders.
+ * Sends a release to another system by a signed POST (Standard Webhooks): id and body are the same on
+ * every delivery, `webhook-timestamp` and `webhook-signature` belong to one delivery. Any 2xx is a
+ * receipt, 410 ends the delivery, and `Retry-After` is honoured, an hour at most. A redirect is no
+ * receipt and is not followed, because only the configured address may learn of orders.
  * @param moreHeaders sent along, unsigned
  */
 export function createHttpReceiver(

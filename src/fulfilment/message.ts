@@ -2,8 +2,9 @@ import { formatMajor } from '../platform/money.ts';
 import type { Release } from './release.ts';
 
 /**
- * What a receiver is sent of a release. Made of stored facts alone, no time of an attempt is in it; and it is kept
- * before the first attempt (see keepMessage), because the code that makes it may change between two attempts.
+ * What a receiver is sent of a release. It is made of stored facts alone, without the time of an
+ * attempt, and it is kept before the first attempt (see keepMessage), because the code that makes it may
+ * change between two attempts.
  */
 export function messageOf(release: Omit<Release, 'message'>): string {
   const { orderId, externalId, reference, total, mode, paidAt, lines } = release;

@@ -4,8 +4,8 @@ import type { Receiver } from './release.ts';
 import { makeDeliveryDue, makeUnsentDue } from './releases.sql.ts';
 
 /**
- * Has a release delivered again, under the id it has had from the start: one that was given up, one that still waits,
- * or one that its receiver took and lost.
+ * Has a release delivered again, under the id it has had from the start: one that was given up, one that
+ * still waits, or one that its receiver took and lost.
  * - `due`: the worker delivers it within a moment.
  * - `unknown`: this mode has no release with that id or of that order.
  * - `nobody-receives`: there is no receiver, so it would wait for ever.
@@ -31,11 +31,11 @@ export function createRedeliver({ database, mode, receiver, onDue }: RedeliverPa
   };
 }
 
-/** So many releases share a statement: rows are locked for a moment only, however many there are. */
+/** How many releases share a statement: few enough to lock rows for a moment only, however many there are. */
 const UNSENT_AT_ONCE = 500;
 
 /**
- * Has everything delivered that was recorded while there was no receiver.
+ * Makes all releases due that were recorded while there was no receiver.
  * @returns how many releases are due now, or that there is still no receiver
  */
 export type SendUnsent = (

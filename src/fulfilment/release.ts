@@ -5,11 +5,11 @@ import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 
-/** How the release of an order would be delivered: decided before it is recorded, so that both are one write. */
+/** How an order's release would be delivered; decided before it is recorded, so that both are one write. */
 export type ReleasePlan = {
-  /** Its id for ever, also across a restored database: every delivery carries it, and receivers deduplicate by it. */
+  /** Its id for ever, also in a restored database: every delivery has it, and receivers deduplicate by it. */
   id: string;
-  /** `waiting` when somebody is to be told, `unneeded` when the recorded release is all there is. */
+  /** `waiting` when there is a receiver to tell, `unneeded` when the recorded release is all there is. */
   delivery: 'waiting' | 'unneeded';
 };
 
@@ -29,25 +29,26 @@ export type Release = {
 };
 
 /**
- * Gives the value of a paid order: ships it, unlocks it, books it. Called at least once per release, always with the
- * same `release.id`, again when it throws or takes longer than ten seconds; it must be safe to call twice.
+ * Gives the value of a paid order: ships it, unlocks it, books it. Called at least once per release,
+ * always with the same `release.id`, again when it throws or takes longer than ten seconds; it must
+ * be safe to call twice.
  */
 export type Receiver = (release: Release, context: ReceiverContext) => Promise<void>;
 
 export type ReceiverContext = {
-  /** The program's own, for a table of the receiver's: `release.id` in a unique column makes the second call harmless. */
+  /** The program's own, for a table of the receiver's: a unique `release.id` makes a second call harmless. */
   database: Database;
-  /** Aborted after ten seconds: nobody waits for the receiver any more, so it should stop. */
+  /** Aborted after ten seconds: the program no longer waits for the receiver, so it should stop. */
   signal: AbortSignal;
 };
 
-/** How a receiver says more than that it failed: thrown in place of any other error. */
+/** Thrown by a receiver in place of any other error, to say more than that it failed. */
 export class ReleaseRefused extends Error {
-  /** It never wants this release: nothing is tried any more, a person has to look. */
+  /** It will never take this release: there is no further attempt, a person has to look. */
   readonly isGone: boolean;
   /** Seconds in which it is not to be asked again; null when it named none. */
   readonly retryAfterSec: number | null;
-  /** It takes too much at once, so other releases wait as well. */
+  /** It is overloaded, so other releases wait as well. */
   readonly isOverloaded: boolean;
 
   constructor(

@@ -13,11 +13,13 @@ const CLAIM: Statement = {
   text: `
     WITH fresh AS MATERIALIZED (
       SELECT id FROM releases
-      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1 AND attempts = 0
+      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now())
+        AND mode = $1 AND attempts = 0
       ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
     ), failed AS MATERIALIZED (
       SELECT id FROM releases
-      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1 AND attempts > 0
+      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now())
+        AND mode = $1 AND attempts > 0
       ORDER BY next_check_at LIMIT LEAST($3, $2 - (SELECT count(*) FROM fresh)) FOR UPDATE SKIP LOCKED
     ), due AS (
       SELECT id FROM fresh UNION ALL SELECT id FROM failed
@@ -28,8 +30,9 @@ const CLAIM: Statement = {
       FROM due WHERE r.id = due.id
       RETURNING r.*
     )
-    SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId", c.reference, c.amount, c.currency, c.mode,
-      o.paid_at AS "paidAt", o.shopper_details AS details, c.attempts, c.message, extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec",
+    SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId", c.reference, c.amount, c.currency,
+      c.mode, o.paid_at AS "paidAt", o.shopper_details AS details, c.attempts, c.message,
+      extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec",
       (SELECT coalesce(json_agg(json_build_object('sku', l.sku, 'description', l.description,
          'unitAmount', l.unit_amount::text, 'quantity', l.quantity) ORDER BY l.position), '[]')
        FROM order_lines l WHERE l.order_id = c.order_id) AS lines
@@ -39,9 +42,11 @@ const CLAIM: Statement = {
 export type DueRelease = Omit<Release, 'message'> & {
   /** Null before the first attempt. */
   message: string | null;
-  /** Deliveries so far, the one in hand included; from 1 again after a person has asked for the delivery. */
+  /** Deliveries so far, including the one in hand; from 1 again after a person has asked for the delivery. */
   attempts: number;
-  /** Seconds since the first attempt, or the first one after a person asked again, in which it was tried. */
+  /**
+   * Seconds since the first attempt (anew after a person asked again), less the time when no worker tried.
+   */
   tryingForSec: number;
 };
 
@@ -85,11 +90,13 @@ const DELIVERED: Statement = {
   name: 'release-delivered',
   text: `
     WITH done AS (
-      UPDATE releases SET delivery = 'delivered', delivered_at = now(), next_check_at = NULL, leased_until = NULL,
-        last_error = NULL WHERE id = $1 AND delivery <> 'delivered' RETURNING order_id, reference, id, attempts
+      UPDATE releases SET delivery = 'delivered', delivered_at = now(), next_check_at = NULL,
+        leased_until = NULL, last_error = NULL
+      WHERE id = $1 AND delivery <> 'delivered' RETURNING order_id, reference, id, attempts
     )
     INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT order_id, 'release-delivered', reference, 'schedule', jsonb_build_object('release', id, 'attempts', attempts) FROM done`,
+    SELECT order_id, 'release-delivered', reference, 'schedule',
+      jsonb_build_object('release', id, 'attempts', attempts) FROM done`,
 };
 
 export async function markDelivered(db: Queryable, id: string): Promise<void> {
@@ -97,8 +104,8 @@ export async function markDelivered(db: Queryable, id: string): Promise<void> {
 }
 
 /**
- * Notes a failed delivery, unless somebody else has begun the next one meanwhile or a person has asked for one.
- * `pauseSec` null: nobody tries any more, a person has to.
+ * Notes a failed delivery, unless another process has begun the next one meanwhile or a person has asked
+ * for one. `pauseSec` null: there is no further attempt until a person asks for one.
  */
 export async function markUndelivered(
   db: Queryable,
@@ -108,19 +115,22 @@ export async function markUndelivered(
 ): Promise<void> {
   await db.query(
     `WITH failed AS (
-       UPDATE releases SET leased_until = NULL, last_error = $2, next_check_at = now() + make_interval(secs => $3),
+       UPDATE releases SET leased_until = NULL, last_error = $2,
+         next_check_at = now() + make_interval(secs => $3),
          delivery = CASE WHEN $3::float8 IS NULL THEN 'dead' ELSE delivery END
-       WHERE id = $1 AND delivery = 'waiting' AND attempts = $4 RETURNING order_id, reference, id, attempts, delivery
+       WHERE id = $1 AND delivery = 'waiting' AND attempts = $4
+       RETURNING order_id, reference, id, attempts, delivery
      )
      INSERT INTO journal (order_id, event, reference, cause, detail)
-     SELECT order_id, CASE delivery WHEN 'dead' THEN 'release-dead' ELSE 'release-undelivered' END, reference, 'schedule',
+     SELECT order_id, CASE delivery WHEN 'dead' THEN 'release-dead' ELSE 'release-undelivered' END,
+       reference, 'schedule',
        jsonb_build_object('release', id, 'attempts', attempts, 'error', $2::text)
      FROM failed`,
     [id, error, pauseSec, attempts],
   );
 }
 
-/** A release that its receiver does not have yet, as a person sees it. */
+/** A release that its receiver does not have yet, as an operator sees it. */
 export type Undelivered = {
   id: string;
   orderId: OrderId;
@@ -138,7 +148,8 @@ export type Undelivered = {
 /** Releases that wait for their receiver or were given up, oldest first. */
 export function undeliveredReleases(db: Queryable, mode: Mode): Promise<Undelivered[]> {
   return db.query(
-    `SELECT id, order_id AS "orderId", reference, amount, currency, delivery, attempts, last_error AS "lastError",
+    `SELECT id, order_id AS "orderId", reference, amount, currency, delivery, attempts,
+       last_error AS "lastError",
        released_at AS "releasedAt", next_check_at AS "nextCheckAt"
      FROM releases WHERE mode = $1 AND delivery IN ('waiting', 'dead') ORDER BY released_at, id`,
     [mode],
@@ -162,14 +173,15 @@ export async function makeDeliveryDue(
     `WITH seen AS (
        SELECT id, delivery, attempts FROM releases WHERE mode = $1 AND (id = $2 OR order_id = $2) FOR UPDATE
      ), asked AS (
-       UPDATE releases r SET delivery = 'waiting', next_check_at = now(), attempts = 0, asked_again_at = now(),
-         tried_since = NULL
+       UPDATE releases r SET delivery = 'waiting', next_check_at = now(), attempts = 0,
+         asked_again_at = now(), tried_since = NULL
        FROM seen WHERE r.id = seen.id
        RETURNING r.id, r.order_id, r.reference, seen.delivery AS was, seen.attempts
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'release-redelivery', reference, 'operator:' || $3, jsonb_strip_nulls(jsonb_build_object(
-         'release', id, 'was', was, 'attempts', attempts, 'note', $4::text))
+       SELECT order_id, 'release-redelivery', reference, 'operator:' || $3,
+         jsonb_strip_nulls(jsonb_build_object(
+           'release', id, 'was', was, 'attempts', attempts, 'note', $4::text))
        FROM asked
      )
      SELECT id FROM asked`,
@@ -178,12 +190,13 @@ export async function makeDeliveryDue(
   return rows.length === 1;
 }
 
-/** Releases that were recorded while nobody received them: how many, and since when. */
+/** Releases that were recorded while there was no receiver: how many, and since when. */
 export type Unsent = { count: number; oldest: Date | null };
 
 export async function unsentReleases(db: Queryable, mode: Mode): Promise<Unsent> {
   const [row] = await db.query<Unsent>(
-    `SELECT count(*)::int AS count, min(released_at) AS oldest FROM releases WHERE mode = $1 AND delivery = 'unneeded'`,
+    `SELECT count(*)::int AS count, min(released_at) AS oldest
+     FROM releases WHERE mode = $1 AND delivery = 'unneeded'`,
     [mode],
   );
   return row ?? { count: 0, oldest: null };
@@ -199,15 +212,17 @@ export async function makeUnsentDue(
 ): Promise<number> {
   const rows = await db.query(
     `WITH oldest AS (
-       SELECT id FROM releases WHERE mode = $1 AND delivery = 'unneeded' ORDER BY released_at, id LIMIT $4 FOR UPDATE
+       SELECT id FROM releases WHERE mode = $1 AND delivery = 'unneeded'
+       ORDER BY released_at, id LIMIT $4 FOR UPDATE
      ), asked AS (
        UPDATE releases r SET delivery = 'waiting', next_check_at = now(), asked_again_at = now()
        FROM oldest WHERE r.id = oldest.id
        RETURNING r.id, r.order_id, r.reference
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'release-redelivery', reference, 'operator:' || $2, jsonb_strip_nulls(jsonb_build_object(
-         'release', id, 'was', 'unneeded', 'attempts', 0, 'note', $3::text))
+       SELECT order_id, 'release-redelivery', reference, 'operator:' || $2,
+         jsonb_strip_nulls(jsonb_build_object(
+           'release', id, 'was', 'unneeded', 'attempts', 0, 'note', $3::text))
        FROM asked ORDER BY order_id
      )
      SELECT id FROM asked`,

@@ -1,7 +1,7 @@
 import type { Unsent } from './releases.sql.ts';
 
 /**
- * A sentence about releases that were recorded while nobody received them, for lists, pages and the log.
+ * A sentence about releases that were recorded while there was no receiver, for lists, pages and the log.
  * @returns null when there are none
  */
 export function tellOfUnsent({ count, oldest }: Unsent, hasReceiver: boolean): string | null {

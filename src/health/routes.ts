@@ -7,7 +7,7 @@ import { pingDatabase } from './health.sql.ts';
 
 export type HealthParts = { database: Database; gateway: Gateway; workerWatch: WorkerWatch };
 
-/** For load balancers: `/healthz` says that the process lives, `/readyz` that it can serve. Open to everybody. */
+/** For load balancers, open to all: `/healthz` says that the process lives, `/readyz` that it can serve. */
 export function healthRoutes({ database, gateway, workerWatch }: HealthParts): Router {
   const router = Router();
   router.get('/healthz', (_req, res) => {
@@ -15,16 +15,16 @@ export function healthRoutes({ database, gateway, workerWatch }: HealthParts): R
   });
   router.get('/readyz', async (_req, res) => {
     await pingDatabase(database);
-    // With a refused key no checkout can be opened and nothing can be settled: traffic belongs elsewhere. Without
-    // traffic nobody else would learn that it is accepted again.
+    // With a refused key no checkout can be opened and nothing can be settled, so traffic belongs
+    // elsewhere. Without traffic no other call would show that the key is accepted again.
     await gateway.checkRefusedKey();
     if (gateway.isKeyRefused()) {
       throw new Problem('payment-service-unavailable', { detail: 'The service refuses the key.' });
     }
-    // Not red: orders, returns and webhooks are served, and without traffic nobody would learn that it is mended.
+    // Still ready: orders, returns and webhooks are served, and without traffic a correction would go unseen.
     const { misconfigured } = gateway.standing();
     const warning = misconfigured === null ? {} : { warning: misconfigured };
-    // Checkouts can be opened without a worker, so traffic may come; who deploys must see that nothing else goes on.
+    // Checkouts work without a worker, so traffic may come; the operator must see that nothing else goes on.
     const worker = workerWatch.isExpected && {
       worker: (await workerWatch.isMissing()) ? 'missing' : 'running',
     };

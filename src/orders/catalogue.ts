@@ -7,16 +7,17 @@ import { pricesOf, productsOnSale } from './orders.sql.ts';
 
 /**
  * What the shop sells and what it costs. Prices come from here and from nowhere else. It is the first of the
- * places that a shop replaces: the type stays, and `src/custom/catalogue.ts` says where the answers come from.
+ * parts that a shop replaces: the type stays, and `src/custom/catalogue.ts` gives another implementation.
  */
 export type Catalogue = {
   products(): Promise<Product[]>;
   /** Prices the wanted items in their order, or says which sku is not on sale. */
   price(items: readonly WantedItem[]): Promise<Pricing>;
   /**
-   * Sets things aside for an order, in the transaction that has just placed it: what is written through `tx` is kept with
-   * the order or not at all. Called once per order and never again for a further payment of it. Left out: nothing is
-   * set aside. It makes shoppers wait and others queue at the rows it locks, so it asks nobody but the database.
+   * Reserves stock for an order, in the transaction that has just placed it: what is written through
+   * `tx` is kept with the order or not at all. Called once per order and never again for a further
+   * payment of it. Left out: nothing is reserved. Shoppers wait for it, and others queue at the rows it
+   * locks, so it must ask nothing but the database.
    */
   reserve?(tx: Queryable, order: { orderId: OrderId; lines: readonly OrderLine[] }): Promise<Reservation>;
 };
@@ -31,13 +32,13 @@ export type Reservation = { outcome: 'reserved' } | OutOfStock;
 export type Pricing =
   | { outcome: 'priced'; lines: OrderLine[]; currency: string }
   | { outcome: 'unknown-sku'; skus: string[] }
-  /** On sale, and not as many as are wanted. */
+  /** On sale, but fewer in stock than wanted. */
   | OutOfStock
   | { outcome: 'mixed-currencies'; currencies: string[] };
 
 /**
- * A catalogue of which nothing is on sale in a code that nobody can pay in: no checkout could be opened for
- * it, and no page could show its price. Small letters are taken for capitals.
+ * The same catalogue without the products whose currency cannot be paid in: no checkout could be opened
+ * for them, and no page could show their price. Small letters count as capitals.
  */
 export function onlyPayable(catalogue: Catalogue): Catalogue {
   return {

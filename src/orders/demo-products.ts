@@ -2,8 +2,8 @@ import type { Database } from '../platform/database/database.ts';
 import { addProductsIfNone, type ProductRow } from './orders.sql.ts';
 
 /**
- * What the demo shop sells: three currencies with two, no and three decimals, because a shop that works in
- * one of them only has not been tried. Amounts are minor units.
+ * What the demo shop sells: three currencies with two, no and three decimals, because a shop that works
+ * with only one of them is not tested. Amounts are minor units.
  */
 const DEMO_PRODUCTS: readonly ProductRow[] = [
   product(
@@ -53,7 +53,7 @@ const DEMO_PRODUCTS: readonly ProductRow[] = [
   product('dallah', 'Brass dallah', 'A coffee pot for twelve small cups.', 18_500n, 'KWD'),
 ];
 
-/** Fills an empty catalogue, so that the demo shop has something to sell. A catalogue with products is left alone. */
+/** Fills an empty catalogue, so that the demo shop has something to sell. One with products is left alone. */
 export async function offerDemoProducts(database: Database): Promise<void> {
   await addProductsIfNone(database, DEMO_PRODUCTS);
 }

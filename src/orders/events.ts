@@ -9,26 +9,26 @@ import type { Order, OrderStatus } from './order.ts';
 import { findOrder, findOrderStatuses } from './orders.sql.ts';
 
 /**
- * Tells readers of an order how it changes (server-sent events). However many readers there are, this process looks
- * once a second, with one query for all of them; without readers it does not look at all.
+ * Sends an order's changes to its readers (server-sent events). This process queries once a second for
+ * all readers together, however many there are; without readers it does not query at all.
  */
 export type OrderStreams = {
   /**
    * Sends the order now and whenever its status changes, until the reader leaves or ten minutes are over.
    * @param address of the client, as limits count it
-   * @throws {Problem} 429 when too many read already: readers then ask now and again, as they can anyway
+   * @throws {Problem} 429 when there are too many readers: clients then ask now and again, as they can anyway
    */
   open(order: Order, address: string, req: Request, res: Response): void;
 };
 
 const LOOK_EVERY_MS = 1_000;
-/** A socket and some kilobytes each. Far more than one process sells to in ten minutes. */
+/** Each costs a socket and some kilobytes. One process sells to far fewer shoppers in ten minutes. */
 const MAX_READERS = 2_000;
-/** Nobody watches one order from more places than this; a program that does is stopped here. */
+/** No shopper watches one order from more places than this; a program that does is stopped here. */
 const MAX_READERS_OF_ONE = 20;
 /** Then the stream ends and the browser opens a new one: no connection outlives its reader for long. */
 const MAX_LOOKS = 600;
-/** Proxies cut a silent stream after a minute; a comment every so many looks keeps it open. */
+/** Proxies cut a silent stream after a minute; a comment after this many looks keeps it open. */
 const COMMENT_EVERY_LOOKS = 15;
 const TRY_AGAIN_SEC = 30;
 
@@ -36,7 +36,7 @@ type Reader = { orderId: OrderId; address: string; res: Response; sent: OrderSta
 
 type Parts = {
   db: Queryable;
-  /** Readers from one client address: nobody but a whole office needs many, and nobody may take all there are. */
+  /** Readers from one client address: only a whole office needs many, and none may take every place. */
   maxOfAddress: number;
   logger: Logger;
 };
@@ -55,7 +55,7 @@ export function createOrderStreams({ db, maxOfAddress, logger }: Parts): OrderSt
     for (const reader of readers) {
       const hasChanged = (statuses.get(reader.orderId) ?? reader.sent) !== reader.sent;
       const order = hasChanged ? await findOrder(db, reader.orderId) : null;
-      // Whoever left while we looked cannot be written to.
+      // A reader that left during the query cannot be written to.
       if (reader.res.writableEnded) continue;
       if (order !== null) tell(reader, order);
       else if (reader.looks % COMMENT_EVERY_LOOKS === 0) reader.res.write(': still here\n\n');
@@ -69,7 +69,7 @@ export function createOrderStreams({ db, maxOfAddress, logger }: Parts): OrderSt
     isLooking = true;
     for (;;) {
       await sleep(LOOK_EVERY_MS);
-      // Whoever ends this process has sent the readers away; the database may be gone by now.
+      // When this process ends, its readers have been sent away; the database may be gone by now.
       if (readers.size === 0) break;
       await look().catch((error: unknown) => {
         logger.warn({ err: error }, 'order streams could not look');

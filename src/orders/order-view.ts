@@ -8,7 +8,7 @@ const money = z
   .describe('Exact decimal text in major units, with all decimals of its currency: "12.50"');
 const currency = z.string().describe('ISO 4217 code');
 
-/** An order as anybody who knows its id may see it: no e-mail, nothing of how it is paid but the reference. */
+/** An order as any client that knows its id may see it: no e-mail, and of its payment only the reference. */
 export const orderView = z.strictObject({
   orderId: z.string().brand<'OrderId'>(),
   status: z.enum(ORDER_STATUSES),

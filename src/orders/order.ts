@@ -4,11 +4,11 @@ import type { Money } from '../platform/money.ts';
 import type { ShopperDetails } from './shopper-details.ts';
 
 /**
- * Where an order stands, as everybody may see it.
+ * Where an order stands, as every reader may see it.
  * - `pending`: not paid yet. Waits for a payment; leaves by evidence, failure or time.
  * - `paid`: a verification proved it and the release exists. There is no way back.
  * - `failed`: the last payment failed. A new payment makes it pending again; late money still pays it.
- * - `expired`: nobody paid in time. Late money still pays it.
+ * - `expired`: no payment came in time. Late money still pays it.
  * - `review`: the service says something that a person must look at. The shopper must not pay again.
  */
 export const ORDER_STATUSES = ['pending', 'paid', 'failed', 'expired', 'review'] as const;
@@ -30,7 +30,7 @@ export type Order = {
   reference: Reference | null;
 };
 
-/** The largest total an order may have, in minor units: 15 digits are exact in every service's JSON number. */
+/** The largest total of an order, in minor units: 15 digits are exact in every service's JSON number. */
 export const MAX_TOTAL = 999_999_999_999_999n;
 
 /** @returns the sum of the lines in minor units */

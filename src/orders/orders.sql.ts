@@ -25,12 +25,13 @@ export async function productsOnSale(database: Database): Promise<ProductRow[]> 
 
 const PRICES: Statement = {
   name: 'prices-of',
-  text: `SELECT sku, name, unit_amount AS "unitAmount", currency FROM products WHERE active AND sku = ANY($1)`,
+  text: `SELECT sku, name, unit_amount AS "unitAmount", currency FROM products
+         WHERE active AND sku = ANY($1)`,
 };
 
 type PriceRow = Omit<ProductRow, 'description' | 'image'>;
 
-/** What is not on sale is missing. Shoppers who ask at once share the question. */
+/** Products that are not on sale are missing. Requests that come at the same time share the statement. */
 export const pricesOf: (db: Queryable, skus: string[]) => Promise<PriceRow[]> = gather<string[], PriceRow[]>({
   run: async (db, baskets) => {
     const prices = await db.query<PriceRow>(PRICES, [[...new Set(baskets.flat())]]);
@@ -97,8 +98,9 @@ export const findOrderStatus: (db: Queryable, id: OrderId) => Promise<OrderStatu
 
 const ORDER_STATUSES: Statement = {
   name: 'order-statuses',
-  // Looked up one by one: as a set the planner would read all orders for it while there are few.
-  text: `SELECT g.id, (SELECT o.status FROM orders o WHERE o.id = g.id) AS status FROM unnest($1::text[]) AS g (id)`,
+  // Looked up one by one: for a join the planner would read the whole table while it is small.
+  text: `SELECT g.id, (SELECT o.status FROM orders o WHERE o.id = g.id) AS status
+         FROM unnest($1::text[]) AS g (id)`,
 };
 
 /** The same for many orders at once, by id. */
@@ -120,7 +122,7 @@ export type NewOrder = {
   details: ShopperDetails;
 };
 
-/** Writes an order that somebody else priced. @returns false when its `externalId` is taken */
+/** Writes an order that the shop priced itself. @returns false when its `externalId` is taken */
 export async function insertOrder(db: Queryable, order: NewOrder): Promise<boolean> {
   const rows = await db.query(
     `WITH placed AS (
@@ -134,8 +136,9 @@ export async function insertOrder(db: Queryable, order: NewOrder): Promise<boole
        INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
        SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity FROM placed, given l
      ), entry AS (
-       INSERT INTO journal (order_id, event, cause, detail) SELECT id, 'order-placed', 'shop', jsonb_build_object(
-         'order', order_hash(id, external_id, mode, amount, currency, (SELECT jsonb_agg(to_jsonb(l)) FROM given l)),
+       INSERT INTO journal (order_id, event, cause, detail)
+       SELECT id, 'order-placed', 'shop', jsonb_build_object('order',
+         order_hash(id, external_id, mode, amount, currency, (SELECT jsonb_agg(to_jsonb(l)) FROM given l)),
          'email', text_hash(email_salt || email)) FROM placed
      )
      SELECT id FROM placed`,
@@ -154,7 +157,7 @@ export async function insertOrder(db: Queryable, order: NewOrder): Promise<boole
   return rows.length === 1;
 }
 
-/** The address that was chosen for the shopper's return; null: none was. */
+/** The address that was chosen for the shopper's return; null: none. */
 export async function findReturnUrl(db: Queryable, id: OrderId): Promise<string | null> {
   const [row] = await db.query<{ returnUrl: string | null }>(
     'SELECT return_url AS "returnUrl" FROM orders WHERE id = $1',
@@ -163,7 +166,7 @@ export async function findReturnUrl(db: Queryable, id: OrderId): Promise<string 
   return row?.returnUrl ?? null;
 }
 
-/** The lines as four parallel lists, the shape `unnest` takes: one parameter per column, however many lines. */
+/** The lines as four parallel lists, as `unnest` takes them: one parameter per column, however many lines. */
 export function lineColumns(lines: readonly OrderLine[]): [unknown[], string[], bigint[], number[]] {
   return [
     lines.map((line) => line.sku),

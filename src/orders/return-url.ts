@@ -21,8 +21,8 @@ export function listedReturnUrl(given: string | undefined, listed: ReturnUrls): 
 }
 
 /**
- * Where the shopper of an order lands. What is stored is only looked up in the list, never followed: an address that was
- * taken off the list since is no longer redirected to.
+ * Where the shopper of an order lands. The stored address is only looked up in the list, never followed:
+ * an address that has been taken off the list is no longer redirected to.
  * @returns null: none is configured
  */
 export async function returnUrlOf(db: Queryable, orderId: OrderId, listed: ReturnUrls): Promise<URL | null> {

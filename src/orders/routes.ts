@@ -33,7 +33,7 @@ export type OrderRoutesParts = {
   logger: Logger;
 };
 
-/** What storefronts read: the catalogue and their own orders. And how a shop that prices elsewhere places one. */
+/** The routes of storefronts (catalogue and orders), and `POST /orders` for a shop that prices elsewhere. */
 export function orderRoutes(parts: OrderRoutesParts): Router {
   const { database, catalogue } = parts;
   const streams = createOrderStreams({ db: database, maxOfAddress: parts.maxStreams, logger: parts.logger });
@@ -42,7 +42,7 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
     ['/orders', '/products'],
     cors({ origin: [...parts.storefrontOrigins], maxAge: 600, exposedHeaders: ['retry-after'] }),
   );
-  // Behind the CORS headers: a storefront has to be able to read the refusal.
+  // After the CORS headers: a storefront has to be able to read the refusal.
   router.use(['/orders', '/products'], parts.limitReads);
 
   router.get('/products', async (_req, res) => {
@@ -77,7 +77,9 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
   return router;
 }
 
-/** Unknown and malformed ids, and those of the other mode, get the same answer: nobody learns which orders exist. */
+/**
+ * Unknown and malformed ids, and ids of the other mode, get the same answer: no client learns which exist.
+ */
 async function known({ database, mode }: OrderRoutesParts, text: string): Promise<Order> {
   const orderId = parseOrderId(text);
   const order = orderId === null ? null : await findOrder(database, orderId);

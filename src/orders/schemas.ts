@@ -6,12 +6,12 @@ import { fieldErrors } from '../platform/validation.ts';
 import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
 import { shopperDetails, type ShopperDetails } from './shopper-details.ts';
 
-// PostgreSQL takes no NUL in a text, and nobody wants the other control characters in one.
+// PostgreSQL takes no NUL in a text, and the other control characters have no use in one.
 const text = z.string().regex(/^\P{Cc}+$/u, 'must be text without control characters');
 
 /**
- * The lines as JSON. The receiver of the release gets them once the order is paid, and receivers commonly take 100 kB:
- * what is too large for them is refused before the money, not after it.
+ * The lines as JSON. The receiver of the release gets them once the order is paid, and receivers
+ * commonly take 100 kB: an order that is too large for them is refused before it is paid, not after.
  */
 const MAX_LINES_BYTES = 64 * 1_024;
 
@@ -40,7 +40,7 @@ export type OrderInput = {
   details: ShopperDetails;
 };
 
-/** Reads the prices of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
+/** Reads the order of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
 export function readOrderInput(body: unknown): OrderInput {
   const parsed = orderInput.safeParse(body);
   if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });

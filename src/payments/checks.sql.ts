@@ -10,8 +10,8 @@ import { HELD_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from '.
 
 export type DuePayment = Payment & { checks: number; isHinted: boolean };
 
-// The claim is one statement: no transaction is open while the service is asked. SKIP LOCKED lets many workers
-// claim at once without waiting for each other; the lease lets a killed worker's rows come back.
+// The claim is one statement: no transaction is open while the service is asked. SKIP LOCKED lets many
+// workers claim at once without waiting for each other; the lease lets a killed worker's rows come back.
 const claim = (which: 'scheduled' | 'hinted'): Statement => ({
   name: `claim-${which}-payments`,
   text: `
@@ -30,7 +30,7 @@ const claim = (which: 'scheduled' | 'hinted'): Statement => ({
     RETURNING ${PAYMENT_COLUMNS}, p.checks, ${which === 'hinted'} AS "isHinted"`,
 });
 const CLAIM_SCHEDULED = claim('scheduled');
-// Those about which hints have taught us least go last: a payment's first hint does not wait behind a flood.
+// Payments with the most fruitless hint checks come last: a first hint does not wait behind a flood.
 const CLAIM_HINTED = claim('hinted');
 
 /** Leases up to `limit` payments whose time has come by the schedule. */
@@ -43,7 +43,7 @@ export function claimHinted(db: Queryable, mode: Mode, limit: number): Promise<D
   return db.query(CLAIM_HINTED, [mode, limit]);
 }
 
-// Those who come back at once share the statement (see gather).
+// Shoppers who come back at the same time share the statement (see gather).
 const HINT_AND_CLAIM: Statement = {
   name: 'hint-and-claim-payment',
   text: `
@@ -62,17 +62,17 @@ const HINT_AND_CLAIM: Statement = {
 };
 
 export type HintedPayment = Payment & {
-  /** Ours to check now. Otherwise the clock answers the hint. */
+  /** This process checks it now. Otherwise the poller answers the hint. */
   isClaimed: boolean;
-  /** Somebody was checking it when the hint came. */
+  /** Another check held it when the hint came. */
   isLeased: boolean;
 };
 
 /**
- * Counts a hint, and takes the payment for a check right now unless somebody is checking it or hints have had it
- * checked too often.
- * @param mayClaim false: the clock answers the hint in any case
- * @param isTrusted an operator's: it waits no longer than one that is signed
+ * Counts a hint, and takes the payment for a check right now unless another check holds it or hints have
+ * had it checked too often.
+ * @param mayClaim false: the poller answers the hint in any case
+ * @param isTrusted an operator's hint: it waits no longer than a signed one
  */
 export function hintAndClaim(
   db: Queryable,
@@ -85,31 +85,37 @@ export function hintAndClaim(
 
 type Hint = { reference: Reference; mode: Mode; may_claim: boolean; is_trusted: boolean };
 const hint = gather<Hint, HintedPayment | null>({
-  // Each is a hint of its own.
+  // Hints at one payment count separately, so they do not share a statement.
   keyOf: ({ reference }) => reference,
   run: (db, items) =>
     db.query<HintedPayment>(HINT_AND_CLAIM, [asRows(items), items[0]?.mode]).then(byReference(items)),
 });
 
-/** A payment that was certainly never sent, and now never will be. */
+/** Expires a payment that was certainly never sent, and now never will be. */
 export async function expireUnsent(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
     `WITH held AS (
-       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
+       WHERE p.reference = $1 FOR NO KEY UPDATE OF o
      ), expired AS (
        UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL FROM held
        WHERE reference = $1 AND order_id = held.id AND status = 'created' RETURNING order_id, reference
      )
-     INSERT INTO journal (order_id, event, reference, cause) SELECT order_id, 'payment-expired', reference, 'schedule' FROM expired`,
+     INSERT INTO journal (order_id, event, reference, cause)
+     SELECT order_id, 'payment-expired', reference, 'schedule' FROM expired`,
     [reference],
   );
 }
 
-/** The process that was sending a payment has died, and the service cannot be asked: it may know the payment or not. */
+/**
+ * Makes a payment ambiguous: the process that was sending it has died, and the service, which may know
+ * the payment or not, cannot be asked.
+ */
 export async function doubtSending(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
     `WITH held AS (
-       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
+       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
+       WHERE p.reference = $1 FOR NO KEY UPDATE OF o
      ), doubted AS (
        UPDATE payments SET status = 'ambiguous', reason = 'process-died' FROM held
        WHERE reference = $1 AND order_id = held.id AND status = 'sending' RETURNING order_id, reference
@@ -123,15 +129,16 @@ export async function doubtSending(db: Queryable, reference: Reference): Promise
 const POSTPONE: Statement = {
   name: 'postpone-check',
   text: `
-    UPDATE payments SET next_check_at = now() + make_interval(secs => $2), leased_until = now() + make_interval(secs => $3),
+    UPDATE payments SET next_check_at = now() + make_interval(secs => $2),
+      leased_until = now() + make_interval(secs => $3),
       hint_checks = least(hint_checks, ${SIGNED_HINT_STEP})
     WHERE reference = $1`,
 };
 
 /**
- * Ends a lease after the service could not be asked; the payment comes back after the pause. Nothing was learnt, and
- * that was not the hints' fault: their pauses do not grow by it.
- * @param notBeforeSec what the service itself asked for (Retry-After): until then no hint has it checked either
+ * Ends a lease after the service could not be asked; the payment is due again after the pause. Nothing
+ * was learnt, and the hints are not to blame: their pauses do not grow.
+ * @param notBeforeSec what the service itself asked for (Retry-After): until then hints cause no check either
  */
 export async function postponeCheck(
   db: Queryable,
@@ -147,7 +154,7 @@ const BEING_CHECKED: Statement = {
   text: `SELECT FROM payments p WHERE p.reference = $1 AND ${IS_BEING_CHECKED}`,
 };
 
-/** Whether somebody holds the payment for a check. */
+/** Whether another check holds the payment. */
 export async function isBeingChecked(db: Queryable, reference: Reference): Promise<boolean> {
   return (await db.query(BEING_CHECKED, [reference])).length === 1;
 }
@@ -162,8 +169,9 @@ const TAKE: Statement = {
 };
 
 /**
- * Leases a payment that is to be checked although it is not due: an answer that another check waits for would otherwise be
- * written after this one's. @returns null while another check holds it, or when the mode has no such payment
+ * Leases a payment for a check although it is not due. Without the lease, a check in flight could record
+ * its older answer after this one's.
+ * @returns null while another check holds it, or when the mode has no such payment
  */
 export async function takeForCheck(db: Queryable, reference: Reference, mode: Mode): Promise<Payment | null> {
   return (await db.query<Payment>(TAKE, [reference, mode]))[0] ?? null;
@@ -174,7 +182,7 @@ const LET_GO: Statement = {
   text: 'UPDATE payments SET leased_until = NULL WHERE reference = $1',
 };
 
-/** Ends the lease of {@link takeForCheck} where nothing was recorded. What is recorded ends it by itself. */
+/** Ends the lease of {@link takeForCheck} when nothing was recorded. Recording ends it by itself. */
 export async function letGo(db: Queryable, reference: Reference): Promise<void> {
   await db.query(LET_GO, [reference]);
 }

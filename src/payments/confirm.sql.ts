@@ -10,15 +10,18 @@ import { RECORD } from './record.sql.ts';
 /** A payment `p` and its order `o` as {@link Payment}. */
 export const PAYMENT_COLUMNS = `
   p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",
-  extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints, p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
-  EXISTS (SELECT FROM suspense_items s WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL)
-    AS "hasSuspense", p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided"`;
+  extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints,
+  p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
+  EXISTS (SELECT FROM suspense_items s
+    WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL) AS "hasSuspense",
+  p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided"`;
 
-// That all are of one mode tells the planner, too, that they are few, and are best found by index.
+// The comparison with one mode ($2) also makes the planner expect few rows, which are best found by index.
 const LOAD: Statement = {
   name: 'load-payments',
   text: `SELECT ${PAYMENT_COLUMNS} FROM json_to_recordset($1) AS g (reference text, mode text)
-    JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id WHERE g.mode = $2 AND p.mode = g.mode`,
+    JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
+    WHERE g.mode = $2 AND p.mode = g.mode`,
 };
 
 /** A payment of this mode; one of the other mode is as unknown as one that does not exist. */
@@ -57,7 +60,10 @@ export type Settlement = {
   bodySha256: Buffer;
 };
 
-/** Writes a settled check. @returns false when payment or order have moved since the decision: load and decide again */
+/**
+ * Writes a settled check.
+ * @returns false when payment or order have moved since the decision: load and decide again
+ */
 export function recordSettlement(
   database: Queryable,
   settlement: Settlement,
@@ -69,9 +75,9 @@ export function recordSettlement(
 type Recorded = { settlement: Settlement; plan: ReleasePlan };
 
 const record = gather<Recorded, boolean>({
-  // An order's payments one after the other: the second may find it paid.
+  // Settlements of one order run one after the other: the second may find the order paid.
   keyOf: ({ settlement }) => settlement.payment.orderId,
-  // The heaviest statement of all: two of them only take the processor from each other, and one has larger groups.
+  // The heaviest statement: two at once would only compete for the processor, and one has larger groups.
   maxInFlight: 1,
   run: async (db, items) => {
     const mode = items[0]?.settlement.payment.mode;

@@ -11,10 +11,10 @@ import { loadPayment, recordSettlement, type Settlement } from './confirm.sql.ts
 import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './recheck-schedule.ts';
 
 /**
- * The one room. Shopper, webhook, clock and reconciliation may each ask for settlement; this function is the only
- * one that may mark an order paid, and it asks the service first. It stores the answer as evidence and, in the
- * same statement, moves payment and order and records the release.
- * @param urgency of the call; by default as the cause says
+ * The only function that may mark an order paid. Shopper, webhook, poller and reconciliation may each
+ * ask for settlement; it asks the service first. It stores the answer as evidence and, in the same
+ * statement, moves payment and order and records the release.
+ * @param urgency of the call; by default it follows from the cause
  */
 export type Settle = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Settled>;
 
@@ -27,17 +27,17 @@ export type SettleParts = {
   planRelease: (orderId: OrderId) => ReleasePlan;
   /** Called after a release was recorded: its delivery is due. */
   onReleased: () => void;
-  /** Called when a payment shows money in another unit than was asked for: a person should know at once. */
+  /** Called when a payment shows money in another unit than asked for: an operator should know at once. */
   onUnitError?: ((payment: Payment) => void) | undefined;
   logger: Logger;
 };
 
-// Each try loses to a writer that made progress, so a handful is plenty.
+// A try fails only when another writer has made progress, so a handful is plenty.
 const MAX_TRIES = 5;
 
 /**
- * @returns a function that throws {@link GatewayUnavailable} or {@link GatewayKeyRefused} when the service cannot be
- * asked; nothing has changed then
+ * @returns a function that throws {@link GatewayUnavailable} or {@link GatewayKeyRefused} when the
+ * service cannot be asked; nothing has changed then
  */
 export function createSettle(parts: SettleParts): Settle {
   return async (payment, cause, urgency = urgencyOf(cause)) => {
@@ -55,7 +55,7 @@ function urgencyOf(cause: Cause): Urgency | undefined {
   return cause === 'webhook' ? 'hint' : undefined;
 }
 
-/** Makes payment and order agree with the answer. Decides anew when somebody else moved them meanwhile. */
+/** Makes payment and order agree with the answer. Decides anew when another process moved them meanwhile. */
 async function agree(
   { database, gateway, planRelease, onReleased, onUnitError, logger }: SettleParts,
   first: Payment,
@@ -90,27 +90,28 @@ function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer
     contradiction: evidence?.contradiction ?? null,
     ...provenMoney(payment, decision, answer),
     httpStatus: answer.httpStatus,
-    // Ordinary waiting is the bulk of all answers; its digest is enough.
+    // Most answers are ordinary waiting; their digest is enough.
     body: decision.outcome === 'pending' ? null : answer.body,
     bodySha256: answer.bodySha256,
   };
 }
 
-/** Where the payment goes, and when it is looked at again. At the horizon what still waits expires, by a last answer. */
+/** The payment's next status and next check. At the horizon, a last answer expires what still waits. */
 function whatNext(
   payment: Payment,
   { outcome, payment: status }: Decision,
 ): Pick<Settlement, 'status' | 'nextCheckSec'> {
-  // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back from paid, so
-  // nothing the clock could learn would change anything. The journal has the contradiction, a webhook or a return brings
-  // one more look each, and reconciliation, which reads the whole history daily, raises what lasts.
+  // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back
+  // from paid, so a scheduled check could change nothing. The journal has the contradiction, a webhook
+  // or a return causes one more check each, and reconciliation, which reads the whole history daily,
+  // raises a contradiction that lasts.
   if (status === 'paid') return { status, nextCheckSec: null };
   if (outcome === 'paid') return { status, nextCheckSec: null };
   const nextSec = nextCheckSec(payment.ageSec);
   if (nextSec !== null) return { status, nextCheckSec: nextSec };
   const isWaiting = status === 'open' || status === 'ambiguous' || status === 'created';
   if (!isWaiting) return { status, nextCheckSec: null };
-  // An answer that nobody can read is not an answer: it expires nothing. Some days of them are for a person to see.
+  // An unreadable answer proves nothing, so it expires nothing. After some days of them a person must look.
   if (outcome === 'unreadable') {
     return payment.ageSec > LAST_ANSWER_BY_SEC
       ? { status: 'held', nextCheckSec: null }
@@ -119,7 +120,7 @@ function whatNext(
   return { status: 'expired', nextCheckSec: null };
 }
 
-/** What the answer says in money. Where the dialect allows a field to be absent, the expected value stands for it. */
+/** The money that the answer shows. The expected value stands for a field that may be absent. */
 function provenMoney(
   payment: Payment,
   { outcome }: Decision,

@@ -3,7 +3,8 @@ import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * Whether new checkouts of a currency are stopped, as a condition for the statement that is about to begin one.
+ * Whether new checkouts of a currency are stopped, as a condition for the statement that
+ * is about to begin one.
  * @param mode,currency SQL for the two: a parameter or a column
  */
 export function isStoppedSql(mode: string, currency: string): string {
@@ -13,7 +14,7 @@ export function isStoppedSql(mode: string, currency: string): string {
 
 export type StoppedCurrency = { currency: string; reference: Reference; stoppedAt: Date };
 
-/** Currencies whose new checkouts are stopped, and the payment that gave the alarm. */
+/** Currencies whose new checkouts are stopped, and the payment that stopped each. */
 export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCurrency[]> {
   return db.query(
     `SELECT currency, reference, stopped_at AS "stoppedAt" FROM currency_stops

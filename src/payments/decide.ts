@@ -5,8 +5,8 @@ import type { Evidence } from '../gateway/records/evidence.ts';
 import type { Payment, PaymentStatus } from './payment.ts';
 
 /**
- * What one verify answer proves about one payment. Only `paid` pays; every other word says why not, and what
- * cannot be read is neither paid nor failed.
+ * What one verify answer proves about one payment. Only `paid` pays; every other value says why not. An
+ * answer that cannot be read is neither paid nor failed.
  */
 export type VerificationOutcome =
   | 'paid'
@@ -25,14 +25,14 @@ export type VerificationOutcome =
   | 'not_found'
   | 'unreadable';
 
-/** What follows: the payment's next status, whether the order is released, and money that is to be accounted for. */
+/** What follows: the payment's next status, whether the order is released, and money to be accounted for. */
 export type Decision = {
   outcome: VerificationOutcome;
   payment: PaymentStatus;
   release: boolean;
   /**
-   * Money that the shop holds and has not earned, in minor units of the currency that was answered. All of it: what
-   * closed items have accounted for is taken off where it is written.
+   * Money that the shop holds and has not earned, in minor units of the answered currency. This is the
+   * whole amount: the statement that writes it subtracts what closed items have accounted for.
    */
   suspense: { class: string; amount: bigint; currency: string } | null;
 };
@@ -42,7 +42,7 @@ export type EvidenceRules = Pick<
   'referenceMayBeAbsent' | 'amountMayBeAbsent' | 'currencyMayBeAbsent'
 >;
 
-/** Decides, from the answer and from where the payment and its order stand. Pure: same input, same decision. */
+/** Decides from the answer and the states of payment and order. Pure: same input, same decision. */
 export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): Decision {
   const outcome = outcomeOf(payment, answer, rules);
   if (outcome === 'paid') return decidePaid(payment);
@@ -54,7 +54,7 @@ export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRu
   };
 }
 
-/** What the answer proves, whatever happened before. */
+/** What the answer proves, independent of what happened before. */
 export function outcomeOf(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): VerificationOutcome {
   if (answer.kind === 'not-found') return 'not_found';
   if (answer.kind === 'unreadable') return 'unreadable';
@@ -68,7 +68,7 @@ export function outcomeOf(payment: Payment, answer: VerifyAnswer, rules: Evidenc
   return provenBy(evidence, payment, rules);
 }
 
-/** The record says paid. Is it this payment's money, all of it and no more? */
+/** For a record that says paid: is it this payment's money, all of it and no more? */
 function provenBy(
   { reference, currency, amount, contradiction }: Evidence,
   payment: Payment,
@@ -84,7 +84,7 @@ function provenBy(
   return amount.value < payment.amount ? 'underpaid' : 'overpaid';
 }
 
-/** Absent evidence counts only where the dialect allows it; evidence that is there and odd never does. */
+/** Absent evidence counts only where the dialect allows it; unreadable evidence never counts. */
 function holds(is: 'read' | 'absent' | 'unreadable', mayBeAbsent: boolean): boolean {
   return is === 'read' || (is === 'absent' && mayBeAbsent);
 }
@@ -93,19 +93,23 @@ function decidePaid({ status, orderStatus, isDecided, amount, currency }: Paymen
   if (status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
   if (orderStatus !== 'paid' && !isDecided)
     return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
-  // Another payment has paid the order, or a person has decided what becomes of this money. It is real all the same.
+  // Another payment has paid the order, or a person has decided about this money. It is real all the same.
   const name = orderStatus === 'paid' ? 'duplicate_payment' : 'paid_after_decision';
   return { outcome: 'paid', payment: 'held', release: false, suspense: { class: name, amount, currency } };
 }
 
-/** Money that came and is not earned: all of it when it does not match, the surplus when the rest has paid the order. */
+/**
+ * Money that came and is not earned: all of it when it does not match, the surplus when the
+ * rest has paid the order.
+ */
 function strayMoney(
   outcome: VerificationOutcome,
   { amount, currency }: Evidence,
   payment: Payment,
 ): Decision['suspense'] {
-  // Not mode_mismatch. A test record under a live key is no money, and an item would have somebody refund what never
-  // came. A live record under a test key is money, and not in these books: where the live key asks, its list shows it.
+  // Not mode_mismatch. A test record under a live key is no money, and a suspense item would make an
+  // operator refund what never came. A live record under a test key is money, but not of these books:
+  // the transaction list of the live key shows it.
   const isMoney = ['underpaid', 'overpaid', 'unit_error', 'currency_mismatch'].includes(outcome);
   if (!isMoney || amount.is !== 'read' || amount.value === 0n) return null;
   // Money without a currency gets here only where the dialect lets the currency be absent.
@@ -115,15 +119,15 @@ function strayMoney(
     currency: currency.is === 'read' ? currency.value : payment.currency,
   };
   if (payment.status !== 'paid') return money;
-  // A paid payment that now shows other money than it was paid with contradicts itself: evidence, but no new money.
+  // A paid payment that now shows another amount contradicts itself: that is evidence, but no new money.
   return outcome === 'overpaid' ? { ...money, amount: amount.value - payment.amount } : null;
 }
 
 function nextStatus(payment: Payment, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {
   const { status } = payment;
-  // There is no way back from paid. What contradicts it is kept as evidence, and reconciliation raises it.
+  // There is no way back from paid. A contradicting answer is kept as evidence, and reconciliation raises it.
   if (status === 'paid') return 'paid';
-  // Money that waits for a person is not undone by words: its order stays in review.
+  // A later answer does not undo money that waits for a person: the order stays in review.
   if (payment.hasSuspense) return 'held';
   switch (outcome) {
     case 'pending':
@@ -148,12 +152,15 @@ function nextStatus(payment: Payment, outcome: Exclude<VerificationOutcome, 'pai
   }
 }
 
-/** Nothing new. An initialize call that nobody saw the end of is ambiguous by the time we ask. */
+/** Nothing new. An initialize call whose end was never recorded is ambiguous by the time we ask. */
 function watched(status: PaymentStatus): PaymentStatus {
   return status === 'sending' ? 'ambiguous' : status;
 }
 
-/** One odd answer holds a payment; a plain "pending" after it lets it go again. What money of it came to was decided: it stays. */
+/**
+ * One odd answer holds a payment; a plain "pending" after it ends the hold. A payment about whose money
+ * a person has decided stays held.
+ */
 function freed({ isDecided, hasCheckoutUrl }: Payment): PaymentStatus {
   if (isDecided) return 'held';
   return hasCheckoutUrl ? 'open' : 'ambiguous';

@@ -26,18 +26,19 @@ export type DuePaymentsParts = {
   watch?: LoopWatch | undefined;
 };
 
-// Nobody rings for a check whose time simply comes, so the loops look by themselves; nor for a hint that came while its
-// payment was checked, perhaps by another process, and a shopper may be waiting for that one.
+// The loops poll, because no wake-up is sent when a check becomes due by schedule. None is sent either
+// for a hint that came during a check of its payment, perhaps by another process, and a shopper may be
+// waiting for that one.
 const POLL_MS = 1_000;
 const POLL_HINTED_MS = 250;
-/** While some payments wait for the service's answer, as many wait for theirs to be written. */
+/** While some checks wait for the service's answer, as many wait for theirs to be written. */
 const CHECKS_PER_CALL = 2;
 
 /**
- * The clock's door: settles payments whose time has come. What is due by schedule and what hints have made due are two
- * queues with places and a share of the calls of their own, so that no number of hints holds up the schedule, nor an
- * outage that left thousands of checks behind the hints. `reserve` gives a third lot of places, for hints that are
- * followed as they come in.
+ * Settles payments whose time has come. Payments due by schedule and payments due because of hints are
+ * two queues, each with its own places and its own share of the calls. So hints, however many, do not
+ * hold up the schedule, and thousands of checks left by an outage do not hold up the hints. `reserve`
+ * gives a third lot of places, for hints that are followed as they come in.
  */
 export function createDuePayments({
   database,
@@ -60,7 +61,7 @@ export function createDuePayments({
       const pauseSec = pauseAfter(error, payment);
       const { reference, orderId } = payment;
       logger.warn({ reference, orderId, reason: error.message, pauseSec, notBeforeSec }, 'check postponed');
-      // An answer would have said so; without one, nobody should take it for being on its way still.
+      // A recorded answer would have made it ambiguous. Without one, it must not pass for being on its way.
       if (payment.status === 'sending' && payment.ageSec >= SENDING_IS_LOST_AFTER_SEC)
         await doubtSending(database, reference);
       await postponeCheck(database, reference, pauseSec, notBeforeSec);
@@ -91,7 +92,7 @@ export function createDuePayments({
   return bothLoops(scheduled, hinted);
 }
 
-/** Without a call nothing is lost by trying again soon. */
+/** When no call was made, trying again soon costs nothing. */
 function pauseAfter(error: Error, { isHinted, checks }: DuePayment): number {
   return isHinted && error instanceof GatewayNotAsked
     ? jittered(NOT_ASKED_PAUSE_SEC)

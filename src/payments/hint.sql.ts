@@ -1,23 +1,27 @@
 import { HINT_PAUSES_SEC, SIGNED_HINT_STEP } from './recheck-schedule.ts';
 
-/** Seconds that a claimed payment belongs to its claimer. Longer than a check can take, or two would check at once. */
+/** Seconds that a claimed payment belongs to its claimer: longer than a check, or two would run at once. */
 export const LEASE_SEC = 30;
 
-// Times further ahead than they are ever set are from before the clock was set back: they are over. What a transaction
-// has just written may lie a little ahead of another's `now()`.
+// A time further ahead than the code ever sets was written before the clock was set back, and counts
+// as over. The slack is for times that another transaction has just written: they may lie a little
+// after this one's `now()`.
 const SLACK_SEC = 60;
 const ahead = (seconds: number): string => `now() + interval '${seconds + SLACK_SEC} s'`;
 /** A service may ask for an hour of silence at most; see postponeCheck. */
 const LONGEST_SILENCE_SEC = 3_600;
 
-/** A lease whose check has not begun is the service's wish to be left alone (see postponeCheck): it is not due before that. */
+/**
+ * Whether a lease belongs to a check. If the next check is not due before the lease ends, the lease is
+ * the silence that the service asked for (see postponeCheck).
+ */
 const IS_CHECK = 'p.next_check_at < p.leased_until';
-/** Until when somebody holds a payment `p`, null where it is free. */
+/** Until when a check or such a silence holds a payment `p`; null where it is free. */
 export const HELD_UNTIL = `CASE WHEN p.leased_until > now()
   AND p.leased_until < CASE WHEN ${IS_CHECK} THEN ${ahead(LEASE_SEC)} ELSE ${ahead(LONGEST_SILENCE_SEC)} END
   THEN p.leased_until END`;
 
-/** Seconds that a hint waits when hints have caused so many checks in vain. */
+/** Seconds that a hint waits, by the number of checks that hints have caused in vain. */
 export const hintPauseSql = (checks: string): string =>
   `(ARRAY[${HINT_PAUSES_SEC.join(', ')}])[least(${checks}, ${HINT_PAUSES_SEC.length - 1}) + 1]`;
 
@@ -28,18 +32,22 @@ const checksSql = (isSigned: string): string =>
 const pausedUntilSql = (isSigned: string): string => `CASE WHEN p.last_hinted_at < ${ahead(0)}
   THEN p.last_hinted_at + make_interval(secs => ${hintPauseSql(checksSql(isSigned))}) END`;
 
-/** A payment `p` that a hint may have checked now: nobody holds it, and no pause is left. @param isSigned the column that says so */
+/**
+ * Whether a hint may have a payment `p` checked now: it is not held, and no pause is left.
+ * @param isSigned the column that says so
+ */
 export const isFreeSql = (isSigned: string): string =>
   `${HELD_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isSigned)}, '-infinity') <= now()`;
 
-/** A payment `p` that somebody is asking the service about. */
+/** Whether a process is asking the service about a payment `p`. */
 export const IS_BEING_CHECKED = `${HELD_UNTIL} IS NOT NULL AND ${IS_CHECK}`;
 
 /**
- * What a hint writes into a payment `p`. It counts even when the payment is not taken for a check: then it is due as soon
- * as the pause is over, and whoever holds it has let go. Taken, it is due before the lease ends, so that the clock finds it
- * if this process dies before the check is recorded. When it is due sooner than that anyway, its place in the queue stays
- * as it is: moving it would cost an entry in every index of the table.
+ * What a hint writes into a payment `p`. It counts even when the payment is not taken for a check: then
+ * the payment is due as soon as the pause is over and no lease holds it. When it is taken, it is due
+ * before the lease ends, so that the poller finds it if this process dies before the check is recorded.
+ * If it is due sooner than that anyway, `next_check_at` stays as it is: changing it would cost an entry
+ * in every index of the table.
  * @param isTaken the column that says so
  * @param isSigned the column that says so
  */

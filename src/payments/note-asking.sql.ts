@@ -6,15 +6,19 @@ export type AskRequest = {
   reference: Reference;
   by: string;
   note: string;
-  /** The webhook that is acted upon again, where it is one. */
+  /** The webhook to act upon again; null: none. */
   webhook: string | null;
 };
 
-/** Writes into the order's story that a person asks. @returns the order's id, or null when the payment is not ours */
+/**
+ * Records in the order's journal that a person asks for a check.
+ * @returns the order's id, or null when the payment is not ours
+ */
 export async function noteAsking(db: Queryable, mode: Mode, ask: AskRequest): Promise<OrderId | null> {
   const [row] = await db.query<{ orderId: OrderId }>(
     `INSERT INTO journal (order_id, event, reference, cause, detail)
-     SELECT order_id, 'check-asked', reference, 'operator:' || $3, jsonb_strip_nulls(jsonb_build_object('note', $4::text, 'webhook', $5::text))
+     SELECT order_id, 'check-asked', reference, 'operator:' || $3,
+       jsonb_strip_nulls(jsonb_build_object('note', $4::text, 'webhook', $5::text))
      FROM payments WHERE reference = $1 AND mode = $2
      RETURNING order_id AS "orderId"`,
     [ask.reference, mode, ask.by, ask.note, ask.webhook],

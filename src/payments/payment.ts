@@ -5,12 +5,12 @@ import type { Mode } from '../platform/mode.ts';
 /**
  * Where a payment (one attempt to collect, one reference) stands.
  * - `created`: written, and certainly not sent. May be sent once; else it expires.
- * - `sending`: the initialize call is on its way. A minute later nobody knows: `ambiguous`.
+ * - `sending`: the initialize call is on its way. After a minute without its end: `ambiguous`.
  * - `open`: the shopper has a checkout address. Watched until money, failure or the horizon.
  * - `ambiguous`: the service may know it or not. Never sent again, watched like an open one.
  * - `refused`: the service declined to open it. Never charged, never watched.
  * - `paid`: its evidence released the order.
- * - `failed`, `expired`: as the service said, or as time said. Late money still counts.
+ * - `failed`, `expired`: the service said so, or its time ran out. Late money still counts.
  * - `held`: the service says something that a person must look at, money perhaps included. Watched.
  */
 export type PaymentStatus =
@@ -31,11 +31,11 @@ export type Payment = {
   hasCheckoutUrl: boolean;
   /** Whether money of this payment stands in suspense. */
   hasSuspense: boolean;
-  /** How often its money in suspense had changed; what changes it meanwhile makes a decision about it void. */
+  /** How often its money in suspense had changed; a change since then makes a decision about it void. */
   suspenseChanges: number;
-  /** Whether a person has decided about money of it, before it had paid: it never pays by itself again. */
+  /** Whether a person decided about its money before it had paid: then it never pays by itself again. */
   isDecided: boolean;
-  /** Hints seen when the check began; a larger number afterwards means that one came meanwhile. */
+  /** Hints counted when the check began; a larger number afterwards means that one came meanwhile. */
   hints: number;
 };
 

@@ -5,8 +5,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Ages in seconds at which an open payment is looked at although nobody called: often while a shopper may be
- * waiting, then ever more rarely. Webhooks and returns come on top; this is what finds a payment when both are lost.
+ * Ages in seconds at which an open payment is checked without any hint: often while a shopper may be waiting,
+ * then ever more rarely. Webhooks and returns add checks; this schedule finds a payment when both are lost.
  */
 export const CHECK_AGES_SEC: readonly number[] = [
   0,
@@ -30,48 +30,52 @@ export const CHECK_AGES_SEC: readonly number[] = [
   8 * DAY,
 ];
 
-/** Checks that are further away are spread, by a tenth and by so many seconds at most. */
+/** Pauses from MIN_SPREAD_SEC on are lengthened at random, by a tenth and by MAX_SPREAD_SEC at most. */
 const MIN_SPREAD_SEC = 20 * MINUTE;
 const MAX_SPREAD_SEC = 10 * MINUTE;
 
-/** Services retry webhooks for about three days and settle late authorisations within a week; then we stop looking. */
+/** Services retry webhooks for some three days and settle late authorisations within a week; then we stop. */
 export const HORIZON_SEC = 8 * DAY;
 
 /** Past the horizon an unreadable answer is asked for again daily, for three days. */
 export const ASK_AGAIN_SEC = DAY;
 export const LAST_ANSWER_BY_SEC = HORIZON_SEC + 3 * DAY;
 
-/** A freshly opened checkout has not been seen by the shopper yet: the look at age 0 is for payments that nobody can open. */
+/** No shopper has seen a freshly opened checkout yet; age 0 is for payments without a checkout address. */
 export const FIRST_CHECK_AFTER_OPENING_SEC = 5;
 
 /** The initialize call takes 10 s at most. A payment still "sending" after this has lost its process. */
 export const SENDING_IS_LOST_AFTER_SEC = 60;
 
 /**
- * Seconds that a hint waits after the last check that a hint caused, by how many such checks there were since an answer
- * last said something new. Three are made at once: a shopper who is back too early does not wait for the webhook that
- * follows. Then the pauses grow: whoever goes on hinting at a payment of which nothing new is learnt has no more calls.
+ * Seconds that a hint waits after the last check that a hint caused, by the number of such checks since
+ * an answer last said something new. Three are made at once: when a shopper comes back too early, the
+ * webhook that follows causes a check without a pause. Then the pauses grow, so that repeated hints at a
+ * payment of which nothing new is learnt cost hardly any calls.
  */
 export const HINT_PAUSES_SEC: readonly number[] = [0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];
-/** Signed hints come from the service, so their pauses do not grow beyond this step, however many strangers have hinted. */
+/**
+ * Signed hints come from the service, so their pauses do not grow beyond this step, however
+ * many unsigned ones came.
+ */
 export const SIGNED_HINT_STEP = 3;
 
-/** The service was not asked, for reasons of ours or because it wants a short pause: a hint is followed soon after. */
+/** The service was not asked, by our own limits or its wish for a short pause: a hint is followed soon. */
 export const NOT_ASKED_PAUSE_SEC = 2;
 
-/** When the service cannot be asked: a first pause, doubled for every check so far, up to a quarter of an hour. */
+/** When the service cannot be asked: a first pause, doubled for every check so far, up to 15 minutes. */
 export function pauseAfterFailureSec(checks: number, random?: Random): number {
   return jittered(Math.min(5 * 2 ** Math.min(checks, 8), 15 * MINUTE), random);
 }
 
-/** @returns seconds from now until the next look at a payment of that age, or null when the horizon has passed */
+/** @returns seconds until the next check of a payment of that age; null when the horizon has passed */
 export function nextCheckSec(ageSec: number, random?: Random): number | null {
-  // A payment from the future: the clock was set back.
+  // A negative age: the database's clock was set back.
   const age = Math.max(ageSec, 0);
   const next = CHECK_AGES_SEC.find((each) => each > age + 1);
   if (next === undefined) return null;
-  // Payments that were opened in one burst, or looked at after one outage, need not all be looked at in one second. While
-  // a shopper may be waiting, and for a few minutes after, they are.
+  // Payments that were opened in one burst, or checked after one outage, should not all be checked in
+  // one second. Short pauses stay exact: a shopper may be waiting, or was a few minutes ago.
   const pauseSec = next - age;
   return pauseSec < MIN_SPREAD_SEC
     ? pauseSec

@@ -3,12 +3,12 @@ import { decidedMoneySql } from '../cases/suspense.sql.ts';
 import { hintPauseSql } from './hint.sql.ts';
 import { LOCK_ORDER } from './lock-order.ts';
 
-/** Nobody waits for what is said after that the order is paid. */
+/** Once the order is paid, no shopper waits for the check that a further hint asks for. */
 const PAUSE_AFTER_RELEASE_SEC = 10;
 
-// One statement, so one round trip and one commit: evidence, payment, release, order, suspense and journal appear
-// together or not at all. It writes nothing for payments that are no longer, or whose orders are no longer, where their
-// decision saw them. Many settlements that end at once share the statement (see gather).
+// One statement, so one round trip and one commit: evidence, payment, release, order, suspense and
+// journal appear together or not at all. It writes nothing for a payment that has moved, or whose order
+// has moved, since the decision. Settlements that end at the same time share the statement (see gather).
 export const RECORD: Statement = {
   name: 'record-settlement',
   text: `
@@ -17,8 +17,9 @@ export const RECORD: Statement = {
         coalesce(last.id, nextval('verifications_id_seq')) AS verification
       FROM json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
         suspense_seen int, outcome text, status_word text, contradiction text, amount bigint, currency text,
-        http_status int, body bytea, body_sha256 bytea, cause text, status text, hints int, next_check_sec float8,
-        release_id text, delivery text, releases boolean, stray_class text, stray_amount bigint, stray_currency text)
+        http_status int, body bytea, body_sha256 bytea, cause text, status text, hints int,
+        next_check_sec float8, release_id text, delivery text, releases boolean,
+        stray_class text, stray_amount bigint, stray_currency text)
       JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
       -- What the last answer said already, and what moves nothing, is no further evidence: that one stands for it.
       LEFT JOIN LATERAL (
@@ -31,14 +32,16 @@ export const RECORD: Statement = {
       ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p
     ), evidence AS (
       INSERT INTO verifications
-        (id, reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256, cause)
+        (id, reference, order_id, mode, outcome, status_word, amount, currency,
+          http_status, body, body_sha256, cause)
       OVERRIDING SYSTEM VALUE
-      SELECT verification, reference, order_id, mode, outcome, status_word, amount, currency, http_status, body, body_sha256,
-        cause FROM seen WHERE NOT is_repeated
+      SELECT verification, reference, order_id, mode, outcome, status_word, amount, currency,
+        http_status, body, body_sha256, cause FROM seen WHERE NOT is_repeated
       RETURNING reference, evidence_hash(verifications) AS hash
     ), moved AS (
       -- A hint that came during the check is followed by another one. At once, unless hints have taught nothing for a while.
-      UPDATE payments p SET status = s.status, leased_until = NULL, hints_answered = s.hints, last_answer_at = now(),
+      UPDATE payments p SET status = s.status, leased_until = NULL,
+        hints_answered = s.hints, last_answer_at = now(),
         hint_checks = CASE WHEN s.is_repeated THEN p.hint_checks ELSE 0 END,
         next_check_at = now() + make_interval(secs => CASE WHEN p.hints > s.hints
           THEN LEAST(CASE WHEN s.releases THEN ${PAUSE_AFTER_RELEASE_SEC}
@@ -46,7 +49,8 @@ export const RECORD: Statement = {
           ELSE s.next_check_sec END)
       FROM seen s WHERE p.reference = s.reference
     ), release AS (
-      INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, next_check_at)
+      INSERT INTO releases (id, order_id, reference, mode, amount, currency,
+        verification_id, delivery, next_check_at)
       SELECT release_id, order_id, reference, mode, amount, currency, verification, delivery,
         CASE WHEN delivery = 'waiting' THEN now() END
       FROM seen WHERE releases
@@ -78,7 +82,8 @@ export const RECORD: Statement = {
           AND t.order_id <> s.order_id
       ) OR EXISTS (
         SELECT FROM verifications v JOIN payments p ON p.reference = v.reference
-        WHERE v.mode = s.mode AND v.outcome = 'unit_error' AND p.currency = s.expected_currency AND v.order_id <> s.order_id
+        WHERE v.mode = s.mode AND v.outcome = 'unit_error' AND p.currency = s.expected_currency
+          AND v.order_id <> s.order_id
           AND NOT EXISTS (SELECT FROM verifications w
             WHERE w.reference = v.reference AND w.outcome = 'unit_error' AND w.id < v.id)
           AND NOT EXISTS (SELECT FROM releases r
@@ -102,7 +107,8 @@ export const RECORD: Statement = {
       RETURNING i.id, i.reference
     ), entry AS (
       INSERT INTO journal (order_id, event, reference, cause, detail)
-      SELECT s.order_id, CASE WHEN s.releases THEN 'order-paid' WHEN c.reference IS NOT NULL THEN 'verification-contradicts'
+      SELECT s.order_id, CASE WHEN s.releases THEN 'order-paid'
+        WHEN c.reference IS NOT NULL THEN 'verification-contradicts'
         ELSE 'payment-' || s.status END, s.reference, s.cause,
         jsonb_strip_nulls(jsonb_build_object('verification', s.verification, 'outcome', s.outcome, 'evidence',
             coalesce(e.hash, (SELECT evidence_hash(v) FROM verifications v WHERE v.id = s.verification)),
@@ -110,11 +116,13 @@ export const RECORD: Statement = {
           'suspense', stray.class, 'money', stray.money, 'earned', earned.id,
           'stopped', stopped.currency, 'release', CASE WHEN s.releases THEN s.release_id END,
           'delivery', CASE WHEN s.releases THEN s.delivery END))
-      FROM seen s LEFT JOIN evidence e ON e.reference = s.reference LEFT JOIN stray ON stray.reference = s.reference
-        LEFT JOIN stopped ON stopped.reference = s.reference LEFT JOIN contradiction c ON c.reference = s.reference
+      FROM seen s LEFT JOIN evidence e ON e.reference = s.reference
+        LEFT JOIN stray ON stray.reference = s.reference
+        LEFT JOIN stopped ON stopped.reference = s.reference
+        LEFT JOIN contradiction c ON c.reference = s.reference
         LEFT JOIN earned ON earned.reference = s.reference
-      WHERE s.releases OR s.status <> s.status_seen OR stray.reference IS NOT NULL OR stopped.reference IS NOT NULL
-        OR c.reference IS NOT NULL
+      WHERE s.releases OR s.status <> s.status_seen OR stray.reference IS NOT NULL
+        OR stopped.reference IS NOT NULL OR c.reference IS NOT NULL
       ORDER BY s.order_id, s.reference
     )
     SELECT reference FROM seen`,

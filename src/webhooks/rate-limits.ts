@@ -1,26 +1,26 @@
 import type { Clock } from '../platform/clock.ts';
 
-/** So many a while, counted in this process: to refuse a flood must cost less than to take it. */
+/** A fixed-window rate limit per process. Rejecting a flood must cost less than serving it. */
 export type Limit = {
   hasRoom(name: string): boolean;
-  /** @returns false when the while's share of that name is used up */
+  /** @returns false when that name has used up its share of the window */
   take(name: string): boolean;
-  /** Whole seconds until counting begins anew, at least 1. */
+  /** Whole seconds until the next window begins, at least 1. */
   resetsInSec(): number;
 };
 
-/** More than a busy service calls from one machine of its own, and less than makes PostgreSQL sweat. */
+/** More than a busy service sends from one machine of its own, and less than overloads PostgreSQL. */
 const FROM_ADDRESS_PER_SEC = 200;
 /**
- * Of those, so many have the service asked as they come in; the clock follows the others a moment later, those of
- * payments about which hints have taught us least last. The queue of calls thus holds a few hints of each address, and
- * one from elsewhere does not wait behind a flood.
+ * How many of those have the service asked as they come in; the poller follows the others a moment
+ * later, and comes last to payments whose hints have taught us least. The queue of calls thus holds a
+ * few hints of each address, and a hint from elsewhere does not wait behind a flood.
  */
 const ASKED_AT_ONCE_PER_SEC = 4;
-/** Those that name no payment of ours show a person what is wrong with the dialect. A sample does. */
+/** Webhooks that name no payment of ours show an operator what is wrong with the dialect. A sample does. */
 const UNKNOWN_PER_MIN = 60;
 
-/** What nobody signed may come from anybody, so it gets a share of the disk and of our time, and no more. */
+/** Any client can send an unsigned webhook, so these get a limited share of the disk and of our time. */
 export function createUnsignedLimits(clock: Clock): {
   ofAddress: Limit;
   atOnce: Limit;
@@ -39,7 +39,7 @@ function createLimit(max: number, windowMs: number, clock: Clock): Limit {
 
   function countOf(name: string): number {
     const nowMs = clock.elapsedMs();
-    // All names begin anew together, so that nothing is remembered of those that do not come again.
+    // All names begin a new window together, so that names which do not come again are forgotten.
     if (nowMs >= endsAtMs) [counts, endsAtMs] = [new Map<string, number>(), nowMs + windowMs];
     return counts.get(name) ?? 0;
   }

@@ -15,23 +15,24 @@ import { createWebhookStore, type ReceivedWebhook } from './webhooks.sql.ts';
 import { createUnsignedLimits, type Limit } from './rate-limits.ts';
 
 /**
- * The service calls. The bytes are kept, and if they name a payment of ours, that payment is due: the clock asks the
- * service about it. Nothing the webhook says is believed, so a forged one costs a row and at most one question.
+ * Receives a webhook of the service. The bytes are kept, and if they name a payment of ours, that
+ * payment is due: the poller asks the service about it. Nothing the webhook says is believed, so a
+ * forged one costs a row and at most one question.
  */
 export type ReceiveWebhook = (request: WebhookRequest) => Promise<WebhookReceipt>;
 
 export type WebhookReceipt =
-  /** `status`: what the service takes for an acknowledgement. */
+  /** `status`: what the service accepts as an acknowledgement. */
   | { outcome: 'stored'; status: number }
   | { outcome: 'bad-signature' | 'malformed' }
-  /** Unsigned, and there were many. */
+  /** Unsigned, and more than the limits allow. */
   | { outcome: 'too-many'; retryAfterSec: number };
 
 export type WebhookRequest = {
   headers: Record<string, string | string[] | undefined>;
   contentType: string;
   isJson: boolean;
-  /** Where it came from. */
+  /** The network of the client that sent it. */
   address: string;
   body: Buffer;
 };
@@ -48,12 +49,12 @@ export type ReceiveParts = {
   reserve: Reserve<DuePayment>;
   /** Called when the payment that a webhook named has such a place. */
   onClaimed: (reference: Reference | null) => void;
-  /** Called when the payment that a webhook named became due, and has none. */
+  /** Called when the payment that a webhook named became due and has no such place. */
   onDue: (reference: Reference | null) => void;
   logger: Logger;
 };
 
-/** Its payment is due already: calling again gains nothing for this long at least. */
+/** Its payment is due already: sending the webhook again gains nothing for this long at least. */
 const HINT_COUNTS_SEC = 60;
 
 export function createReceiveWebhook({
@@ -74,7 +75,7 @@ export function createReceiveWebhook({
   const tellOfRefusal = createRefusalLog(logger, clock);
   const storeWebhook = createWebhookStore(db, reserve);
 
-  // The cheapest refusal comes first: a signature and a count in memory cost no query.
+  // The cheapest refusals come first: checking a signature and a count in memory costs no query.
   return async ({ headers, contentType, isJson, address, body }) => {
     if (scheme !== null && !isSignedBy(secrets, scheme, headers, body, clock.now().getTime() / 1_000)) {
       tellOfRefusal();
@@ -110,7 +111,7 @@ export function createReceiveWebhook({
 
 const TELL_EVERY_MS = 10_000;
 
-/** The first refusal at once, then so many in one line: whoever forges thousands a second must not write our log. */
+/** Logs the first refusal at once, then their number: a flood of forged webhooks must not fill our log. */
 function createRefusalLog(logger: Logger, clock: Clock): () => void {
   let times = 0;
   let notBeforeMs = -Infinity;

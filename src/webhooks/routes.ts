@@ -5,13 +5,16 @@ import type { ReceiveWebhook, WebhookReceipt } from './receive.ts';
 
 const MAX_BODY = '128kb';
 
-/** The service's door. Answers 202, or what the dialect says, once the webhook is on disk, and never redirects: that would turn POST into GET. */
+/**
+ * The service's route. Answers 202, or what the dialect says, once the webhook is on disk, and never
+ * redirects: a redirect would turn POST into GET.
+ */
 export function webhookRoutes(receive: ReceiveWebhook): Router {
   const router = Router();
   router.post(
     '/webhooks/payments',
-    // The signature is over the bytes as they came, so they are not parsed here. Compressed bodies are refused:
-    // two hundred kilobytes can unpack to two hundred megabytes.
+    // The signature is over the bytes as they came, so they are not parsed here. Compressed bodies are
+    // refused: two hundred kilobytes can unpack to two hundred megabytes.
     express.raw({ type: () => true, limit: MAX_BODY, inflate: false }),
     async (req, res) => {
       const isJson = Boolean(req.is(['application/json', '+json']));

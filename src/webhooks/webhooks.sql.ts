@@ -14,24 +14,25 @@ export type ReceivedWebhook = {
   bodySha256: Buffer;
   contentType: string;
   authenticity: 'signed' | 'unsigned';
-  /** Fits our grammar, or null. Whether it is ours, the statement finds out. */
+  /** Fits our grammar, or null. Whether it is a payment of ours, the statement finds out. */
   reference: Reference | null;
 };
 
-/** A service tells of a payment a few times. Whoever tells more, unsigned, only fills the disk; the hint counts anyway. */
+/** A service sends a few webhooks about a payment. More unsigned ones only fill the disk; they still hint. */
 const MAX_UNSIGNED_OF_PAYMENT = 20;
 const MAX_UNSIGNED_BYTES_OF_PAYMENT = 64 * 1_024;
 
-// One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a check is in flight;
-// many hints for one payment move the same row and cause a few checks, then one per pause. Where this process has a place
-// free, and its sender has not had many followed at once, the payment is claimed for it, as the clock would a moment later. Webhooks that come at once share the statement (see
-// gather).
+// One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a
+// check is in flight; many hints for one payment change the same row and cause a few checks, then one
+// per pause. Where this process has a place free, and its sender has not had many hints followed at
+// once, the payment is claimed for it, as the poller would a moment later. Webhooks that come at the
+// same time share the statement (see gather).
 const STORE: Statement = {
   name: 'store-webhook',
   text: `
     WITH given AS MATERIALIZED (
-      SELECT * FROM json_to_recordset($1) AS g (position int, mode text, body bytea, body_sha256 bytea, content_type text,
-        authenticity text, reference text, keeps_unknown boolean, is_urgent boolean)
+      SELECT * FROM json_to_recordset($1) AS g (position int, mode text, body bytea, body_sha256 bytea,
+        content_type text, authenticity text, reference text, keeps_unknown boolean, is_urgent boolean)
       WHERE g.mode = $2
     ), known AS MATERIALIZED (
       SELECT p.reference, g.authenticity = 'signed' AS is_signed,
@@ -48,20 +49,23 @@ const STORE: Statement = {
         CASE WHEN h.reference IS NULL THEN 'ignored' ELSE 'hinted' END
       FROM given g LEFT JOIN hinted h ON h.reference = g.reference
       WHERE g.authenticity = 'signed' OR CASE WHEN h.reference IS NULL THEN g.keeps_unknown
-        ELSE (SELECT count(*) < ${MAX_UNSIGNED_OF_PAYMENT} AND coalesce(sum(octet_length(w.body)), 0) < ${MAX_UNSIGNED_BYTES_OF_PAYMENT}
+        ELSE (SELECT count(*) < ${MAX_UNSIGNED_OF_PAYMENT}
+            AND coalesce(sum(octet_length(w.body)), 0) < ${MAX_UNSIGNED_BYTES_OF_PAYMENT}
             FROM webhooks w WHERE w.reference = g.reference)
           OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = g.body_sha256) END
       ORDER BY g.body_sha256
       ON CONFLICT (body_sha256) DO UPDATE
-        SET deliveries = webhooks.deliveries + 1, last_received_at = now(), outcome = EXCLUDED.outcome, mode = EXCLUDED.mode
+        SET deliveries = webhooks.deliveries + 1, last_received_at = now(),
+          outcome = EXCLUDED.outcome, mode = EXCLUDED.mode
       RETURNING body_sha256
     )
     SELECT h.*, g.position, h.reference IS NOT NULL AS "isHinted", s.body_sha256 IS NOT NULL AS "isStored",
       coalesce(h.is_claimed, false) AS "isClaimed"
-    FROM given g LEFT JOIN hinted h ON h.reference = g.reference LEFT JOIN stored s ON s.body_sha256 = g.body_sha256`,
+    FROM given g LEFT JOIN hinted h ON h.reference = g.reference
+      LEFT JOIN stored s ON s.body_sha256 = g.body_sha256`,
 };
 
-/** Whether it named a payment of ours, whether that one is claimed for this process or else due, and whether it was kept. */
+/** Whether it named a payment of ours, whether that is claimed here or else due, and whether it was kept. */
 export type StoredWebhook = { isHinted: boolean; isClaimed: boolean; isStored: boolean };
 /**
  * Keeps a webhook; an unsigned one only while there is room for it.
@@ -80,7 +84,8 @@ type Row = StoredWebhook & DuePayment & { position: number };
 /** @param reserve places for checks in this process */
 export function createWebhookStore(db: Queryable, reserve: Reserve<DuePayment>): StoreWebhook {
   const store = createGatherer<ToStore, StoredWebhook>(db, {
-    // Those about one payment one after the other: each is a hint of its own. The same bytes name the same payment.
+    // Webhooks about one payment run one after the other: each is a hint. The same bytes
+    // name the same payment.
     keyOf: ({ webhook }) => webhook.reference ?? webhook.bodySha256.toString('hex'),
     run: (_db, items) => storeAll(db, items, reserve),
   });
@@ -101,7 +106,7 @@ async function storeAll(
     const byPosition = new Map(rows.map((row) => [row.position, row]));
     return items.map((_item, at) => byPosition.get(at) ?? NOT_STORED);
   } finally {
-    // After those who brought the webhooks have heard of it: they are what made us look.
+    // After the requests that brought the webhooks have their results: they are the cause of these checks.
     setImmediate(take, claimed);
   }
 }
