@@ -36,9 +36,11 @@ const STOP_WITHIN_MS = 10_000;
 /** Resolves on the first SIGINT or SIGTERM. A second one ends the process at once, and so do ten seconds. */
 export function terminationSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
+    let isStopping = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(130));
+      process.on(signal, () => {
+        if (isStopping) process.exit(130);
+        isStopping = true;
         setTimeout(() => {
           process.stderr.write(
             'Ten seconds are over. What was still in hand is taken up when its lease ends.\n',

@@ -26,7 +26,7 @@ const HOW_TO_ALLOW =
 
 /**
  * Sec-Fetch-Site counts before Origin: no page can forge it, a server may be reached under several
- * names, and our pages send the origin "null" in plain forms, as their referrer policy asks for. The
+ * names, and a page with a stricter referrer policy than ours sends the origin "null" in plain forms. The
  * site is "none" when a person opened the address.
  */
 function isOurs(origin: string | undefined, site: string | undefined): boolean {

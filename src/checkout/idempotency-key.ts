@@ -22,7 +22,7 @@ export const IMPLIED_KEY_PREFIX = '\t';
 const SHAPE = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([\x21\x23-\x7e][\x20\x21\x23-\x7e]{0,254}))$/;
 
 /**
- * @param header null when the request has none: then it is a request of its own every time
+ * @returns null when the request has no such header: then it is a request of its own every time
  * @throws {Problem} 400 for a key that is none
  */
 export function readIdempotencyKey(header: string | undefined, input: CheckoutInput): IdempotencyKey | null {

@@ -14,7 +14,7 @@ import { isSameOpenOrder, placeOrder, type Placed } from './checkout.sql.ts';
 
 /** Shoppers do not look at a page that does not move for longer. */
 const PATIENCE_MS = 15_000;
-/** A second click waits for the first one's checkout, which takes 10 s at most. */
+/** A second click waits 12 s for the first one's checkout, of which one call takes 10 s at most. */
 const LOOK_AGAIN_MS = 250;
 const MAX_LOOKS = 48;
 

@@ -24,7 +24,7 @@ export type Release = {
   paidAt: Date;
   lines: OrderLine[];
   details: ShopperDetails;
-  /** All of this as JSON, as FULFILMENT_URL gets it: the same text at every attempt. */
+  /** All of this but the details as JSON, as FULFILMENT_URL gets it: the same text at every attempt. */
   message: string;
 };
 

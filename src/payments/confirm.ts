@@ -103,8 +103,8 @@ function whatNext(
 ): Pick<Settlement, 'status' | 'nextCheckSec'> {
   // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back
   // from paid, so a scheduled check could change nothing. The journal has the contradiction, a webhook
-  // or a return causes one more check each, and reconciliation, which reads the whole history daily,
-  // raises a contradiction that lasts.
+  // causes one more check, and reconciliation, which reads the whole history daily, raises a contradiction
+  // that lasts.
   if (status === 'paid') return { status, nextCheckSec: null };
   if (outcome === 'paid') return { status, nextCheckSec: null };
   const nextSec = nextCheckSec(payment.ageSec);
@@ -120,7 +120,7 @@ function whatNext(
   return { status: 'expired', nextCheckSec: null };
 }
 
-/** The money that the answer shows. The expected value stands for a field that may be absent. */
+/** The money that the answer shows. If it pays, the expected value stands for a field that may be absent. */
 function provenMoney(
   payment: Payment,
   { outcome }: Decision,
