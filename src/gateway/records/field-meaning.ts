@@ -109,10 +109,7 @@ function readFlag(words: readonly string[]): Meaning | null {
   return of(MUST_BE_TRUE) ? { tells: 'paid flag' } : null;
 }
 
-/**
- * Whether an object or a list of this name is the payment again: `transaction`, `latestCharge`,
- * `paymentData`.
- */
+/** Whether an object or a list of this name is the payment again, like `transaction` or `latestCharge`. */
 export function isNestedName(name: string): boolean {
   const words = wordsOfName(name);
   const isContainerOnly = words.length > 0 && words.every((word) => DETAILS.has(word));

@@ -71,10 +71,7 @@ export const TAKEN_BACK = new Set(
       'chargedback clawback returned recalled revoked voided cancelled canceled unpaid underpaid underpayment outstanding shortfall',
   ),
 );
-/**
- * With any other word the name is about rules and abilities: `refundPolicy`, `canBeRefunded`,
- * `refundableAmount`.
- */
+/** With any other word the name is about rules and abilities: `refundPolicy`, `refundableAmount`. */
 export const WITH_TAKEN_BACK = new Set([
   ...list(
     'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when by ' +
