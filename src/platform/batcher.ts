@@ -3,7 +3,7 @@ import { isRefusedByDatabase, type Queryable } from './database/database.ts';
 export type GatherOptions<Item, Result> = {
   /** One statement for all items. @returns a result for each, in their order */
   run: (db: Queryable, items: readonly Item[]) => Promise<Result[]>;
-  /** Items with one key touch the same rows: never in flight together, and run in order of arrival. */
+  /** Items with one key touch the same rows: they are never in flight together and keep their order. */
   keyOf?: (item: Item) => string;
   /** Statements in flight at most, {@link MAX_IN_FLIGHT} by default. */
   maxInFlight?: number;

@@ -75,7 +75,7 @@ const BATCH_ROWS = 500;
 
 /**
  * Reads one answer of the history as it arrives, in batches of rows.
- * @throws {GatewayUnavailable} no answer, or it broke off; the rows before have been handed over
+ * @throws {GatewayUnavailable} no answer, or it broke off; earlier rows have been handed over
  * @throws {GatewayKeyRefused}
  */
 export async function* readPage<Rows>(

@@ -63,7 +63,8 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop<Row> {
     let count = 0;
     for (;;) {
       const free = isStopping ? 0 : places.free();
-      // From here on a ring is news, except for the ring of stop(), which must end the next wait, too.
+      // Earlier rings are forgotten, as this claim covers them. Only the ring of stop() must end
+      // the next wait, too.
       if (!isStopping) bell.hush();
       const rows = free > 0 ? await claim(free) : [];
       rows.forEach(places.take);

@@ -33,7 +33,7 @@ export function createValueScanner(): ValueScanner {
   let isEscaped = false;
 
   // The bulk of a record is text, so this loop is the hot one: two comparisons per byte.
-  /** @returns the index behind the string's closing quote, or -1 */
+  /** @returns the index after the string's closing quote, or -1 */
   function passString(chunk: Buffer, from: number): number {
     const { length } = chunk;
     let at = from;
