@@ -79,7 +79,7 @@ function openPool(connectionString: string, max: number, timeouts: pg.PoolConfig
     ...timeouts,
     keepAlive: true,
   });
-  // The pool replaces broken idle connections (restart, failover); unheard, an error ends the process.
+  // The pool replaces broken idle connections (restart, failover); unhandled, the error ends the process.
   pool.on('error', (error) => {
     if (!pool.ending) logger.warn({ err: error }, 'a database connection was lost');
   });
