@@ -1,14 +1,15 @@
 import type { Mode } from '../platform/mode.ts';
 import { isLoopback } from '../platform/config-fields.ts';
 
-/** Which addresses a shopper may be sent to. `hosts` empty: in test mode any https host, and http on loopback. */
+/** Where a shopper may be sent. With no `hosts`: in test mode any https host, and http on loopback. */
 export type CheckoutUrlRule = { mode: Mode; hosts: readonly string[] };
 
 const MAX_LENGTH = 2_048;
 
 /**
- * The address, normalised, if a shopper may be sent there; else null. The framework's redirect passes `javascript:`
- * and `//host` through unchanged, so this is the gate: https, an allowed host, no user name, the default port.
+ * The address, normalised, if a shopper may be sent there; else null. The framework's redirect passes
+ * `javascript:` and `//host` through unchanged, so the check is made here: https, an allowed host, no
+ * user name, the default port.
  */
 export function acceptCheckoutUrl(text: string, { mode, hosts }: CheckoutUrlRule): string | null {
   if (text.length > MAX_LENGTH || /[\s\\]/.test(text) || !URL.canParse(text)) return null;
@@ -24,8 +25,8 @@ export function acceptCheckoutUrl(text: string, { mode, hosts }: CheckoutUrlRule
 const MAX_HOST = 253;
 
 /**
- * Why {@link acceptCheckoutUrl} refuses an address whose host nobody listed, for a person to mend; null: that is not
- * why. A host is no secret, and is as printable as `URL` makes it.
+ * Tells the operator that {@link acceptCheckoutUrl} refuses an address because its host is not listed;
+ * null: the host is not the reason. A host is no secret, and `URL` has made it printable.
  */
 export function unlistedHostIn(text: string, { mode, hosts }: CheckoutUrlRule): string | null {
   const hostname = URL.canParse(text) ? new URL(text).hostname.slice(0, MAX_HOST) : '';

@@ -1,6 +1,6 @@
 /**
- * What can go wrong with a question to the service, one class per decision of the caller. None of them says
- * anything about a payment: an error never means unpaid.
+ * Errors of a call to the service, one class per decision of the caller. None of them says anything
+ * about a payment: an error never means unpaid.
  */
 
 /** No usable answer: unreachable, too slow, 5xx, or 429. Ask again, not before `retryAfterSec`. */
@@ -15,13 +15,13 @@ export class GatewayUnavailable extends Error {
 }
 
 /**
- * Why we did not ask: the budget of calls had no turn in time; the service fails, or asked to be left alone; the
- * caller gave up, or this process ends.
+ * Why no call was made: the budget had no turn in time; the service fails, or asked for a pause; the
+ * caller gave up, or this process is ending.
  */
 export type NotAskedReason =
   'budget-exhausted' | 'service-is-failing' | 'service-asked-to-wait' | 'caller-gave-up' | 'shutting-down';
 
-/** We did not ask, and nothing was sent. Where time mends it, it is worth asking after `retryAfterSec`. */
+/** Nothing was sent. Where waiting helps, a retry is worthwhile after `retryAfterSec`. */
 export class GatewayNotAsked extends GatewayUnavailable {
   readonly reason: NotAskedReason;
 
@@ -32,7 +32,7 @@ export class GatewayNotAsked extends GatewayUnavailable {
   }
 }
 
-/** 401 or 403: the key is not accepted. Nothing can be learnt until a person mends the key. */
+/** 401 or 403: the service refuses the key. Nothing can be learnt until the operator replaces it. */
 export class GatewayKeyRefused extends Error {
   constructor(status: number) {
     super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`);

@@ -22,7 +22,7 @@ export type Gateway = {
   dialect: Dialect;
   initialize(request: InitializeRequest): Promise<InitializeResult>;
   /**
-   * @param urgency by default that of a shopper's return where a person waits, else background
+   * @param urgency default: `return` while a person waits, else `background`
    * @throws {GatewayUnavailable} {@link GatewayKeyRefused}
    */
   verify(
@@ -31,28 +31,28 @@ export type Gateway = {
     deadline: VerifyDeadline,
     urgency?: Urgency,
   ): Promise<VerifyAnswer>;
-  /** What came in by another door, without our key should it hold it; the same buffer when it does not. */
+  /** A body from another source, with our key redacted; the same buffer when the key is not in it. */
   withoutKey(body: Buffer): Buffer;
   /** For history, which reads its answers as a stream. */
   client: Client;
-  /** Whether the service refused our key the last time it was asked. Readiness is red until it accepts it again. */
+  /** Whether the service refused our key at the last call. Readiness is red until it accepts it again. */
   isKeyRefused(): boolean;
-  /** Whether the service fails and is left alone for a while: a call now would not go out. */
+  /** Whether the service is failing and is not called for a while: a call now would not go out. */
   isFailing(): boolean;
-  /** Asks for the start of history to learn whether a refused key is accepted again: one call in ten seconds at most. */
+  /** Tries a refused key again, by a call for the start of history: at most one in ten seconds. */
   checkRefusedKey(): Promise<void>;
-  /** How this process stands with the service, for people and metrics. */
+  /** The state of this process's calls to the service, for people and metrics. */
   standing(): Standing;
   close(): Promise<void>;
 };
 
 export type Standing = {
   isKeyRefused: boolean;
-  /** What the configuration lacked when the last checkout was to be opened; null: nothing. */
+  /** The configuration fault that kept the last checkout from opening; null: none. */
   misconfigured: string | null;
   /** Milliseconds until a failing service is asked again; 0: it is not failing. */
   failingForMs: number;
-  /** Milliseconds for which the service asked to be left alone, by kind of call; 0: it did not. */
+  /** Milliseconds left of a pause that the service asked for, by kind of call; 0: none. */
   pausedForMs: Record<Endpoint, number>;
 };
 
@@ -63,9 +63,9 @@ export type GatewayOptions = {
   checkoutHosts: readonly string[];
   /** Calls a second at most, all kinds together; 0, the default: no limit. */
   callsPerSecond?: number;
-  /** Calls in flight at most; a history that streams comes on top. */
+  /** Maximum calls in flight; a history that streams comes on top. */
   concurrency: number;
-  /** Called when only a person can mend what keeps checkouts from opening. */
+  /** Called when checkouts cannot be opened until a person mends something. */
   onTrouble?: (trouble: GatewayTrouble) => void;
   logger: Logger;
   clock?: Clock;
@@ -97,7 +97,7 @@ export function createGateway({
     guardClient(client, guards, endpoint, urgency);
   const addresses = createAddressWatch(onTrouble, logger);
   const rule: CheckoutUrlRule = { mode: key.mode, hosts: checkoutHosts };
-  // Whoever asks for readiness waits no longer than a shopper.
+  // A readiness probe waits no longer for its turn than a shopper does.
   const keyWatch = createKeyWatch({ client: clientFor('history', 'checkout'), onTrouble, logger, clock });
 
   return {
@@ -157,7 +157,7 @@ function isRefusalOfTheKey(result: InitializeResult): boolean {
   return result.outcome === 'refused' && result.reason === KEY_REFUSED;
 }
 
-/** Remembers why the last checkout address was refused, if a person can mend that. */
+/** Remembers why the last checkout address was refused, if the operator can mend that. */
 function createAddressWatch(onTrouble: (trouble: GatewayTrouble) => void, logger: Logger) {
   let misconfigured: string | null = null;
   return {
@@ -166,7 +166,7 @@ function createAddressWatch(onTrouble: (trouble: GatewayTrouble) => void, logger
       if (result.outcome === 'opened') misconfigured = null;
       if (result.outcome !== 'ambiguous' || result.misconfigured === undefined) return;
       const reason = result.misconfigured;
-      // Somebody is told once; each further shopper who is turned away is a line in the log.
+      // The first refusal is reported to the operator; later ones are lines in the log.
       if (misconfigured === null) onTrouble({ event: 'checkout-address-refused', reference, reason });
       else logger.error({ reference, reason }, 'checkout address refused');
       misconfigured = reason;

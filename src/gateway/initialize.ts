@@ -16,7 +16,7 @@ export type InitializeRequest = {
   money: Money;
   reference: Reference;
   redirectUrl: string;
-  /** Milliseconds for the call when less than the usual 10 s are left. */
+  /** Milliseconds for the call, when less than the usual 10 s are left. */
   withinMs?: number;
 };
 
@@ -25,38 +25,38 @@ export type InitializeRequest = {
  * - `not-sent`: nothing can have arrived; the same payment may be sent later.
  * - `opened`: the shopper may be sent to `checkoutUrl`.
  * - `refused`: the service said no and will not charge.
- * - `ambiguous`: it may have opened a checkout or not. The reference is never sent again; verify watches it.
+ * - `ambiguous`: a checkout may be open. The reference is never sent again; verify is asked about it.
  */
 export type InitializeResult =
   | { outcome: 'opened'; checkoutUrl: string }
   | {
       outcome: 'not-sent' | 'refused';
       reason: string;
-      /** When a next try is worth its while, if anybody knows. */
+      /** When a retry is worthwhile, if that is known. */
       retryAfterSec: number | null;
     }
   | {
       outcome: 'ambiguous';
       reason: string;
       retryAfterSec: number | null;
-      /** The service wants to be left alone for a while: 429, or a Retry-After. */
+      /** The service asks for a pause: 429, or a Retry-After. */
       asksToWait: boolean;
-      /** What the configuration lacks, as a sentence: every checkout ends like this one until it is mended. */
+      /** The configuration fault, as a sentence: every checkout ends like this one until it is mended. */
       misconfigured?: string;
     };
 
-/** The reason when it is our key that the service does not accept: the order is not to blame, and stays pending. */
+/** The reason when the service does not accept our key: the order is not at fault, and stays pending. */
 export const KEY_REFUSED = 'key-refused';
 
-// A person waits: 10 s in all. Within them the service is asked once.
+// A shopper waits: 10 s in all, for a single call.
 const HEADERS_MS = 8_000;
 const TOTAL_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 
-/** Statuses by which an HTTP service says that it did not act. Anything else that is not 2xx leaves it open. */
+/** Statuses that mean that an HTTP service did not act. Any other status outside of 2xx leaves that open. */
 const REFUSALS = new Set([400, 404, 405, 413, 415, 422]);
 
-/** Asks the service to open a checkout: one call, never repeated. Does not throw for anything the service does. */
+/** Asks the service to open a checkout: one call, never repeated. Never throws for what the service does. */
 export async function initialize(
   client: Client,
   dialect: Dialect,
@@ -101,8 +101,8 @@ function ambiguous(
 function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule): InitializeResult {
   const { status, headers } = answer;
   const document = parsed(answer);
-  // 401 is the one error that the service's reference shows, and it does not show a body. A bare 403 may be the page of
-  // a firewall that did not like the answer: the request behind it may have been acted on.
+  // 401 is the only error that the service's reference shows, and it shows no body for it. A bare 403
+  // may be the page of a firewall that blocked the answer: the request may have been acted on.
   if (status === 401 || (status === 403 && document !== null)) return refused(KEY_REFUSED);
   if (REFUSALS.has(status) && document !== null) return refused(`http-${status}`);
   if (status < 200 || status > 299) {
@@ -113,7 +113,7 @@ function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule)
   if (isFailedEnvelope(document.value)) return ambiguous('answer-says-failed');
   const url = firstAt(document.value, dialect.initialize.checkoutUrl, stringOf);
   if (url === null) return ambiguous('no-checkout-address-in-the-answer');
-  // An address that held our key is broken without it, and must not be whole.
+  // An address that held our key is broken once redacted, and must not be used unredacted.
   const checkoutUrl = url.includes(REDACTED) ? null : acceptCheckoutUrl(url, rule);
   if (checkoutUrl !== null) return { outcome: 'opened', checkoutUrl };
   const misconfigured = url.includes(REDACTED) ? null : unlistedHostIn(url, rule);

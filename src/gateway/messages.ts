@@ -1,10 +1,10 @@
 import type { Reference } from '../platform/ids.ts';
-/** The service's own words and addresses, as its reference shows them. Nothing outside this folder knows them. */
+/** The service's own names and paths, as its reference shows them. Nothing outside this folder knows them. */
 
 export const INITIALIZE_PATH = '/v1/transactions/initialize';
 export const HISTORY_PATH = '/v1/transactions/history';
 
-/** @param reference one of ours: checked against our own grammar, so it needs no escaping and cannot climb a path */
+/** @param reference one of ours: by its grammar it needs no escaping and cannot leave the path */
 export function verifyPath(reference: Reference): string {
   return `/v1/transactions/verify/${reference}`;
 }
@@ -18,10 +18,10 @@ export type InitializeMessage = {
   redirectUrl: string;
 };
 
-/** Writes the amount as the exact number that was priced: through a float, 0.1 + 0.2 would go out as 0.30000000000000004. */
+/** Writes the exact number that was priced: as a float, 0.1 + 0.2 would be 0.30000000000000004. */
 export function initializeBody(message: InitializeMessage): string {
   const { amount, ...rest } = message;
-  // `amount` is in localCurrency: the reference shows the value `local`. Omitted, it may mean the settlement currency.
+  // The reference shows `local`: amount is in localCurrency. Omitted, it may be in the settlement currency.
   const fields = JSON.stringify({ ...rest, amountCurrency: 'local' });
   return `${fields.slice(0, -1)},"amount":${amount}}`;
 }

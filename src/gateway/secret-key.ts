@@ -1,7 +1,7 @@
 import type { Mode } from '../platform/mode.ts';
 import { Secret } from '../platform/secret.ts';
 
-/** The service's secret key. Its prefix decides the mode of the whole process; its value leaves only in `x-api-key`. */
+/** The service's secret key. Its prefix decides the mode of the process; it is sent only in `x-api-key`. */
 export class SecretKey extends Secret {
   readonly mode: Mode;
 

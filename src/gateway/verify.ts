@@ -19,9 +19,9 @@ import { ClientError } from './http/client-error.ts';
  */
 export type VerifyAnswer = {
   httpStatus: number;
-  /** As evidence to keep: without our key, should the service have put it there. */
+  /** Stored as evidence: without our key, in case the service has echoed it. */
   body: Buffer;
-  /** Of the body to the byte as it came. */
+  /** Of the exact bytes of the body as received. */
   bodySha256: Buffer;
 } & Content;
 
@@ -33,12 +33,12 @@ const MAX_BYTES = 256 * 1024;
 export type VerifyDeadline = { headersMs: number; totalMs: number };
 /** While a person waits for the page behind the redirect. */
 export const PERSON_WAITS: VerifyDeadline = { headersMs: 4_000, totalMs: 5_000 };
-/** When the clock asks. */
+/** For the scheduled checks. */
 export const NOBODY_WAITS: VerifyDeadline = { headersMs: 8_000, totalMs: 10_000 };
 
 /**
  * Asks the service about one payment, once.
- * @param expectedCurrency gives the unit of an amount that stands without a currency
+ * @param expectedCurrency gives the unit of an amount without a currency
  * @throws {GatewayUnavailable} no usable answer, ask again later
  * @throws {GatewayKeyRefused} our key is not accepted
  */
@@ -60,7 +60,7 @@ export async function verify(
   return { ...contentOf(answer, dialect, expectedCurrency), httpStatus, body, bodySha256 };
 }
 
-/** What no endpoint can answer with: a refused key, too many calls, a broken service. */
+/** Throws for answers with one meaning everywhere: a refused key, too many calls, a broken service. */
 export function refuseErrors(answer: Pick<ClientAnswer, 'status' | 'headers'>): void {
   const { status } = answer;
   if (status === 401 || status === 403) throw new GatewayKeyRefused(status);
@@ -69,13 +69,13 @@ export function refuseErrors(answer: Pick<ClientAnswer, 'status' | 'headers'>): 
   }
 }
 
-/** What the body of an answer says, by its status line and its type first. */
+/** What the body of an answer says; the status and the content type are checked first. */
 export function contentOf(
   { status, headers, body }: Pick<ClientAnswer, 'status' | 'headers' | 'body'>,
   dialect: Dialect,
   currency: string,
 ): Content {
-  // A page is not the service's word, that there is no such payment included: some proxy may have lost its way.
+  // An HTML page is not the service's answer, not even with a 404: it may come from a misconfigured proxy.
   if (!mayBeJson(headers)) return { kind: 'unreadable', why: 'not-json' };
   if (status === 404 || status === 400) return { kind: 'not-found' };
   if (status !== 200) return { kind: 'unreadable', why: `http-${status}` };
@@ -117,9 +117,9 @@ function contradictionAround(
 }
 
 /**
- * In an answer that is the record itself, `status` beside a message, a code or a record of the payment is the
- * call's: "success" means that the question was answered. A dialect file that names the record or the status
- * has decided.
+ * In an answer that is the record itself, `status` beside a message, a code or a record of the payment
+ * describes the call: "success" means only that the call was answered. A dialect file that names the
+ * record or the status has decided this.
  */
 function envelopeIn(
   { record, pointer }: { record: Record<string, unknown>; pointer: string },

@@ -4,12 +4,13 @@ import type { SignatureScheme } from './dialect/dialect.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** Longer headers are no signatures. */
+/** Longer headers cannot be signatures. */
 const MAX_LENGTH = 512;
 
 /**
- * Whether one of `secrets` signed these bytes. Two secrets overlap while a secret is rotated: retries of old
- * webhooks still carry the old signature. Compares digests in constant time and takes any header without throwing.
+ * Whether one of `secrets` signed these bytes. Two secrets overlap while a secret is rotated: retries of
+ * old webhooks still carry the old signature. Compares digests in constant time and never throws,
+ * whatever the headers hold.
  * @param headers lower-case names; a repeated header is a list and matches nothing
  */
 export function isSignedBy(
@@ -32,7 +33,7 @@ export function isSignedBy(
   });
 }
 
-/** The signatures that the header holds, without their prefix, and the time; null: the scheme has none. */
+/** The signatures in the header, without their prefix, and the time; null: the scheme has none. */
 function partsOf(
   header: string,
   { list, prefix, timestampHeader }: SignatureScheme,
@@ -55,7 +56,7 @@ function partsOf(
   };
 }
 
-/** Compared by digest, so that the time it takes tells nothing about the secret. */
+/** Compared by digest, so that the duration reveals nothing about the secret. */
 function isText(secret: string): (text: string) => boolean {
   const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
   return (text) => timingSafeEqual(digestOf(secret), digestOf(text));

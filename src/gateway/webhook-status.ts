@@ -4,8 +4,9 @@ import { classOf, type StatusClass } from './records/evidence.ts';
 import { at, firstAt, readJson, stringOf, type Json } from './dialect/json-pointer.ts';
 
 /**
- * What a webhook about `reference` says of its payment, in our words: its record is the object in which the reference stands, read with
- * verify's pointers. Null when it says nothing that we know. Nothing here is believed: it is compared with what verify says.
+ * The status that a webhook about `reference` gives for its payment, in our words. The webhook's record
+ * is the object that holds the reference, read with verify's pointers. Null when it gives no status that
+ * we know. It is never trusted, only compared with verify's answer.
  */
 export function readWebhookWord(body: Buffer, reference: Reference, dialect: Dialect): StatusClass | null {
   const document = documentOf(body);

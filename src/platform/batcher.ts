@@ -3,30 +3,31 @@ import { isRefusedByDatabase, type Queryable } from './database/database.ts';
 export type GatherOptions<Item, Result> = {
   /** One statement for all items. @returns a result for each, in their order */
   run: (db: Queryable, items: readonly Item[]) => Promise<Result[]>;
-  /** Items with one key touch the same rows: they are never in flight together, and go in the order in which they came. */
+  /** Items with one key touch the same rows: they are never in flight together and keep their order. */
   keyOf?: (item: Item) => string;
   /** Statements in flight at most, {@link MAX_IN_FLIGHT} by default. */
   maxInFlight?: number;
 };
 
-/** So many items share a statement at most: enough to share its cost, few enough to keep rows locked for a moment only. */
+/** Items per statement at most: enough to share its cost, few enough to keep rows locked only briefly. */
 const MAX_ITEMS = 32;
-/** While one statement waits for the disk, the next one is worked on. More would only make the groups smaller. */
+/** While one statement waits for the disk, the next is worked on. More would only make the groups smaller. */
 const MAX_IN_FLIGHT = 2;
 
 /**
- * Writes together what comes together. A statement costs the database several times what one more row in it costs, so
- * items that arrive while others are being written go as one group when those are done. Nobody waits for company: an
- * item that finds nothing in flight goes at once. A result means what it means for an item alone: its rows are committed.
+ * Writes items in groups. A statement costs the database several times what one more row in it costs, so
+ * items that arrive while others are being written go as one group when those are done. There is no
+ * artificial delay: when nothing is in flight, an item is sent at once. A result means the same as for a
+ * single item: its rows are committed.
  *
- * A group stands and falls as one. When PostgreSQL refuses its statement, nothing of it is written, and each item is
- * run by itself, so that one that cannot be written takes no other along. When the connection breaks, nobody knows, and
- * all of them fail.
+ * A group succeeds or fails as one. When PostgreSQL refuses its statement, nothing of it is written, and
+ * each item is run by itself, so that one that cannot be written does not fail the others. When the
+ * connection breaks, the outcome is unknown, and all of them fail.
  */
 export function gather<Item, Result>(
   options: GatherOptions<Item, Result>,
 ): (db: Queryable, item: Item) => Promise<Result> {
-  // By connection: items of a transaction stay in it.
+  // Per connection: items of a transaction stay in it.
   const gatherers = new WeakMap<Queryable, (item: Item) => Promise<Result>>();
   return (db, item) => {
     const add = gatherers.get(db) ?? createGatherer(db, options);
@@ -37,7 +38,7 @@ export function gather<Item, Result>(
 
 type Waiting<Item, Result> = {
   item: Item;
-  /** Null: touches nothing. */
+  /** Null: the item shares no rows with others. */
   key: string | null;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
@@ -53,7 +54,7 @@ export function createGatherer<Item, Result>(
   let inFlight = 0;
   let isScheduled = false;
 
-  /** Sends groups while there is room. What shares a key with a group in flight waits for its end. */
+  /** Sends groups while there is room. An item that shares a key with a group in flight waits for its end. */
   function flush(): void {
     isScheduled = false;
     while (inFlight < maxInFlight && waiting.length > 0) {
@@ -90,12 +91,12 @@ export function createGatherer<Item, Result>(
       waiting.push({ item, key: keyOf?.(item) ?? null, resolve, reject });
       if (isScheduled) return;
       isScheduled = true;
-      // After everything that has arrived by now was read.
+      // Runs after everything that has arrived by now was read.
       setImmediate(flush);
     });
 }
 
-/** Takes from the queue what may go together; `busyKeys` then has its keys, too. */
+/** Takes the items that may go together out of the queue, and adds their keys to `busyKeys`. */
 function nextGroup<Item, Result>(
   waiting: readonly Waiting<Item, Result>[],
   busyKeys: Set<string>,
@@ -112,8 +113,8 @@ function nextGroup<Item, Result>(
 }
 
 /**
- * Items as one parameter, for `json_to_recordset`: a column by each name, whatever the number of rows. Money goes as
- * text and bytes as PostgreSQL writes them, since JSON has neither.
+ * Items as one parameter, for `json_to_recordset`: a column for each name, whatever the number of rows.
+ * Money is sent as text and bytes in PostgreSQL's notation, since JSON has neither.
  */
 export function asRows(items: readonly Record<string, unknown>[]): string {
   return JSON.stringify(items.map(asRow));
@@ -128,6 +129,6 @@ function asRow(item: Record<string, unknown>): Record<string, unknown> {
 function asField(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
-  // Half of a surrogate pair is no text to PostgreSQL.
+  // PostgreSQL does not accept half of a surrogate pair as text.
   return typeof value === 'string' ? value.toWellFormed() : value;
 }

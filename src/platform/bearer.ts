@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from './secret.ts';
 
-/** Whether a text is the secret. Digests have one length and are compared in constant time, so nothing leaks by timing. */
+/** Whether a text is the secret. Digests of one length are compared in constant time: no timing leak. */
 export function isSecret(given: string, secret: Secret): boolean {
   return timingSafeEqual(digest(given), digest(secret.reveal()));
 }

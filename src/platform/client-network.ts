@@ -6,9 +6,9 @@ const GROUPS_OF_ONE_CLIENT = 4;
 const WITH_PORT = /^(?:\[(.*)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/;
 
 /**
- * Whom a limit counts: an IPv4 address, or the /64 network of an IPv6 one, because whoever has one address of such a
- * network has all of them (RFC 6177). An IPv4 address written as IPv6 is the IPv4 one. All that is no address counts as
- * one client.
+ * The client that a limit counts: an IPv4 address, or the /64 network of an IPv6 one, because a client
+ * with one address of such a network has all of them (RFC 6177). An IPv4 address in IPv6 notation counts
+ * as the IPv4 one. All texts that are no address count as one client.
  */
 export function clientNetwork(address: string | undefined): string {
   const text = (address ?? '').toLowerCase();
@@ -18,7 +18,7 @@ export function clientNetwork(address: string | undefined): string {
   if (isIPv4(mapped)) return mapped;
   if (!isIPv6(plain)) return '';
   const [start = [], end] = plain.split('::').map((part) => part.split(':').filter((group) => group !== ''));
-  // What "::" stands for; without one nothing is left out.
+  // The groups that "::" replaces; without it there are none.
   const zeros = end === undefined ? 0 : GROUPS - start.length - end.length;
   const groups = start.concat(Array.from({ length: zeros }, () => '0')).concat(end ?? []);
   const network = groups.slice(0, GROUPS_OF_ONE_CLIENT).map((group) => parseInt(group, 16).toString(16));

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { Secret } from './secret.ts';
 
-/** Kinds of configuration values, for the one file that reads the environment. Their messages never quote a value. */
+/** Kinds of configuration values, for the one file that reads the environment. No message quotes a value. */
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -33,7 +33,7 @@ export const list = z.string().transform((text) =>
 
 export const secret = z.string().transform((text) => new Secret(text));
 
-// With a comma the second address of two would become a part of the first one's path.
+// With a comma the second address would become a part of the first one's path.
 export const webAddress = z
   .string()
   .refine((text) => !/[\s,]|;https?:/i.test(text), 'must be one address: a list is not taken here')
@@ -48,13 +48,13 @@ export const webAddresses = list
   )
   .transform((items) => items.map((text) => new URL(text)));
 
-/** The address of a whole host. A path would be dropped, so it is refused; a slash at the end says nothing. */
+/** The address of a whole host. A path would be dropped, so it is refused; a trailing slash is ignored. */
 export const hostAddress = webAddress.refine(
   ({ pathname, search, hash }) => `${pathname}${search}${hash}` === '/',
   'must be the bare address, like https://pay.example.com: no path, query or fragment',
 );
 
-/** A Standard Webhooks secret: `whsec_` and the base64 of 24 to 64 bytes, padded, as the library decodes it. */
+/** A Standard Webhooks secret: `whsec_` and 24 to 64 bytes in padded base64, as the library decodes it. */
 export const signingSecret = z
   .string()
   .regex(
@@ -67,7 +67,7 @@ export const signingSecret = z
   }, 'must be a Standard Webhooks secret: whsec_ and the base64 of 24 to 64 bytes')
   .transform((text) => new Secret(text));
 
-/** An address that paths are appended to: anything behind the host would end up in the middle of them. */
+/** An address that paths are appended to: anything after the host would end up in the middle of them. */
 export const bareOrigin = z
   .string()
   .refine(
@@ -76,7 +76,7 @@ export const bareOrigin = z
   )
   .transform((text) => new URL(text));
 
-/** Host names as `new URL(…).hostname` gives them: that is what a checkout address is compared with. */
+/** Host names as `new URL(…).hostname` gives them, because a checkout address is compared with that. */
 export const hostNames = list
   .transform((items) => items.map((item) => item.toLowerCase()))
   .refine(
@@ -84,7 +84,7 @@ export const hostNames = list
     'must be host names like pay.example.com, comma separated: no scheme, port, path or star',
   );
 
-/** Whose `X-Forwarded-For` counts. A range so wide that strangers are in it lets each choose an address. */
+/** Proxies whose `X-Forwarded-For` is trusted. If a range includes strangers, each can choose an address. */
 export const proxies = list.refine(
   (items) => items.length > 0 && items.every(isProxy),
   'must be loopback, linklocal, uniquelocal, addresses or CIDR ranges (IPv4 from /8, IPv6 from /7), comma separated',
@@ -100,7 +100,7 @@ function isProxy(text: string): boolean {
   return bits >= least && bits <= most;
 }
 
-/** Not an IPv4 address in IPv6 writing: `::ffff:0:0/96` is every IPv4 address there is. */
+/** An IPv6 address that is not an IPv4 one in IPv6 notation: `::ffff:0:0/96` is every IPv4 address. */
 function isPlainIPv6(address: string): boolean {
   return isIPv6(address) && !new URL(`http://[${address}]`).hostname.startsWith('[::ffff:');
 }

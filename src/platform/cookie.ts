@@ -1,4 +1,4 @@
-/** The value of a cookie in a `Cookie` header; empty when there is none, or none that could be ours. */
+/** The value of a cookie in a `Cookie` header; empty when there is none, or it cannot be decoded. */
 export function cookieIn(header: string | undefined, name: string): string {
   const pairs = (header ?? '').split(';').map((pair) => pair.trim());
   const value = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
@@ -10,12 +10,12 @@ export function cookieIn(header: string | undefined, name: string): string {
 }
 
 export type CookieLine = {
-  /** Beginning with `__Host-`: then browsers take it only from this very host, over https (or on localhost) and for all paths. */
+  /** Browsers take a `__Host-` cookie only from this very host, over https (or localhost), for all paths. */
   name: `__Host-${string}`;
   value: string;
-  /** 0 makes the browser forget it. */
+  /** 0 makes the browser delete it. */
   maxAgeSec: number;
-  /** Lax: it also comes along when another site leads here. */
+  /** Lax: it is also sent when a link on another site leads here. */
   sameSite: 'Strict' | 'Lax';
 };
 

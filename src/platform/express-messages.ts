@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express } from 'express';
 
-/** What a server makes of each exchange, and `adopt`, to be called once with the application that answers. */
+/** The message classes of a server, and `adopt`, to be called once with the application that answers. */
 export type ExpressMessages = {
   IncomingMessage: typeof IncomingMessage;
   ServerResponse: typeof ServerResponse;
@@ -9,10 +9,10 @@ export type ExpressMessages = {
 };
 
 /**
- * Requests and responses that are Express's own from the start. Express changes the prototype of each as it arrives,
- * and whatever is then written into an object of which that was done, V8 gives it a shape that no other object has: every
- * place that reads one looks its properties up anew. That took a quarter of a busy server's time. Messages that have the
- * application's prototypes already are left as they are.
+ * Requests and responses with Express's prototypes from the start. Express changes the prototype of each
+ * message as it arrives. Whenever a property is then added to such an object, V8 gives it a shape of its
+ * own, so code that reads it must look its properties up anew. That took a quarter of a busy server's
+ * time. Messages that have the application's prototypes already are left as they are.
  */
 export function createExpressMessages(): ExpressMessages {
   class ExpressRequest extends IncomingMessage {}
@@ -23,7 +23,7 @@ export function createExpressMessages(): ExpressMessages {
     IncomingMessage: ExpressRequest,
     ServerResponse: ExpressResponse,
     adopt: (app) => {
-      // As Express makes them: `req.app` and `res.app` are how both find the application's settings.
+      // As Express does it: `req.app` and `res.app` are how both find the application's settings.
       Object.assign(app, {
         request: Object.assign(ExpressRequest.prototype, { app }),
         response: Object.assign(ExpressResponse.prototype, { app }),

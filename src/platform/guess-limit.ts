@@ -8,19 +8,19 @@ import { Problem } from './problem.ts';
 
 /** Limits wrong tokens per client address, counted in PostgreSQL for all nodes together. */
 export type GuessLimit = {
-  /** Counts a try. @returns seconds until the next one is allowed; 0: this one is */
+  /** Counts an attempt. @returns seconds until the next one is allowed; 0: this one is allowed */
   count(address: string): Promise<number>;
-  /** @returns seconds for which this process knows that the address has to wait; 0: it need not. Asks no database. */
+  /** @returns seconds for which this process knows the address to be blocked; 0: it is not. Runs no query. */
   blockedSec(address: string): number;
-  /** The right token was given: an office behind one address starts anew. */
+  /** The right token was given: counting starts anew, because an office may share one address. */
   forget(address: string): Promise<void>;
 };
 
 const TRIES = 10;
 
 /**
- * @param name of the door, part of the counter's key
- * @param windowSec for which tries are counted, and then for which an address has to wait
+ * @param name of the protected entry, part of the counter's key
+ * @param windowSec for which attempts are counted, and then for which an address has to wait
  */
 export function createGuessLimit(
   database: Database,
@@ -37,7 +37,7 @@ export function createGuessLimit(
     points: TRIES,
     duration: windowSec,
   });
-  // By {@link Clock.elapsedMs}, so that a flood of guesses costs no queries, and a right token none at all.
+  // By {@link Clock.elapsedMs}. With it, neither a flood of guesses nor a right token costs a query.
   const blockedUntilMs = new Map<string, number>();
   const blockedSec = (address: string): number =>
     Math.max(0, Math.ceil(((blockedUntilMs.get(address) ?? 0) - clock.elapsedMs()) / 1_000));
@@ -65,8 +65,9 @@ export function createGuessLimit(
 }
 
 /**
- * Refuses an address that has shown ten wrong bearer tokens; even the right one has to wait there, or guessing would go
- * on behind the limit. A request without a bearer token is no guess, and a right token costs no query.
+ * Refuses an address that has sent ten wrong bearer tokens. Even the right token has to wait there, or
+ * guessing would go on behind the limit. A request without a bearer token is no guess, and a right
+ * token costs no query.
  * @throws {Problem} 429 with Retry-After
  */
 export function limitGuesses(limit: GuessLimit, isRight: (token: string) => boolean): RequestHandler {

@@ -9,7 +9,7 @@ export type PageProps = {
   title: ComponentChildren;
   /** Address of the style sheet. Pages carry no inline style: the content policy forbids it. */
   stylesheet: string;
-  /** Loaded after it. */
+  /** Loaded after `stylesheet`. */
   ownStylesheet?: string;
   /** Address of a module script, for what a page does beyond plain HTML. Every page works without it. */
   script?: string;
@@ -44,7 +44,7 @@ export function Page({ title, stylesheet, ownStylesheet, script, refreshSec, chi
 
 const ReaderLocale = createContext(DEFAULT_LOCALE);
 
-/** How whoever reads the page wants numbers and dates written. For components: it is known once the page is rendered. */
+/** The locale in which the reader wants numbers and dates. For components: it is set during rendering. */
 export function useLocale(): string {
   return useContext(ReaderLocale);
 }
@@ -60,12 +60,12 @@ export function MajorAmount({ text, currency }: { text: string; currency: string
   return <>{displayMajor(text, currency, useLocale())}</>;
 }
 
-/** The same where the currency stands elsewhere. */
+/** The same where the currency is shown elsewhere. */
 export function MajorNumber({ text }: { text: string }): VNode {
   return <>{displayNumber(text, useLocale())}</>;
 }
 
-/** A moment as the reader writes it, in UTC; it says in which language its words are, and runs in the direction of those. */
+/** A moment as the reader writes it, in UTC, with the language of its words and in their direction. */
 export function WrittenMoment({ at }: { at: Date }): VNode {
   const { text, lang } = displayMoment(at, useLocale());
   return (
@@ -78,7 +78,7 @@ export function WrittenMoment({ at }: { at: Date }): VNode {
   );
 }
 
-/** Answers with a page. Text from outside is escaped by the renderer; nothing here takes markup as a string. */
+/** Answers with a page. The renderer escapes text from outside; nothing here takes markup as a string. */
 export function sendPage(res: Response, page: VNode, status = 200): void {
   const locale = localeOf(res.req.get('accept-language'));
   res

@@ -12,7 +12,7 @@ import { problemText } from './problem.ts';
 import type { ProblemType } from './problem-types.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
-/** Nobody can listen there. The message says what to do, so it can be shown as it is. */
+/** The server cannot listen at this address. The message says what to do, so it can be shown as it is. */
 export class CannotListenError extends UserFacingError {
   constructor(message: string) {
     super(message);
@@ -31,7 +31,7 @@ export class PortTakenError extends CannotListenError {
 export type RunningServer = {
   port: number;
   server: Server;
-  /** Goes on accepting, but lets no connection outlive its answer: whoever asks again has to look for a listener anew. */
+  /** Goes on accepting, but closes each connection after its answer, so that clients connect anew. */
   announceEnd(): void;
   /** Stops accepting, lets requests in flight finish for `graceMs` milliseconds, then cuts what is left. */
   close(graceMs?: number): Promise<void>;
@@ -39,9 +39,9 @@ export type RunningServer = {
 
 /**
  * Listens on `host`:`port` (0: any free port).
- * @param messages what requests and responses are made of; Node's own when left out
+ * @param messages the classes of requests and responses; Node's own by default
  * @throws {PortTakenError} when the port is in use
- * @throws {CannotListenError} when it is not ours to use, or `host` is not an address of this machine
+ * @throws {CannotListenError} when the port is not permitted, or `host` is not an address of this machine
  */
 export async function listen(
   handler: RequestListener,
@@ -56,7 +56,7 @@ export async function listen(
       // Node's own limits (60 s, 300 s) let a few thousand slow clients hold every socket.
       headersTimeout: 10_000,
       requestTimeout: 20_000,
-      // Limits end nothing by themselves: somebody looks, and by default only twice a minute.
+      // Node enforces these limits in a periodic check, which by default runs only twice a minute.
       connectionsCheckingInterval: 1_000,
       // Longer than the idle time-out of common reverse proxies, or they reuse a socket that we just closed.
       keepAliveTimeout: 65_000,
@@ -66,7 +66,7 @@ export async function listen(
     (req, res) => {
       unanswered.add(res);
       res.once('close', () => unanswered.delete(res));
-      // While we close: on a connection that was already there.
+      // While closing: a request on a connection that was already open.
       if (isEnding || !server.listening) res.shouldKeepAlive = false;
       handler(req, res);
     },
@@ -93,7 +93,7 @@ const UNREADABLE: Record<string, ProblemType> = {
   HPE_HEADER_OVERFLOW: 'headers-too-large',
 };
 
-/** What came is no request, so no route sees it. Its address was not read either: the answer is about the server. */
+/** The input is no request, so no route gets it; its path was not read: the answer is about the server. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -118,13 +118,13 @@ async function close(
   );
   server.closeIdleConnections();
   for (const answer of unanswered) {
-    // Or their connections would be kept alive after the answer, and waited for.
+    // Otherwise their connections would be kept alive after the answer, and delay the end.
     answer.shouldKeepAlive = false;
-    // Its headers may have promised already that the connection stays.
+    // The headers may already have promised that the connection stays open.
     answer.once('close', () => {
       server.closeIdleConnections();
     });
-    // A stream of events has no end of its own; its reader connects again, to whoever listens then.
+    // A stream of events has no end of its own; its reader reconnects, to the process that listens then.
     if (answer.getHeader('content-type')?.toString().startsWith('text/event-stream')) answer.end();
   }
   const cut = setTimeout(() => {
@@ -150,7 +150,7 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
 
 const PROBE_MS = 1_000;
 
-/** Whether somebody accepts connections at the host and port of `url`. */
+/** Whether a process accepts connections at the host and port of `url`. */
 export function isListening(url: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: url.hostname, port: Number(url.port), timeout: PROBE_MS });

@@ -1,9 +1,9 @@
 import { customAlphabet } from 'nanoid';
 import type { z } from 'zod';
 
-/** Names an order. A plain text, and another type than the other ids: one cannot be passed for another. */
+/** Names an order. A plain text with a brand of its own: no other kind of id can be passed for it. */
 export type OrderId = string & z.$brand<'OrderId'>;
-/** Names a payment, here and at the service. What we raise of the service's records may carry one that we never made. */
+/** Names a payment, here and at the service. A finding about the service's records may hold a foreign one. */
 export type Reference = string & z.$brand<'Reference'>;
 /** Names a run of reconciliation. */
 export type RunId = string & z.$brand<'RunId'>;
@@ -21,7 +21,7 @@ export const newOrderId = (): OrderId => newId() as OrderId;
 export const newReference = (): Reference => newId() as Reference;
 export const newRunId = (): RunId => `run_${newId()}` as RunId;
 
-/** What {@link newId} makes. Checked before an id from outside is put into a path or a query. */
+/** The format of {@link newId}. Checked before an id from outside is put into a path or a query. */
 export const ID_PATTERN = /^[A-Za-z0-9]{24}$/;
 const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 

@@ -1,13 +1,13 @@
 import type { Request } from 'express';
 
-/** What proxies and tunnels write into a request that they pass on, whatever they are. */
+/** Headers that proxies and tunnels of any kind add to a request that they pass on. */
 const PASSED_ON =
   /^(forwarded|via|cdn-loop|x-(forwarded|real|original|client|cluster|proxy|envoy|amzn|azure|appengine).*|.*-(client|connecting)-ip)$/;
 
 /**
- * Whether the client sits at this machine. The address alone does not say it: a proxy or a tunnel on this machine calls
- * from here for the whole world, and a page of a stranger may have its name point here. They show in the headers of a
- * forwarder, in the host that was asked for, or in HTTP/1.0, which nginx speaks to what is behind it.
+ * Whether the client is on this machine. The address alone does not prove it: a local proxy or tunnel calls
+ * from here for the whole world, and a stranger's page may point its name here. They show in a forwarder's
+ * headers, in the host that was asked for, or in HTTP/1.0, which nginx speaks to its upstreams.
  */
 export function isLocalRequest(req: Request): boolean {
   const isNear = ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(req.socket.remoteAddress ?? '');

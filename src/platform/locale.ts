@@ -1,12 +1,12 @@
-/** How numbers and dates are written for somebody of whom nothing is known: in the language of the pages. */
+/** The locale for numbers and dates when the reader's is unknown: the language of the pages. */
 export const DEFAULT_LOCALE = 'en';
 
-/** Of a list that somebody made up, no more is looked at. */
+/** Of a list sent by a client, only so many entries are read. */
 const MAX_TAGS = 10;
 
 /**
- * The first language of an `Accept-Language` header in which this program can write numbers, the most wanted first.
- * Digits stay those of the pages, whose words do: "١٬٢٥٠" between English sentences helps nobody.
+ * The first language of an `Accept-Language` header in which this program can write numbers, the most wanted
+ * first. Digits stay those of the pages, as the words do: "١٬٢٥٠" between English sentences helps no reader.
  */
 export function localeOf(acceptLanguage: string | undefined): string {
   const wanted = (acceptLanguage ?? '')
@@ -25,12 +25,12 @@ export function localeOf(acceptLanguage: string | undefined): string {
   return DEFAULT_LOCALE;
 }
 
-/** The pages are in British English, and so are their dates where nobody asks for others. */
+/** The pages are in British English, and so are their dates unless the reader asks for others. */
 const PLAIN_DATES = 'en-GB';
 
 /**
- * A moment in UTC as the reader writes one, with its month in words: 11/12 is two days. `lang` is the language of those
- * words, which need not be that of the page around them.
+ * A moment in UTC in the reader's format, with the month in words: 11/12 is two days. `lang` is the
+ * language of those words, which need not be that of the page around them.
  */
 export function displayMoment(at: Date, locale: string): { text: string; lang: string } {
   const wanted = new Intl.Locale(locale).baseName === DEFAULT_LOCALE ? PLAIN_DATES : locale;
@@ -38,14 +38,14 @@ export function displayMoment(at: Date, locale: string): { text: string; lang: s
     dateStyle: 'long',
     timeStyle: 'short',
     timeZone: 'UTC',
-    // The year of whoever sent the money.
+    // Gregorian years, as the sender of the money writes them.
     calendar: 'gregory',
   });
   return { text: format.format(at), lang: new Intl.Locale(format.resolvedOptions().locale).baseName };
 }
 
 function numberLocale(tag: string): string | null {
-  // Language, script and region; an extension could ask for digits of its own.
+  // Language, script and region only; an extension could select other digits.
   if (!/^[a-z]{2,3}(-[a-z0-9]{2,8}){0,3}$/i.test(tag)) return null;
   try {
     const [known] = Intl.NumberFormat.supportedLocalesOf([tag]);

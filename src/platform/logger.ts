@@ -3,9 +3,10 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 export type { Logger };
 
 /**
- * JSON lines, on standard output unless that belongs to a command's result. Messages are lower-case facts, their data stands in fields, and the
- * payment reference is in every line of its story. Bodies, headers and whole e-mail addresses are never logged.
- * @param fieldsOfNow further fields of each line, as they are when it is written
+ * JSON lines, on standard output unless that belongs to a command's result. Messages are lower-case
+ * facts, their data is in fields, and the payment reference is in every line about that payment. Bodies,
+ * headers and whole e-mail addresses are never logged.
+ * @param fieldsOfNow further fields of each line, computed when it is written
  */
 export function createLogger(
   level: string,
@@ -28,7 +29,7 @@ type ErrorDescription = {
   cause?: ErrorDescription;
 };
 
-/** What of an error may be logged. Libraries hang connections, requests and passwords on theirs; none of that is on this list. */
+/** The parts of an error that may be logged. Libraries attach connections, requests and passwords to it. */
 function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'thrown, and no error' };
   const { name, message, stack, cause } = error;

@@ -1,2 +1,2 @@
-/** Test or live, from the key's prefix. It stands on every row and is never crossed. */
+/** Test or live, from the key's prefix. It is on every row, and the two never mix. */
 export type Mode = 'test' | 'live';

@@ -9,7 +9,7 @@ export { minorDigits } from './currencies.ts';
  */
 export type Money = { amount: bigint; currency: string };
 
-/** `2500n` NGN as `"25.00"`, `2500n` XOF as `"2500"`. @throws RangeError for a currency that ISO 4217 does not know */
+/** `2500n` NGN is `"25.00"`, `2500n` XOF is `"2500"`. @throws RangeError for a code unknown to ISO 4217 */
 export function formatMajor({ amount, currency }: Money): string {
   const digits = minorDigits(currency);
   if (digits === null) throw new RangeError(`${currency} is not an ISO 4217 currency`);
@@ -39,14 +39,15 @@ export function parseMajor(text: string, currency: string): bigint | null {
   return minor <= MAX_MINOR ? minor : null;
 }
 
-// Digits of the longest number that is written out, and how far its point may move.
+// The longest number to write out, in digits, and the largest exponent.
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 30;
 const SCIENTIFIC = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,3})$/;
 
 /**
- * A JSON number without its exponent, digit by digit: `1.85e1` as `18.5`. Null when that would be longer than
- * any amount, so that `1e400` and `1e-400` cost nothing. What has no exponent is given back as it is.
+ * A JSON number with its exponent written out, digit by digit: `1.85e1` as `18.5`. Null when that
+ * would be longer than any amount, so that `1e400` and `1e-400` cost nothing. A number without an
+ * exponent is returned unchanged.
  */
 export function plainDecimal(text: string): string | null {
   if (!/e/i.test(text)) return text;
@@ -72,7 +73,7 @@ export function isPowerOfTenApart(a: bigint, b: bigint): boolean {
   return scaled === larger;
 }
 
-/** For people: `NGN 1,250.00` as the reader's language writes it, with the currency's own number of decimals. */
+/** For people: `NGN 1,250.00` in the reader's language, with the currency's own number of decimals. */
 export function displayMoney(money: Money, locale = DEFAULT_LOCALE): string {
   return displayMajor(formatMajor(money), money.currency, locale);
 }
@@ -83,7 +84,7 @@ export function displayMajor(text: string, currency: string, locale = DEFAULT_LO
   return display(text, digits, { style: 'currency', currency, currencyDisplay: 'code' }, locale);
 }
 
-/** The same with the decimals that it has and without its currency, for where that stands already. */
+/** The same with the decimals that it has and without its currency, for places that already show it. */
 export function displayNumber(text: string, locale = DEFAULT_LOCALE): string {
   return display(text, text.split('.')[1]?.length ?? 0, {}, locale);
 }
@@ -92,6 +93,6 @@ function display(text: string, digits: number, style: Intl.NumberFormatOptions, 
   const options = { ...style, minimumFractionDigits: digits, maximumFractionDigits: digits };
   // A decimal string is formatted exactly; the typings lag behind the standard and ask for its literal type.
   const written = new Intl.NumberFormat(locale, options).format(text as Intl.StringNumericLiteral);
-  // Marks of direction would turn the words around an amount; a plain space can be searched for and typed.
+  // Direction marks would reorder the words around an amount; a plain space can be searched for and typed.
   return written.replace(/\u00a0/g, ' ').replace(/[\u200e\u200f\u061c]/g, '');
 }

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { Secret } from './secret.ts';
 
-/** A person who may open operations. A viewer only looks; an operator acts, and the name signs what is done. */
+/** A person who may open operations. A viewer only looks; an operator acts, and signs each act by name. */
 export type Operator = { name: string; role: 'viewer' | 'operator'; token: Secret };
 
-/** Who `ADMIN_TOKEN` lets in. */
+/** The operator that `ADMIN_TOKEN` belongs to. */
 export function adminWith(token: Secret): Operator {
   return { name: 'admin', role: 'operator', token };
 }
 
-// Beyond the second colon all is token. A token is sent as a bearer token: printable, and no space.
+// Everything after the second colon is the token. It is sent as a bearer token: printable, and no space.
 const ENTRY = /^([\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}):(viewer|operator):([\x21-\x7e]+)$/u;
 
 /**
  * `name:role:token` entries, comma separated.
- * @param taken names by which the program itself signs
+ * @param taken names under which the program itself acts
  */
 export function operatorList(taken: readonly string[]) {
   return z.string().transform((text, context): Operator[] => {

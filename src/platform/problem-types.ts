@@ -1,9 +1,9 @@
-/** A refusal: its HTTP status, its wording, why it comes, and what whoever called can do about it. */
+/** A refusal: its HTTP status, its title, its cause, and what the caller can do about it. */
 export type ProblemKind = { status: number; title: string; cause: string; cure: string };
 
 /**
- * Every refusal the API knows (RFC 9457). One table for the answer, for the page at `/problems/<type>` that the
- * answer's `type` leads to, and for the description of the interface.
+ * Every refusal of the API (RFC 9457). One table for the answer, for the page at `/problems/<type>` that
+ * the answer's `type` links to, and for the description of the API.
  */
 export const PROBLEMS = {
   'malformed-request': {

@@ -39,7 +39,7 @@ export type ProblemOptions = {
 /** A problem in words for a person: what it is, and what to mend, one sentence each. */
 export type ProblemWording = { title: string; lines: string[] };
 
-/** Thrown by handlers; {@link problemHandler} turns it into the answer. Carries nothing a client may not see. */
+/** Thrown by handlers; {@link problemHandler} makes the answer of it. Holds nothing a client may not see. */
 export class Problem extends Error {
   readonly type: ProblemType;
   readonly options: ProblemOptions;
@@ -70,15 +70,15 @@ function asProblem(error: unknown): Problem {
   const { type, status } = error as { type?: unknown; status?: unknown };
   if (typeof type === 'string' && type in BODY_PROBLEMS)
     return new Problem(BODY_PROBLEMS[type] ?? 'malformed-request');
-  // Express and body-parser mark the client's mistakes with a 4xx status. Their messages quote the input, so they stay here.
+  // Express and body-parser mark client errors with a 4xx status. Their messages quote the input: not sent.
   if (typeof status === 'number' && status >= 400 && status < 500) return new Problem('malformed-request');
   return new Problem('internal-error');
 }
 
 /**
- * The last handler: every error becomes `application/problem+json`, or a page for a browser that asked for one (a plain
- * HTML form is answered to a person). Surprises are logged, never shown.
- * @param page what a person gets to see; left out: the same as a program
+ * The last handler: every error becomes `application/problem+json`, or a page for a browser that asked
+ * for one (it sent a plain HTML form for a person). Unexpected errors are logged, never shown.
+ * @param page what a person sees; if left out, the same as a program
  */
 export function problemHandler(
   logger: Logger,
@@ -106,7 +106,7 @@ export function problemHandler(
   };
 }
 
-/** A problem for whoever answers without Express: before there are routes, or to a request that is not one. */
+/** A problem for code that answers without Express: before there are routes, or to unreadable input. */
 export function problemText(type: ProblemType, instance: string): { status: number; body: string } {
   const problem = new Problem(type);
   return { status: problem.status, body: JSON.stringify(document(problem, instance)) };
@@ -133,7 +133,7 @@ function wording({ type, options }: Problem): ProblemWording {
   };
 }
 
-/** After all routes: an address that nothing answers. */
+/** After all routes: no route has the address. */
 export const notFound: RequestHandler = () => {
   throw new Problem('not-found');
 };

@@ -6,7 +6,7 @@ import { Problem } from './problem.ts';
 const WINDOW_MS = 60_000;
 
 /**
- * Limits what a client address reads: a fixed window, counted in this process, so that it costs no query.
+ * A fixed-window rate limit on the reads of a client address, counted per process: it costs no query.
  * @param perMinute GET and HEAD requests per client address; 0: no limit
  * @throws {Problem} 429 with Retry-After
  */
@@ -16,7 +16,7 @@ export function limitReads(perMinute: number, clock: Clock = systemClock): Reque
   return (req, _res, next) => {
     if (perMinute > 0 && ['GET', 'HEAD'].includes(req.method)) {
       const nowMs = clock.elapsedMs();
-      // All addresses begin anew together, so that nothing is remembered of those that do not come again.
+      // All addresses start a new window together, so that addresses that do not return are not remembered.
       if (nowMs >= endsAtMs) [counts, endsAtMs] = [new Map<string, number>(), nowMs + WINDOW_MS];
       const address = clientNetwork(req.ip);
       const count = (counts.get(address) ?? 0) + 1;

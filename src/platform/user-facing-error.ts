@@ -1,2 +1,2 @@
-/** A trouble that a person can mend from the message alone: a stack trace would only hide it. */
+/** An error that a person can mend from the message alone: a stack trace would only hide it. */
 export class UserFacingError extends Error {}

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { FieldError } from './problem.ts';
 
-/** zod's findings as field paths and messages, with an entry of its own for every field that nobody asked for. */
+/** zod's issues as field paths and messages, with an entry of its own for every unknown field. */
 export function fieldErrors(error: z.ZodError): FieldError[] {
   return error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'

@@ -77,7 +77,8 @@ async function addTransfers(
   const records = recordsIn(listed.document, { path, pointers: listing.records, form: 'list' });
   refusePart(listed, path, { records: records.length, dialect });
   for (const one of records) {
-    // Money leaves the balance when it is sent. What failed or came back is in it again.
+    // A transfer leaves the balance when it is sent. A transfer that failed or was returned is in
+    // the balance again.
     const status = classOf(firstAt(one.record, listing.status, stringOf), dialect);
     if (status === 'failed' || status === 'expired' || status === 'reversed') continue;
     const currency = currencyOf(one, listing);
@@ -95,7 +96,7 @@ function currencyOf({ record, key }: CashRecord, { path, currency = [], assumedC
       `"${key.slice(0, 40)}" in ${path} is no currency: check balances in the dialect`,
     );
   }
-  // Odd is not absent: a code that nobody knows is not taken for the one that we know.
+  // Unknown is not absent: `assumedCurrency` does not replace a code that ISO 4217 does not know.
   const isNamed = currency.some((pointer) => at(record, pointer) !== undefined);
   const code = isNamed ? firstAt(record, currency, knownCode) : (assumedCurrency ?? null);
   if (code === null) throw new CashUnreadable(`a record of ${path} names no currency`);
@@ -107,12 +108,12 @@ function knownCode(value: Json): string | null {
   return minorDigits(code) === null ? null : code;
 }
 
-/** Services write what they took with and without a minus. */
+/** Some services write fees with a minus, some without. */
 function sizeOf(amount: bigint): bigint {
   return amount < 0n ? -amount : amount;
 }
 
-/** A balance may be below zero: more went back than is left. */
+/** A balance may be negative: more was refunded than is left. */
 function amountAt(
   record: Json,
   pointers: readonly string[],

@@ -7,10 +7,10 @@ import { readHints } from '../history/paging-hints.ts';
 import { at, isRecord, readJson, type Json } from '../dialect/json-pointer.ts';
 import { refuseErrors } from '../verify.ts';
 
-/** A listing cannot be used for a proof. The message says why. */
+/** A listing that cannot be used for the cash proof. The message says why. */
 export class CashUnreadable extends Error {}
 
-/** One record of a listing; `key`: the name under which it stands, where the listing is an object by currency. */
+/** One record of a listing. `key`: the name of its property, where the listing is an object by currency. */
 export type CashRecord = { record: Json; key: string | null };
 
 export type ListingForm = NonNullable<Dialect['balances']>['form'];
@@ -18,7 +18,7 @@ export type ListingForm = NonNullable<Dialect['balances']>['form'];
 const LIMITS = { headersMs: 8_000, totalMs: 30_000, maxBytes: 8 * 1024 * 1024 };
 
 /**
- * Asks for a listing, whole.
+ * Requests a whole listing.
  * @throws {CashUnreadable} {@link GatewayUnavailable} {@link GatewayKeyRefused}
  */
 export async function askListing(

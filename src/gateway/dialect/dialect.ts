@@ -17,9 +17,9 @@ export class DialectError extends Error {
 
 export type ParsedDialect = {
   dialect: Dialect;
-  /** Which scheme the file itself names: an assumed one does not bind. */
+  /** Whether the file itself names a signature scheme: an assumed scheme is not binding. */
   named: { signature: boolean };
-  /** What stands in the file. */
+  /** The parsed file, without defaults. */
   given: Record<string, unknown>;
 };
 
@@ -50,7 +50,7 @@ export function foldWord(word: string): string {
     .replace(/[_\- ]+/g, ' ');
 }
 
-/** What is wrong only together. */
+/** Faults of settings that are valid one by one and contradict each other. */
 function contradictionsIn({
   statuses,
   history: { paging, fee },

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { DIALECT_KEYS, namesAt } from './keys.ts';
 
-/** A mistyped name is at most so many letters away from the right one. */
+/** The largest edit distance between a mistyped name and the name that is suggested for it. */
 const MAX_DISTANCE = 3;
 
 /** What is wrong with a dialect file: each fault with the path of its key, and what was probably meant. */
@@ -60,7 +60,10 @@ function nearest(key: string, names: readonly string[]): string | null {
   return best?.name ?? null;
 }
 
-/** How many letters must be put in, taken out or changed to make one text of the other (Levenshtein). */
+/**
+ * The Levenshtein distance: how many letters must be inserted, deleted or changed to turn one
+ * text into the other.
+ */
 function distanceBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_none, at) => at);
   for (let i = 1; i <= a.length; i += 1) {

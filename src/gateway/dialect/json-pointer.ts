@@ -1,8 +1,9 @@
 import { isLosslessNumber, parse } from 'lossless-json';
 
 /**
- * Reading values out of answers. Numbers keep their source text ({@link numberText}), because a float has already
- * lost the amount that is to be compared; an object with the same key twice is refused, because two readers would see two amounts.
+ * Reading values out of answers. Numbers keep their source text ({@link numberText}), because a float
+ * has already lost digits of the amount to be compared. An object with a duplicate key is refused,
+ * because two parsers would see two different amounts.
  */
 export type Json = unknown;
 
@@ -23,7 +24,7 @@ export function at(document: Json, pointer: string): Json {
   return value;
 }
 
-// A dialect has a few dozen pointers, and a history a million records to follow them through.
+// Cached: a dialect has a few dozen pointers, and each is followed in up to a million history records.
 const splitPointers = new Map<string, readonly string[]>();
 
 function keysOf(pointer: string): readonly string[] {
@@ -40,7 +41,7 @@ export function isRecord(value: Json): value is Record<string, Json> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
-/** The first of `pointers` whose value `accept` takes, as what `accept` makes of it; null when none does. */
+/** The first result of `accept` that is not null, over the values at `pointers`; null when there is none. */
 export function firstAt<T>(
   document: Json,
   pointers: readonly string[],
@@ -53,20 +54,21 @@ export function firstAt<T>(
   return null;
 }
 
-/** Text of a string, trimmed; null for anything else or nothing in it. */
+/** The trimmed text of a string; null for any other value and for a blank string. */
 export function stringOf(value: Json): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 }
 
-/** A number's source text, or a string as it is. Whether it is a usable decimal is for money to say. */
+/** A number's source text, or the text of a string. Whether it is a usable decimal is decided in money.ts. */
 export function numberText(value: Json): string | null {
   if (isLosslessNumber(value)) return value.value;
   return stringOf(value);
 }
 
 /**
- * Whether a field holds something although no pointer accepted it: null, an object or a list where a text was
- * expected. Such evidence is odd, not absent, and odd evidence is never excused.
+ * Whether any of the pointers finds a value, for a field where none was accepted: null, or an object
+ * or a list where a text was expected. Such evidence is unreadable, not absent, and unreadable
+ * evidence is never excused.
  */
 export function isPresent(document: Json, pointers: readonly string[]): boolean {
   return pointers.some((pointer) => at(document, pointer) !== undefined);

@@ -1,18 +1,18 @@
 import type { z } from 'zod';
 import { dialectSchema } from './schema.ts';
 
-/** The names a dialect may use, read from its schema, so that a message or a table never names one that is not. */
+/** The keys of a dialect, read from its schema, so that messages and tables name only keys that exist. */
 
 type Shape = Record<string, z.core.$ZodType>;
 
-/** The members of an object's schema under its defaults and nulls; null: it is no object. */
+/** The members of an object's schema, without its wrappers for defaults and nulls; null: it is no object. */
 function shapeOf(schema: z.core.$ZodType): Shape | null {
   const { def } = schema._zod;
   if ('shape' in def) return def.shape as Shape;
   return 'innerType' in def ? shapeOf(def.innerType as z.core.$ZodType) : null;
 }
 
-/** The names that may stand in the object at `path`; empty where there is no object. */
+/** The keys that the object at `path` may have; empty where there is no object. */
 export function namesAt(path: readonly PropertyKey[]): string[] {
   let schema: z.core.$ZodType | undefined = dialectSchema;
   for (const key of path) schema = schema && shapeOf(schema)?.[String(key)];

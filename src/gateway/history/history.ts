@@ -24,23 +24,23 @@ export { fingerprintOf, referenceOf, type HistoryRow, type RowCollector } from '
 export type HistoryOptions = HistoryWindow & {
   /** The currency of amounts without one, where the dialect allows that; null: unknown. */
   assumedCurrency?: string | null;
-  /** Goes on where an earlier reading of the same question stopped. */
+  /** Resumes an earlier reading with the same options. */
   from?: HistoryBookmark | null;
   signal?: AbortSignal | undefined;
 };
 
 /** A page of a thousand large records. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
-/** The first answer may be the whole list: eight million records. It passes through, it is never held. */
+/** The first answer may be the whole list: eight million records. It is streamed, never held in memory. */
 const MAX_LIST_BYTES = 2 * 1024 * 1024 * 1024;
-/** Milliseconds before the second and the third try of a page. */
+/** Milliseconds before the second and the third attempt at a page. */
 const PAUSES_MS = [500, 2_000];
-/** Seconds. A service that asks for more is left alone: the next run goes on from here. */
+/** Seconds. If the service asks for a longer pause, this run stops and the next one resumes here. */
 const MAX_PAUSE_SEC = 60;
 
 /**
- * Walks the service's list of transactions in the memory of one batch. Every row is a hint: verify decides.
- * @throws {GatewayUnavailable} a page did not come in three tries; what came before has been handed over
+ * Walks the service's list of transactions with one batch in memory. Every row is a hint: verify decides.
+ * @throws {GatewayUnavailable} a page failed three times; earlier rows have been handed over
  * @throws {GatewayKeyRefused} our key is not accepted
  */
 export function readHistory(
@@ -66,13 +66,13 @@ export async function* readHistoryInto<Rows>(
     const part: Part = { windows: windows.slice(at), pagesBefore: pages, from: at === 0 ? from : null };
     const window = yield* readWindow(client, dialect, { ...options, ...part }, collector);
     pages = window.pages;
-    // One window whose end nobody told is enough.
+    // One window with an assumed end makes the whole end assumed.
     if (!(window.end.complete && end.isAssumed === true)) end = window.end;
   }
   yield { rows: collector.handOver(), pages, end, bookmark: null };
 }
 
-/** The window to be read is the first of `windows`. */
+/** The window to read is the first of `windows`. */
 type Part = { windows: readonly AskedWindow[]; pagesBefore: number; from: HistoryBookmark | null };
 
 async function* readWindow<Rows>(
@@ -120,7 +120,7 @@ async function* readWindow<Rows>(
 const ALL_OF_IT: AskedWindow = { since: null, until: null };
 const BEGINNING = { windowPages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS };
 
-/** Reads a page, and again when it does not come or breaks off, as often and as soon as the service may be asked. */
+/** Reads a page, and retries a failed one after our own pause or a longer one that the service asks for. */
 async function* readPatiently<Rows>(
   reader: PageReader<Rows>,
   request: PageRequest,

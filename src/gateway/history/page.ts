@@ -18,20 +18,20 @@ export type HistoryBatch<Rows> = {
   pages: number;
   /** Null until the last batch, which is empty. */
   end: HistoryEnd | null;
-  /** The page in hand broke off and is read again: its rows come once more. */
+  /** The current page broke off and is read again: its rows are repeated. */
   isPageAgain?: boolean;
-  /** At the end of a page: where a reading could go on that has all rows so far. Null inside of a page. */
+  /** At the end of a page: where a reading that has all rows so far can resume. Null within a page. */
   bookmark: HistoryBookmark | null;
 };
 
 /** A place between two pages. Plain data, to be kept and given to a later {@link readHistory}. */
 export type HistoryBookmark = {
-  /** The window in hand, and those to be asked for after it. */
+  /** The current window, and those to ask for after it. */
   windows: readonly AskedWindow[];
   next: NextPage;
   /** Of all windows so far. */
   pages: number;
-  /** Of the window in hand, like all that follows. */
+  /** Of the current window, like all fields below. */
   windowPages: number;
   received: number;
   firstPageRecords: number;
@@ -41,12 +41,12 @@ export type HistoryBookmark = {
 };
 
 /**
- * `complete`: nothing says that the list has more; `isAssumed`: and nothing says that it ends there. Otherwise no payment
- * may be called absent from it.
+ * `complete`: nothing says that the list has more; `isAssumed`: nothing says that it ends there, either.
+ * If the reading is not complete, no payment may be called absent from the list.
  */
 export type HistoryEnd = { complete: true; isAssumed?: true } | { complete: false; reason: string };
 
-/** How a page ended: `cut` says why it is not whole, null when it is. A page that was not read to its end gives no hints. */
+/** How a page ended. `cut`: why it is not whole, else null. A page not read to its end gives no hints. */
 export type PageEnd = { records: number; hints: PagingHints | null; cut: string | null };
 
 export type PageRequest = {
@@ -66,16 +66,16 @@ export type PageReader<Rows> = {
 };
 
 const HEADERS_MS = 10_000;
-/** A page has this long. A list without pages gets as much again, as long as it moves. */
+/** A page has this long. A list without pages gets as much again, as long as records keep coming. */
 const PAGE_MS = 30_000;
 const RECORDS_THAT_MOVE = 10_000;
 const MAX_LIST_MS = 15 * 60_000;
-/** Rows handed over at a time: few, so that they are garbage while they are young. */
+/** Rows handed over at a time: few, so that the garbage collector finds them while they are young. */
 const BATCH_ROWS = 500;
 
 /**
  * Reads one answer of the history as it arrives, in batches of rows.
- * @throws {GatewayUnavailable} no answer, or it broke off; the rows before have been handed over
+ * @throws {GatewayUnavailable} no answer, or it broke off; earlier rows have been handed over
  * @throws {GatewayKeyRefused}
  */
 export async function* readPage<Rows>(
@@ -124,7 +124,7 @@ export async function* readPage<Rows>(
     if (error instanceof RecordStreamError) return cutShort(seen.records, error.message);
     throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
   } finally {
-    // Frees the connection wherever we stopped; after the last byte it does nothing.
+    // Frees the connection wherever reading stopped; after the last byte this has no effect.
     over.abort();
   }
 }
@@ -137,7 +137,7 @@ async function abortWhenStuck(over: AbortController, count: () => number): Promi
   for (let last = 0; ; last = count()) {
     await sleep(PAGE_MS, over.signal);
     if (over.signal.aborted) return;
-    // Named so that the breaker sees whose fault it is.
+    // The name TimeoutError makes the circuit breaker count this as a time-out of the service.
     if (count() - last < RECORDS_THAT_MOVE)
       over.abort(new DOMException('the list stands still', 'TimeoutError'));
   }

@@ -10,7 +10,7 @@ export type PagingHints = {
   link: NextHint;
 };
 
-/** An answer that says nothing. */
+/** The hints of an answer that says nothing. */
 export const NO_HINTS: PagingHints = {
   hasMore: null,
   pageCount: null,
@@ -19,10 +19,10 @@ export const NO_HINTS: PagingHints = {
   link: null,
 };
 
-/** Where the next page is; `end`: the answer has the field and nothing is in it; null: it has no such field. */
+/** Where the next page is; `end`: the field is there and empty; null: there is no such field. */
 export type NextHint = { to: string } | 'end' | null;
 
-// As seen in the field: beside the rows, or in an object of their own.
+// Where known services put them: beside the rows, or in an object of their own.
 const PLACES = [
   '',
   '/meta',
@@ -55,7 +55,7 @@ const TOTAL = [
   'total_records',
 ];
 
-/** Reads what stands around the rows, and above them in the headers. Numbers may be texts; what is neither says nothing. */
+/** Reads the envelope and the headers. Numbers may be strings; any other value counts as absent. */
 export function readHints(
   envelope: Json,
   headers: ClientAnswer['headers'],
@@ -71,7 +71,7 @@ export function readHints(
   };
 }
 
-/** The list goes on behind its last record, which names itself. A page without records is the end. */
+/** The cursor is a field of the page's last record. A page without records is the end. */
 export function behindRow(hints: PagingHints, row: Buffer | null, pointer: string): PagingHints {
   const name = row === null ? null : nameIn(row, pointer);
   return { ...hints, cursor: name === null || hints.hasMore === false ? 'end' : { to: name } };

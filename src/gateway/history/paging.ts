@@ -3,7 +3,7 @@ import type { NextHint, PagingHints } from './paging-hints.ts';
 import { createHistoryPaths, type HistoryPaths } from './paths.ts';
 import type { AskedWindow } from './windows.ts';
 
-/** What the page just read showed. */
+/** Facts about the page just read. */
 export type PageSeen = {
   /** Pages read, this one included. */
   pages: number;
@@ -14,7 +14,7 @@ export type PageSeen = {
   received: number;
   /** The page shows the very first record of the list again. */
   hasStartedOver: boolean;
-  /** The page names no transaction that the page before, or the first one, did not name. */
+  /** Every transaction of the page was also on the page before or on the first one. */
   addsNothing: boolean;
   hints: PagingHints;
 };
@@ -23,26 +23,26 @@ export type NextPage =
   | { is: 'ask'; path: string }
   /** The list was read to its end. `isAssumed`: nothing in the answers said that it ends there. */
   | { is: 'whole'; isAssumed?: true }
-  /** The list has more than we got, or we cannot know that it has not. */
+  /** The list has more than we got, or we cannot rule that out. */
   | { is: 'cut'; reason: string };
 
 export type Paging = { firstPath: string; next(seen: PageSeen): NextPage; largestTotal(): number };
 
-/** With pages of a hundred: ten million transactions. A list that goes on after that has no end. */
+/** With pages of a hundred: ten million transactions. A longer list is taken for an endless one. */
 const MAX_PAGES = 100_000;
-/** Empty pages in a row, in the middle of a list that promises more. */
+/** Empty pages in a row that are tolerated in a list that promises more. */
 const MAX_EMPTY_PAGES = 3;
-/** Sizes of pages that services use. A total of exactly so many may count the page. */
+/** Common page sizes. On a first page of such a size, a total may count the page and not the list. */
 const USUAL_SIZES = new Set([10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000]);
-/** The end of a list whose answers say nothing about it: reconciliation looks for payments behind it. */
+/** An end that no answer confirms: reconciliation looks for payments beyond it. */
 const ASSUMED_END: NextPage = { is: 'whole', isAssumed: true };
 
 type Rule = (seen: PageSeen) => NextPage;
 
 /**
- * Decides how a window of the history is walked. What it cannot be sure of it calls cut: of a list that is not whole, nothing may
- * be called absent.
- * @param totalBefore the largest total that pages showed before this reading went on
+ * Decides how a window of the history is walked. When in doubt it calls the list cut: no payment may be
+ * called absent from a list that is not whole.
+ * @param totalBefore the largest total that pages showed before this reading was resumed
  */
 export function createPaging(dialect: Dialect, window: AskedWindow, totalBefore = 0): Paging {
   const { style, size } = dialect.history.paging;
@@ -71,7 +71,7 @@ export function createPaging(dialect: Dialect, window: AskedWindow, totalBefore 
     largestTotal: () => largestTotal,
     next: (seen) => {
       const total = seen.hints.total ?? largestTotal;
-      // Rows behind the gap have moved up, over the edge of a page that was read already.
+      // A removed record has moved later ones across a page boundary, into a page that was already read.
       if (total < largestTotal) return cut('the history became shorter while it was read');
       largestTotal = total;
       const step = rules[style](seen);
@@ -89,7 +89,7 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
   let emptyPages = 0;
   return (seen) => {
     const { hints, pages, records, received } = seen;
-    // The service ignores the page number, or begins anew behind its last page.
+    // The service ignores the page number, or starts over after its last page.
     if (seen.hasStartedOver) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
     const next: NextPage = { is: 'ask', path: paths.byNumber(pages, received) };
     if (promisesMore(seen)) {
@@ -102,7 +102,7 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
       hints.pageCount !== null ||
       // "total" on a full first page may count the page and not the list.
       (hints.total !== null && (pages > 1 || !isUsualSize(records, size)));
-    // Nothing tells: a page that is not full may have been clamped. One more call costs less than a list cut short.
+    // Without a stated end, a short page may have been clamped. One more call costs less than a cut list.
     if (isToldEnd) return { is: 'whole' };
     return records === 0 || seen.addsNothing ? ASSUMED_END : next;
   };
@@ -125,7 +125,7 @@ function promisesMore({ hints, pages, received }: PageSeen): boolean {
   );
 }
 
-/** No way leads on. Was more promised? */
+/** There is no next page: the list is whole, unless the answers promised more. */
 function endOf(seen: PageSeen): NextPage {
   if (!promisesMore(seen)) return { is: 'whole' };
   const { total } = seen.hints;

@@ -45,7 +45,7 @@ function pathWith(parameters: Record<string, string>): string {
   return query === '' ? HISTORY_PATH : `${HISTORY_PATH}?${query}`;
 }
 
-/** A link may name any host; we only ever ask our own, and only for history. */
+/** A link may name any host; only its path and query are used, and only for history on our own service. */
 function pathOfLink(link: string): string | null {
   const base = `http://service.invalid${HISTORY_PATH}`;
   if (!URL.canParse(link, base)) return null;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What a reading that goes on later has to know of the pages before: the first record and who stood there. Of the record
- * itself only its length and digest (base64): it may say anything about a person, and this is kept.
+ * What a resumed reading has to know of earlier pages: the first record, and the names on the first and
+ * the previous page. Of the record only length and digest (base64) are kept: it may hold personal data,
+ * and this state is stored.
  */
 export type RepetitionState = {
   pages: number;
@@ -13,30 +14,30 @@ export type RepetitionState = {
 
 type RecordPrint = { length: number; sha256: string };
 
-/** Notices that pages repeat, by the first page and the one before. Not by all of them: lists are long. */
+/** Detects that pages repeat, by the first page and the one before. Not by all pages: lists are long. */
 export type Repetition = {
   turnPage(): void;
   /** The page broke off and is asked for again. */
   beginPageAgain(): void;
   /** Takes a record's bytes. @returns false when the list starts over with it */
   look(bytes: Buffer, start: number, end: number): boolean;
-  /** Whether {@link note} still wants to know who stands here. */
+  /** Whether {@link note} still needs the names of this page's rows. */
   isNoting(): boolean;
   /** @param name of a row: its reference, or what stands for it */
   note(name: string): void;
   seen(): { hasStartedOver: boolean; addsNothing: boolean };
-  /** Between two pages. */
+  /** Valid between two pages. */
   state(): RepetitionState;
 };
 
-/** Transactions remembered of a page. A longer page is no page but the list. */
+/** Transactions remembered per page. A longer answer is not a page but the whole list. */
 const MAX_REMEMBERED = 10_000;
 
-/** @param from the state of a reading that is gone on with */
+/** @param from the state of a reading that is resumed */
 export function createRepetition(from: RepetitionState | null = null): Repetition {
   let pages = from?.pages ?? 0;
   let firstRecord: Buffer | null = null;
-  // A bookmark of the version before has none.
+  // A bookmark that the previous version wrote has none.
   const firstPrint = from?.firstPrint ?? null;
   let hasStartedOver = false;
   let addsNothing = true;
@@ -58,7 +59,7 @@ export function createRepetition(from: RepetitionState | null = null): Repetitio
       addsNothing = true;
       hasStartedOver = false;
     },
-    // Bytes and not names: one payment may stand in the list twice without the list starting over.
+    // Compares bytes, not names: one payment may be listed twice without the list starting over.
     look: (bytes, start, end) => {
       if (pages === 1) firstRecord ??= Buffer.from(bytes.subarray(start, end));
       else if (firstRecord !== null) hasStartedOver ||= firstRecord.compare(bytes, start, end) === 0;

@@ -5,7 +5,7 @@ import { fingerprintOf, MAX_TEXT, type HistoryRow, type ReadRow } from './row.ts
 import { feeOf } from '../records/field-values.ts';
 import { firstAt, isRecord, numberText, readJson, type Json } from '../dialect/json-pointer.ts';
 
-/** Where the fields of a row stand in a record. */
+/** Pointers to the fields of a row. */
 export type RowPointers = Omit<RecordPointers, 'mode'> & { serviceId: readonly string[] };
 
 /** The largest bigint of PostgreSQL. */
@@ -23,8 +23,8 @@ export function rowPointers({ history, verify }: Dialect): RowPointers {
 
 /**
  * Reads any record as the dialect says, by parsing it.
- * @param assumedCurrency what an amount without a currency is in, where the dialect allows that; null: unknown
- * @param onParsed is given each record that is JSON and an object
+ * @param assumedCurrency the currency of an amount without one, where the dialect allows that; null: unknown
+ * @param onParsed is called with each record that is a JSON object
  */
 export function createCarefulReader(
   dialect: Dialect,
@@ -44,8 +44,9 @@ export function createCarefulReader(
     const serviceId = tameOrNull(firstAt(record, pointers.serviceId, numberText));
     const money = moneyOf(evidence, verify, fallback);
     const isReadable = reference !== null && evidence.statusWord !== null;
-    // Neither paid nor failed. Not unreadable: its reference, word and amount are there for a person to see,
-    // and the payment it names is raised with them (unknown_status) instead of a row without a place.
+    // A contradictory record is neither paid nor failed. It is not unreadable, either: its reference,
+    // word and amount are kept for the operator, and the payment it names is raised with them
+    // (unknown_status), not as a row that belongs to no payment.
     const status = evidence.contradiction === null ? evidence.status : 'unknown';
     const isMoneyMissing = evidence.status === 'paid' && money.amount === null && !money.isMoneyAssumed;
     return {
@@ -81,7 +82,7 @@ function moneyOf(
   if (code !== null && value !== null) return { amount: value, currency: code, isMoneyAssumed: false };
   const isAmountExcused = amount.is === 'absent' && rules.amountMayBeAbsent;
   const isCurrencyExcused = currency.is === 'absent' && rules.currencyMayBeAbsent;
-  // An amount in an unknown currency is no amount: nobody knows its unit.
+  // Without a known currency the unit of the amount is unknown, so the amount is dropped.
   return {
     amount: null,
     currency: code,

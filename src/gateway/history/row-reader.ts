@@ -5,25 +5,25 @@ import { createQuickReader } from './streaming/row-fast-path.ts';
 import type { HistoryRow, PlainRow, RowCollector } from './row.ts';
 import type { Repetition } from './repeat-detector.ts';
 
-// This file is the one door to streaming/: nothing else imports it.
+// This file is the only entry to streaming/: nothing else imports it.
 export { RecordStreamError } from './streaming/errors.ts';
 
 export type RowReader = {
-  /** Cuts the records of a list out of a body while it arrives; each is given to `take`. */
+  /** Splits a streamed body into the records of its list, and gives each to `take`. */
   cutRecords(take: OnRecord): RecordCutter;
-  /** @returns the index behind the record that begins at `start`, or -1: then it has to be cut out with care */
+  /** @returns the index after the record that begins at `start`, or -1: its end has to be searched for */
   pass(bytes: Buffer, start: number): number;
   /** Reads the record from `start` up to, not including, `end`. */
   read(bytes: Buffer, start: number, end: number): void;
 };
 
 /**
- * Reads records as the dialect says: those that are written like one before without parsing them, all others with care.
- * The two never differ (`history-row-quick.test.ts`). The quick one knows no fees: where the dialect names them, every record
- * is parsed.
- * @param assumedCurrency what an amount without a currency is in, where the dialect allows that; null: unknown
- * @param collector is given every row
- * @param names is told who stands on a page
+ * Reads records as the dialect says: those laid out like an earlier record without parsing, all others
+ * by parsing. The two ways never differ (`history-row-quick.test.ts`). The fast path reads no fees:
+ * where the dialect names them, every record is parsed.
+ * @param assumedCurrency the currency of an amount without one, where the dialect allows that; null: unknown
+ * @param collector receives every row
+ * @param names receives a name for each row, to detect repeated pages
  */
 export function createRowReader(
   dialect: Dialect,
@@ -51,7 +51,8 @@ export function createRowReader(
   };
 }
 
-// Not the reference alone: a page of refunds names the references of a page before, and is a page of its own.
+// Not the reference alone: a page of refunds has the references of an earlier page and is not
+// a repetition of it.
 function nameOf({ reference, serviceId, statusWord, amount, digest }: HistoryRow): string {
   return [reference ?? digest, serviceId, statusWord, amount].join(' ');
 }

@@ -2,7 +2,7 @@ import type { StatusClass } from '../records/evidence.ts';
 
 /** One record of the history in our words. A hint about a payment, never evidence. */
 export type HistoryRow = {
-  /** Null: the record names none. Numbers keep their digits; text that a database or a page cannot hold is replaced. */
+  /** Null: none. Numbers keep their digits; text that a database or a page cannot hold is replaced. */
   reference: string | null;
   /** The service's own id of the transaction, if the record shows one. Text, because ids go beyond 2^53. */
   serviceId: string | null;
@@ -13,11 +13,11 @@ export type HistoryRow = {
   /** Minor units of `currency`. Null when absent or unreadable. */
   amount: bigint | null;
   currency: string | null;
-  /** Whether the dialect lets the expected money stand for what the record does not say. */
+  /** Whether the dialect lets the expected amount replace one that the record lacks. */
   isMoneyAssumed: boolean;
-  /** What the service took off the amount, in minor units of `currency`. Null: not named, unreadable, or never looked for. */
+  /** The service's fee in minor units of `currency`. Null: not named, unreadable, or never read. */
   fee: bigint | null;
-  /** Stands for the reference, or else for the id, of a record without one: the same record has the same digest tomorrow. */
+  /** Replaces a missing reference, or else a missing id: the same record has the same digest in every run. */
   digest: string | null;
 };
 
@@ -25,8 +25,9 @@ export type HistoryRow = {
 export type ReadRow = (bytes: Buffer, start: number, end: number) => HistoryRow;
 
 /**
- * A row with nothing odd about it, still in the bytes that came: of a million rows nearly all are such ones, and making
- * texts of them takes longer than all the rest. The places hold printable ASCII without a backslash or a quote.
+ * A row without peculiarities, still as the received bytes: of a million rows nearly all are like this,
+ * and making strings of them takes longer than all the rest. The ranges hold printable ASCII without a
+ * backslash or a quote.
  */
 export type PlainRow = {
   bytes: Buffer;
@@ -47,7 +48,7 @@ export type PlainRow = {
 
 /** Takes the rows of a reading, in the service's order, and hands them over in portions. */
 export type RowCollector<Rows> = {
-  /** The row is only lent for the call. */
+  /** The row is valid only during the call. */
   addPlain(row: PlainRow): void;
   add(row: HistoryRow): void;
   /** Rows taken and not handed over yet. */
@@ -55,7 +56,7 @@ export type RowCollector<Rows> = {
   handOver(): Rows;
 };
 
-/** Rows as they are. */
+/** Collects rows as objects. */
 export function collectRows(): RowCollector<HistoryRow[]> {
   let rows: HistoryRow[] = [];
   return {
@@ -94,8 +95,9 @@ function rowOf(row: PlainRow): HistoryRow {
 }
 
 /**
- * Sixteen hexadecimal digits of a record's bytes, to tell whether two records of one reference are the same one. Two
- * hashes of 32 bits in one pass (MurmurHash2's step): a cryptographic digest of each of a million rows costs a second.
+ * Sixteen hexadecimal digits of a record's bytes, to tell whether two records of one reference are the
+ * same one. Two 32-bit hashes in one pass (MurmurHash2's step): a cryptographic digest of each of a
+ * million rows costs a second.
  */
 export function fingerprintOf(bytes: Buffer, from: number, to: number): string {
   let one = to - from;
@@ -114,5 +116,5 @@ function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Longer texts are cut, with a digest behind them: an index entry of PostgreSQL holds no more than 2,700 bytes. */
+/** Longer texts are cut and get a digest: an index entry of PostgreSQL holds at most 2,700 bytes. */
 export const MAX_TEXT = 160;

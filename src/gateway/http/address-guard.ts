@@ -1,8 +1,8 @@
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
- * Addresses that no public host name leads to: this machine, private networks, link-local ones (the metadata service
- * of a cloud among them), shared, multicast and unassigned ones.
+ * Addresses that no public host name leads to: this machine, private networks, link-local addresses (a
+ * cloud's metadata service among them), shared, multicast and unassigned ones.
  */
 const INNER_IPV4: readonly [network: string, prefix: number][] = [
   ['0.0.0.0', 8],
@@ -18,10 +18,10 @@ const INNER_IPV4: readonly [network: string, prefix: number][] = [
   ['224.0.0.0', 3],
 ];
 
-/** Public IPv6 is 2000::/3 (RFC 4291): the blocks around it, and what in it leads back to IPv4 or nowhere. */
+/** The blocks outside of public IPv6 (2000::/3, RFC 4291), and those in it that lead to IPv4 or nowhere. */
 const INNER_IPV6: readonly [network: string, prefix: number][] = [
   ['::', 96],
-  // IPv4 behind a translator of one's own network: stateless (RFC 2765), and NAT64 with a local prefix (RFC 8215).
+  // IPv4 behind a translator of one's own: stateless (RFC 2765), and NAT64 with a local prefix (RFC 8215).
   ['::ffff:0:0:0', 96],
   ['64:ff9b:1::', 48],
   ['100::', 8],
@@ -38,7 +38,7 @@ const INNER_IPV6: readonly [network: string, prefix: number][] = [
   ['8000::', 1],
 ];
 
-/** NAT64 (RFC 6052): where only IPv6 is spoken, a public IPv4 service has an address in here, and so has an inner one. */
+/** NAT64 (RFC 6052): where only IPv6 is routed, public and inner IPv4 hosts alike have an address in here. */
 const NAT64 = '64:ff9b::';
 
 const inner = new BlockList();
@@ -49,8 +49,8 @@ for (const [network, prefix] of INNER_IPV4) {
 }
 
 /**
- * Whether an IP address is reached without leaving our own networks. An IPv4 address written as IPv6 counts as itself,
- * and what is no address at all as an inner one.
+ * Whether an IP address is reached without leaving our own networks. An IPv4 address in IPv6 notation
+ * counts as the IPv4 one, and text that is no address counts as inner.
  */
 export function isInnerAddress(address: string): boolean {
   const [plain = ''] = address.split('%');
@@ -59,8 +59,8 @@ export function isInnerAddress(address: string): boolean {
 }
 
 /**
- * A name lookup that refuses inner addresses: whoever bends the service's name to one of our own machines would be
- * handed the live key. One such address among good ones is refused, too.
+ * A name lookup that refuses inner addresses: an attacker who redirects the service's name to one of our
+ * own machines would receive the live key. One such address among good ones is refused, too.
  */
 export function publicAddressesOnly(lookup: LookupFunction): LookupFunction {
   return (hostname, options, callback) => {

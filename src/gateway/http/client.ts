@@ -9,13 +9,14 @@ import { createKeyScrubber, type KeyScrubber } from './redact-key.ts';
 import type { SecretKey } from '../secret-key.ts';
 
 /**
- * One HTTP exchange with the service, trusting it no more than a stranger: redirects are not followed (the key
- * would travel along), only identity encoding is taken, decoded bytes are counted, and connect, headers and the whole
- * body each have a deadline. Nothing here repeats a call: one layer retries, and that is the clock.
+ * One HTTP exchange with the service, which is trusted no more than a stranger: redirects are not
+ * followed (they would carry the key along), only identity encoding is accepted, decoded bytes are
+ * counted, and connect, headers and the whole body each have a deadline. Nothing here repeats a call:
+ * one layer retries, the scheduled checks.
  */
 export type Client = {
   call(request: ClientRequest): Promise<ClientAnswer>;
-  /** The body as it comes, for history. The caller reads it whole or destroys it. */
+  /** The body as a stream, for history. The caller reads it to its end or destroys it. */
   stream(request: StreamRequest): Promise<ClientStream>;
   close(): Promise<void>;
 };
@@ -32,10 +33,10 @@ export type StreamRequest = ClientRequest & { signal?: AbortSignal };
 
 export type ClientAnswer = {
   status: number;
-  /** Like the body without our key, should the service have put it there. */
+  /** Like the body, without our key in case the service has echoed it. */
   headers: Dispatcher.ResponseData['headers'];
   body: Buffer;
-  /** To the byte as it came: for a digest, and never to be kept. */
+  /** The exact bytes received: for a digest, never to be stored. */
   received: Buffer;
 };
 export type ClientStream = Pick<ClientAnswer, 'status' | 'headers'> & { body: AsyncIterable<Buffer> };
@@ -43,9 +44,9 @@ export type ClientStream = Pick<ClientAnswer, 'status' | 'headers'> & { body: As
 const CONNECT_MS = 2_000;
 
 /**
- * @param connections calls in flight at most; the pool needs as many sockets or calls would queue unseen
- * @param lookup how host names become addresses
- * @param scrubber takes our key out of every answer
+ * @param connections maximum calls in flight; the pool needs as many sockets, or calls would queue unseen
+ * @param lookup resolves host names
+ * @param scrubber removes our key from every answer
  */
 export function createClient(
   baseUrl: URL,
@@ -90,7 +91,7 @@ export function createClient(
       try {
         refuseCompressed(headers);
       } catch (error) {
-        // Destroying reports an abort to whoever listens, and to the whole process when nobody does.
+        // Destroying the body emits an abort error, and an error event without a listener ends the process.
         body.on('error', () => undefined).destroy();
         throw error;
       }
@@ -119,22 +120,23 @@ function toWire(
   };
 }
 
-/** What the pool says to a request that comes after its end. */
+/** The error code of a request to a pool that is already closed. */
 const POOL_IS_CLOSED = 'UND_ERR_CLOSED';
 
 type Connector = {
   connect: buildConnector.connector;
   /**
-   * Whether an error of a request is one of name lookup, connecting or the TLS handshake: those come before the
-   * request's first byte. After any other, an unreachable host in mid-conversation included, the request may have arrived.
+   * Whether a request failed in name lookup, connecting or the TLS handshake, all of which precede
+   * its first byte. After any other error, an unreachable host in mid-conversation included, the
+   * request may have arrived.
    */
   hasFailedToConnect(error: unknown): boolean;
 };
 
 function createConnector(lookup: LookupFunction): Connector {
-  // Said aloud, so that no variable of the environment can switch the check of certificates off.
+  // Set explicitly, so that no environment variable can switch the check of certificates off.
   const connect = buildConnector({ timeout: CONNECT_MS, rejectUnauthorized: true, lookup });
-  // By identity, as a code tells nothing: a reset is a reset, in the handshake as behind the request.
+  // By identity, because the code of a reset is the same in the handshake and after the request.
   const failures = new WeakSet();
   return {
     connect: (options, callback) => {

@@ -1,11 +1,12 @@
 import type { ClientAnswer } from './client.ts';
 
-// A charset is not looked at: JSON is UTF-8 (RFC 8259), and what is not does not get past the reader.
+// The charset is ignored: JSON is UTF-8 (RFC 8259), and the reader refuses anything else.
 const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Whether an answer may be read as JSON. A page or a text is somebody else's, a proxy's perhaps, whatever it looks like.
- * An answer without a type claims nothing: RFC 9110 leaves it to the recipient to look, and the reader is strict.
+ * Whether an answer may be read as JSON. A page or a plain text comes from another sender, perhaps a
+ * proxy, even if it looks like JSON. An answer without a type may be JSON: RFC 9110 lets the recipient
+ * inspect it, and the reader is strict.
  */
 export function mayBeJson(headers: ClientAnswer['headers']): boolean {
   const type = headers['content-type'];

@@ -6,14 +6,15 @@ type Headers = Dispatcher.ResponseData['headers'];
 export type Exchange = {
   /** Milliseconds from now to the body's last byte. */
   totalMs: number;
-  /** Bytes of body to read at most. */
+  /** Maximum bytes of the body. */
   maxBytes: number;
 };
 
 /**
- * Sends one request and reads its answer whole. The library's own way makes a stream of every body and has an abort signal
- * watch it, which for some hundred bytes is most of the work; here the chunks are kept as they come.
- * @throws {ClientError} when the answer is not acceptable or breaks off; without an answer, what the dispatcher says
+ * Sends one request and reads its whole answer. undici's own `request` makes a stream of every body and
+ * adds an abort signal to it, which is most of the work for some hundred bytes; here the chunks are
+ * collected as they come.
+ * @throws {ClientError} on an unacceptable or broken answer; without an answer, the dispatcher's error
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -38,15 +39,15 @@ export function exchange(
       fail(new DOMException('The exchange took too long.', 'TimeoutError'));
     }, totalMs);
 
-    // What is thrown in here ends the exchange as an error of its own.
+    // An exception in one of these handlers ends the exchange with that error.
     dispatcher.dispatch(request, {
       onRequestStart: (started) => {
         call = started;
-        // It has waited for a connection until its time was up.
+        // The time was up before a connection became free.
         if (failure !== undefined) started.abort(failure);
       },
       onResponseStart: (_call, answered, its) => {
-        // More than once when there are interim answers: the last one counts.
+        // Called more than once when there are interim answers: the last one counts.
         [status, headers] = [answered, its];
         refuseCompressed(headers);
       },
@@ -65,14 +66,14 @@ export function exchange(
   });
 }
 
-/** @throws {ClientError} when the body must be unpacked: a few bytes could become any number */
+/** @throws {ClientError} when the body is compressed: a few bytes could expand to any number */
 export function refuseCompressed(headers: Headers): void {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new ClientError('the answer is compressed although that was ruled out', true);
 }
 
-/** @returns what counts the chunks of a body, and throws {@link ClientError} when they are more than `maxBytes` together */
+/** @returns a counter of a body's chunks, which throws {@link ClientError} beyond `maxBytes` in total */
 export function createCount(maxBytes: number): (chunk: Buffer) => void {
   let bytes = 0;
   return (chunk) => {
@@ -81,7 +82,7 @@ export function createCount(maxBytes: number): (chunk: Buffer) => void {
   };
 }
 
-/** An error behind an answer's status: the request has arrived. */
+/** An error after an answer's status: the request has arrived. */
 export function brokenOff(error: unknown): ClientError {
   if (error instanceof ClientError) return error;
   return new ClientError(`the answer broke off: ${codeOf(error)}`, true, error);

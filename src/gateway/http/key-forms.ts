@@ -1,13 +1,13 @@
-/** A way in which a key can be written, and how long a piece of it must be to be worth hiding. */
+/** A way in which a key can be written, and the length from which a piece of it is worth hiding. */
 export type KeyForm = { text: Buffer; leastPiece: number };
 
-/** So many characters of a key are a piece of it worth hiding; fewer could be anything. */
+/** Characters of a key that make a piece worth hiding; fewer could be anything. */
 const PIECE = 12;
 
-/** The forms that are looked for, folded: raw, in hex, in base64 and base64url. */
+/** The forms that are searched for, in lower case: raw, hex, base64 and base64url. */
 export function formsOf(key: string): KeyForm[] {
   const isShort = key.replace(/^sk_(?:test|live)_/, '').length < PIECE;
-  // Of a short key only the whole tells anything: twelve characters of it are mostly the prefix that all keys have.
+  // Of a short key only the whole is a secret: twelve characters are mostly the prefix that all keys have.
   const leastOf = (whole: number, piece: number): number => (isShort ? whole : Math.min(whole, piece));
   const form = (text: string, piece: number): KeyForm => ({
     text: folded(Buffer.from(text)),
@@ -19,7 +19,7 @@ export function formsOf(key: string): KeyForm[] {
   return [raw, form(Buffer.from(key).toString('hex'), PIECE * 2), ...inBase64];
 }
 
-/** How base64 looks depends on where in the text the key begins, so there are three; what neighbours change is left off. */
+/** The base64 of a key depends on its offset in the text: three forms, without what neighbours change. */
 function base64Of(key: string): string[] {
   return [0, 1, 2].flatMap((phase) => {
     const full = Buffer.from('\0'.repeat(phase) + key).toString('base64');

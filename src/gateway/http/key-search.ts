@@ -1,32 +1,32 @@
 import { FOLD, formsOf, type KeyForm } from './key-forms.ts';
 import { createUnescaper, type Unescaped } from './unescape.ts';
 
-/** A stretch of a text; `end` is not part of it. */
+/** A range of a text; `end` is exclusive. */
 export type Stretch = { start: number; end: number };
 
-/** Layers of escapes that are looked behind: JSON in a JSON text in an address. */
+/** Layers of escapes that are removed: JSON in a JSON text in a URL. */
 const LAYERS = 3;
-/** Bytes of the longest escape of one character: `\u0073` with each of its six escaped as in an address. */
+/** Bytes of the longest escape of one character: `\u0073` with each of its six characters percent-encoded. */
 const WIDEST_ESCAPE = 18;
-/** A text is looked at in steps of so many bytes, which bounds the memory for what is behind its escapes. */
+/** A text is searched in steps of this size, which bounds the memory for its unescaped copies. */
 const STEP_BYTES = 64 * 1024;
 const WORD_BYTES = 4;
-/** Folds ASCII's capitals, and some signs onto each other: it only decides where to look. */
+/** Lower-cases ASCII, and maps some signs onto each other: it only decides where to look. */
 const FOLD_WORD = 0x20202020;
 const SPREAD = 0x9e3779b1;
 const { imul } = Math;
 
 export type KeySearch = {
-  /** Where the text holds the key or a piece of it: in order, without overlaps. */
+  /** The ranges that hold the key or a piece of it: in order, without overlaps. */
   find(text: Buffer): Stretch[];
-  /** Bytes of the longest writing of the key. */
+  /** Bytes of the longest form of the key. */
   longest: number;
 };
 
 /**
- * Looks for the key in a text, in every form and behind escapes. Of each eight bytes one aligned word of four is looked
- * up in a table: any piece of twelve bytes holds one. So a text without the key costs a fraction of reading it, and no
- * text costs more than a few passes.
+ * Searches a text for the key, in every form and behind escapes. Of each eight bytes one aligned word of
+ * four is looked up in a table: any piece of twelve bytes holds one. So a text without the key costs a
+ * fraction of reading it, and no text costs more than a few passes.
  */
 export function createKeySearch(key: string): KeySearch {
   const forms = formsOf(key);
@@ -37,7 +37,7 @@ export function createKeySearch(key: string): KeySearch {
   const hasBare = forms.some(({ text }) => /["/\\]/.test(text.toString('latin1')));
   const unescapers = Array.from({ length: LAYERS }, () => createUnescaper(STEP_BYTES + longest, hasBare));
 
-  /** @param found where a piece lies; the search goes on behind it */
+  /** @param found is called with each piece; the search continues after it */
   function findPlain(text: Buffer, found: (start: number, end: number) => void): void {
     const head = (WORD_BYTES - (text.byteOffset % WORD_BYTES)) % WORD_BYTES;
     const count = Math.floor((text.length - head) / WORD_BYTES);
@@ -54,7 +54,7 @@ export function createKeySearch(key: string): KeySearch {
         found(left, right);
         behind = Math.max(behind, right);
       }
-      // What begins in the stretch and goes on behind it is found there.
+      // A piece that begins in this range and extends beyond it is found after its end.
       if (behind > 0) index = Math.max(index, Math.floor((behind - head) / WORD_BYTES) - step);
     }
   }
@@ -64,7 +64,7 @@ export function createKeySearch(key: string): KeySearch {
     let layer: Buffer | null = text;
     while (layer !== null) {
       findPlain(layer, (start, end) => {
-        // From the innermost layer out to the text.
+        // Maps an index from the innermost layer out to the text.
         const out = (index: number): number => layers.reduceRight((inner, at) => at[inner] ?? 0, index);
         found.push({ start: offset + out(start), end: offset + out(end) });
       });
@@ -78,7 +78,7 @@ export function createKeySearch(key: string): KeySearch {
     longest,
     find: (text) => {
       const found: Stretch[] = [];
-      // Each step goes on beyond its end, so that what begins in it is whole.
+      // Each step extends beyond its end, so that a key that begins in it is whole.
       for (let from = 0; from < text.length; from += STEP_BYTES)
         findLayered(text.subarray(from, from + STEP_BYTES + longest), from, found);
       return found.length > 1 ? merged(found) : found;
@@ -88,7 +88,7 @@ export function createKeySearch(key: string): KeySearch {
 
 type Word = { form: KeyForm; place: number };
 
-/** Every word of four in any form, and a small table that says quickly that a word is none of them. */
+/** Every four-byte word of every form, and a small table that quickly rules out other words. */
 function wordsOf(forms: readonly KeyForm[]): { isKnown: Uint8Array; words: Map<number, Word[]> } {
   const isKnown = new Uint8Array(65_536);
   const words = new Map<number, Word[]>();
@@ -105,7 +105,7 @@ function wordsOf(forms: readonly KeyForm[]): { isKnown: Uint8Array; words: Map<n
   return { isKnown, words };
 }
 
-/** How far a text is like the form around `from`, where it may be like the form's `place`. */
+/** How far the text around `from` matches the form around `place`. */
 function extend(text: Buffer, from: number, form: Buffer, place: number): [number, number] {
   let left = 0;
   let right = 0;

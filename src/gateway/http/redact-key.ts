@@ -2,20 +2,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Secret } from '../../platform/secret.ts';
 import { createKeySearch, type KeySearch, type Stretch } from './key-search.ts';
 
-/** What stands where the key stood. */
+/** The text that replaces the key. */
 export const REDACTED = '[redacted]';
 const MARK = Buffer.from(REDACTED);
 
 type Headers = IncomingHttpHeaders;
 
 /**
- * Takes our own key out of what comes in, before anybody stores, shows or logs it: the whole or a piece of it, in any
- * case, escaped as in addresses or JSON, in hex or in base64. What holds no key is given back as the very same object.
+ * Removes our own key from everything received, before it is stored, shown or logged: the whole key or a
+ * piece of it, in any case, escaped as in URLs or JSON, in hex or in base64. Input without the key is
+ * returned as the very same object.
  */
 export type KeyScrubber = {
   clean(body: Buffer): Buffer;
   cleanHeaders(headers: Headers): Headers;
-  /** For a body that comes in chunks; the key may lie across them. They come out again, cut elsewhere. */
+  /** For a body in chunks; the key may lie across them. The output has other chunk boundaries. */
   cleanStream(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
 };
 
@@ -38,7 +39,7 @@ export function createKeyScrubber(key: Secret): KeyScrubber {
   };
 }
 
-/** Holds back the last bytes of each chunk, in which a writing of the key may have begun. */
+/** Holds back the last bytes of each chunk, in which a form of the key may have begun. */
 async function* cleanStream(
   body: AsyncIterable<Buffer>,
   { find, longest }: KeySearch,
@@ -46,7 +47,7 @@ async function* cleanStream(
   let held: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of body) {
-      // Nearly always there is no key, neither in the chunk nor across the seam: then nothing but the seam is copied.
+      // Nearly always there is no key in the chunk or across the seam; then only the seam is copied.
       const seam = Buffer.concat([held, chunk.subarray(0, longest)]);
       if (chunk.length > longest && find(seam).length === 0 && find(chunk).length === 0) {
         if (held.length > 0) yield held;
@@ -61,20 +62,20 @@ async function* cleanStream(
       if (cut > 0) yield without(text.subarray(0, cut), found);
     }
   } catch (error) {
-    // What came before the end counts as it did without us.
+    // The bytes before an error are passed on, as they would be without this filter.
     yield without(held, find(held));
     throw error;
   }
   if (held.length > 0) yield without(held, find(held));
 }
 
-/** Where a text may be cut, near `at`, without cutting a stretch in two. */
+/** Where a text may be cut, near `at`, without splitting a range. */
 function cutOf(at: number, found: readonly Stretch[]): number {
   const crossed = found.find(({ start, end }) => start < at && end > at);
   return Math.max(crossed?.start ?? at, 0);
 }
 
-/** The text with a mark in place of each stretch that lies in it. */
+/** The text with a mark in place of each range that lies in it. */
 function without(text: Buffer, stretches: readonly Stretch[]): Buffer {
   const parts: Buffer[] = [];
   let from = 0;

@@ -1,15 +1,15 @@
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { ClientAnswer } from './client.ts';
 
-/** An hour: a service that asks for more is broken or hostile, and a person should know. */
+/** An hour: a service that asks for more is broken or hostile, and the operator should know. */
 const MAX_SEC = 3_600;
 
-/** How long the service asks to be left alone, and whether it asked for more than we grant. */
+/** How long a pause the service asks for, and whether it asked for more than we grant. */
 export type RetryAfter = { sec: number; isCut: boolean };
 
 /**
- * A `Retry-After` header, in either form of RFC 9110 (seconds or a date). Null for nonsense, for a repeated header and
- * for the past: the caller's own pause holds then.
+ * A `Retry-After` header, in either form of RFC 9110 (seconds or a date). Null for an invalid header, a
+ * repeated one and a time in the past: then the caller's own pause applies.
  */
 export function readRetryAfter(
   header: string | string[] | undefined,
@@ -26,8 +26,8 @@ export function readRetryAfter(
 }
 
 /**
- * How long an answer asks us to wait, in whichever header it says so: `Retry-After`, or on a 429 the end of the window
- * that was used up. On any other answer such a window is only told, and no reason to wait.
+ * How long an answer asks us to wait, by whichever header says so: `Retry-After`, or on a 429 the end of the
+ * exhausted rate-limit window. On any other answer such a window is information only, and no reason to wait.
  */
 export function readRetryHint(
   { status, headers }: Pick<ClientAnswer, 'status' | 'headers'>,
@@ -38,7 +38,7 @@ export function readRetryHint(
   return readReset(headers['ratelimit-reset'], clock) ?? readReset(headers['x-ratelimit-reset'], clock);
 }
 
-/** Some services count seconds from now, some from 1970, some milliseconds: the size tells them apart. */
+/** Seconds from now, seconds since 1970 or milliseconds since 1970: the size distinguishes them. */
 function readReset(header: string | string[] | undefined, clock: Clock): RetryAfter | null {
   if (typeof header !== 'string' || !/^\d{1,13}$/.test(header.trim())) return null;
   const value = Number(header);

@@ -3,35 +3,36 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const LETTER_X = 0x78;
 const ZERO = 0x30;
-/** Only of such are characters of a key made: `\u00e9` is an honest name. */
+/** A key consists of ASCII, so only these escapes matter: `\u00e9` belongs to an ordinary name. */
 const ESCAPED_ASCII = ['\\u00', '\\x'].map((text) => Buffer.from(text));
-/** What JSON may write with a backslash and mean itself: `"`, `/` and the backslash. */
+/** Characters that JSON may write with a backslash without changing them: `"`, `/` and the backslash. */
 const BARE = Uint8Array.from({ length: 256 }, (_none, byte) =>
   Number([0x22, 0x2f, BACKSLASH].includes(byte)),
 );
-/** The value of a hex digit; 255: it is none. */
+/** The value of a hex digit; 255: the byte is none. */
 const HEX = Uint8Array.from({ length: 256 }, (_none, byte) => {
   const value = parseInt(String.fromCharCode(byte), 16);
   return Number.isNaN(value) ? 255 : value;
 });
 
 /**
- * What a reader sees behind one layer of escapes, and where each of its bytes begins in the text; `at[text.length]` is
- * the text's end. Both are only lent until the next call.
+ * A text with one layer of escapes removed, and where each of its bytes begins in the original;
+ * `at[text.length]` is the original's end. Both are valid only until the next call.
  */
 export type Unescaped = { text: Buffer; at: Int32Array };
 
 /**
- * Takes one layer of escapes off: `%73`, `\u0073`, `\x73`, `\/`, `\"` and `\\`. Linear in the text, whatever is in it.
+ * Removes one layer of escapes: `%73`, `\u0073`, `\x73`, `\/`, `\"` and `\\`. Linear in the text,
+ * whatever is in it.
  * @param length bytes of the longest text
- * @param isBareEscaped whether `\/`, `\"` and `\\` alone are worth it
+ * @param isBareEscaped whether `\/`, `\"` and `\\` alone are worth removing
  * @returns null where the text holds no escape
  */
 export function createUnescaper(length: number, isBareEscaped: boolean): (text: Buffer) => Unescaped | null {
   let room: Unescaped | null = null;
   const hasEscape = (text: Buffer): boolean =>
     text.includes(PERCENT) ||
-    // One byte is found many times faster than two.
+    // Searching for one byte is many times faster than for two.
     (text.includes(BACKSLASH) && (isBareEscaped || ESCAPED_ASCII.some((escape) => text.includes(escape))));
   return (text) => {
     if (!hasEscape(text)) return null;
@@ -51,7 +52,7 @@ export function createUnescaper(length: number, isBareEscaped: boolean): (text: 
   };
 }
 
-/** Bytes of the escape that begins here; 1: none does. */
+/** Bytes of the escape that begins here; 1: none begins. */
 function widthOf(text: Buffer, from: number, byte: number): number {
   if (byte === PERCENT) return hexAt(text, from + 1) < 0x80 ? 3 : 1;
   const next = text[from + 1] ?? 0;
@@ -61,7 +62,7 @@ function widthOf(text: Buffer, from: number, byte: number): number {
   return isAscii && hexAt(text, from + 4) < 0x80 ? 6 : 1;
 }
 
-/** The byte that two hex digits say; 255 or more: they are none. */
+/** The byte that two hex digits stand for; 255 or more: they are none. */
 function hexAt(text: Buffer, from: number): number {
   const high = HEX[text[from] ?? 0] ?? 255;
   const low = HEX[text[from + 1] ?? 0] ?? 255;

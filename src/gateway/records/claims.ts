@@ -10,16 +10,16 @@ import {
 } from './field-meaning.ts';
 import { at, isRecord, type Json } from '../dialect/json-pointer.ts';
 
-/** Where the fields of a record stand: the dialect's pointers, of verify or of history. */
+/** Pointers to the fields of a record, from the dialect's verify or history. */
 export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'amount' | 'currency'> &
   Partial<Pick<Dialect['verify'], 'mode'>>;
 
-/** What the dialect has pointers for. */
+/** The fields that the dialect has pointers for. */
 export type Repeated = 'reference' | 'status' | 'amount' | 'currency' | 'mode';
 
-/** A field that speaks of the same payment as the fields which were read, so it has to agree with them. */
+/** A field about the same payment as the fields that were read, so it has to agree with them. */
 export type Claim = {
-  /** From the record on. */
+  /** Relative to the record. */
   pointer: string;
   value: Json;
   says:
@@ -31,13 +31,13 @@ export type Claim = {
 };
 
 const ASSUMED = dialectSchema.parse({}).verify;
-/** A payment's record may hold its transaction, and that its charge. */
+/** A payment's record may contain its transaction, which may contain its charge. */
 const MAX_DEPTH = 3;
 
 /**
- * The claims of a record. They follow from its keys and from where objects and lists stand in it, never from
- * texts or numbers: records of one layout have the same claims. What a dialect file names itself is decided,
- * and its siblings are not asked.
+ * The claims of a record. They depend on its keys and on where objects and lists are in it, never on
+ * texts or numbers: records of one layout have the same claims. A field that a dialect file names is
+ * decided, and its siblings are not consulted.
  */
 export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
   const isWanted = wantedBy(pointers);
@@ -51,8 +51,8 @@ export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
 }
 
 /**
- * What stands around the record speaks of the same payment. What is said of the call is told apart before: see
- * `isFailedCall`.
+ * The claims of the fields around the record, which are about the same payment. Fields about the call
+ * are handled before: see `isFailedCall`.
  * @param place of the record in the answer
  */
 export function claimsAround(document: Json, place: string, pointers: RecordPointers): Claim[] {
@@ -81,7 +81,7 @@ function wantedBy(pointers: RecordPointers): (claim: Claim) => boolean {
   };
 }
 
-/** Only a word that the dialect knows speaks against the payment there. */
+/** For a status: only a word that the dialect knows contradicts the payment there. */
 function asPlace(claim: Claim): Claim {
   return claim.says.tells === 'status' ? { ...claim, says: { ...claim.says, isPlace: true } } : claim;
 }
@@ -89,16 +89,16 @@ function asPlace(claim: Claim): Claim {
 const REPEATED: readonly Repeated[] = ['reference', 'status', 'amount', 'currency', 'mode'];
 
 /**
- * Whether a dialect file has named the field. One that repeats the defaults to the letter has not looked at a
- * record: `npm run dialect -- --json` writes such files.
+ * Whether a dialect file has named the field. A file that repeats the defaults exactly does not count:
+ * `npm run dialect -- --json` writes such files without having seen a record.
  */
 export function isNamed(pointers: RecordPointers, what: 'amount' | 'currency' | 'status'): boolean {
   return pointers[what].join() !== ASSUMED[what].join();
 }
 
 /**
- * All that the pointers for one thing find. One that another leads through is no value: `/amount` of
- * `/amount/value`.
+ * All values that the pointers for one field find. An object that another pointer leads through is no
+ * value: `/amount` of `/amount/value`.
  */
 function repeatedIn(record: Json, what: Repeated, pointers: readonly string[]): Claim[] {
   const held = pointers
@@ -110,16 +110,13 @@ function repeatedIn(record: Json, what: Repeated, pointers: readonly string[]): 
   return held.length > 1 ? held : [];
 }
 
-/** The objects in which the amount stands. */
+/** The objects that contain the amount. */
 function holdersOf({ amount }: RecordPointers): string[] {
   const holders = amount.map((pointer) => pointer.slice(0, pointer.lastIndexOf('/')));
   return [...new Set(holders)].filter((holder) => holder !== '');
 }
 
-/**
- * A currency that stands inside the amount belongs to that amount, whatever the pointers of the currency
- * find.
- */
+/** A currency inside the amount belongs to that amount, whatever the pointers of the currency find. */
 function currenciesOfAmount(record: Json, pointers: RecordPointers): Claim[] {
   return holdersOf(pointers)
     .flatMap((holder) => membersOf(at(record, holder), holder))
@@ -127,10 +124,7 @@ function currenciesOfAmount(record: Json, pointers: RecordPointers): Claim[] {
     .map(({ pointer, value }) => ({ pointer, value, says: { tells: 'again', what: 'currency' } }));
 }
 
-/**
- * What the fields of one object tell, and those of the records of the same payment and of the amounts inside
- * it.
- */
+/** The claims of an object's fields, of nested records of the same payment, and of the amounts inside it. */
 function siblingsIn(object: Json, place: string, depth: number): Claim[] {
   const members = membersOf(object, place);
   const isAddress = members.some(({ name }) => ADDRESS.test(name));
@@ -149,11 +143,11 @@ function siblingsIn(object: Json, place: string, depth: number): Claim[] {
   });
 }
 
-/** Where one of these stands, `state` may be a part of a country. */
+/** Beside one of these, `state` may be a part of a country. */
 const ADDRESS =
   /^(city|town|street|zip|(zip|post|postal)_?code|address(_?line)?_?1?|lga|province|region|country)$/i;
 
-/** What the fields of one of several attempts tell of it. */
+/** The claims of one of several attempts. */
 export function claimsOfAttempt(attempt: Json): Claim[] {
   return siblingsIn(attempt, '', MAX_DEPTH);
 }
@@ -164,7 +158,7 @@ function amountsIn(object: Json, place: string): Claim[] {
   );
 }
 
-/** In a record of the same payment its plain amount and currency have to agree, too. */
+/** In a nested record of the same payment the plain amount and currency have to agree, too. */
 function inNested(object: Json, place: string, depth: number): Claim[] {
   const plain = membersOf(object, place).flatMap(({ name, pointer, value }): Claim[] => {
     if (name !== 'amount') return [];
@@ -173,7 +167,7 @@ function inNested(object: Json, place: string, depth: number): Claim[] {
   return [...plain, ...siblingsIn(object, place, depth)];
 }
 
-/** Whether a field is a record of the payment inside the payment's record, and not only a part of it. */
+/** Whether a field is a record of the payment inside the payment's record, not only a part of it. */
 export function isNestedRecord(name: string, value: Json): boolean {
   return isNestedName(name) && isRecord(value) && Object.keys(value).some(isRecordKey);
 }

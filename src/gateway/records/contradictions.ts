@@ -16,9 +16,9 @@ import { modeOf } from './mode.ts';
 import { isNothing, isTakenBack } from './taken-back.ts';
 
 /**
- * Reading tolerantly finds fields; it never believes them. A record that says paid is proof only when
- * everything in it that speaks of this money agrees. The rules, with their false friends in both directions:
- * docs/what-we-believe.md.
+ * Reading tolerantly finds fields; it never trusts them. A record that says paid is proof
+ * only when every field in it about this money agrees. The rules, with look-alikes in
+ * both directions: docs/what-we-believe.md.
  */
 
 /** What was read from a record that says paid. */
@@ -40,7 +40,7 @@ export function findContradiction(
   return sentenceOf(claimsOf(record, pointers), read, dialect);
 }
 
-/** As {@link findContradiction}, of what stands around the record at `place` of the answer. */
+/** Like {@link findContradiction}, for the fields around the record at `place` of the answer. */
 export function findContradictionAround(
   document: Json,
   place: string,
@@ -58,7 +58,7 @@ function sentenceOf(claims: readonly Claim[], read: Read, dialect: Dialect): str
 
 const MAX_NAMED = 3;
 
-/** Whether the field says something else of the payment than what was read. */
+/** Whether the field says something about the payment other than what was read. */
 export function contradicts({ pointer, value, says }: Claim, read: Read, dialect: Dialect): boolean {
   if (isNothing(value)) return false;
   switch (says.tells) {
@@ -66,7 +66,7 @@ export function contradicts({ pointer, value, says }: Claim, read: Read, dialect
       return !repeats(says.what, pointer, value, read, dialect);
     case 'amount': {
       if (typeof value === 'boolean') return !value;
-      // The same money in another currency, by its own name.
+      // The same money in another currency, which the field's name gives.
       if (says.currency !== null && says.currency !== read.currency) return false;
       return !isSameMoney(value, read, says.isMinor ? 'minor' : dialect.amountUnit, says.isCertain);
     }
@@ -103,7 +103,7 @@ function repeats(what: Repeated, pointer: string, value: Json, read: Read, diale
     case 'currency':
       return currencyOf(value) === read.currency;
     case 'mode': {
-      // Most words there speak of something else: see readMode.
+      // Most words there mean something other than a mode: see readMode.
       const mode = modeOf(value, pointer);
       return mode === null || mode === read.mode;
     }
@@ -111,7 +111,7 @@ function repeats(what: Repeated, pointer: string, value: Json, read: Read, diale
 }
 
 /**
- * @param isCertain whether the field can be nothing but an amount: else a text that is no number says nothing
+ * @param isCertain whether the field can only be an amount: otherwise a text that is no number says nothing
  */
 function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCertain: boolean): boolean {
   const inner = isRecord(value) ? (value.value ?? value.amount ?? value.total) : value;
@@ -125,12 +125,12 @@ function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCer
   return read.amount !== null && amountOf(inner, read.currency, unit) === read.amount;
 }
 
-/** `25`, `25,00`, `NGN 25.00`: digits, and at most a currency around them. Dates and ids are none. */
+/** `25`, `25,00`, `NGN 25.00`: digits with at most a currency around them. Dates and ids do not match. */
 const LIKE_MONEY = /^[+-]?[A-Z]{0,3}\s?[+-]?\d[\d., ]*(e[+-]?\d+)?\s?[A-Z]{0,3}$/i;
 
 /**
- * Words beside the payment's own that a service may well use for the same. They pay nothing; they only do not
- * speak against a word that does.
+ * Words that a service may well use for paid, beside the dialect's own. They prove no payment; they only
+ * do not contradict a word that does.
  */
 const SAME_AS_PAID = new Set(
   [
@@ -141,10 +141,7 @@ const SAME_AS_PAID = new Set(
   ].flat(),
 );
 
-/**
- * Where the field may hold something else than a status, only a word that the dialect knows speaks against
- * paid.
- */
+/** Where the field may hold more than a status, only a word that the dialect knows contradicts paid. */
 function isWordAgainst(value: Json, dialect: Dialect): boolean {
   const text = stringOf(value);
   return !['paid', 'unknown'].includes(classOf(text, dialect)) || tellsTakenBack(text ?? '');
@@ -152,7 +149,7 @@ function isWordAgainst(value: Json, dialect: Dialect): boolean {
 
 const HOW_MUCH = new Set(['partially', 'partial', 'fully', 'full']);
 
-/** `partially_refunded`, `CHARGEBACK`, `payment reversal`: such a word and nothing else. */
+/** Only such words and no others: `partially_refunded`, `CHARGEBACK`, `payment reversal`. */
 function tellsTakenBack(text: string): boolean {
   const words = wordsOfName(text).filter((word) => !WITH_FLAG.has(word) && !HOW_MUCH.has(word));
   return words.length > 0 && words.every((word) => TAKEN_BACK.has(word));
@@ -167,8 +164,8 @@ function isWordOfPaid(value: Json, dialect: Dialect): boolean {
 }
 
 /**
- * Attempts that failed before the one that paid are honest. A list without one that paid and whose money stayed is not,
- * nor is one with a refund among them.
+ * Attempts that failed before the one that paid are normal. A list contradicts the payment if no attempt
+ * in it paid and kept the money, or if a refund is among the attempts.
  */
 function isNonePaid(value: Json, read: Read, dialect: Dialect): boolean {
   if (!Array.isArray(value)) return false;
@@ -210,7 +207,7 @@ function inWords({ pointer, says }: Claim): string {
   }
 }
 
-/** A name from outside, for a person: 64 printable characters at most. */
+/** A name from outside, made printable for a person: 64 ASCII characters at most. */
 export function printable(name: string): string {
   return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64);
 }

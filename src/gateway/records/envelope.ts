@@ -5,30 +5,30 @@ import { at, isRecord, numberText, type Json } from '../dialect/json-pointer.ts'
 import { isNothing } from './taken-back.ts';
 
 /**
- * What an answer says about the call that it answers, next to or around a payment's record. HTTP 200 does not mean
- * that the call went well: a record inside a failure may be anybody's, or yesterday's, and proves nothing.
+ * What an answer says about its own call, next to or around a payment's record. HTTP 200 does not mean that
+ * the call succeeded: a record inside a failure may be another payment's, or out of date, and proves nothing.
  */
 
 /** Keys that never belong to a payment. */
 const CALL_KEYS = ['success', 'ok', 'requestSuccessful'];
-/** Keys that speak about the call in an envelope, and may be the payment's own in a record. */
+/** Keys about the call in an envelope, which may be the payment's own in a record. */
 const ENVELOPE_KEYS = [...CALL_KEYS, 'status'];
 const CODE_KEYS = ['status', 'code', 'statusCode'];
 
-// Only words that cannot be meant otherwise. 0, "0" and "00" are how some services write success.
+// Only unambiguous words. Some services write 0, "0" or "00" for success.
 const FAILURE_WORDS = new Set(['false', 'fail', 'failed', 'failure', 'error', 'unsuccessful']);
 const NO_ERROR_WORDS = new Set(['', '0', '00', 'false', 'no', 'none', 'null']);
 const HTTP_ERROR = /^[45]\d\d$/;
 
 /** @param recordPointer where in the answer the record stands; `""`: the answer is the record itself */
 export function isFailedCall(document: Json, recordPointer: string): boolean {
-  // In a bare record `status` is the payment's own word, `code` and `error` may be, too.
+  // In a bare record `status` is the payment's own word; `code` and `error` may be, too.
   if (recordPointer === '') return isBareFailure(document);
   const keys = recordPointer.split('/').slice(0, -1);
   return keys.some((_key, index) => isFailedEnvelope(at(document, keys.slice(0, index + 1).join('/'))));
 }
 
-/** The key beside a bare record's status by which it is an envelope; null: it is a record. */
+/** The key beside a bare record's status that shows it to be an envelope; null: it is a record. */
 export function callKeyBeside(record: Record<string, Json>): string | null {
   const keys = Object.entries(record).find(([name, value]) => isCallKey(name) || isNestedRecord(name, value));
   return keys?.[0] ?? null;
@@ -55,7 +55,7 @@ function isFailure(value: Json): boolean {
 
 function namesError(value: Json): boolean {
   if (typeof value === 'string') return !NO_ERROR_WORDS.has(foldWord(value));
-  // With every field null it is the place for one.
+  // With every field null, it is only the place for an error.
   return value === true || (isRecord(value) && Object.values(value).some((one) => !isNothing(one)));
 }
 

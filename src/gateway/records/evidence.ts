@@ -17,7 +17,7 @@ import { readMode } from './mode.ts';
 export type { RecordPointers } from './claims.ts';
 export { classOf, type StatusClass } from './field-values.ts';
 
-/** A field of a record: its value, or that it is not there, or that what is there cannot be read. */
+/** A field of a record: its value, or absent, or present and unreadable. */
 export type Reading<T> = { is: 'read'; value: T } | { is: 'absent' } | { is: 'unreadable' };
 
 export type Evidence = {
@@ -26,18 +26,18 @@ export type Evidence = {
   statusWord: string | null;
   reference: Reading<string>;
   currency: Reading<string>;
-  /** Minor units of the record's own currency (of `expectedCurrency` when the record names none). */
+  /** Minor units of the record's own currency, or of `expectedCurrency` when the record names none. */
   amount: Reading<bigint>;
-  /** Null: the record does not say, or in a word that we do not know. */
+  /** Null: the record does not say, or uses a word that we do not know. */
   mode: Mode | null;
   /**
-   * Which fields of a record that says paid speak against it, in words and without their values; null: none.
-   * Such a record proves nothing: see docs/what-we-believe.md.
+   * Which fields contradict a record that says paid, in words and without their values; null: none. Such
+   * a record proves nothing: see docs/what-we-believe.md.
    */
   contradiction: string | null;
 };
 
-/** The record inside an answer and where it stands, or null. An envelope is not a record: see {@link isEnvelope}. */
+/** The record inside an answer and its place, or null. An envelope is no record: see {@link isEnvelope}. */
 export function findRecord(
   document: Json,
   pointers: readonly string[],
@@ -51,8 +51,8 @@ export function findRecord(
 }
 
 /**
- * `{"status": "success", "data": null}` speaks about the call, not about a payment. So a value is passed over when
- * another pointer leads through it: at `""` the key `data` of `/data` makes it an envelope.
+ * `{"status": "success", "data": null}` is about the call, not about a payment. So a value is skipped
+ * when another pointer leads through it: at `""` the key `data` of `/data` makes it an envelope.
  */
 function isEnvelope(value: Record<string, Json>, pointer: string, pointers: readonly string[]): boolean {
   return pointers.some((other) => {
@@ -62,7 +62,7 @@ function isEnvelope(value: Record<string, Json>, pointer: string, pointers: read
   });
 }
 
-/** Reads one record. Never throws: what cannot be read says so in its place. */
+/** Reads one record. Never throws: a field that cannot be read is marked as unreadable. */
 export function readEvidence(
   record: Json,
   pointers: RecordPointers,

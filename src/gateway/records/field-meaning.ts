@@ -22,11 +22,11 @@ import {
   wordsOfName,
 } from './field-words.ts';
 
-/** What a field beside the ones that the dialect names tells of the same payment, by its name alone. */
+/** What a field beside those that the dialect names says about the payment, by its name alone. */
 export type Meaning =
   /**
-   * How much came in. Without a word like `amount` it may also be a flag or a time. In its own unit or
-   * currency, if it says so.
+   * How much came in. Without a word like `amount` it may also be a flag or a time. The unit and the
+   * currency are given where the name has its own.
    */
   | { tells: 'amount'; isCertain: boolean; isMinor: boolean; currency: string | null }
   | { tells: 'currency' }
@@ -34,9 +34,9 @@ export type Meaning =
   | { tells: 'status'; isPlace: boolean }
   | { tells: 'paid flag' }
   | { tells: 'trouble flag' }
-  /** What kind of a record it is: a payment's, or a refund's. */
+  /** The kind of record: a payment's, or a refund's. */
   | { tells: 'kind' }
-  /** A refund, reversal, dispute or chargeback; with `isWord` it tells how far that is. */
+  /** A refund, reversal, dispute or chargeback; with `isWord` the field holds its status. */
   | { tells: 'taken back'; isWord: boolean };
 
 const all = (words: readonly string[], known: ReadonlySet<string>): boolean =>
@@ -44,7 +44,7 @@ const all = (words: readonly string[], known: ReadonlySet<string>): boolean =>
 const any = (words: readonly string[], known: ReadonlySet<string>): boolean =>
   words.some((word) => known.has(word));
 
-/** @returns null for a field that does not speak of the payment's money, or of somebody else's status */
+/** @returns null for a field that is not about the payment's money, or is the status of something else */
 export function meaningOf(name: string): Meaning | null {
   const known = meanings.get(name);
   if (known !== undefined) return known;
@@ -53,7 +53,7 @@ export function meaningOf(name: string): Meaning | null {
   return meaning;
 }
 
-// A history has a million records and a few dozen names.
+// Cached: a history has a million records and a few dozen names.
 const meanings = new Map<string, Meaning | null>();
 const MAX_KNOWN = 2_000;
 
@@ -94,7 +94,7 @@ function readAmount(words: readonly string[]): Meaning | null {
   return { tells: 'amount', isCertain: isNoun, isMinor: any(words, MINOR), currency };
 }
 
-/** `amountPaidUsd`; words of the language that happen to be codes are words. */
+/** The currency in a name like `amountPaidUsd`. English words that are also codes are not read as codes. */
 function codeIn(word: string): string | null {
   if (word.length !== 3 || ['all', 'top', 'try'].includes(word)) return null;
   const code = word.toUpperCase();
@@ -109,17 +109,14 @@ function readFlag(words: readonly string[]): Meaning | null {
   return of(MUST_BE_TRUE) ? { tells: 'paid flag' } : null;
 }
 
-/**
- * Whether an object or a list of this name is the payment once more: `transaction`, `latestCharge`,
- * `paymentData`.
- */
+/** Whether an object or a list of this name is the payment again, like `transaction` or `latestCharge`. */
 export function isNestedName(name: string): boolean {
   const words = wordsOfName(name);
   const isContainerOnly = words.length > 0 && words.every((word) => DETAILS.has(word));
   return words.length > 0 && !isContainerOnly && words.every((word) => NESTED.has(word) || NOW.has(word));
 }
 
-/** Whether such an object may as well describe who carried the payment: `gateway`, `provider`. */
+/** Whether such an object may also describe the carrier of the payment: `gateway`, `provider`. */
 export function isCarrierName(name: string): boolean {
   return !any(wordsOfName(name), NESTED);
 }

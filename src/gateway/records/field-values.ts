@@ -3,15 +3,15 @@ import { minorDigits, parseMajor, plainDecimal } from '../../platform/money.ts';
 import { foldWord, type Dialect } from '../dialect/dialect.ts';
 import { numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
 
-/** What a record of the service says of a payment, in our words. */
+/** What a record says of a payment, in our words. */
 export type StatusClass = keyof Dialect['statuses'] | 'unknown';
 
-/** What a status word means by the dialect. */
+/** The meaning of a status word in the dialect. */
 export function classOf(word: string | null, dialect: Dialect): StatusClass {
   return word === null ? 'unknown' : (wordsOf(dialect).get(foldWord(word)) ?? 'unknown');
 }
 
-// A reconciliation reads a million records with one dialect: its words are folded once.
+// Cached: a reconciliation reads a million records with one dialect.
 const foldedWords = new WeakMap<Dialect, Map<string, StatusClass>>();
 
 function wordsOf(dialect: Dialect): Map<string, StatusClass> {
@@ -25,7 +25,7 @@ function wordsOf(dialect: Dialect): Map<string, StatusClass> {
   return words;
 }
 
-/** Services write currency codes in either case; the letters decide. */
+/** Services write currency codes in either case. */
 export function currencyOf(value: Json): string | null {
   const code = stringOf(value)?.toUpperCase() ?? '';
   return minorDigits(code) === null ? null : code;
@@ -39,14 +39,14 @@ export function amountOf(value: Json, currency: string, unit: Dialect['amountUni
   return /^\d{1,18}$/.test(text) ? BigInt(text) : null; // 18 digits always fit a bigint column
 }
 
-/** The same for what the service took. Services write that with and without a minus. */
+/** The same for a fee, which some services write with a minus and some without. */
 export function feeOf(value: Json, currency: string, unit: Dialect['amountUnit']): bigint | null {
   return amountOf(decimalText(value)?.replace(/^-/, '') ?? null, currency, unit);
 }
 
 /**
- * Like {@link numberText}, and a JSON number with an exponent without it: `1.85e1` is how some writers of
- * JSON put 18.50. In a text it stays what it is: no service writes amounts so, and a guess is not evidence.
+ * Like {@link numberText}, but a JSON number is written without an exponent: some JSON writers put 18.50
+ * as `1.85e1`. A text is left as it is: no service writes amounts so, and a guess is not evidence.
  */
 export function decimalText(value: Json): string | null {
   return isLosslessNumber(value) ? plainDecimal(value.value) : numberText(value);

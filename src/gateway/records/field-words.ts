@@ -1,47 +1,45 @@
 /**
- * The words of which services make the names of a payment's fields, and how a name is cut into them:
+ * The words that services build the names of a payment's fields from, and how a name is split into them:
  * `amountReceived`, `received_amount`, `Amount-Received` and `amountreceived` are the same two words.
  */
 
 const list = (words: string): readonly string[] => words.split(' ');
 
-/**
- * What a record calls the payment itself. An order or invoice of a payment service is one that is to be paid.
- */
+/** Names for the payment itself. An order or invoice at a payment service is something to be paid. */
 export const PAYMENT = new Set(
   list(
     'payment payments pay pmt transaction transactions tran trans trx trxn txn tx charge capture intent debit ' +
       'purchase sale deposit order invoice checkout collection',
   ),
 );
-/** Of these the ones that name a record of the payment inside the payment's record. */
+/** Names of a record of the payment inside the payment's record. */
 export const NESTED = new Set(
   list(
     'payment payments pmt transaction transactions tran trans trx trxn txn tx charge charges capture intent ' +
       'data record result info detail details object',
   ),
 );
-/** Adds nothing, or only whose view of the payment it is: the current status is the status. */
+/** Words that add nothing, or only whose view of the payment it is: the current status is the status. */
 export const NOW = new Set(
   list(
     'current final latest overall actual new is the money fund funds processing gateway provider processor acquirer ' +
       'result record',
   ),
 );
-/** Objects of amounts: what came in may stand among them. */
+/** Objects of amounts, among which may be what came in. */
 export const AMOUNTS = new Set(list('amount amounts total totals money'));
 export const WITH_AMOUNTS = new Set(list('breakdown detail details info summary data'));
 
-/** Money came in. */
+/** Words that mean that money came in. */
 export const CAME_IN = new Set(
   list('received recieved recvd rcvd paid captured collected deposited tendered'),
 );
 export const AMOUNT = new Set(list('amount amt total sum value money funds'));
-/** What may stand beside {@link CAME_IN} in an amount's name where no word says that it is an amount. */
+/** Words beside {@link CAME_IN} in the name of an amount that has no word from {@link AMOUNT}. */
 export const WITH_CAME_IN = new Set([...list('actually actual gross so far in minor major'), ...PAYMENT]);
 /**
- * With one of these a name tells something else than how much came in: a time, a part, what is still to come,
- * what the merchant is paid, or the same money in another currency.
+ * With one of these words a name means something other than how much came in: a time, a part, what is
+ * still to come, what the merchant is paid, or the same money in another currency.
  */
 export const NOT_CAME_IN = new Set(
   list(
@@ -54,10 +52,10 @@ export const NOT_CAME_IN = new Set(
       'instalments status state method type channel mode text words formatted display',
   ),
 );
-/** The name itself says the unit. */
+/** The name itself gives the unit. */
 export const MINOR = new Set(list('minor kobo cents cent pesewas'));
 
-/** Flags: what must not be false of a payment that paid, and what must not be true. */
+/** Flags that must be true for a payment that paid, and flags that must be false. */
 export const MUST_BE_TRUE = new Set(
   list('paid captured received collected successful succeeded success approved completed complete confirmed'),
 );
@@ -66,17 +64,14 @@ export const MUST_BE_FALSE = new Set(
 );
 export const WITH_FLAG = new Set([...list('is has have was been fully in full money funds'), ...PAYMENT]);
 
-/** Money that went back or never came, or a payment that was taken off: nothing may stand there. */
+/** Money that went back or never came, or a cancelled payment: such a field must be empty. */
 export const TAKEN_BACK = new Set(
   list(
     'refunded refund refunds reversed reversal reversals disputed dispute disputes chargeback chargebacks ' +
       'chargedback clawback returned recalled revoked voided cancelled canceled unpaid underpaid underpayment outstanding shortfall',
   ),
 );
-/**
- * With any other word the name speaks of rules and abilities: `refundPolicy`, `canBeRefunded`,
- * `refundableAmount`.
- */
+/** With any other word the name is about rules and abilities: `refundPolicy`, `refundableAmount`. */
 export const WITH_TAKEN_BACK = new Set([
   ...list(
     'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when by ' +
@@ -87,17 +82,17 @@ export const WITH_TAKEN_BACK = new Set([
   ...PAYMENT,
 ]);
 
-/** Whose currency a sibling names, if it is the one of the money that came in. */
+/** Words before `currency` in a field that holds the currency of the money that came in. */
 export const OF_CURRENCY = new Set([
   ...AMOUNT,
   ...CAME_IN,
   ...list('payment transaction tran trans trx trxn txn tx charge'),
 ]);
 
-/** Behind a status: the same in other words, or why. */
+/** After a status: the same in other words, or the reason. */
 export const ABOUT_STATUS = new Set(list('detail details description text name message reason'));
 
-/** What an answer says of the call in its own body. */
+/** Fields of an answer's body that are about the call. */
 export const OF_CALL = new Set([
   'message',
   'messages',
@@ -132,10 +127,10 @@ const VOCABULARY = new Set(
 );
 for (const word of list('sub message code http ccy customer card account risk kyc')) VOCABULARY.add(word);
 
-/** Longer names are nobody's fields; they are not looked at. */
+/** Longer names are ignored: no service has such field names. */
 const MAX_NAME = 64;
 
-/** The words of a field's name, in small letters. */
+/** The words of a field's name, in lower case. */
 export function wordsOfName(name: string): readonly string[] {
   if (name.length > MAX_NAME) return [];
   const parts = name
@@ -149,7 +144,7 @@ export function wordsOfName(name: string): readonly string[] {
   return parts.flatMap((part) => cut(part, new Set()) ?? [part]);
 }
 
-/** `amountpaid` as its words, the longest first; null when it is not made of known ones. */
+/** Splits `amountpaid` into its words, trying the longest first; null when not all of them are known. */
 function cut(part: string, dead: Set<string>): string[] | null {
   if (VOCABULARY.has(part)) return [part];
   if (dead.has(part)) return null;

@@ -12,9 +12,9 @@ const MODES: Record<string, Mode> = {
 };
 
 /**
- * The mode that a record says it belongs to, null when it does not say. A second wall behind the key's prefix, so only
- * what cannot be meant otherwise counts. Any other word is passed over and not held against the payment: the places are
- * guesses, and `mode` may just as well say "card".
+ * The mode that a record names, null when it names none. This is a second check after the key's prefix,
+ * so only unambiguous values count. Any other word is ignored and not held against the payment: the
+ * pointers are guesses, and `mode` may just as well be "card".
  */
 export function readMode(record: Json, pointers: readonly string[]): Mode | null {
   for (const pointer of pointers) {
@@ -24,7 +24,7 @@ export function readMode(record: Json, pointers: readonly string[]): Mode | null
   return null;
 }
 
-/** @param pointer where the value stands: a flag's meaning is in its name */
+/** @param pointer where the value is: the name decides what a flag means */
 export function modeOf(value: Json, pointer: string): Mode | null {
   return typeof value === 'boolean' ? modeOfFlag(value, pointer) : modeOfWord(value);
 }
@@ -34,7 +34,7 @@ function modeOfWord(value: Json): Mode | null {
   return Object.hasOwn(MODES, word) ? (MODES[word] ?? null) : null;
 }
 
-/** `livemode: false` is test and `is_test: false` is live: what a flag means is in its name. */
+/** `livemode: false` is test and `is_test: false` is live: the name decides what a flag means. */
 function modeOfFlag(isSet: boolean, pointer: string): Mode | null {
   const name = pointer.slice(pointer.lastIndexOf('/') + 1);
   if (/live/i.test(name)) return isSet ? 'live' : 'test';

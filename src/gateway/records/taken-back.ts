@@ -9,7 +9,7 @@ export function isNothing(value: Json): boolean {
   return isRecord(value) && Object.keys(value).length === 0;
 }
 
-/** Words for "there is none", or for one that came to nothing: the money is still here. */
+/** Words for "there is none", or for a refund that did not happen: the money is still here. */
 const NONE = new Set(
   [
     '- no none null nil false n na n/a never won failed rejected declined cancelled canceled'.split(' '),
@@ -20,7 +20,7 @@ const NONE = new Set(
   ].flat(),
 );
 
-/** Zero however it is written, and the times that stand for "not yet". */
+/** Zero in any notation, and the times that mean "not yet". */
 const ZERO = /^[+-]?[A-Z]{0,3} ?0+([.,]0*)?(e[+-]?\d+)? ?[A-Z]{0,3}%?$|^(0000|0001)-|^1970-01-01T00:00:00/i;
 
 /**
@@ -36,10 +36,10 @@ export function isTakenBack(value: Json): boolean {
   return !ZERO.test(text) && !NONE.has(foldWord(text));
 }
 
-/** Where refunds are found, and whether there may be any. */
+/** Fields that say where to find refunds, and whether refunds are possible. */
 const OF_RULES = /^(href|url|uri|links?|_links|available|enabled|eligible|allowed|possible|days|policy)$/i;
 
-/** `{"object": "list", "data": [], "total": 0}` holds none: lists say it first, then sums, then the word. */
+/** `{"object": "list", "data": [], "total": 0}` holds none. Lists decide first, then sums, then words. */
 function isRecordTakenBack(record: Record<string, Json>): boolean {
   const members = Object.entries(record).filter(([name]) => !OF_RULES.test(name));
   const lists = members.map(([, value]) => value).filter((value) => Array.isArray(value));

@@ -3,22 +3,22 @@ import type { Logger } from '../../platform/logger.ts';
 import type { ClientAnswer } from '../http/client.ts';
 import { readRetryHint } from '../http/retry-after.ts';
 
-/** The kinds of calls, each of which the service may slow down by itself. */
+/** The kinds of calls; the service may slow down each separately. */
 export const ENDPOINTS = ['initialize', 'verify', 'history'] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** Which endpoints the service asked us to leave alone, and for how long. Each process keeps to what it was told itself. */
+/** The endpoints that the service asked us to pause, and for how long. Each process obeys its own answers. */
 export type Pauses = {
   /** Milliseconds until calls of this kind may go out; 0: now. */
   remainingMs(endpoint: Endpoint): number;
-  /** Every answer is shown here. */
+  /** Must be called with every answer. */
   note(endpoint: Endpoint, answer: Pick<ClientAnswer, 'status' | 'headers'>): void;
 };
 
 /**
- * A 429 that does not say how long. Something must pause all the same: a check's own back-off slows one payment, and
- * hundreds may be due. Short, because checkouts wait for it, too; twice as long each time, because some services lock out
- * whoever goes on asking.
+ * The first pause after a 429 that does not say how long. All calls must pause: the back-off of a single
+ * check slows down only one payment, and hundreds may be due. It is short, because checkouts wait for
+ * it, too, and doubles each time, because some services lock out a client that keeps asking.
  */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
@@ -32,7 +32,7 @@ export function createPauses({ clock, logger }: { clock: Clock; logger: Logger }
   const remainingMs = (endpoint: Endpoint): number =>
     Math.max((pauses.get(endpoint)?.untilMs ?? 0) - clock.elapsedMs(), 0);
 
-  /** Never shortens a pause: the service has not taken back what it said. */
+  /** Never shortens a pause: the service has not withdrawn what it asked for. */
   function pauseFor(pause: Pause, ms: number): void {
     pause.untilMs = Math.max(pause.untilMs, clock.elapsedMs() + ms);
   }
@@ -50,7 +50,7 @@ export function createPauses({ clock, logger }: { clock: Clock; logger: Logger }
       const asked = readRetryHint(answer, clock);
       const isPaused = remainingMs(endpoint) > 0;
       if (asked !== null) {
-        // Calls that were on their way hear the same: one line is enough.
+        // Calls in flight get the same answer: one line is enough.
         if (asked.isCut && !(isPaused && pause.isCut))
           logger.warn({ endpoint, pauseSec: asked.sec }, 'the service asks for more than an hour of silence');
         pause.isCut = asked.isCut || (isPaused && pause.isCut);

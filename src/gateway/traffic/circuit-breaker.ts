@@ -2,34 +2,37 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 
 /**
- * How a call ended. `answered`: any answer that is not the service's own failure, a refusal included. `failed`: none,
- * or a 5xx. `unknown`: we broke it off ourselves, which says nothing about the service.
+ * How a call ended. `answered`: any answer that is not the service's own failure, a refusal included.
+ * `failed`: no answer, or a 5xx. `unknown`: we aborted the call, which says nothing about the service.
  */
 export type CallOutcome = 'answered' | 'failed' | 'timed-out' | 'unknown';
 
 /**
- * Stops asking a service that fails, so that it can recover and our callers learn at once. It opens when calls fail,
- * stays open for a while, then lets one call through as a probe and does as the probe says.
+ * Stops calls to a failing service, so that it can recover and our callers get an error at once. It
+ * opens when calls fail, stays open for a while, then lets one call through as a probe, whose outcome
+ * closes it or opens it again.
  */
 export type Breaker = {
-  /** Milliseconds until asking is worth trying, above 0 also while a probe is out; 0: now. */
+  /** Milliseconds until a call is worth trying, above 0 also while a probe is in flight; 0: now. */
   blockedMs(): number;
-  /** Lets one call pass, or none: null. Whoever passes says once how the call ended. */
+  /** Admits one call, or none: null. The admitted caller reports once how the call ended. */
   admit(): ((outcome: CallOutcome) => void) | null;
-  /** Whether a probe is out: whoever was let through just now is the probe, and others wait for its word. */
+  /**
+   * Whether a probe is in flight: then the call just admitted is the probe, and others wait for its outcome.
+   */
   isProbing(): boolean;
 };
 
-/** Long enough to hold twenty calls of a small shop, short enough that an old outage does not count. */
+/** Long enough for twenty calls of a small shop, short enough that an old outage does not count. */
 const WINDOW_SEC = 30;
 /** Fewer calls prove nothing: an outage of a few of them heals at once. */
 const MIN_CALLS = 20;
 const MAX_FAILED_SHARE = 0.5;
-/** A time-out costs seconds and a slot, so few of them in a row suffice. */
+/** A time-out costs seconds and a slot, so a few of them in a row are enough. */
 const MAX_TIME_OUTS_IN_A_ROW = 5;
 /** Time for a service to restart, and less than a shopper takes to try again. */
 const OPEN_MS = 20_000;
-/** What a call is told while the probe is out. */
+/** The pause reported to other calls while the probe is in flight. */
 const PROBE_PAUSE_MS = 1_000;
 
 export function createBreaker({ clock, logger }: { clock: Clock; logger: Logger }): Breaker {
@@ -39,7 +42,7 @@ export function createBreaker({ clock, logger }: { clock: Clock; logger: Logger 
 
   function open(): void {
     openUntilMs = clock.elapsedMs() + OPEN_MS;
-    // What is still in flight reports to the old counts: it says how the service was, not how it is.
+    // Calls still in flight report to the old counts: they show how the service was, not how it is.
     recent = createRecent(clock);
     logger.warn({ pauseSec: OPEN_MS / 1_000 }, 'the service is failing: it is not asked for a while');
   }
@@ -76,7 +79,7 @@ export function createBreaker({ clock, logger }: { clock: Clock; logger: Logger 
   };
 }
 
-/** Counts by the second: the memory of a window does not grow with the calls in it. */
+/** Counts per second, so that the memory of a window does not grow with the calls in it. */
 function createRecent(clock: Clock): { note(outcome: CallOutcome): void; areBad(): boolean } {
   let seconds: { at: number; calls: number; failures: number }[] = [];
   let timeOuts = 0;

@@ -7,11 +7,11 @@ import { HISTORY_PATH } from '../messages.ts';
 export type KeyWatch = {
   isRefused(): boolean;
   note(refused: boolean): void;
-  /** Asks for the start of history whether a refused key is accepted again: one call in ten seconds at most. */
+  /** Tries a refused key again, by a call for the start of history: at most one in ten seconds. */
   checkRefused(): Promise<void>;
 };
 
-/** A load balancer asks for readiness every second; the service need not be. */
+/** A load balancer probes readiness every second; the service need not be called that often. */
 const CHECK_PAUSE_MS = 10_000;
 const LIMITS = { headersMs: 2_000, totalMs: 2_000, maxBytes: Infinity };
 
@@ -46,7 +46,7 @@ export function createKeyWatch({ client, onTrouble, logger, clock }: KeyWatchPar
   };
 }
 
-/** Leaving the loop closes the answer, and with it the connection: there may be a whole history in it. */
+/** Leaving the loop closes the answer and its connection: the body may be a whole history. */
 async function discard(body: AsyncIterable<Buffer>): Promise<void> {
   for await (const chunk of body) if (chunk.length > 0) break;
 }

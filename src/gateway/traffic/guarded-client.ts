@@ -6,8 +6,9 @@ import { GatewayNotAsked, type NotAskedReason } from '../errors.ts';
 import type { Endpoint, Pauses } from './backoff.ts';
 
 /**
- * Milliseconds to wait for a turn. Shoppers wait no longer than they would look at a page that does not move. What the
- * clock asks may wait longer, but its wait and its call (10 s) must fit into a row's lease (30 s) with room to spare.
+ * Milliseconds to wait for a turn. Shoppers wait no longer than they would look at a page that does not
+ * move. Scheduled checks may wait longer, but the wait and the call (10 s) must fit into a row's lease
+ * (30 s) with room to spare.
  */
 const MAX_WAIT_MS: Record<Urgency, number> = {
   checkout: 2_000,
@@ -18,15 +19,15 @@ const MAX_WAIT_MS: Record<Urgency, number> = {
   history: 10_000,
 };
 
-/** What stands before the service, one of each for all calls of a process. */
+/** The guards between us and the service, one of each for all calls of a process. */
 export type Guards = { budget: Budget; breaker: Breaker; pauses: Pauses };
 
-/** A call that may go out: how it ended, and that it is over. */
+/** An admitted call: `note` reports how it ended, `leave` that it is over. */
 type Pass = { note(outcome: CallOutcome): void; leave(): void };
 
 /**
- * A client whose calls of one kind keep to the budget, to what the service asked for, and stop at the breaker; what may
- * not go out throws {@link GatewayNotAsked}. Nothing here repeats a call.
+ * A client for calls of one kind that obeys the budget, the pauses that the service asked for, and the
+ * breaker. A call that may not go out throws {@link GatewayNotAsked}. Nothing here repeats a call.
  */
 export function guardClient(client: Client, guards: Guards, endpoint: Endpoint, urgency: Urgency): Client {
   const { budget, breaker, pauses } = guards;
@@ -37,7 +38,8 @@ export function guardClient(client: Client, guards: Guards, endpoint: Endpoint, 
   }
 
   async function enter(signal?: AbortSignal): Promise<Pass> {
-    // Before the wait, so that nobody waits for a refusal; and after it, as the service may have failed meanwhile.
+    // Checked before the wait, so that no call waits only to be refused, and after it, as the service
+    // may have failed meanwhile.
     const before = refusal();
     if (before !== null) throw before;
     const leave = await budget.take(urgency, MAX_WAIT_MS[urgency], signal);
@@ -64,10 +66,10 @@ export function guardClient(client: Client, guards: Guards, endpoint: Endpoint, 
         pass.leave();
       }
     },
-    // In flight until its body ends, and only then is it known how the call went.
+    // A stream is in flight until its body ends; only then is its outcome known.
     stream: async (request) => {
       const pass = await enter(request.signal);
-      // Others wait for what a probe says, and they cannot wait for a whole history.
+      // Other calls wait for the probe's outcome, and they cannot wait for a whole history.
       const isProbe = breaker.isProbing();
       try {
         const answer = await client.stream(request);
@@ -75,7 +77,7 @@ export function guardClient(client: Client, guards: Guards, endpoint: Endpoint, 
         const outcome = outcomeOfStatus(answer.status);
         const isKnown = isProbe || outcome === 'failed';
         if (isKnown) pass.note(outcome);
-        // A body that nobody begins to read ends only by this.
+        // A body that the caller never begins to read ends only by this.
         request.signal?.addEventListener('abort', pass.leave, { once: true });
         return { ...answer, body: watched(answer.body, isKnown ? { ...pass, note: () => undefined } : pass) };
       } catch (error) {
@@ -94,11 +96,11 @@ function note(
   answer: Pick<ClientAnswer, 'status' | 'headers'>,
 ): void {
   pauses.note(endpoint, answer);
-  // The service's own limit is lower than our budget. After a pause alone, the next burst would meet it again.
+  // The service's limit is below our budget: after a pause alone, the next burst would exceed it again.
   if (answer.status === 429) budget.slowDown();
 }
 
-/** Who stops reading halfway has had an answer all the same. */
+/** A caller that stops reading halfway has received an answer, so the outcome is `answered`. */
 async function* watched(body: AsyncIterable<Buffer>, { note, leave }: Pass): AsyncGenerator<Buffer> {
   let outcome: CallOutcome = 'answered';
   try {
@@ -113,7 +115,7 @@ async function* watched(body: AsyncIterable<Buffer>, { note, leave }: Pass): Asy
 }
 
 function notBefore(reason: NotAskedReason, pauseMs: number): GatewayNotAsked {
-  // Whole seconds, and never 0: that would be an invitation.
+  // Whole seconds, and never 0: that would invite an immediate retry.
   return new GatewayNotAsked(reason, Math.max(Math.ceil(pauseMs / 1_000), 1));
 }
 
@@ -122,7 +124,7 @@ function whyNoTurn(budget: Budget, signal: AbortSignal | undefined): NotAskedRea
   return budget.isClosed() ? 'shutting-down' : 'budget-exhausted';
 }
 
-/** A 4xx is an answer of a service that works, and so is 429: it has its own way to slow us down. */
+/** A 4xx is an answer of a working service, and so is 429, which has its own way to slow us down. */
 function outcomeOfStatus(status: number): CallOutcome {
   return status >= 500 ? 'failed' : 'answered';
 }
@@ -131,7 +133,7 @@ const TIME_OUTS = /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/;
 
 function outcomeOfError(error: unknown): CallOutcome {
   if (!(error instanceof ClientError)) return 'unknown';
-  // Without a cause there was an answer, and it was us who did not take it.
+  // Without a cause there was an answer, and we rejected it ourselves.
   if (error.cause === undefined) return 'answered';
   const { code, name } = error.cause as { code?: unknown; name?: unknown };
   if (name === 'TimeoutError' || TIME_OUTS.test(String(code))) return 'timed-out';

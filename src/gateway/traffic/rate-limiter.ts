@@ -2,13 +2,13 @@ import type { Clock } from '../../platform/clock.ts';
 import { createTokens } from './token-bucket.ts';
 
 /**
- * Why a call is made, most urgent first: a shopper wants to pay; a shopper came back from the checkout; a webhook hints
- * at money; a hint that had to wait; the schedule, reconciliation; history.
+ * Why a call is made, most urgent first: a shopper wants to pay; a shopper came back from the checkout;
+ * a webhook hints at money; a hint that had to wait; the schedule, reconciliation; history.
  *
- * Strangers can cause returns and hints at will, so urgency alone would let them take every call. Each kind has a share
- * of the calls per second and of the slots that no other kind can use up. What a kind leaves over goes to the others in
- * the order of urgency. That holds by two rules: a call within its kind's share goes before any other, and a call
- * beyond it must leave the unused shares of the others untouched.
+ * Strangers can cause returns and hints at will, so urgency alone would let them use up all calls. Each
+ * kind has a share of the calls per second and of the slots that no other kind can use up. What a kind
+ * leaves unused goes to the others in order of urgency. Two rules ensure that: a call within its kind's
+ * share goes before any other, and a call beyond it must leave the unused shares of the others untouched.
  */
 export const URGENCIES = ['checkout', 'return', 'hint', 'late-hint', 'background', 'history'] as const;
 export type Urgency = (typeof URGENCIES)[number];
@@ -22,16 +22,17 @@ const SHARES: Readonly<Record<Urgency, number>> = {
   history: 1 / 16,
 };
 
-/** How much one process asks of the service: so many calls a second, and so many at a time. */
+/** The limits of one process's calls to the service: calls per second, and calls at a time. */
 export type Budget = {
   /**
-   * Waits for a call's turn, `maxWaitMs` milliseconds at most, and no longer than `signal` and the budget last.
-   * @returns what to call when the call is over (again does no harm), or null when its turn did not come
+   * Waits for a call's turn, `maxWaitMs` milliseconds at most, and no longer than `signal`
+   * and the budget last.
+   * @returns what to call when the call is over (repeating is harmless), or null when its turn did not come
    */
   take(urgency: Urgency, maxWaitMs: number, signal?: AbortSignal): Promise<(() => void) | null>;
   /** The service answered that there were too many calls: fewer go out for a while. */
   slowDown(): void;
-  /** Nobody gets a turn any more, and whoever waits learns it now. */
+  /** Gives no more turns, and ends all waits now. */
   close(): void;
   isClosed(): boolean;
 };
@@ -39,22 +40,22 @@ export type Budget = {
 export type BudgetOptions = {
   /** Calls a second; 0: no limit. A second's worth of checkouts may go out at once: they come in bursts. */
   callsPerSecond: number;
-  /** Calls in flight at most, beside the one of {@link EXTRA_SLOTS}. */
+  /** Maximum calls in flight, beside the one of {@link EXTRA_SLOTS}. */
   concurrency: number;
   clock: Clock;
 };
 
 /**
- * History has a slot of its own beyond the others, and only that one: a list may stream for a quarter of an hour, and
- * with few slots no shopper would get through meanwhile.
+ * History has a slot of its own beyond the others, and only that one: a list may stream for a quarter of
+ * an hour, and with few slots no shopper would get through meanwhile.
  */
 export const EXTRA_SLOTS = 1;
-/** Of its share of the slots a kind keeps half free for itself: kept slots stand idle, and no calls go out of them. */
+/** The part of its share of the slots that a kind reserves. Only half: reserved slots may stand idle. */
 const KEPT_SLOTS = 1 / 2;
 
 /** Starts one call that waits. */
 type Turn = () => void;
-/** Calls of one kind: those that wait, those in flight, and the slots that are kept for them. */
+/** Calls of one kind: those that wait, those in flight, and the number of slots reserved for them. */
 type Lane = { urgency: Urgency; turns: Set<Turn>; inFlight: number; kept: number; slots: Slots };
 type Slots = { count: number; lanes: Lane[] };
 
@@ -65,7 +66,7 @@ export function createBudget({ callsPerSecond, concurrency, clock }: BudgetOptio
   let isClosed = false;
   let alarm: NodeJS.Timeout | undefined;
 
-  /** Gives turns while there are any to give. If time alone brings the next one, looks again then. */
+  /** Gives turns while it can. If the next turn needs only time, runs again then. */
   function serve(): void {
     clearTimeout(alarm);
     for (;;) {
@@ -74,7 +75,7 @@ export function createBudget({ callsPerSecond, concurrency, clock }: BudgetOptio
       if (ready.length === 0) return;
       const taken = tokens.take(ready.map(({ urgency }) => urgency));
       if (typeof taken === 'number') {
-        // Wakes nobody but a call that waits, and that call has a timer of its own to hold the process.
+        // Unref'd: it only wakes calls that wait, and their own timers keep the process alive.
         alarm = setTimeout(serve, taken).unref();
         return;
       }
@@ -108,7 +109,7 @@ export function createBudget({ callsPerSecond, concurrency, clock }: BudgetOptio
   };
 }
 
-/** Joins a lane's queue. @returns whether its turn came before patience, the caller or the budget ended */
+/** Joins a lane's queue. @returns whether its turn came before the wait, the caller or the budget ended */
 function queueUp(
   { turns }: Lane,
   waiting: Set<() => void>,
@@ -139,20 +140,20 @@ function queueUp(
 function createLanes(concurrency: number): Map<Urgency, Lane> {
   const shared: Slots = { count: concurrency, lanes: [] };
   const extra: Slots = { count: EXTRA_SLOTS, lanes: [] };
-  // Where there is only one slot, it is for people: the schedule then takes turns with history.
+  // A single slot is for people: the schedule then shares the extra slot with history.
   const isExtra = (urgency: Urgency): boolean =>
     urgency === 'history' || (urgency === 'background' && concurrency === 1);
   for (const urgency of URGENCIES) {
     const slots = isExtra(urgency) ? extra : shared;
     const kept = slots === extra ? 0 : Math.floor(concurrency * SHARES[urgency] * KEPT_SLOTS);
-    // Of a few slots only checkouts can have one of their own.
+    // With few slots, only checkouts can have one reserved.
     const atLeast = urgency === 'checkout' && concurrency > 1 ? 1 : 0;
     slots.lanes.push({ urgency, turns: new Set(), inFlight: 0, kept: Math.max(kept, atLeast), slots });
   }
   return new Map([...shared.lanes, ...extra.lanes].map((lane) => [lane.urgency, lane]));
 }
 
-/** Whether a call of that kind may be in flight without taking a slot that is kept for another kind. */
+/** Whether a call of that kind may be in flight without taking a slot reserved for another kind. */
 function hasSlot(lane: Lane): boolean {
   const { count, lanes } = lane.slots;
   const taken = lanes.reduce(

@@ -3,11 +3,11 @@ import type { Clock } from '../../platform/clock.ts';
 /** A token bucket in which each kind of call has a share. */
 export type Tokens<Kind extends string> = {
   /**
-   * Takes a token for one of the kinds that wait, most urgent first.
+   * Takes a token for one of the waiting kinds, most urgent first.
    * @returns the kind that may call now, or the milliseconds until it is worth asking again
    */
   take(waiting: readonly Kind[]): Kind | number;
-  /** Halves the pace, once a second at most; it comes back by a hundredth of the whole each second. */
+  /** Halves the rate, once a second at most; it recovers by a hundredth of the full rate each second. */
   slowDown(): void;
 };
 
@@ -16,12 +16,13 @@ const SLOWEST = 1 / 16;
 const FASTER_PER_SEC = 1 / 100;
 
 /**
- * The bucket holds a second's worth and fills evenly. Beside it, each kind's credit fills with its share of that. A kind
- * with credit takes the next token, also when the others have waited for longer. Without credit a kind takes only what
- * the others' shares do not need, so that their next call finds its token there and does not wait at all.
+ * The bucket holds a second's worth of tokens and fills evenly. In addition, each kind has a credit that
+ * fills with its share. A kind with credit takes the next token, even when others have waited longer.
+ * Without credit a kind takes only what the others' shares do not need, so that their next call finds
+ * its token there and does not wait at all.
  * @param perSecond 0: no limit
- * @param unbounded a kind that may use up everything that was saved: its bursts are people. The shares of the others
- *   then wait for tokens that are yet to come, and go first when they do
+ * @param unbounded a kind that may use up all saved tokens: its bursts are people. The others' shares
+ *   then wait for new tokens, and go first when those arrive
  */
 export function createTokens<Kind extends string>(
   perSecond: number,
@@ -36,7 +37,7 @@ export function createTokens<Kind extends string>(
   let filledAtMs = clock.elapsedMs();
   let slowerAtMs = -Infinity;
 
-  /** Calls a second of a kind's share. At least one whole call can be saved, however slowly. */
+  /** Calls per second of a kind's share. At least one whole call can be saved, however low the rate. */
   const rateOf = (kind: Kind): number => shares[kind] * perSecond * pace;
   const creditOf = (kind: Kind): number => credit.get(kind) ?? 0;
 
@@ -51,8 +52,9 @@ export function createTokens<Kind extends string>(
   }
 
   /**
-   * Tokens that must be there before one of those that wait without credit takes one. The same for each of them: were the
-   * others' credit counted, whoever has the least would come before the most urgent.
+   * Tokens that must be there before a waiting kind without credit takes one. It is the same number
+   * for each of them: if the others' credit were counted, the kind with the least credit would go
+   * before the most urgent.
    */
   function neededBy(kind: Kind, waiting: readonly Kind[]): number {
     if (kind === unbounded) return 1;

@@ -1,17 +1,17 @@
 /**
- * Where a DATABASE_URL leads. Behind PgBouncer in transaction mode each transaction may run on another connection, so
- * whatever a session keeps (locks, LISTEN, temporary tables, prepared statements, settings) needs PostgreSQL itself:
- * `postgres://user:password@bouncer:6432/shop?pgbouncer=true&direct=postgres:5432`.
+ * Where a DATABASE_URL leads. Behind PgBouncer in transaction mode each transaction may run on another
+ * connection, so session state (locks, LISTEN, temporary tables, prepared statements, settings) needs
+ * PostgreSQL itself: `postgres://user:password@bouncer:6432/shop?pgbouncer=true&direct=postgres:5432`.
  */
 export type DatabaseAddress = {
   /** For statements and short transactions. */
   pooled: string;
-  /** For what needs a session of its own. The same one without a pooler. */
+  /** For work that needs a session of its own. The same address when there is no pooler. */
   direct: string;
   isPooled: boolean;
 };
 
-/** @param url as configured; what is no URL is passed through, and the driver says what is wrong with it */
+/** @param url as configured; text that is no URL is passed through, and the driver reports what is wrong */
 export function readAddress(url: string): DatabaseAddress {
   const given = URL.canParse(url) ? new URL(url) : null;
   const host = given?.searchParams.get('direct') ?? null;
@@ -23,7 +23,7 @@ export function readAddress(url: string): DatabaseAddress {
   return { pooled: given.href, direct: direct.href, isPooled: true };
 }
 
-/** Whether the URL names a pooler and not what stands behind it. */
+/** Whether the URL names a pooler but not the PostgreSQL behind it. */
 export function lacksDirectAddress(url: string): boolean {
   const { searchParams } = URL.canParse(url) ? new URL(url) : { searchParams: new URLSearchParams() };
   const isPooled = searchParams.get('pgbouncer') === 'true';
@@ -36,8 +36,9 @@ export function databaseNameOf(url: string): string {
 }
 
 /**
- * How statements travel: `local` stays on this machine, `plain` may be read on its way, `unchecked` is encrypted for
- * whoever answers. As node-postgres reads the URL, where `prefer` and `require` check the certificate, too.
+ * How statements travel: `local` stays on this machine, `plain` can be read on the way, `unchecked` is
+ * encrypted without checking who the server is. As node-postgres reads the URL, where `prefer` and
+ * `require` check the certificate, too.
  */
 export type Transport = 'local' | 'plain' | 'unchecked' | 'checked';
 
@@ -58,7 +59,7 @@ export function transportOf(url: string): Transport {
   return isOn || names.some((name) => searchParams.has(name)) ? 'checked' : 'plain';
 }
 
-/** Without a host, as with a folder of sockets behind it, the driver means this machine. */
+/** Without a host, as with a folder of sockets, the driver means this machine. */
 function parsed(url: string): URL | null {
   const whole = url.replace('@/', '@localhost/');
   return URL.canParse(whole) ? new URL(whole) : null;

@@ -1,4 +1,4 @@
-/** The database does not let us in. The message names host and port, never the password: it may be shown as it is. */
+/** No connection to the database. The message names host and port, never the password: it may be shown. */
 export class DatabaseUnreachableError extends Error {
   constructor(message: string) {
     // No cause: what the driver and the URL parser throw can carry the connection string.
@@ -20,7 +20,7 @@ export function explainConnectionError(error: unknown, url: string): DatabaseUnr
   const { hostname, port, pathname } = new URL(url);
   const address = `${hostname}:${port || '5432'}${pathname}`;
   const reason = reasonOf(error);
-  // PgBouncer either says so or, told to ignore such parameters, drops them in silence.
+  // PgBouncer either reports it or, if told to ignore such parameters, drops it silently.
   if (reason.startsWith('unsupported startup parameter')) {
     return new DatabaseUnreachableError(
       `a connection pooler answers at ${address}: add ?pgbouncer=true&direct=HOST:PORT to it, the address of PostgreSQL itself, which migrations, reconciliation and wake-ups need`,

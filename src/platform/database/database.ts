@@ -7,28 +7,28 @@ import type { PrismaClient } from '../prisma/client.ts';
 /** A statement with a name is prepared once per connection; hot statements are few and all have one. */
 export type Statement = { name: string; text: string };
 
-/** What a repository needs of a connection: inside a transaction and outside it looks the same. */
+/** What a repository needs of a connection; the same inside of a transaction and outside. */
 export type Queryable = {
   /** Runs one statement and gives its rows. bigint columns arrive as `bigint`, timestamps as `Date`. */
   query<Row extends object>(statement: Statement | string, values?: readonly unknown[]): Promise<Row[]>;
 };
 
 export type Database = Queryable & {
-  /** The typed client over the same pool, for reading that is not hot. Loaded when it is first asked for: it is large. */
+  /** The typed client over the same pool, for reading that is not hot. Loaded on first use: it is large. */
   prisma(): Promise<PrismaClient>;
   pool: pg.Pool;
-  /** For work that needs a session: the same pool, or PostgreSQL itself where a pooler stands before it. */
+  /** For work that needs a session: the same pool, or PostgreSQL itself when there is a pooler in between. */
   sessions: pg.Pool;
   /** The same pool with node-postgres' own types, for libraries that know nothing of bigint. */
   plainPool: { query(config: pg.QueryConfig): Promise<pg.QueryResult> };
-  /** Stands around the statements of whoever has a session of its own, where somebody watches them. */
+  /** Wraps the statements of code that has a session of its own, where tracing is on. */
   watch?: (query: Queryable['query']) => Queryable['query'];
   /** Runs `work` in one transaction. Never await the network inside: a slow service would hold the rows. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
-// PostgreSQL's bigint (type 20) holds money: node-postgres would hand it over as text.
+// PostgreSQL's bigint (type 20) holds money; by default node-postgres returns it as text.
 const parserOf = pg.types.getTypeParser as (oid: number, format?: string) => unknown;
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: string) => (oid === 20 ? BigInt : parserOf(oid, format)),
@@ -39,7 +39,7 @@ const TIMEOUTS: pg.PoolConfig = {
   lock_timeout: 2_000,
   idle_in_transaction_session_timeout: 10_000,
 };
-/** Beside a pooler: one for a reconciliation, and one for whoever asks whether it may start another. */
+/** Beside a pooler: one session for a reconciliation, and one to check whether another may be started. */
 const MAX_SESSIONS = 2;
 
 /** Opens a pool on PostgreSQL 14 or newer. Nothing connects until the first query. */
@@ -48,7 +48,7 @@ export function openDatabase(url: Secret, logger: Logger, poolSize = 20): Databa
   const pool = openPool(address.pooled, poolSize, address.isPooled ? {} : TIMEOUTS, logger);
   const sessions = address.isPooled ? openPool(address.direct, MAX_SESSIONS, TIMEOUTS, logger) : pool;
   if (address.isPooled) warnWithoutTimeouts(pool, logger);
-  // A prepared statement stays behind on a connection that the next transaction does not get.
+  // A prepared statement belongs to one connection, and the next transaction may get another.
   const unprepared: Preparing = (query) =>
     address.isPooled ? { text: query.text, values: query.values, types: query.types } : query;
   let prisma: Promise<PrismaClient> | undefined;
@@ -74,22 +74,23 @@ function openPool(connectionString: string, max: number, timeouts: pg.PoolConfig
     connectionString,
     max,
     types,
-    // node-postgres waits without end for a slot by default; a request that cannot get one in 2 s answers 503.
+    // By default node-postgres waits without end for a connection; here a request answers 503 after 2 s.
     connectionTimeoutMillis: 2_000,
     ...timeouts,
     keepAlive: true,
   });
-  // An idle connection that breaks (restart, failover) is replaced by the pool; without a listener it would end the process.
+  // The pool replaces broken idle connections (restart, failover); unhandled, the error ends the process.
   pool.on('error', (error) => {
     if (!pool.ending) logger.warn({ err: error }, 'a database connection was lost');
   });
-  // The pool stops listening when it hands a connection out, and a last word of PostgreSQL may come in the same packet as
-  // the one before: an error event that nobody hears ends the process. The query in hand fails by itself.
+  // The pool stops listening when it hands a connection out, and a last error of PostgreSQL may come in
+  // the same packet as the one before. An error event without a listener ends the process. The query in
+  // hand fails by itself.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
-/** A pooler does not pass them on. They have to be settings of the role there, and somebody has to be told. */
+/** A pooler does not pass time-outs on: they must be settings of the role, and the operator must know. */
 function warnWithoutTimeouts(pool: pg.Pool, logger: Logger): void {
   pool.once('connect', (client: pg.PoolClient) => {
     client
@@ -132,8 +133,8 @@ async function inTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // The pool listens on idle connections only, and an error event that nobody hears ends the process. The query in
-  // hand fails by itself.
+  // The pool listens on idle connections only, and an error event without a listener ends the process.
+  // The query in hand fails by itself.
   const onError = (error: Error): void => {
     broken = error;
   };
@@ -171,7 +172,7 @@ const AWAY_CODES = new Set([
   '40001',
   'P2024',
   'P2028',
-  // PostgreSQL: shutting down, crashed, starting up, out of connections, out of disk, read-only (a demoted primary).
+  // PostgreSQL: shutting down, crashed, starting, out of connections or disk, read-only (a demoted primary).
   '57P01',
   '57P02',
   '57P03',
@@ -182,28 +183,28 @@ const AWAY_CODES = new Set([
   '08001',
   '08003',
   '08006',
-  // Prisma's names for: cannot be reached, does not answer, closed the connection, has too many.
+  // Prisma's codes for: cannot be reached, does not answer, closed the connection, has too many connections.
   'P1001',
   'P1008',
   'P1017',
   'P2037',
 ]);
-// node-postgres gives these no code.
+// Errors to which node-postgres gives no code.
 const AWAY_MESSAGES =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/;
 
-/** Whether an error means "the database is not there now": the caller answers 503 and the sender tries again. */
+/** Whether an error means that the database is away: the caller answers 503 and its client tries again. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return codesOf(error).some((code) => AWAY_CODES.has(code)) || AWAY_MESSAGES.test(error.message);
 }
 
-/** Whether PostgreSQL refused a statement and went on: nothing of it is written. After any other failure nobody knows. */
+/** Whether PostgreSQL refused a statement and went on: nothing is written. Else the outcome is unknown. */
 export function isRefusedByDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(?:08|57P)/.test(error.code ?? '');
 }
 
-/** The driver's code; what Prisma has no name for, it wraps. */
+/** The driver's code; Prisma wraps an error for which it has no code. */
 function codesOf(error: Error): string[] {
   const { code, meta } = error as { code?: unknown; meta?: { driverAdapterError?: { cause?: unknown } } };
   const wrapped = meta?.driverAdapterError?.cause as { originalCode?: unknown } | undefined;

@@ -32,10 +32,13 @@ export async function readMigrations(dir: string): Promise<Migration[]> {
   return migrations;
 }
 
-/** Ours begin with a date: whatever a shop calls its own, the two are told apart in `_prisma_migrations`. */
+/** Names of ours begin with a date, so the prefix keeps the shop's apart in `_prisma_migrations`. */
 const OF_THE_SHOP = 'custom_';
 
-/** A shop's own migrations, each under a name that none of ours has. @throws {MigrationError} when one has no script */
+/**
+ * A shop's own migrations, with names that none of ours has.
+ * @throws {MigrationError} when one has no script
+ */
 export async function readShopMigrations(dir: string | null): Promise<Migration[]> {
   const migrations = dir === null ? [] : await readFolder(dir);
   return migrations.map(({ name, sql }) => ({ name: OF_THE_SHOP + name, sql }));
@@ -56,16 +59,17 @@ function readScript(path: string): Promise<string> {
 }
 
 export type History = {
-  /** Names in the code that the database has not got. */
+  /** Names in the code that the database lacks. */
   pending: string[];
   /** Names in the database that the code does not know: another version of the code was here first. */
   unknown: string[];
   /**
-   * Of the code, began and never ended: its process died, or it is at work now. What another version began is its own
-   * matter: this one starts all the same, as it must while the next one builds an index for an hour.
+   * Migrations of the code that began and never ended: the process died, or is at work now. Those of
+   * another version are not listed: this version starts all the same, as it must while the next one
+   * builds an index for an hour.
    */
   unfinished: AppliedMigration[];
-  /** Landed with another text than the code has. */
+  /** Applied with another text than the code has. */
   edited: string[];
 };
 
@@ -94,7 +98,7 @@ function isEdited(sql: string, record: AppliedMigration | undefined): boolean {
 
 /** Whether the script is the one that was recorded. */
 export function isTextOf(sql: string, { checksum }: AppliedMigration): boolean {
-  // git may check a file out with other line ends than those it was applied with.
+  // git may check a file out with other line endings than it was applied with.
   const unix = sql.replaceAll('\r\n', '\n');
   return [sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === checksum);
 }

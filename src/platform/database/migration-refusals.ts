@@ -11,8 +11,8 @@ export function namesOf(rows: readonly AppliedMigration[]): string[] {
 }
 
 /**
- * A script of one transaction that did not end was committed, and says so, or has left nothing. Of a text that has changed
- * since, nobody can tell which kind it was.
+ * A script of one transaction that did not end was either committed, which is recorded, or has left
+ * nothing. If the text has changed since, it is unknown which kind it was.
  * @throws {MigrationError} something may be left that only a person can judge; the message says what to type
  */
 export function refuseHalves(
@@ -31,7 +31,7 @@ export function refuseHalves(
   }
 }
 
-/** @throws {MigrationError} what has landed is not what the files say */
+/** @throws {MigrationError} what was applied is not what the files say */
 export function refuseEdited(edited: readonly string[]): void {
   if (edited.length > 0) {
     throw new MigrationError(
@@ -40,7 +40,7 @@ export function refuseEdited(edited: readonly string[]): void {
   }
 }
 
-/** What a person does about a migration that left half of its work. */
+/** What an operator does about a migration that left half of its work. */
 export function repair(name: string): string {
   const table = '_prisma_migrations';
   const where = `WHERE migration_name = '${name}' AND finished_at IS NULL`;

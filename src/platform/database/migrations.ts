@@ -23,16 +23,16 @@ export { DatabaseUnreachableError } from './database-unreachable.ts';
 export { MigrationError } from './migration-history.ts';
 
 export type MigrationOptions = {
-  /** Connection string. One connection of our own: a migration may run longer than the application's time-outs. */
+  /** Connection string. Opens its own connection: a migration may run longer than the pool's time-outs. */
   url: string;
   /** Folder of migration folders. */
   dir: string;
-  /** The same of the shop's own, applied after ours; it may be absent. */
+  /** The same for the shop's own migrations, applied after ours; the folder may be absent. */
   shopDir?: string | null;
   logger: Logger;
 };
 
-/** Any number that neither the schema engine nor the application locks. */
+/** Any number that neither the schema engine nor the application uses for a lock. */
 const LOCK_KEY = 1_836_281_964;
 const LOCK_POLL_MS = 100;
 /** Longer than a migration should take; then the waiting process gives up rather than hang for ever. */
@@ -40,10 +40,10 @@ const LOCK_WAIT_MS = 600_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Applies what is missing and returns the names. When several processes call at once one applies, the others
- * wait for it and apply nothing.
- * @throws {DatabaseUnreachableError} when the database does not let us in
- * @throws {MigrationError} when a migration fails, failed earlier, or was edited after it had landed
+ * Applies what is missing and returns the names. When several processes call it at once, one applies,
+ * and the others wait for it and apply nothing.
+ * @throws {DatabaseUnreachableError} when the database cannot be connected to
+ * @throws {MigrationError} when a migration fails, failed earlier, or was edited after it had been applied
  */
 export async function applyMigrations({
   url,
@@ -54,7 +54,7 @@ export async function applyMigrations({
   const migrations = [...(await readMigrations(dir)), ...(await readShopMigrations(shopDir))];
   const session = await openSession(url);
   try {
-    // The usual start has nothing to do and pays for one query, neither for the lock nor for the engine.
+    // The usual start has nothing to do and costs one query, without the lock and the engine.
     if (isCurrent(migrations, await readApplied(session), logger)) return [];
     await waitForLock(session, logger);
     const applied = await readApplied(session);
@@ -73,8 +73,8 @@ export async function applyMigrations({
   }
 }
 
-// A pool of one connection, because the engine wants a pool: the lock and the migrations then share a session,
-// so that nothing is applied once the lock is lost.
+// A pool of one connection, because the engine wants a pool: the lock and the migrations then share a
+// session, so that nothing is applied once the lock is lost.
 async function openSession(url: string): Promise<pg.Pool> {
   const pool = new pg.Pool({
     connectionString: readAddress(url).direct,
@@ -94,7 +94,7 @@ async function openSession(url: string): Promise<pg.Pool> {
   }
 }
 
-// What a pooler in transaction mode does not pass on would be missed later, and in stranger ways than this one.
+// What a pooler in transaction mode does not pass on would fail later, and less clearly than this check.
 async function refusePooler(session: pg.Pool): Promise<void> {
   const { rows } = await session.query<{ isOurs: boolean }>(
     `SELECT current_setting('lock_timeout')::interval = make_interval(secs => $1) AS "isOurs"`,
@@ -121,12 +121,12 @@ function isCurrent(
 ): boolean {
   const { pending, unfinished, edited, unknown } = compareHistory(migrations, applied);
   if (pending.length + unfinished.length + edited.length > 0) return false;
-  // A rolling deploy: the next version has migrated, this one serves on.
+  // A rolling deploy: the next version has migrated, and this one goes on serving.
   if (unknown.length > 0) logger.warn({ migrations: unknown }, 'the database is newer than this code');
   return true;
 }
 
-// Its process died between the script's commit and the record of it.
+// The process died between the script's commit and the record of it.
 async function finishCommitted(session: pg.Pool): Promise<void> {
   await session.query(
     `UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1, logs = NULL
@@ -135,7 +135,7 @@ async function finishCommitted(session: pg.Pool): Promise<void> {
   );
 }
 
-// Asks again and again rather than wait inside one query: a waiting query holds a snapshot, and CREATE INDEX
+// Polls rather than wait inside one query: a waiting query holds a snapshot, and CREATE INDEX
 // CONCURRENTLY in the other process would wait for that snapshot while we wait for its lock.
 async function waitForLock(session: pg.Pool, logger: Logger): Promise<void> {
   const deadline = systemClock.elapsedMs() + LOCK_WAIT_MS;
@@ -154,13 +154,13 @@ async function waitForLock(session: pg.Pool, logger: Logger): Promise<void> {
   }
 }
 
-/** @param restartable migrations that began, did not end, and left nothing or take it away themselves */
+/** @param restartable migrations that began, did not end, and left nothing or remove it themselves */
 async function runEngine(
   session: pg.Pool,
   migrations: readonly Migration[],
   restartable: readonly string[],
 ): Promise<string[]> {
-  // Loaded by those who have something to apply, and by nobody else.
+  // Loaded only when there is something to apply.
   const { openSchemaEngine } = await import('./schema-engine.ts');
   const engine = await openSchemaEngine(session);
   try {
@@ -178,7 +178,7 @@ async function runEngine(
     if (mayLeaveHalf(scriptOf(migrations, name))) {
       throw new MigrationError(`migration ${name} failed: ${words}; ${repair(name)}`, { cause });
     }
-    // Nothing of it was kept, so the next start may try again: after a lock time-out that is all it takes.
+    // Nothing of it was kept, so the next start may try again: after a lock time-out that is enough.
     await engine.markRolledBack(name);
     throw new MigrationError(`migration ${name} failed and left nothing behind: ${words}`, { cause });
   } finally {

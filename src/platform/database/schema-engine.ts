@@ -17,19 +17,19 @@ export type Migration = { name: string; sql: string };
 
 export type SchemaEngine = {
   /**
-   * Applies the migrations that the database has not got, and returns their names.
-   * @throws {pg.DatabaseError} what the database said about a script
-   * @throws {Error} what the engine said before it came to a script
+   * Applies the migrations that the database lacks, and returns their names.
+   * @throws {pg.DatabaseError} the database's error about a script
+   * @throws {Error} the engine's error before it came to a script
    */
   apply(migrations: readonly Migration[]): Promise<string[]>;
-  /** Records that nothing is left of a migration that failed, so that it may be tried again. */
+  /** Records that a failed migration has left nothing, so that it may be tried again. */
   markRolledBack(name: string): Promise<void>;
   close(): void;
 };
 
 let loading: Promise<void> | undefined;
 
-/** An engine on the connections of `pool`, which stays open. The first of a process takes some 50 ms and 30 MB. */
+/** An engine on the connections of `pool`, which stays open. A process's first takes some 50 ms and 30 MB. */
 export async function openSchemaEngine(pool: pg.Pool): Promise<SchemaEngine> {
   await (loading ??= loadEngine());
   let scriptError: unknown;
@@ -64,7 +64,7 @@ async function loadEngine(): Promise<void> {
   const path = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm');
   const imports: WebAssembly.ModuleImports = { ...bindings };
   for (const name of Object.keys(imports).filter((key) => key.startsWith('__wbg_setTimeout_'))) {
-    // Its guard against a lock held for 10 s is never cleared, and would keep a command from ending for so long.
+    // The engine never clears its guard against a lock held for 10 s, which would delay a command's end.
     imports[name] = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();
   }
   const { instance } = await WebAssembly.instantiate(await readFile(path), {
@@ -74,8 +74,8 @@ async function loadEngine(): Promise<void> {
   (instance.exports as { __wbindgen_start(): void }).__wbindgen_start();
 }
 
-// The adapter cuts a script at every semicolon, also inside function bodies and quoted text. Sent whole, as
-// the engine's binary does it, a script is one implicit transaction.
+// The adapter splits a script at every semicolon, also inside function bodies and quoted text. Sent
+// whole, as the engine's binary does it, a script is one implicit transaction.
 function wholeScripts(
   pool: pg.Pool,
   onError: (error: unknown) => void,

@@ -6,18 +6,18 @@ import type { Logger } from '../logger.ts';
 import type { Secret } from '../secret.ts';
 
 /**
- * Says "something is due" from the process that wrote the row to the ones that work on it. It is only a
- * wake-up: the due rows are the truth, and a loop that hears nothing finds them at its next poll.
+ * Sends "something is due" from the process that wrote the row to the ones that work on it. It is only a
+ * wake-up: the due rows decide, and a loop that misses it finds them at its next poll.
  */
 export type WakeUp = {
-  /** Rings here at once, and in the other processes within {@link QUIET_MS}. Never fails. */
+  /** Calls the listeners here at once, and in the other processes within {@link QUIET_MS}. Never fails. */
   ring(): void;
   /** Calls `listener` on every ring, from this process or another. */
   listen(listener: () => void): void;
   close(): Promise<void>;
 };
 
-// A NOTIFY takes a database-wide lock at commit, so it is sent beside the hot statements and at most this often.
+// A NOTIFY takes a database-wide lock at commit: it is sent apart from hot statements and at most this often.
 const QUIET_MS = 50;
 const RECONNECT_MS = 1_000;
 const CHANNEL = 'due';
@@ -59,7 +59,7 @@ export function createWakeUp(database: Database, url: Secret, logger: Logger): W
   };
 }
 
-/** Holds one connection of its own on the channel, and a new one whenever that breaks. */
+/** Holds one connection of its own on the channel, and reconnects whenever it breaks. */
 async function hear(url: Secret, ring: () => void, closing: AbortSignal, logger: Logger): Promise<void> {
   while (!closing.aborted) {
     const client = new pg.Client({
@@ -68,7 +68,7 @@ async function hear(url: Secret, ring: () => void, closing: AbortSignal, logger:
       connectionTimeoutMillis: 2_000,
     });
     const lost = new Promise<void>((resolve) => {
-      // A connection that breaks can report it twice, and an error that nobody hears ends the process.
+      // A broken connection can emit two errors, and an error event without a listener ends the process.
       client.on('error', () => {
         resolve();
       });

@@ -4,19 +4,19 @@ import type { Logger } from '../logger.ts';
 import type { Mode } from '../mode.ts';
 import { sinceHeartbeat } from './heartbeat.sql.ts';
 
-/** How often a worker says that it lives, and a server without one looks, in milliseconds. */
+/** How often a worker sends a heartbeat, and a server without one checks for it, in milliseconds. */
 export const BEAT_MS = 15_000;
-/** Seconds without a heartbeat after which there is no worker. */
+/** Seconds without a heartbeat after which the worker counts as missing. */
 const MISSING_SEC = 60;
 
 export type WorkerWatch = {
-  /** Whether this process leaves the clock's work to a worker (`WORKER=off`). */
+  /** Whether this process leaves the scheduled work to a worker (`WORKER=off`). */
   isExpected: boolean;
-  /** Whether it does, and no worker has said for a minute that it lives. */
+  /** Whether a worker is expected and none has sent a heartbeat for a minute. */
   isMissing(): Promise<boolean>;
-  /** Looks now, and tells a change. */
+  /** Checks now, and reports a change. */
   look(): Promise<void>;
-  /** Looks every few seconds. @returns what ends that */
+  /** Checks every {@link BEAT_MS} milliseconds. @returns the function that stops it */
   start(): () => void;
 };
 
@@ -25,7 +25,7 @@ export type WorkerWatchParts = {
   mode: Mode;
   isExpected: boolean;
   clock: Clock;
-  /** Called when there is no worker any more. */
+  /** Called when the worker has gone missing. */
   onMissing: () => void;
   logger: Logger;
 };
@@ -62,7 +62,7 @@ export function createWorkerWatch({
     start: () => {
       if (!isExpected) return () => undefined;
       const timer = setInterval(() => {
-        look().catch(() => undefined); // the database is away, and others say so
+        look().catch(() => undefined); // the database is away, which other code reports
       }, BEAT_MS);
       return () => {
         clearInterval(timer);

@@ -3,17 +3,20 @@ import { createPlaces, type Reserve } from './slots.ts';
 import type { Logger } from '../logger.ts';
 
 /**
- * Due rows are the queue. A loop claims rows whose time has come and works on them; the claim writes a lease
- * into the row, so no transaction is open meanwhile and a killed worker's rows come back by themselves.
+ * Due rows are the queue. A loop claims rows whose time has come and works on them. The claim writes a lease
+ * into the row, so no transaction is open meanwhile, and the rows of a killed worker come back by themselves.
  */
 export type DueLoop<Row = unknown> = {
-  /** Works until nothing is due, then says how many rows it worked on. What tests and one-shot commands call. */
+  /** Works until nothing is due, and returns the number of rows. For tests and one-shot commands. */
   pass(): Promise<number>;
-  /** Passes for ever, sleeping in between until woken or `pollMs` later. */
+  /** Runs passes for ever, and sleeps in between until it is woken or `pollMs` have passed. */
   start(): void;
-  /** Something became due: look now. */
+  /** Something became due: run a pass now. */
   wake(): void;
-  /** Places for rows that somebody else claims, `limit` at most: as many as the loop has, and its own stay free. None unless it was started. */
+  /**
+   * Reserves places for rows claimed elsewhere, `limit` at most. There are as many as the loop's own,
+   * which stay free; none unless the loop was started.
+   */
   reserve: Reserve<Row>;
   /** Takes no more rows and waits for those in hand. */
   stop(): Promise<void>;
@@ -21,18 +24,18 @@ export type DueLoop<Row = unknown> = {
 
 export type DueLoopOptions<Row> = {
   name: string;
-  /** Leases up to `limit` due rows and gives them. */
+  /** Leases up to `limit` due rows and returns them. */
   claim: (limit: number) => Promise<Row[]>;
-  /** Works on one row and ends its lease. An error is logged; the lease then runs out and the row comes back. */
+  /** Works on one row and ends its lease. An error is logged; the row comes back when its lease runs out. */
   work: (row: Row) => Promise<void>;
-  /** The same for rows that somebody else claimed; {@link work} by default. */
+  /** The same for rows claimed elsewhere; {@link work} by default. */
   workOnLent?: (row: Row) => Promise<void>;
-  /** What of a row names it in the log. */
+  /** The fields that name a row in the log. */
   label?: (row: Row) => Record<string, string>;
   concurrency: number;
   pollMs: number;
   logger: Logger;
-  /** Stands around claims and work, where somebody watches them. */
+  /** Wraps claims and work, for tracing. */
   watch?: LoopWatch | undefined;
 };
 
@@ -40,7 +43,7 @@ export type LoopWatch = <Row>(
   options: Omit<DueLoopOptions<Row>, 'watch'>,
 ) => Pick<DueLoopOptions<Row>, 'claim' | 'work' | 'workOnLent'>;
 
-/** Under load a claim waits this long for places to become free: one statement for many rows, not one for each. */
+/** Under load a claim waits this long for free places: one statement for many rows, not one for each. */
 const GATHER_MS = 20;
 
 export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop<Row> {
@@ -60,7 +63,8 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop<Row> {
     let count = 0;
     for (;;) {
       const free = isStopping ? 0 : places.free();
-      // From here on a ring is news, except for the ring of stop(), which must end the next wait, too.
+      // Earlier rings are forgotten, as this claim covers them. Only the ring of stop() must end
+      // the next wait, too.
       if (!isStopping) bell.hush();
       const rows = free > 0 ? await claim(free) : [];
       rows.forEach(places.take);
@@ -70,7 +74,7 @@ export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop<Row> {
         await places.emptied();
         return count;
       }
-      // A slow row must not keep new ones waiting: go round again when one ends, or when somebody rings.
+      // A slow row must not keep new ones waiting: go on when a row ends, or when the loop is woken.
       if (rows.length === 0 || places.inHand() === concurrency) await bell.wait(pollMs);
       if (rows.length > 0 && rows.length === free)
         await gather(bell, () => isStopping || places.inHand() <= concurrency / 2);
@@ -115,7 +119,7 @@ async function gather(bell: Bell, isRoomy: () => boolean): Promise<void> {
 
 type Bell = { ring(): void; hush(): void; wait(ms: number): Promise<void> };
 
-/** A wait that somebody can cut short. A ring while nobody waits cuts the next wait, unless it is hushed before. */
+/** A wait that a ring ends early. A ring outside of a wait ends the next wait, unless it is hushed before. */
 function createBell(): Bell {
   let hasRung = false;
   const waiters = new Set<() => void>();

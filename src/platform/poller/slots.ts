@@ -1,15 +1,15 @@
-/** Places kept free until `take` is called, which must be called: with the rows that were claimed, or with none. */
+/** Places kept free until `take` is called. It must be called, with the claimed rows or with none. */
 export type Reservation<Row> = { places: number; take(rows: readonly Row[]): void };
 export type Reserve<Row> = (limit: number) => Reservation<Row>;
 
-/** Who has a place in a loop: rows that are worked on, and rows that somebody is claiming. */
+/** The places of a loop: taken by rows that are worked on, and by rows that are being claimed. */
 export type Places<Row> = {
   free(): number;
   inHand(): number;
   take(row: Row): void;
   /** Keeps up to `limit` of the free places. */
   reserve: Reserve<Row>;
-  /** Resolves when every reservation was taken and every row is done. */
+  /** Resolves when every reservation was taken up and every row is done. */
   emptied(): Promise<void>;
 };
 

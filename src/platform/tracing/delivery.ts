@@ -6,14 +6,14 @@ import type { DeliveryReport } from './tracing.ts';
 
 export type Delivery = {
   exporter: SpanExporter;
-  /** From here on, a collector that was away the last time is not asked again. */
+  /** From here on, a collector that failed the last time is not called again. */
   hurry(): void;
 };
 
 type Done = Parameters<SpanExporter['export']>[1];
 type Result = Parameters<Done>[0];
 
-/** Where spans go. That they cannot be delivered is told once; spans are lost then, and nothing else. */
+/** Exports spans. A failure to deliver them is reported once; only spans are lost then. */
 export function createDelivery(
   { exporter: kind, timeoutMs }: TracingSettings,
   report: DeliveryReport,
@@ -48,7 +48,7 @@ export function createDelivery(
         try {
           exporter.export(spans, end);
         } catch (error) {
-          // Without an answer the library waits, and with it the end of the process.
+          // If `done` is never called, the library waits, and with it the end of the process.
           end({
             code: FAILED.code,
             error: error instanceof Error ? error : new Error('thrown, and no error'),
@@ -62,11 +62,11 @@ export function createDelivery(
   };
 }
 
-// Their codes are of an enum that no package of ours exports.
+// The codes are those of an enum that no package of ours exports.
 const DELIVERED = { code: 0 } as unknown as Result;
 const FAILED = { code: 1 } as unknown as Result;
 
-/** A collector's own words may be anything. */
+/** A collector's own message may be anything, so it is not reported. */
 function reasonOf(error: Error): string {
   const { code, name } = error as { code?: unknown; name: string };
   if (typeof code === 'number') return `the collector answered HTTP ${code}`;
@@ -84,7 +84,7 @@ function createLines(): SpanExporter {
   };
 }
 
-// A span is an object with methods: spread into another one, it has lost them.
+// A span is an object with methods: spreading it into another object loses them.
 function lineOf(one: ReadableSpan): object {
   const { name, attributes, status, duration, parentSpanContext } = one;
   const { traceId, spanId } = one.spanContext();

@@ -4,8 +4,8 @@ import { ORDER_ID, REFERENCE, RELEASE, ROWS } from './attributes.ts';
 import type { Attributes, Place, Tracing } from './tracing.ts';
 
 /**
- * A span for each claim that found rows, and one for the work on each row. A row's story is its own trace, linked to the
- * claim: thirty payments that were claimed together have nothing else in common.
+ * A span for each claim that found rows, and one for the work on each row. The work on a row has a trace
+ * of its own, linked to the claim: thirty payments that were claimed together have nothing else in common.
  */
 export function traceLoops(tracing: Tracing): LoopWatch {
   return ({ name, claim, work, workOnLent = work, label }) => {

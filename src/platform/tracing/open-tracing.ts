@@ -4,8 +4,8 @@ import type { Tracing } from './tracing.ts';
 
 /**
  * Loads OpenTelemetry if the standard variables ask for it.
- * @param logger asked for when there is something to say: its lines carry the fields that come from here
- * @returns null when nobody asks: nothing is loaded then
+ * @param logger called when there is something to log: its lines carry the fields that tracing adds
+ * @returns null without settings: nothing is loaded then
  */
 export async function openTracing(
   settings: TracingSettings | null,

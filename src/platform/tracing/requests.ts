@@ -4,15 +4,15 @@ import { ERROR_TYPE, HTTP_METHOD, HTTP_ROUTE, HTTP_STATUS } from './attributes.t
 import type { OpenSpan, Tracing } from './tracing.ts';
 
 export type RequestTracing = {
-  /** Paths that are asked every few seconds and tell no story. */
+  /** Paths that are requested every few seconds and not traced. */
   unwatched: readonly string[];
-  /** Paths at which a foreign party calls: it does not decide which trace we are in, nor whether it is kept. */
+  /** Paths that a foreign party calls: it decides neither which trace we are in nor whether that is kept. */
   foreign: readonly string[];
 };
 
 /**
- * A span for each request, named by its route as it is written in the source: an address with its ids and its query is
- * never told. To be used before everything else.
+ * A span for each request, named by its route's pattern: an address with its ids and query is never
+ * recorded. Must come before all other handlers.
  */
 export function traceRequests(tracing: Tracing, { unwatched, foreign }: RequestTracing): RequestHandler {
   return (req, res, next) => {

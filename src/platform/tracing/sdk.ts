@@ -27,14 +27,14 @@ import { readTraceparent, traceparentOf } from './traceparent.ts';
 import type { DeliveryReport, OpenSpan, Place, SpanStart, Tracing } from './tracing.ts';
 
 const NAME = 'payment-integrator';
-/** Whoever stops a process does not wait for a collector. */
+/** A process that ends waits this long for a collector at most. */
 const FLUSH_MS = 2_000;
-/** Our attributes are short words; what is longer was not meant to be one. */
+/** Our attributes are short words; a longer value is a mistake, and is cut. */
 const MAX_ATTRIBUTE = 256;
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
-/** OpenTelemetry's SDK, on nothing global: two programs of one process have a tracing each. */
+/** OpenTelemetry's SDK without global state: two programs in one process have separate tracings. */
 export function createTracing(settings: TracingSettings, report: DeliveryReport): Tracing {
   const delivery = createDelivery(settings, report);
   const provider = providerOf(settings, delivery.exporter);
@@ -80,7 +80,7 @@ export function createTracing(settings: TracingSettings, report: DeliveryReport)
     },
     logFields: () => {
       const place = current()?.spanContext();
-      // What was not sampled is nowhere to be found.
+      // A trace that was not sampled cannot be looked up.
       if (place === undefined || (place.traceFlags & TraceFlags.SAMPLED) === 0) return {};
       return { trace_id: place.traceId, span_id: place.spanId };
     },

@@ -1,13 +1,14 @@
 /**
- * The standard variables of OpenTelemetry, as far as somebody but its own packages reads them. Those packages read
- * OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and OTEL_EXPORTER_OTLP_* (headers, certificates, compression) themselves.
+ * The standard variables of OpenTelemetry that our own code reads. OpenTelemetry's packages
+ * read OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and OTEL_EXPORTER_OTLP_* (headers,
+ * certificates, compression) themselves.
  */
 export type TracingSettings = {
   exporter: 'otlp' | 'console';
   sampler: { root: 'on' | 'off' | 'ratio'; ratio: number; followsParent: boolean };
-  /** Whether callers are heard, and our receiver is told, by W3C trace context. */
+  /** Whether W3C trace context is accepted from callers and sent to our receiver. */
   propagates: boolean;
-  /** Milliseconds that one delivery may take where no variable says so; null: one does. */
+  /** Milliseconds for one delivery where no variable sets them; null: a variable does. */
   timeoutMs: number | null;
   batch: Partial<Record<BatchOption, number>>;
 };
@@ -26,12 +27,12 @@ const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_END
 const TIMEOUTS = ['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', 'OTEL_EXPORTER_OTLP_TIMEOUT'];
 const PROTOCOLS = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'];
 
-/** The standard says ten seconds. A process ends only when a delivery under way has, and a collector stands next door. */
+/** The standard says ten seconds. But the end of a process waits for a delivery, and a collector is near. */
 const TIMEOUT_MS = 2_000;
 
 /**
- * @param faults takes a line for everything that is wrong; names variables, never quotes a value
- * @returns null when nobody asks for traces: then whatever else the variables say is of no interest
+ * @param faults receives a line for every fault; it names variables, never values
+ * @returns null when no traces are asked for: then all other variables are ignored
  */
 export function readTracingSettings(env: Variables, faults: string[]): TracingSettings | null {
   const given = (name: string): string | undefined => {

@@ -3,8 +3,8 @@ import { DB_OPERATION, DB_STATEMENT, DB_SYSTEM } from './attributes.ts';
 import type { SpanStart, Tracing } from './tracing.ts';
 
 /**
- * A span for each statement that runs inside of another span: by its name, never by its text or its values. What the
- * clock asks every second and finds nothing for is inside of none.
+ * A span for each statement that runs inside of another span: with its name, never its text or its
+ * values. The loops' queries that run every second and find nothing are inside of none.
  */
 export function traceDatabase(database: Database, tracing: Tracing): Database {
   const within = <T>(start: () => SpanStart, work: () => Promise<T>): Promise<T> =>

@@ -2,9 +2,9 @@ import { createTraceState, isSpanContextValid } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Place } from './tracing.ts';
 
-// W3C Trace Context: version, trace, span, flags. A later version may say more behind them; version ff is none.
+// W3C Trace Context: version, trace, span, flags. A later version may append more; version ff is invalid.
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
-/** What the standard obliges anybody to pass on. */
+/** Every participant must pass on this many characters, by the standard. */
 const MAX_STATE = 512;
 
 export function readTraceparent(headers: IncomingHttpHeaders): Place | null {

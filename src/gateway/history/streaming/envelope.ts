@@ -2,7 +2,7 @@ import { createJsonPath } from './path-tracker.ts';
 import { readJson, type Json } from '../../dialect/json-pointer.ts';
 import { RecordStreamError } from './errors.ts';
 
-/** What stands around the list: small, kept whole, and read when the body is over. */
+/** The text around the list: small, kept whole, and parsed at the end of the body. */
 export type Envelope = {
   /** Takes bytes up to the list or to the end of the chunk. @returns the index of the first byte not taken */
   walk(chunk: Buffer, from: number): number;
@@ -36,7 +36,7 @@ export function createEnvelope(pointers: readonly string[]): Envelope {
     const pointer = path.take(byte);
     if (pointer === null || !places.has(pointer)) return false;
     lists += 1;
-    // Which of two lists holds the transactions is not for us to guess.
+    // Which of two lists holds the transactions is unknown, so such an answer is refused.
     if (lists > 1) throw new RecordStreamError('the answer holds more than one list');
     return true;
   }

@@ -1,4 +1,4 @@
-/** The body is not one whole JSON document with one list in it. What was cut before is real, what is missing is unknown. */
+/** Not one whole JSON document with one list. The records so far are real; what is missing is unknown. */
 export class RecordStreamError extends Error {
   constructor(message: string) {
     super(message);

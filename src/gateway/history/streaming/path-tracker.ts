@@ -1,17 +1,17 @@
 import { RecordStreamError } from './errors.ts';
 
-/** Follows a JSON document byte by byte, outside of its list, just far enough to know the path of each value. */
+/** Follows a JSON document outside of its list byte by byte, just far enough to know each value's path. */
 export type JsonPath = {
-  /** @returns the RFC 6901 pointer of the list that this byte opens, else null. @throws {RecordStreamError} */
+  /** @returns the RFC 6901 pointer of a list that opens here, else null. @throws {RecordStreamError} */
   take(byte: number): string | null;
-  /** The list that was opened is not followed: the caller has passed it. */
+  /** Ends the list that was opened. Its content is not followed: the caller has skipped it. */
   leaveList(): void;
 };
 
-/** An object or list that is open around the current byte, and where in it we are. */
+/** An object or list that is open around the current byte, and the position in it. */
 type Frame = { isList: boolean; key: string; index: number; isAtKey: boolean };
 
-/** Answers are a few levels deep; text that opens and opens must not fill the memory. */
+/** Answers are a few levels deep; a text of opening brackets must not fill the memory. */
 const MAX_DEPTH = 64;
 
 export function createJsonPath(): JsonPath {
@@ -94,6 +94,6 @@ function unescape(text: string): string {
   try {
     return String(JSON.parse(`"${text}"`));
   } catch {
-    return text; // not JSON: whoever parses the whole finds out
+    return text; // not JSON: the parser of the whole envelope reports it
   }
 }

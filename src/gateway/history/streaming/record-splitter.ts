@@ -3,14 +3,14 @@ import { createEnvelope } from './envelope.ts';
 import { RecordStreamError } from './errors.ts';
 import { BYTE, createValueScanner, kindOf } from './value-scanner.ts';
 
-/** Where a record lies: from `start` up to, not including, `end` of `bytes`, which is only lent for the call. */
+/** A record: the part of `bytes` from `start` up to, not including, `end`. Valid only during the call. */
 export type OnRecord = (bytes: Buffer, start: number, end: number) => void;
 
-/** @returns the index behind the record that begins at `start` of `bytes`, when it can be told at a glance; else -1 */
+/** @returns the index after the record that begins at `start`, if a quick check finds it; else -1 */
 export type Glance = (bytes: Buffer, start: number) => number;
 
 export type RecordCutter = {
-  /** Takes the next bytes of the body and hands over every record that ends in them. @throws {RecordStreamError} */
+  /** Passes on every record that ends in the next bytes of the body. @throws {RecordStreamError} */
   push(chunk: Buffer): void;
   /**
    * The body is over. @returns the document with its list emptied, and whether it had one
@@ -24,10 +24,10 @@ const MAX_RECORD_BYTES = 1024 * 1024;
 const LIST_END_BYTE = 0x5d;
 
 /**
- * Cuts the records of a list out of a JSON body while it arrives, so that a list of any length takes the memory of one
- * record. Whether a record is JSON is found out by whoever reads it.
- * @param pointers RFC 6901: where the list may stand; the document must hold exactly one of them
- * @param glance spares most records the search for their end
+ * Splits a JSON body into the records of its list while it arrives, so that a list of any length takes
+ * the memory of one record. Whether a record is JSON is checked by its reader.
+ * @param pointers RFC 6901: where the list may be; the document must hold exactly one of them
+ * @param glance a quick check that saves most records the search for their end
  */
 export function createRecordCutter(
   pointers: readonly string[],
@@ -91,7 +91,7 @@ export function createRecordCutter(
   };
 }
 
-/** What stands between records: commas and space, or the end of the list, each only in its place. */
+/** The text between records: commas and space, or the end of the list, each only where it is allowed. */
 function createGap() {
   let expected: 'record or end' | 'record' | 'comma or end' = 'record or end';
   return {
@@ -101,7 +101,7 @@ function createGap() {
     recordEnds: (): void => {
       expected = 'comma or end';
     },
-    /** @returns the index of the next record's first byte, of the list's closing bracket, or the chunk's length */
+    /** @returns the index of the next record's first byte, of the closing bracket, or the chunk's length */
     pass: (chunk: Buffer, from: number): number => {
       for (let at = from; at < chunk.length; at += 1) {
         const byte = chunk[at] ?? 0;

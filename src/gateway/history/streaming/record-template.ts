@@ -2,39 +2,39 @@ import { isUtf8 } from 'node:buffer';
 import { at, isRecord, type Json } from '../../dialect/json-pointer.ts';
 
 /**
- * Records of one list are nearly always written alike: the same keys in the same order, and only the values differ. A
- * layout is what is the same, learnt from one record that was read with all care; a record that follows it to the byte
- * is JSON, has no key twice, and shows its values in known places, so it need not be parsed. Whatever does not follow
- * it is read with all care again. Numbers are their source text in either case.
+ * Records of one list nearly always have the same keys in the same order, and only the values differ. A
+ * layout is the constant part, learnt from one record that was parsed. A record that matches it byte for
+ * byte is JSON, has no key twice, and has its values in known places, so it need not be parsed. Any
+ * other record is parsed. Numbers are their source text in either case.
  */
 export type RecordLayout = {
   /**
-   * @returns the index behind the record that begins at `start`, or -1 when it does not follow the layout or goes on
-   * in the next chunk. Unless it is -1 the places below hold until the next call.
+   * @returns the index after the record that begins at `start`, or -1 when it does not match the layout
+   *   or goes on in the next chunk. After a match, the positions below hold until the next call.
    */
   pass(bytes: Buffer, start: number): number;
-  /** Where value `slot` of the record lies, texts without their quotes. */
+  /** The position of value `slot` in the record, for texts without their quotes. */
   from(slot: number): number;
   to(slot: number): number;
   kind(slot: number): ValueKind;
   /**
-   * The value that the first usable of `pointers` names; `absent` when no record of this layout has one there, `odd`
-   * when that cannot be said from the layout.
+   * The slot of the first usable value that `pointers` find; `absent` when no record of this layout has
+   * one there, `odd` when the layout alone cannot tell.
    */
   slotOf(pointers: readonly string[]): number | 'absent' | 'odd';
-  /** The values at and below `pointer`: none where it is an empty object or list, or not there. */
+  /** The slots at and below `pointer`: none where it is an empty object or list, or missing. */
   slotsIn(pointer: string): number[];
 };
 
 export const KIND = { WORD: 0, NUMBER: 1, PLAIN_TEXT: 2, OTHER_TEXT: 3 } as const;
-/** WORD: true, false or null. PLAIN_TEXT: printable ASCII without escapes, so that its bytes are its letters. */
+/** WORD: true, false or null. PLAIN_TEXT: printable ASCII without escapes: its bytes are its characters. */
 export type ValueKind = (typeof KIND)[keyof typeof KIND];
 
 const WORDS = ['true', 'false', 'null'].map((word) => Buffer.from(word));
 
 /**
- * @param record what `sample` holds, read with all care
- * @returns null when the sample names a value twice: the next record may give it two values
+ * @param record the parsed form of `sample`
+ * @returns null when the sample has a key twice: the next record may give it two values
  */
 export function learnLayout(sample: Buffer, record: Json): RecordLayout | null {
   const { pointers, literals } = outline(sample);
@@ -68,7 +68,7 @@ export function learnLayout(sample: Buffer, record: Json): RecordLayout | null {
     slotOf: (wanted) => {
       for (const pointer of wanted) {
         const value = at(record, pointer);
-        // Objects and lists are no values, and stay what they are in every record of this layout.
+        // Objects and lists are no values, and remain objects and lists in every record of this layout.
         if (value === undefined || Array.isArray(value) || isRecord(value)) continue;
         const slot = pointers.indexOf(pointer);
         return slot === -1 ? 'odd' : slot;
@@ -84,14 +84,14 @@ function isText(kind: number | undefined): boolean {
   return kind === KIND.PLAIN_TEXT || kind === KIND.OTHER_TEXT;
 }
 
-/** @returns the index behind the literal, or -1 when the bytes are others */
+/** @returns the index after the literal, or -1 when the bytes differ */
 function passLiteral(bytes: Buffer, from: number, literal: Buffer): number {
   const { length } = literal;
   for (let index = 0; index < length; index += 1) if (bytes[from + index] !== literal[index]) return -1;
   return from + length;
 }
 
-/** Passes one value that is no object and no list, by the grammar of JSON. */
+/** Skips one value that is no object and no list, by the grammar of JSON. */
 function createScalarScanner() {
   let kind: ValueKind = KIND.WORD;
   let hasHighBytes = false;
@@ -129,7 +129,7 @@ function createScalarScanner() {
     },
     hasHighBytes: (): boolean => hasHighBytes,
     kind: (): ValueKind => kind,
-    /** @returns the index behind the value, or -1 when it is none */
+    /** @returns the index after the value, or -1 when there is none */
     pass: (bytes: Buffer, from: number, end: number): number => {
       const byte = bytes[from] ?? 0;
       if (byte === 0x22) return passText(bytes, from, end);
@@ -140,7 +140,7 @@ function createScalarScanner() {
   };
 }
 
-/** @returns the index of the escape's last byte, or -1 when JSON knows no such escape */
+/** @returns the index of the escape's last byte, or -1 when JSON has no such escape */
 function lastOfEscape(bytes: Buffer, backslash: number): number {
   const letter = bytes[backslash + 1] ?? 0;
   if (letter !== 0x75) return ESCAPABLE[letter] === 1 ? backslash + 1 : -1;
@@ -186,7 +186,7 @@ function passDigits(bytes: Buffer, from: number): number {
   return place;
 }
 
-/** Splits a record that is known to be JSON into its values (their pointers) and what stands between them. */
+/** Splits a record known to be JSON into its values' pointers and the literal bytes between them. */
 function outline(sample: Buffer): { pointers: string[]; literals: Buffer[] } {
   const pointers: string[] = [];
   const literals: Buffer[] = [];

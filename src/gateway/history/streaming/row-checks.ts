@@ -6,22 +6,22 @@ import { isRecord, type Json } from '../../dialect/json-pointer.ts';
 import { KIND, type RecordLayout, type ValueKind } from './record-template.ts';
 
 /**
- * Whether a row that says paid shows, in the fields that might speak against it, only what certainly does
- * not: null, the same bytes as the field that it has to agree with, or the same bytes as the sample, which
- * was read with care.
+ * Whether a row that says paid holds, in the fields that might contradict it, only values that
+ * certainly do not: null, the same bytes as the field that it has to agree with, or the same bytes as
+ * the sample, which was parsed.
  */
 export type RowChecks = (bytes: Buffer) => boolean;
 
 type Check = {
   slot: number;
-  /** The slot whose value it has to repeat; null: it speaks for itself. */
+  /** The slot whose value it has to repeat; null: none. */
   repeats: number | null;
   mayBeNull: boolean;
-  /** It tells the kind of the record, and there are many kinds. */
+  /** The field holds the kind of the record, of which there are many. */
   isKind: boolean;
-  /** True says no more than that money came. */
+  /** `true` means only that money came. */
   mayBeTrue: boolean;
-  /** What the sample says without contradicting itself. */
+  /** The sample's value, if it does not contradict the sample itself. */
   known: { kind: ValueKind; bytes: Buffer } | null;
 };
 
@@ -29,8 +29,8 @@ type Slots = Record<keyof RowPointers, number>;
 const NOTHING_READ = { amount: null, currency: '', reference: null, mode: null };
 
 /**
- * @param layout has just passed `sample`, which holds `record`
- * @returns null when no row of this layout can contradict itself: its keys speak of nothing twice
+ * @param layout has just matched `sample`, whose parsed form is `record`
+ * @returns null when no row of this layout can contradict itself: no field repeats what another says
  */
 export function createChecks(
   layout: RecordLayout,
@@ -59,9 +59,9 @@ function checksOf(
   const { says, value } = claim;
   const what = says.tells === 'again' ? says.what : says.tells;
   const ofMoney = what === 'amount' || what === 'currency' || what === 'reference' ? what : null;
-  // The parts of an object say together what none of them says alone.
+  // The parts of an object have a meaning only together.
   const isWhole = !isRecord(value) && !Array.isArray(value);
-  // In a unit or a currency of its own the same bytes are not the same money.
+  // With a unit or a currency of its own, the same bytes are not the same money.
   const isPlain = says.tells !== 'amount' || (says.currency === null && !says.isMinor);
   const isSampleSound = ofMoney === null && !contradicts(claim, NOTHING_READ, dialect);
   return layout.slotsIn(claim.pointer).map((slot) => ({
@@ -79,7 +79,7 @@ function checksOf(
   }));
 }
 
-/** What the word for a kind of record has in it where it may be a refund's; read with care then. */
+/** Parts of a record's kind that may mean a refund; such a record is parsed. */
 const MAY_TELL =
   /refund|rever|disput|back|return|recall|revok|void|cancel|unpaid|underpa|outstand|shortfall/i;
 const [N, T] = [0x6e, 0x74]; // as in null and true

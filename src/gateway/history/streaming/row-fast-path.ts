@@ -7,28 +7,29 @@ import { MAX_TEXT, type PlainRow } from '../row.ts';
 import type { Json } from '../../dialect/json-pointer.ts';
 import { KIND, learnLayout, type RecordLayout } from './record-template.ts';
 
-/** Reads the records that need no care: written like one before, with every value there and plain. */
+/** Reads the simple records: laid out like an earlier one, with every value present and plain. */
 export type QuickReader = {
   /**
-   * @returns the index behind the record that begins at `start`, when it is all there and written like one before;
-   * else -1, and it has to be cut out with care
+   * @returns the index after the record that begins at `start`, if it is complete and laid out like an
+   *   earlier one; else -1, and its end has to be searched for
    */
   pass(bytes: Buffer, start: number): number;
-  /** @returns null for every record about which there can be two opinions; what is returned holds until the next call */
+  /** @returns null for every record that could be read in two ways; a result is valid until the next call */
   read(bytes: Buffer, start: number, end: number): PlainRow | null;
-  /** Takes a record that had to be read with care as the sample of those to come. */
+  /** Takes a record that had to be parsed as a sample of later ones. */
   learn(bytes: Buffer, record: Json): void;
 };
 
-/**
- * A layout, which of its values are the row's, and what has to be seen of the others before a row counts as
- * paid.
- */
+/** A layout, the slots of the row's values, and the checks of other fields before a row counts as paid. */
 type Form = { layout: RecordLayout; slots: Record<keyof RowPointers, number>; checks: RowChecks | null };
 
-/** A list mixes a few layouts (a field is left out, a field is an object here and null there). More is no layout. */
+/**
+ * A list mixes a few layouts (a field is left out, or is an object here and null there). More are not learnt.
+ */
 const MAX_FORMS = 8;
-/** Records to learn from. A list in which no record is like another must not pay for learning without end. */
+/**
+ * Records to learn from, at most. A list in which no two records are alike must not pay for endless learning.
+ */
 const MAX_LESSONS = 64;
 /** `serviceId` of a layout without one. */
 const NONE = -1;
@@ -57,7 +58,7 @@ export function createQuickReader(dialect: Dialect): QuickReader {
     return digits === null ? null : { code, digits: dialect.amountUnit === 'minor' ? 0 : digits };
   });
 
-  // One for all rows: a million of them would be garbage.
+  // One object for all rows: a million of them would be garbage.
   const row = { ...NO_ROW };
 
   function readForm(
@@ -98,11 +99,11 @@ export function createQuickReader(dialect: Dialect): QuickReader {
   };
 }
 
-/** The layouts that the list has shown. */
+/** The layouts found in the list so far. */
 function createForms(pointers: RowPointers, dialect: Dialect) {
   const forms: Form[] = [];
   let lessons = 0;
-  // Of the record that was passed last.
+  // These describe the record that was matched last.
   let form: Form | null = null;
   let passed: Buffer | null = null;
   let [from, to] = [0, 0];
@@ -113,7 +114,7 @@ function createForms(pointers: RowPointers, dialect: Dialect) {
       form = forms[at] ?? null;
       to = form?.layout.pass(bytes, start) ?? -1;
       if (to === -1) continue;
-      // The layout of this record is most probably the next one's.
+      // The next record most probably has the same layout.
       if (at > 0) forms.unshift(...forms.splice(at, 1));
       return to;
     }
@@ -123,7 +124,7 @@ function createForms(pointers: RowPointers, dialect: Dialect) {
 
   return {
     pass,
-    /** The form of a record. Most have been passed a moment ago. */
+    /** The form of a record. Most have just been matched. */
     find: (bytes: Buffer, start: number, end: number): Form | null => {
       if (passed !== bytes || from !== start) pass(bytes, start);
       return form !== null && to === end ? form : null;
@@ -134,7 +135,7 @@ function createForms(pointers: RowPointers, dialect: Dialect) {
       const layout = learnLayout(bytes, record);
       if (layout === null || pass(bytes, 0) === bytes.length) return;
       const slots = slotsOf(layout, pointers);
-      // The layout shows the values of what it passed last.
+      // A layout holds the positions of the record that it matched last.
       if (slots === null || layout.pass(bytes, 0) !== bytes.length) return;
       forms.push({ layout, slots, checks: createChecks(layout, bytes, record, slots, pointers, dialect) });
     },
@@ -152,13 +153,13 @@ function slotsOf(layout: RecordLayout, pointers: RowPointers): Form['slots'] | n
   for (const name of Object.keys(slots) as (keyof RowPointers)[]) {
     const slot = layout.slotOf(pointers[name]);
     if (typeof slot === 'number') slots[name] = slot;
-    // What says less than the four is a row, too, and a rare one: it is read with care.
+    // A record that lacks one of these four is a row, too, but a rare one: it is parsed.
     else if (slot === 'odd' || name !== 'serviceId') return null;
   }
   return slots;
 }
 
-/** Text that is what its bytes are, and is stored as it is. */
+/** Whether the value's bytes are its text, to be stored unchanged. */
 function isPlainText(bytes: Buffer, layout: RecordLayout, slot: number): boolean {
   const kind = layout.kind(slot);
   const from = layout.from(slot);
@@ -171,10 +172,13 @@ function isTrimmed(bytes: Buffer, from: number, to: number): boolean {
   return to > from && bytes[from] !== 0x20 && bytes[to - 1] !== 0x20;
 }
 
-/** A double holds every whole number of so many digits. */
+/** A double represents every whole number of this many digits exactly. */
 const EXACT_DIGITS = 15;
 
-/** Minor units of a plain decimal, digit by digit: exact, or null. @param digits of the currency's minor unit */
+/**
+ * Minor units of a plain decimal, digit by digit: exact, or null.
+ * @param digits of the currency's minor unit
+ */
 function amountOf(
   bytes: Buffer,
   layout: RecordLayout,
@@ -195,7 +199,8 @@ function amountOf(
     else return null;
   }
   const fraction = point === to ? 0 : to - point - 1;
-  // Nothing before or behind the point, or finer than the minor unit: whether that is money is not for here to say.
+  // No digits before or after the point, or more than the minor unit has: the parser decides
+  // about such an amount.
   if (point === layout.from(slot) || point === to - 1 || fraction > digits) return null;
   for (let missing = digits - fraction; missing > 0; missing -= 1) minor *= 10;
   return minor;
@@ -204,7 +209,7 @@ function amountOf(
 type Status = { word: string; is: StatusClass };
 type Currency = { code: string; digits: number };
 
-/** A list has few different words, and comparing bytes is cheaper than making a text to look up. */
+/** A list has few different words, and comparing bytes is cheaper than making a string for a lookup. */
 const MAX_WORDS = 32;
 
 function createWords<T>(read: (word: string) => T | null) {

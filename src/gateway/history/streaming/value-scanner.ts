@@ -1,8 +1,8 @@
-/** Finds where a JSON value ends, over as many chunks as it takes, by strings, escapes and depth alone. */
+/** Finds the end of a JSON value across any number of chunks, by strings, escapes and depth alone. */
 export type ValueScanner = {
   /**
-   * @param from the value's first byte, or the chunk's when the value began in an earlier one
-   * @returns the index behind the value's last byte, or -1 when it goes on in the next chunk
+   * @param from the value's first byte, or the chunk's first byte when the value began in an earlier chunk
+   * @returns the index after the value's last byte, or -1 when it goes on in the next chunk
    */
   findEnd(chunk: Buffer, from: number): number;
 };
@@ -33,7 +33,7 @@ export function createValueScanner(): ValueScanner {
   let isEscaped = false;
 
   // The bulk of a record is text, so this loop is the hot one: two comparisons per byte.
-  /** @returns the index behind the string's closing quote, or -1 */
+  /** @returns the index after the string's closing quote, or -1 */
   function passString(chunk: Buffer, from: number): number {
     const { length } = chunk;
     let at = from;
@@ -68,7 +68,7 @@ export function createValueScanner(): ValueScanner {
         const kind = kindOf(chunk[at] ?? 0);
         if (kind === BYTE.QUOTE) isInString = true;
         else if (kind === BYTE.OPEN) depth += 1;
-        // A number or a word ends where something else begins.
+        // A number or a word ends at the first byte of another kind.
         else if (kind !== BYTE.ORDINARY && depth === 0) return at;
         else if (kind === BYTE.CLOSE) {
           depth -= 1;
