@@ -9,7 +9,7 @@ const MAX_LENGTH = 2_048;
 /**
  * The address, normalised, if a shopper may be sent there; else null. The framework's redirect passes
  * `javascript:` and `//host` through unchanged, so the check is made here: https, an allowed host, no
- * user name, the default port.
+ * user name, and no port but the default one, unless the list of hosts names it.
  */
 export function acceptCheckoutUrl(text: string, { mode, hosts }: CheckoutUrlRule): string | null {
   if (text.length > MAX_LENGTH || /[\s\\]/.test(text) || !URL.canParse(text)) return null;

@@ -48,7 +48,7 @@ export type Gateway = {
 
 export type Standing = {
   isKeyRefused: boolean;
-  /** The configuration fault that kept the last checkout from opening; null: none. */
+  /** The configuration fault that kept a checkout from opening, until one opens; null: none. */
   misconfigured: string | null;
   /** Milliseconds until a failing service is asked again; 0: it is not failing. */
   failingForMs: number;

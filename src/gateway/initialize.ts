@@ -53,7 +53,7 @@ const HEADERS_MS = 8_000;
 const TOTAL_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 
-/** Statuses that mean that an HTTP service did not act. Any other status outside of 2xx leaves that open. */
+/** Statuses that, with a JSON body, mean that the service did not act. 401 and 403 are handled before. */
 const REFUSALS = new Set([400, 404, 405, 413, 415, 422]);
 
 /** Asks the service to open a checkout: one call, never repeated. Never throws for what the service does. */

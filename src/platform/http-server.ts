@@ -39,7 +39,7 @@ export type RunningServer = {
 
 /**
  * Listens on `host`:`port` (0: any free port).
- * @param messages the classes of requests and responses; Node's own by default
+ * @param options the classes of requests and responses; Node's own by default
  * @throws {PortTakenError} when the port is in use
  * @throws {CannotListenError} when the port is not permitted, or `host` is not an address of this machine
  */

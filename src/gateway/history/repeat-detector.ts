@@ -23,7 +23,7 @@ export type Repetition = {
   look(bytes: Buffer, start: number, end: number): boolean;
   /** Whether {@link note} still needs the names of this page's rows. */
   isNoting(): boolean;
-  /** @param name of a row: its reference, or what stands for it */
+  /** @param name what tells a row from others: its reference, id, status word and amount */
   note(name: string): void;
   seen(): { hasStartedOver: boolean; addsNothing: boolean };
   /** Valid between two pages. */

@@ -103,7 +103,7 @@ function tameOrNull(text: string | null): string | null {
   return text === null ? null : tame(text);
 }
 
-/** PostgreSQL holds no NUL, and its indexes no long texts. Different texts stay different. */
+/** PostgreSQL holds no NUL, and its indexes no long texts. Different long texts stay different. */
 function tame(text: string): string {
   const visible = text.includes('\0') ? text.replaceAll('\0', '\u2400') : text;
   return visible.length <= MAX_TEXT ? visible : `${visible.slice(0, MAX_TEXT - 20)}…${digestOf(text)}`;

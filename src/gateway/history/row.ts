@@ -96,8 +96,8 @@ function rowOf(row: PlainRow): HistoryRow {
 
 /**
  * Sixteen hexadecimal digits of a record's bytes, to tell whether two records of one reference are the
- * same one. Two 32-bit hashes in one pass (MurmurHash2's step): a cryptographic digest of each of a
- * million rows costs a second.
+ * same one. Two 32-bit hashes in one pass, with MurmurHash2's and FNV's multipliers: a cryptographic
+ * digest of each of a million rows costs a second.
  */
 export function fingerprintOf(bytes: Buffer, from: number, to: number): string {
   let one = to - from;

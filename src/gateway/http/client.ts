@@ -12,7 +12,7 @@ import type { SecretKey } from '../secret-key.ts';
  * One HTTP exchange with the service, which is trusted no more than a stranger: redirects are not
  * followed (they would carry the key along), only identity encoding is accepted, decoded bytes are
  * counted, and connect, headers and the whole body each have a deadline. Nothing here repeats a call:
- * one layer retries, the scheduled checks.
+ * the scheduled checks do, and the reader of history for a page that broke off.
  */
 export type Client = {
   call(request: ClientRequest): Promise<ClientAnswer>;

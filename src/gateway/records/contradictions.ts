@@ -125,7 +125,7 @@ function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCer
   return read.amount !== null && amountOf(inner, read.currency, unit) === read.amount;
 }
 
-/** `25`, `25,00`, `NGN 25.00`: digits with at most a currency around them. Dates and ids do not match. */
+/** `25`, `25,00`, `NGN 25.00`: digits with at most a currency around them. No date with hyphens matches. */
 const LIKE_MONEY = /^[+-]?[A-Z]{0,3}\s?[+-]?\d[\d., ]*(e[+-]?\d+)?\s?[A-Z]{0,3}$/i;
 
 /**

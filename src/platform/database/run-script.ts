@@ -47,7 +47,10 @@ function markOf(script: string): string {
     WHERE checksum = '${checksum}' AND finished_at IS NULL AND rolled_back_at IS NULL`;
 }
 
-/** Whether a failed script may leave work behind. A false alarm ("ON COMMIT DROP") only costs the retry. */
+/**
+ * Whether a failed script may leave work behind, so that it is not repeated by itself. A false alarm
+ * ("ON COMMIT DROP") costs the retry, and a person who looks when such a script fails.
+ */
 export function endsItsTransaction(sql: string): boolean {
   const outsideOfFunctions = sql.replace(/\$(\w*)\$.*?\$\1\$/gs, "''");
   return (
