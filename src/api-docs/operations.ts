@@ -37,7 +37,7 @@ const orderId: Parameter = {
   name: 'orderId',
   in: 'path',
   required: true,
-  description: 'The unguessable id of an order. Whoever has it may see the order, so it is the only key.',
+  description: 'The unguessable id of an order. It is the only key: a client that has it may see the order.',
 };
 
 const JSON_BODY = ['application/json'];
@@ -100,7 +100,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Storefront',
     summary: 'How an order stands',
     description:
-      'pending: not paid yet, or being confirmed. paid: proven by the service. failed: may be tried again. expired: nobody paid in time. review: a person looks at it, the shopper must not pay again.',
+      'pending: not paid yet, or being confirmed. paid: proven by the service. failed: may be tried again. expired: not paid in time. review: a person looks at it, the shopper must not pay again.',
     parameters: [orderId],
     success: { status: 200, schema: 'Order' },
     problems: ['not-found', 'too-many-requests', ...ALWAYS],
@@ -167,7 +167,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/healthz',
     tag: 'Operations',
     summary: 'Is the process alive?',
-    description: 'Asks nobody.',
+    description: 'Makes no call.',
     success: { status: 200, contentType: 'application/json' },
     problems: [],
   },

@@ -38,7 +38,7 @@ export function startWorker(program: Program): Worker {
   const stopping = new AbortController();
   const sumHours = (): Promise<void> =>
     sumSettledHours(database, gateway.mode, stopping.signal).catch((error: unknown) => {
-      logger.warn({ err: error }, 'settled hours are not summed yet');
+      logger.warn({ err: error }, 'hourly aggregation failed');
     });
   const checkOnce = async (): Promise<void> => {
     const parts = { database, mode: gateway.mode, alarm: program.alarm, logger, signal: stopping.signal };
@@ -57,7 +57,7 @@ export function startWorker(program: Program): Worker {
   let checking = checkOnce();
   const housekeeping = setInterval(() => {
     forgetOldKeys(database).catch((error: unknown) => {
-      logger.warn({ err: error }, 'old idempotency keys are still there');
+      logger.warn({ err: error }, 'idempotency key cleanup failed');
     });
     summing = summing.then(sumHours);
     checking = checking.then(checkOnce);

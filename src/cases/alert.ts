@@ -88,7 +88,7 @@ export function createAlarm(logger: Logger, clock: Clock, onAlert: AlertHook | n
       });
       await Promise.race([onAlert({ ...alert, at }), late]);
     } catch (error) {
-      logger.error({ err: error, event: 'alarm-failed', of: alert.event }, 'nobody was told of an alert');
+      logger.error({ err: error, event: 'alarm-failed', of: alert.event }, 'alert delivery failed');
     } finally {
       over.abort();
     }

@@ -89,7 +89,7 @@ export const CLASSES = {
   ),
   unknown_status: finding(
     'the history uses a word that the dialect does not explain',
-    'the service uses a word nobody explained: add it to statuses in the dialect',
+    'the service uses a word that the dialect does not explain: add it to statuses in the dialect',
   ),
   conflicting_records: finding(
     'the history lists several records under one reference that cannot all be true of one paid transaction',

@@ -3,7 +3,7 @@ export const DECISIONS = {
   refund: 'given back to the shopper; --refund says where the refund can be found',
   credit: 'counted towards something else that this shopper buys',
   keep: "the shopper agreed that it is the shop's",
-  write_off: 'nobody can be found to give it to, or giving it back costs more than it is',
+  write_off: 'its owner cannot be found, or giving it back costs more than it is',
   other: 'what the note says; the decision when none is given',
 } as const;
 

@@ -85,8 +85,7 @@ export async function resolveFinding(
   seen: string | null = null,
 ): Promise<boolean> {
   const name = by.trim();
-  if (name === '' || note.trim() === '')
-    throw new RangeError('a finding is resolved by somebody, with a note');
+  if (name === '' || note.trim() === '') throw new RangeError('resolving a finding needs a name and a note');
   if (name === 'reconciliation') throw new RangeError('"reconciliation" is not a person');
   return closeFinding(database, mode, id, name, note.trim(), seen);
 }

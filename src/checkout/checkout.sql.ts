@@ -129,7 +129,7 @@ export async function lockPayableOrder(
 ): Promise<PayableOrder | null> {
   const [order] = await tx.query<Omit<PayableOrder, 'money' | 'payments'> & Money>(
     `SELECT status, email, amount, currency, ${isStoppedSql('orders.mode', 'orders.currency')} AS "isStopped"
-     -- Nothing can be sent to the service for somebody who asked to be forgotten.
+     -- Nothing can be sent to the service for a shopper who asked to be forgotten.
      FROM orders WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,
     [orderId, mode],
   );

@@ -49,7 +49,10 @@ async function open(
     request.key,
   );
   onDue();
-  logger.warn({ reference, orderId, reason, next: isAdded ? next.reference : null }, 'checkout in doubt');
+  logger.warn(
+    { reference, orderId, reason, next: isAdded ? next.reference : null },
+    'checkout outcome unknown',
+  );
   if (!isAdded) return { outcome: 'unavailable', orderId, retryAfterSec: result.retryAfterSec };
   // Timers take whole milliseconds only.
   const withinMs = Math.floor(request.answerByMs - clock.elapsedMs());

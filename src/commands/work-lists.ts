@@ -10,7 +10,7 @@ import { WorkListError, type Deed, type ListCommand } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
 const RELEASE_OR_ORDER_ID = /^(rel_)?[A-Za-z0-9]{24}$/;
-const NOBODY_RECEIVES = 'nobody receives releases: set FULFILMENT_URL and FULFILMENT_SECRET first';
+const NO_RECEIVER = 'no receiver of releases is configured: set FULFILMENT_URL and FULFILMENT_SECRET first';
 const DONE_OR_GONE = (isDone: boolean, told: string) => ({
   isDone,
   told: isDone ? told : 'There is no such open item.',
@@ -44,7 +44,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
           String(finding.id).padEnd(6),
           finding.class.padEnd(22),
           finding.age.padEnd(6),
-          (finding.owner ?? 'nobody yet').padEnd(14),
+          (finding.owner ?? 'unassigned').padEnd(14),
           `${finding.reference} `,
           finding.orderId ?? '',
         ].join(' '),
@@ -71,7 +71,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
           item.class.padEnd(18),
           displayMoney({ amount, currency }).padStart(18),
           `${item.ageDays} d`.padStart(6),
-          ` ${item.owner ?? 'nobody yet'}`.padEnd(16),
+          ` ${item.owner ?? 'unassigned'}`.padEnd(16),
           ` ${item.reference} `,
           item.orderId ?? 'no order',
         ].join(' '),
@@ -119,7 +119,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         isOfAll: true,
         perform: async ({ sendUnsent }, { by, note }) => {
           const count = await sendUnsent({ by, note: note ?? null });
-          if (count === 'nobody-receives') throw new WorkListError(NOBODY_RECEIVES);
+          if (count === 'no-receiver') throw new WorkListError(NO_RECEIVER);
           return { isDone: true, told: `Due now: ${count}.` };
         },
       },
@@ -128,7 +128,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         needs: [],
         perform: async ({ redeliver }, { id, by, note }) => {
           const result = await redeliver({ idOrOrderId: id, by, note: note ?? null });
-          if (result === 'nobody-receives') throw new WorkListError(NOBODY_RECEIVES);
+          if (result === 'no-receiver') throw new WorkListError(NO_RECEIVER);
           const isDone = result === 'due';
           return { isDone, told: isDone ? 'Due now.' : 'There is no such release.' };
         },

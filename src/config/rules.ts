@@ -91,7 +91,7 @@ export function warningsOf(v: Variables): string[] {
   return broken([
     [
       production && v.WEBHOOK_SECRETS.length === 0,
-      'WEBHOOK_SECRETS: is empty, so webhooks are hints that anybody can send: set it if the service signs them',
+      'WEBHOOK_SECRETS: is empty, so webhooks are hints that any client can send: set it if the service signs them',
     ],
     // A warning, not a fault: the network between two containers, or a tunnel, is often private already.
     [

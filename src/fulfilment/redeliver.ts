@@ -8,9 +8,9 @@ import { makeDeliveryDue, makeUnsentDue } from './releases.sql.ts';
  * still waits, or one that its receiver took and lost.
  * - `due`: the worker delivers it within a moment.
  * - `unknown`: this mode has no release with that id or of that order.
- * - `nobody-receives`: there is no receiver, so it would wait for ever.
+ * - `no-receiver`: there is no receiver, so it would wait for ever.
  */
-export type Redeliver = (request: RedeliveryRequest) => Promise<'due' | 'unknown' | 'nobody-receives'>;
+export type Redeliver = (request: RedeliveryRequest) => Promise<'due' | 'unknown' | 'no-receiver'>;
 
 export type RedeliveryRequest = { idOrOrderId: string; by: string; note: string | null };
 
@@ -24,7 +24,7 @@ export type RedeliverParts = {
 
 export function createRedeliver({ database, mode, receiver, onDue }: RedeliverParts): Redeliver {
   return async ({ idOrOrderId, by, note }) => {
-    if (receiver === null) return 'nobody-receives';
+    if (receiver === null) return 'no-receiver';
     if (!(await makeDeliveryDue(database, mode, idOrOrderId, by, note))) return 'unknown';
     onDue();
     return 'due';
@@ -38,9 +38,7 @@ const UNSENT_AT_ONCE = 500;
  * Makes all releases due that were recorded while there was no receiver.
  * @returns how many releases are due now, or that there is still no receiver
  */
-export type SendUnsent = (
-  request: Omit<RedeliveryRequest, 'idOrOrderId'>,
-) => Promise<number | 'nobody-receives'>;
+export type SendUnsent = (request: Omit<RedeliveryRequest, 'idOrOrderId'>) => Promise<number | 'no-receiver'>;
 
 /** @param atOnce rows of one statement */
 export function createSendUnsent(
@@ -48,7 +46,7 @@ export function createSendUnsent(
   atOnce = UNSENT_AT_ONCE,
 ): SendUnsent {
   return async ({ by, note }) => {
-    if (receiver === null) return 'nobody-receives';
+    if (receiver === null) return 'no-receiver';
     for (let total = 0; ;) {
       const count = await makeUnsentDue(database, mode, by, note, atOnce);
       total += count;

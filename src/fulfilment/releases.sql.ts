@@ -24,7 +24,7 @@ const CLAIM: Statement = {
     ), due AS (
       SELECT id FROM fresh UNION ALL SELECT id FROM failed
     ), claimed AS (
-      -- Time in which nobody tried (no worker, a restored backup) does not count.
+      -- Time without attempts (no worker, a restored backup) does not count.
       UPDATE releases r SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1,
         tried_since = coalesce(tried_since + (now() - greatest(next_check_at, leased_until)), now())
       FROM due WHERE r.id = due.id

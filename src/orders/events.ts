@@ -72,7 +72,7 @@ export function createOrderStreams({ db, maxOfAddress, logger }: Parts): OrderSt
       // When this process ends, its readers have been sent away; the database may be gone by now.
       if (readers.size === 0) break;
       await look().catch((error: unknown) => {
-        logger.warn({ err: error }, 'order streams could not look');
+        logger.warn({ err: error }, 'order stream poll failed');
       });
     }
     isLooking = false;

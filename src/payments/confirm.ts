@@ -143,8 +143,7 @@ function logChange(log: Logger, before: Payment, settlement: Settlement): void {
   if (decision.release) log.info(fields, 'order is paid');
   else if (before.status === 'paid' && decision.outcome !== 'paid')
     log.warn(fields, 'verify contradicts a paid order');
-  else if (status === 'held' && before.status !== 'held')
-    log.warn(fields, 'payment is held for a person to look at');
+  else if (status === 'held' && before.status !== 'held') log.warn(fields, 'payment held for review');
   else if (status !== before.status) log.info(fields, 'payment changed');
-  else log.debug(fields, 'payment looked at');
+  else log.debug(fields, 'payment checked');
 }

@@ -67,7 +67,7 @@ export const PROBLEMS = {
     status: 409,
     title: 'A payment of this order is being looked at, do not pay again',
     cause:
-      'The service said something about a payment of this order that does not match it: another amount, another currency, a word nobody knows.',
+      'The service said something about a payment of this order that does not match it: another amount, another currency, an unknown word.',
     cure: 'Tell the shopper whom to ask. The operator finds the payment in the suspense list.',
   },
   'out-of-stock': {

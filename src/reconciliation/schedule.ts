@@ -72,7 +72,7 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
   }
 
   function noteFault(error: unknown): void {
-    logger.warn({ err: error }, 'nobody knows how long reconciliation has been skipped');
+    logger.warn({ err: error }, 'reading the last reconciliation run failed');
   }
 
   async function loop(): Promise<void> {

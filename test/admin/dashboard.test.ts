@@ -42,7 +42,7 @@ describe('today at a glance', () => {
   test('the verdict, and what waits for a person, each with its list', async () => {
     await shop.program.reconcile({ dryRun: false });
     const page = await words('/admin');
-    expect(page).toContain('findings There are disagreements that wait for somebody.');
+    expect(page).toContain('findings Open disagreements need attention.');
     expect(page).toMatch(/Open findings underpaid &lt;1d 1/);
     expect(page).toMatch(/Items in suspense underpaid NGN &lt;1d 1/);
     expect(await words('/admin/findings?class=underpaid&age=%3C1d')).toContain('1 open, oldest first.');

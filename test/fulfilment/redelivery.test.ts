@@ -112,7 +112,7 @@ describe('a release is delivered again by hand', () => {
     await become(id, 'unneeded');
     const { database } = shop.program;
     const redeliver = createRedeliver({ database, mode: 'test', receiver: null, onDue: () => undefined });
-    expect(await redeliver({ idOrOrderId: id, by: 'Ngozi', note: null })).toBe('nobody-receives');
+    expect(await redeliver({ idOrOrderId: id, by: 'Ngozi', note: null })).toBe('no-receiver');
     expect(await sql('SELECT delivery FROM releases WHERE id = $1', id)).toEqual([{ delivery: 'unneeded' }]);
   });
 

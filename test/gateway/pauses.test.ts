@@ -98,7 +98,7 @@ test('more than an hour is worth one line, however many calls hear it', () => {
   note(429, '7');
   note(429, '1000000000');
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain('more than an hour');
+  expect(lines[0]).toContain('Retry-After above one hour');
   nowMs += 3_600_000;
   note(429, '1000000000');
   expect(lines).toHaveLength(2);

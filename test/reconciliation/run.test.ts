@@ -387,7 +387,7 @@ test('the report for people says what to do, and nothing in it steers the termin
   desk.service.history.push({ reference: 'evil\u001b[2J\nVERDICT: agreed', amount: '7.50' });
   await desk.put({}, { amount: '20.00' });
   const text = formatReport(await run());
-  expect(text).toContain('FINDINGS. 2 disagreements');
+  expect(text).toContain('FINDINGS. 2 open disagreements need attention.');
   expect(text).toContain('ask the shopper for the rest');
   expect(text).not.toContain('\u001b');
   expect(text).not.toMatch(/^VERDICT/m);

@@ -50,7 +50,7 @@ export function OverviewPage(props: OverviewProps): VNode {
             <dt>Webhook secret</dt>
             <dd class="code">{props.webhookSecret}</dd>
             <dt>Webhooks to</dt>
-            <dd class={webhookUrl === null ? undefined : 'code'}>{webhookUrl ?? 'nobody yet'}</dd>
+            <dd class={webhookUrl === null ? undefined : 'code'}>{webhookUrl ?? 'not set'}</dd>
             <dt>Not yet arrived</dt>
             <dd>{pendingWebhooks}</dd>
           </dl>

@@ -12,8 +12,8 @@ const SENTENCES = {
   assigned: (count: number) => `${many(count, 'is', 'are')} assigned.`,
   noted: (count: number) => `The note stands at ${many(count, 'row', 'rows')}.`,
   changed: (count: number) =>
-    `${many(count, 'was', 'were')} left alone: somebody has changed ${count === 1 ? 'it' : 'them'} since you looked. Look again.`,
-  gone: (count: number) => `${many(count, 'was', 'were')} not open any more: somebody was faster.`,
+    `${many(count, 'was', 'were')} left alone: another operator has changed ${count === 1 ? 'it' : 'them'} since you looked. Look again.`,
+  gone: (count: number) => `${many(count, 'was', 'were')} not open any more when you acted.`,
   nothing: () => 'Nothing was done: tick at least one row first.',
   unnamed: () => 'Nothing was done: give your name and say why.',
   'not-a-person': () => 'Nothing was done: the program itself goes by that name. Give yours.',
@@ -21,12 +21,12 @@ const SENTENCES = {
   'no-owner': () => 'Nothing was done: say who is to work on it.',
   'no-decision': () => 'Nothing was done: choose a decision. A refund number belongs to a refund.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
-  'nobody-receives': () =>
-    'Nothing was done: nobody receives releases. Set FULFILMENT_URL and FULFILMENT_SECRET.',
+  'no-receiver': () =>
+    'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and FULFILMENT_SECRET.',
   unknown: () => 'Nothing was done: there is no such row.',
   asked: () => 'The service was asked. What it said stands in the story.',
   'asked-soon': () =>
-    'The service was asked seconds ago, or somebody is asking now: the next answer is seconds away.',
+    'The service was asked seconds ago, or a check is running now: the next answer is seconds away.',
   'not-answered': () => 'The service could not be asked now. The clock asks again by itself.',
 } satisfies Record<string, (count: number) => string>;
 

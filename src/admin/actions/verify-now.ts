@@ -23,7 +23,7 @@ export function createAskService({ database, mode, settle, logger }: AskParts): 
     const { reference, by } = ask;
     const orderId = await noteAsking(database, mode, ask);
     if (orderId === null) return { unknown: 1 };
-    logger.info({ reference, orderId, by }, 'a person has the service asked');
+    logger.info({ reference, orderId, by }, 'check requested by an operator');
     const payment = await hintAndClaim(database, reference, mode, { isTrusted: true });
     if (payment?.isClaimed !== true) return { 'asked-soon': 1 };
     try {

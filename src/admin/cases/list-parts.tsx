@@ -57,7 +57,7 @@ export function TickAll({ rows }: { rows: number }): VNode | null {
 }
 
 export function Owner({ name }: { name: string | null }): VNode {
-  return name === null ? <span class="none">nobody yet</span> : <>{name}</>;
+  return name === null ? <span class="none">unassigned</span> : <>{name}</>;
 }
 
 /** The operators' notes about a row. */

@@ -9,7 +9,7 @@ import type { RunRow, StoredRun } from './runs.sql.ts';
 
 export const VERDICTS = {
   agreed: "Our orders and the service's records agree to the last minor unit.",
-  findings: 'There are disagreements that wait for somebody.',
+  findings: 'Open disagreements need attention.',
   incomplete: 'The run could not be completed: nothing is called absent.',
 } as const;
 

@@ -52,7 +52,7 @@ export function createPauses({ clock, logger }: { clock: Clock; logger: Logger }
       if (asked !== null) {
         // Calls in flight get the same answer: one line is enough.
         if (asked.isCut && !(isPaused && pause.isCut))
-          logger.warn({ endpoint, pauseSec: asked.sec }, 'the service asks for more than an hour of silence');
+          logger.warn({ endpoint, pauseSec: asked.sec }, 'Retry-After above one hour, capped');
         pause.isCut = asked.isCut || (isPaused && pause.isCut);
         pauseFor(pause, asked.sec * 1_000);
       } else if (status === 429 && !isPaused) {

@@ -73,7 +73,7 @@ export function createTokens<Kind extends string>(
   return {
     take: (waiting) => {
       const [first] = waiting;
-      if (first === undefined) throw new RangeError('Bug: nobody waits');
+      if (first === undefined) throw new RangeError('Bug: the queue is empty');
       if (perSecond === 0) return first;
       fill();
       const own = count >= 1 ? waiting.find((kind) => creditOf(kind) >= 1) : undefined;

@@ -95,7 +95,7 @@ const TOGETHER = `
     coalesce(bool_or(is_money_assumed) FILTER (WHERE status = 'paid'), false) AS is_money_assumed,
     min(currency) FILTER (WHERE status = 'paid') AS currency,
     sum(amount) FILTER (WHERE status = 'paid') AS came,
-    -- Where nobody says how much went back, all of it did.
+    -- Where no amount says how much went back, all of it did.
     coalesce(sum(coalesce(amount, ${MAX_AMOUNT})) FILTER (WHERE status = 'reversed'), 0) AS went,
     bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back,
     -- Money in two currencies cannot be added, one id has one amount, and nothing is no charge.

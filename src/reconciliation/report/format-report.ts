@@ -32,8 +32,10 @@ function verdictLine({ verdict, incompleteReason, findings }: ReconciliationRepo
   switch (verdict) {
     case 'agreed':
       return "AGREED. Our orders and the service's records agree to the last minor unit.";
-    case 'findings':
-      return `FINDINGS. ${totalOf(findings)} disagreements wait for somebody.`;
+    case 'findings': {
+      const open = totalOf(findings);
+      return `FINDINGS. ${open} open ${open === 1 ? 'disagreement needs' : 'disagreements need'} attention.`;
+    }
     case 'incomplete':
       return `INCOMPLETE. Nothing is called absent in this run: ${visible(incompleteReason ?? 'unknown reason')}.`;
   }
