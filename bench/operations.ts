@@ -106,9 +106,9 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'orders: by reference': () => orderIdOf(db, idOf('p', 4_711)),
     'orders: by external id': () => orderIdOf(db, 'shop-4711'),
     'orders: by nothing known': () => orderIdOf(db, 'nothing'),
-    dossier: () => explain(all, middle),
-    'dossier: evidence': () => evidenceOf(db, middle),
-    'dossier: release': () => releaseOf(db, middle),
+    orderDetail: () => explain(all, middle),
+    'order page: evidence': () => evidenceOf(db, middle),
+    'order page: release': () => releaseOf(db, middle),
     'findings: oldest': () => openFindings(all, mode, wantedBy(readFilter({}))),
     'findings: of a class and an age': () =>
       openFindings(all, mode, wantedBy(readFilter({ class: 'overpaid', age: '7-30d', after: '5000' }))),

@@ -52,12 +52,12 @@ async function servicesOn(options: LocalOptions, database: DatabaseHandle): Prom
 }
 
 async function databaseFor(options: LocalOptions): Promise<DatabaseHandle> {
-  const { config, dataDir, purpose, mayAttach, logger } = options;
+  const { config, dataDir, purpose, attachIfRunning, logger } = options;
   if (config.DATABASE_URL)
     return { url: config.DATABASE_URL, isOfAnother: false, stop: () => Promise.resolve() };
   const { attachOrStartEmbeddedPostgres, startEmbeddedPostgres } =
     await import('./postgres/embedded-postgres.ts');
-  const start = mayAttach ? attachOrStartEmbeddedPostgres : startEmbeddedPostgres;
+  const start = attachIfRunning ? attachOrStartEmbeddedPostgres : startEmbeddedPostgres;
   const { url, owned, stop } = await start({ dataDir, purpose, logger });
   return { url: new Secret(url), isOfAnother: !owned, stop };
 }

@@ -48,10 +48,10 @@ export async function sandboxServices(options: SandboxOptions): Promise<BackingS
 type SandboxHandle = { url: string; setWebhookUrl(url: string): void; close(): Promise<void> };
 
 async function sandboxFor(options: SandboxOptions): Promise<SandboxHandle> {
-  const { config, dataDir, mayAttach, isOfAnother } = options;
+  const { config, dataDir, attachIfRunning, isOfAnother } = options;
   const folder = join(dataDir, 'sandbox');
   // Where the server beside us put it, whatever PORT that was started with. If the folder is ours, none is running.
-  const maybeRunning = mayAttach && (isOfAnother || config.DATABASE_URL !== undefined);
+  const maybeRunning = attachIfRunning && (isOfAnother || config.DATABASE_URL !== undefined);
   const url = maybeRunning ? await runningSandbox(folder, isOfAnother ? ATTACH_TIMEOUT_MS : 0) : null;
   if (url !== null) return { url, setWebhookUrl: () => undefined, close: () => Promise.resolve() };
   if (isOfAnother)

@@ -109,7 +109,9 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     startCheckout: watch.checkout(
       createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, clock, logger }),
     ),
-    returnFromCheckout: watch.comeBack(createReturnFromCheckout({ database, mode, settle, clock, logger })),
+    returnFromCheckout: watch.handleReturn(
+      createReturnFromCheckout({ database, mode, settle, clock, logger }),
+    ),
     ...buildChecks(options, foundations, settle),
     metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
@@ -161,7 +163,7 @@ function buildChecks(
     mode,
     dialect,
     secrets: services.webhookSecrets,
-    withoutKey: gateway.withoutKey,
+    redactKey: gateway.redactKey,
     clock: systemClock,
     reserve: duePayments.reserve,
     onClaimed: watch.hint(() => undefined),

@@ -13,7 +13,7 @@ export function work(prepare: PrepareBackingServices): Promise<void> {
     const tracing = await openTracing(config.tracing, () => logger);
     const logger = createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
     warnOf(config, logger);
-    const services = await prepare({ config, purpose: 'npm run worker', mayAttach: true, logger });
+    const services = await prepare({ config, purpose: 'npm run worker', attachIfRunning: true, logger });
     const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
     const program = await compose({
       config,

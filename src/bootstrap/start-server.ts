@@ -72,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   let services: BackingServices | undefined;
   let program: Program | undefined;
   try {
-    services = await prepare({ config, purpose, mayAttach: false, logger });
+    services = await prepare({ config, purpose, attachIfRunning: false, logger });
     program = await compose({
       config,
       services,

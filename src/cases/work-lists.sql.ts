@@ -61,7 +61,7 @@ export type ItemsWanted = {
 };
 
 /** Additional input of an operator's action. */
-export type DeedSaid = {
+export type ActionSaid = {
   note?: string | null;
   /**
    * The version that the operator saw (see {@link versionOf}): an item that has changed
@@ -113,7 +113,7 @@ export async function assignItem(
   id: bigint,
   owner: string,
   by: string,
-  { note = null, seen = null }: DeedSaid = {},
+  { note = null, seen = null }: ActionSaid = {},
 ): Promise<boolean> {
   const { update, insertNote, event, item } = list;
   const rows = await db.query(

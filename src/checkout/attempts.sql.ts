@@ -9,7 +9,7 @@ import { isStoppedSql } from '../payments/currency-stops.sql.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
-import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
+import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
 
 // Rows are locked as settlement locks them (see LOCK_ORDER). A webhook can be faster than the answer to
 // initialize: then the payment has moved on, and only the address is worth keeping. A key that has its
@@ -113,7 +113,7 @@ const RECORD_AND_ADD: Statement = {
       FROM held WHERE held.waits AND EXISTS (SELECT FROM ended)
         AND NOT ${isStoppedSql('held.mode', 'held.currency')}
         AND (SELECT count(*) FROM payments p WHERE p.order_id = held.id AND p.status = ANY($6)
-          AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_LIVE_PAYMENTS}
+          AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_OPEN_PAYMENTS}
       RETURNING reference
     ), key AS (
       UPDATE idempotency_keys
@@ -143,6 +143,6 @@ export async function recordAmbiguousAndAdd(
   mode: Mode,
   key: IdempotencyKey | null,
 ): Promise<boolean> {
-  const values = [reference, reason, nextReference, mode, key?.key ?? null, LIVE];
+  const values = [reference, reason, nextReference, mode, key?.key ?? null, OPEN_STATUSES];
   return (await db.query(RECORD_AND_ADD, values)).length === 1;
 }

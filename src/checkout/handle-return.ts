@@ -7,8 +7,8 @@ import type { OrderId, Reference } from '../platform/ids.ts';
 import { jittered } from '../platform/jitter.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { tellOf } from '../platform/error-context.ts';
-import { hintAndClaim, isBeingChecked, postponeCheck } from '../payments/checks.sql.ts';
+import { withContext } from '../platform/error-context.ts';
+import { triggerCheck, isBeingChecked, postponeCheck } from '../payments/checks.sql.ts';
 import type { Payment } from '../payments/payment.ts';
 import { loadPayment } from '../payments/confirm.sql.ts';
 import { NOT_ASKED_PAUSE_SEC } from '../payments/recheck-schedule.ts';
@@ -60,18 +60,18 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
     const mayClaim = (atOnce.get(address) ?? 0) < MAX_AT_ONCE;
     count(address, 1);
     try {
-      const hinted = await hintAndClaim(database, reference, mode, { mayClaim });
+      const hinted = await triggerCheck(database, reference, mode, { mayClaim });
       if (hinted?.isClaimed) {
-        await settle(hinted, 'return').catch((error: unknown) => putOff(parts, hinted, error));
+        await settle(hinted, 'return').catch((error: unknown) => postponeAfterFailure(parts, hinted, error));
       } else if (hinted?.isLeased) {
-        await somebodyElseSettles(database, reference, clock);
+        await waitForConcurrentCheck(database, reference, clock);
       }
     } finally {
       count(address, -1);
     }
   }
 
-  async function comeBack(
+  async function handleReturn(
     reference: Reference,
     mayAsk: boolean,
     address: string,
@@ -85,18 +85,18 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
   }
 
   return (reference, mayAsk, address) =>
-    comeBack(reference, mayAsk, address).catch((error: unknown) => {
-      throw tellOf(error, { reference });
+    handleReturn(reference, mayAsk, address).catch((error: unknown) => {
+      throw withContext(error, { reference });
     });
 }
 
 /** A faster webhook's check is under way: its result serves this shopper too, if it comes in time. */
-async function somebodyElseSettles(database: Database, reference: Reference, clock: Clock): Promise<void> {
+async function waitForConcurrentCheck(database: Database, reference: Reference, clock: Clock): Promise<void> {
   const until = clock.elapsedMs() + PATIENCE_MS;
   while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);
 }
 
-async function putOff(
+async function postponeAfterFailure(
   { database, logger }: ReturnParts,
   { reference, orderId }: Payment,
   error: unknown,

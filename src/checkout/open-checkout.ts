@@ -1,7 +1,7 @@
 import type { InitializeResult } from '../gateway/initialize.ts';
 import { newReference, type OrderId, type Reference } from '../platform/ids.ts';
 import type { Money } from '../platform/money.ts';
-import { tellOf } from '../platform/error-context.ts';
+import { withContext } from '../platform/error-context.ts';
 import { recordAmbiguousAndAdd, recordInitialize } from './attempts.sql.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest } from './checkout.ts';
 
@@ -23,7 +23,7 @@ export function openCheckout(
   request: ShopperRequest,
 ): Promise<CheckoutResult> {
   return open(parts, payment, request).catch((error: unknown) => {
-    throw tellOf(error, { reference: payment.reference, orderId: payment.orderId });
+    throw withContext(error, { reference: payment.reference, orderId: payment.orderId });
   });
 }
 

@@ -4,7 +4,7 @@ import { newReference, type OrderId, type Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import { bindKey } from './idempotency.sql.ts';
-import { LIVE, MAX_LIVE_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
+import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
 import {
   addPayment,
   chooseReturnUrl,
@@ -41,7 +41,7 @@ export async function planPayment(
   const order = await lockPayableOrder(tx, orderId, mode);
   if (order === null) return { outcome: 'unknown-order' };
   const next = nextPayment(order, answered);
-  if (!isGo(next)) return next;
+  if (!mayProceed(next)) return next;
   const answer = next.outcome === 'resume' ? next.reference : null;
   if (key !== null && !(await bindKey(tx, mode, key, orderId, answer))) return { outcome: 'key-is-taken' };
   // The first checkout decides: its page, which may still be open, has promised its shopper the way back.
@@ -61,16 +61,16 @@ export async function planPayment(
   }
 }
 
-type Go =
+type Proceed =
   | { outcome: 'add' }
   | { outcome: 'send-unsent'; reference: Reference }
   | { outcome: 'resume'; reference: Reference; checkoutUrl: string };
-type NoGo =
+type Declined =
   | { outcome: 'currency-stopped'; currency: string }
   | { outcome: 'already-paid' | 'under-review' | 'too-many-open-payments' }
   | { outcome: 'wait' };
 
-function isGo(next: Go | NoGo): next is Go {
+function mayProceed(next: Proceed | Declined): next is Proceed {
   return next.outcome === 'add' || next.outcome === 'send-unsent' || next.outcome === 'resume';
 }
 
@@ -93,7 +93,7 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | null> = {
 function nextPayment(
   { status, money, isStopped, payments }: PayableOrder,
   answered: string | null,
-): Go | NoGo {
+): Proceed | Declined {
   const refusal = REFUSAL[status];
   if (refusal !== null) return { outcome: refusal };
   for (const { reference, status: at, checkoutUrl, ageSec } of byPromise(payments, answered)) {
@@ -104,8 +104,10 @@ function nextPayment(
     if (at === 'sending' && ageSec < SENDING_TAKES_SEC) return { outcome: 'wait' };
   }
   if (isStopped) return { outcome: 'currency-stopped', currency: money.currency };
-  const live = payments.filter(({ status: at, ageSec }) => LIVE.includes(at) && ageSec < RESUME_WITHIN_SEC);
-  return { outcome: live.length >= MAX_LIVE_PAYMENTS ? 'too-many-open-payments' : 'add' };
+  const live = payments.filter(
+    ({ status: at, ageSec }) => OPEN_STATUSES.includes(at) && ageSec < RESUME_WITHIN_SEC,
+  );
+  return { outcome: live.length >= MAX_OPEN_PAYMENTS ? 'too-many-open-payments' : 'add' };
 }
 
 /** Puts the promised payment before all others. */

@@ -55,7 +55,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 
   router.get('/checkout/return/:reference', async (req, res) => {
     const reference = parseReference(req.params.reference);
-    const order = reference === null ? null : await comeBack(parts, reference, clientNetwork(req.ip));
+    const order = reference === null ? null : await handleReturn(parts, reference, clientNetwork(req.ip));
     if (order === null) throw new Problem('not-found');
     const target = await parts.returnUrlOf(order.orderId);
     if (target === null) {
@@ -71,7 +71,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 }
 
 /** Beyond the limit the order is shown as it stands: the poller asks the service all the same. */
-async function comeBack(
+async function handleReturn(
   { limits, returnFromCheckout }: CheckoutRoutesParts,
   reference: Reference,
   address: string,

@@ -83,7 +83,7 @@ async function runCommand(
   const tracing = await openTracing(config.tracing, () => logger);
   const logger = createLogger(level, process.stderr, tracing?.logFields);
   const purpose = `npm run ${name}`;
-  const services = await prepare({ config, purpose, mayAttach: true, logger });
+  const services = await prepare({ config, purpose, attachIfRunning: true, logger });
   try {
     const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
     const program = await compose({
@@ -153,7 +153,7 @@ async function explainCommand({ database }: Program, { values, positionals }: Ar
     throw new UsageError('which order? give its id, the reference of a payment, or its external id');
   const story = await explain(database, name);
   if (story === null) return (await say('There is no such order and no such payment.')) + 1;
-  await say(values.json ? JSON.stringify(story.dossier) : story.text);
+  await say(values.json ? JSON.stringify(story.orderDetail) : story.text);
   return story.isIntact ? 0 : 1;
 }
 

@@ -21,7 +21,7 @@ export type Request = { /** Empty where none is needed. */ id: string; by: strin
   Record<'note' | 'owner' | 'decision' | 'refund', string>
 >;
 
-export type Deed = {
+export type Subcommand = {
   /** How it is typed, after `npm run <list> --`. */
   usage: string;
   needs: readonly ('note' | 'owner')[];
@@ -42,13 +42,13 @@ export type ListCommand = {
   list(program: Program): Promise<Entry[]>;
   /** What is not on the list and must be known to read it; null: nothing. */
   notice?(program: Program): Promise<string | null>;
-  deeds: Record<string, Deed>;
+  subcommands: Record<string, Subcommand>;
 };
 
 /** Typed wrongly. The message says what to type. */
 export class WorkListError extends Error {}
 
-/** `list`, or a deed that the list lets a person do. @returns the exit code */
+/** `list`, or a subcommand that the list lets a person do. @returns the exit code */
 export async function workList(
   program: Program,
   list: ListCommand,
@@ -60,10 +60,10 @@ export async function workList(
     return print(list, await list.list(program), notice, values.json);
   }
   try {
-    const deed = Object.hasOwn(list.deeds, verb) ? list.deeds[verb] : undefined;
-    const request = deed && more.length === 0 ? requestOf(deed, list.id, id, values) : null;
-    if (!deed || !request) throw new WorkListError(usageOf(list, deed));
-    const { isDone, told } = await deed.perform(program, request);
+    const subcommand = Object.hasOwn(list.subcommands, verb) ? list.subcommands[verb] : undefined;
+    const request = subcommand && more.length === 0 ? requestOf(subcommand, list.id, id, values) : null;
+    if (!subcommand || !request) throw new WorkListError(usageOf(list, subcommand));
+    const { isDone, told } = await subcommand.perform(program, request);
     process.stdout.write(`${told}\n`);
     return isDone ? 0 : 1;
   } catch (error) {
@@ -90,7 +90,7 @@ function print(
 
 /** @returns null when something is missing. @throws {WorkListError} when the name is not a person's */
 function requestOf(
-  { needs, isOfAll = false }: Deed,
+  { needs, isOfAll = false }: Subcommand,
   pattern: RegExp,
   id: string | undefined,
   values: WorkListArguments['values'],
@@ -107,7 +107,7 @@ function requestOf(
   return { id: id ?? '', by, ...rest };
 }
 
-function usageOf({ name, deeds }: ListCommand, deed: Deed | undefined): string {
-  const usages = (deed ? [deed] : Object.values(deeds)).map(({ usage }) => usage);
+function usageOf({ name, subcommands }: ListCommand, subcommand: Subcommand | undefined): string {
+  const usages = (subcommand ? [subcommand] : Object.values(subcommands)).map(({ usage }) => usage);
   return usages.map((usage) => `type: npm run ${name} -- ${usage}`).join('\n');
 }

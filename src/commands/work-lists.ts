@@ -6,29 +6,29 @@ import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
 import { releaseCurrency, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
 import { openSuspense, resolveSuspense } from '../cases/suspense-list.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
-import { WorkListError, type Deed, type ListCommand } from './work-list.ts';
+import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
 const RELEASE_OR_ORDER_ID = /^(rel_)?[A-Za-z0-9]{24}$/;
 const NO_RECEIVER = 'no receiver of releases is configured: set FULFILMENT_URL and FULFILMENT_SECRET first';
-const DONE_OR_GONE = (isDone: boolean, told: string) => ({
+const doneOrGone = (isDone: boolean, told: string) => ({
   isDone,
   told: isDone ? told : 'There is no such open item.',
 });
 
 /** What is done to an item of either list, whatever it is. */
-const deedsOn = (list: WorkList): Record<'assign' | 'note', Deed> => ({
+const subcommandsOn = (list: WorkList): Record<'assign' | 'note', Subcommand> => ({
   assign: {
     usage: 'assign <id> --owner "who works on it" --by "your name"',
     needs: ['owner'],
     perform: async ({ database, gateway }, { id, by, owner = '' }) =>
-      DONE_OR_GONE(await assignItem(database, list, gateway.mode, BigInt(id), owner, by), 'Assigned.'),
+      doneOrGone(await assignItem(database, list, gateway.mode, BigInt(id), owner, by), 'Assigned.'),
   },
   note: {
     usage: 'note <id> --note "what was found out" --by "your name"',
     needs: ['note'],
     perform: async ({ database, gateway }, { id, by, note = '' }) =>
-      DONE_OR_GONE(await addNote(database, list, gateway.mode, BigInt(id), by, note), 'Noted.'),
+      doneOrGone(await addNote(database, list, gateway.mode, BigInt(id), by, note), 'Noted.'),
   },
 });
 
@@ -50,13 +50,13 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         ].join(' '),
         json: { ...finding, id: String(finding.id) },
       })),
-    deeds: {
-      ...deedsOn(FINDINGS),
+    subcommands: {
+      ...subcommandsOn(FINDINGS),
       resolve: {
         usage: 'resolve <id> --note "why" --by "your name"',
         needs: ['note'],
         perform: async ({ database, gateway }, { id, by, note = '' }) =>
-          DONE_OR_GONE(await resolveFinding(database, gateway.mode, BigInt(id), by, note), 'Resolved.'),
+          doneOrGone(await resolveFinding(database, gateway.mode, BigInt(id), by, note), 'Resolved.'),
       },
     },
   },
@@ -77,15 +77,15 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         ].join(' '),
         json: { id: String(id), amount: formatMajor({ amount, currency }), currency, ...item },
       })),
-    deeds: {
-      ...deedsOn(SUSPENSE),
+    subcommands: {
+      ...subcommandsOn(SUSPENSE),
       resolve: {
         usage: `resolve <id> --note "why" --by "your name" [--decision ${Object.keys(DECISIONS).join('|')}] [--refund "its number"]`,
         needs: ['note'],
         perform: async ({ database, gateway }, { id, by, note = '', refund, ...request }) => {
           const decision = decisionOf(request.decision, refund);
           const resolution = { by, note, decision, refundNote: refund ?? null };
-          return DONE_OR_GONE(
+          return doneOrGone(
             await resolveSuspense(database, gateway.mode, BigInt(id), resolution),
             'Resolved.',
           );
@@ -112,7 +112,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
       })),
     notice: async ({ database, gateway, hasReceiver }) =>
       tellOfUnsent(await unsentReleases(database, gateway.mode), hasReceiver),
-    deeds: {
+    subcommands: {
       'send-unsent': {
         usage: 'send-unsent --by "your name" [--note "why"]',
         needs: [],
@@ -144,7 +144,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         line: `${stop.currency}  stopped ${stop.stoppedAt.toISOString()}  by payment ${stop.reference}`,
         json: stop,
       })),
-    deeds: {
+    subcommands: {
       release: {
         usage: 'release <currency> --note "why" --by "your name"',
         needs: ['note'],

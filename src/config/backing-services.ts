@@ -22,7 +22,7 @@ export type PrepareOptions = {
   /** The command that runs, for messages. */
   purpose: string;
   /** Whether it may use what a running server has started, as a command may; a server must have its own. */
-  mayAttach: boolean;
+  attachIfRunning: boolean;
   logger: Logger;
 };
 

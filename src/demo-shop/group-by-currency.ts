@@ -11,14 +11,14 @@ export function shelvesOf(products: readonly Product[]): Shelf[] {
   const shelves = new Map<string, Shelf>();
   for (const product of products) {
     const { currency } = product.price;
-    const shelf = shelves.get(currency) ?? emptyShelf(currency);
+    const shelf = shelves.get(currency) ?? emptyGroup(currency);
     shelf.products.push(product);
     shelves.set(currency, shelf);
   }
   return [...shelves.values()];
 }
 
-function emptyShelf(currency: string): Shelf {
+function emptyGroup(currency: string): Shelf {
   return {
     currency,
     currencyName: CURRENCY_NAMES.of(currency) ?? currency,

@@ -3,7 +3,7 @@ import type { OrderId } from '../platform/ids.ts';
 import type { Order } from '../orders/order.ts';
 import type { Branding } from './branding.ts';
 import { Frame } from './frame.tsx';
-import { standingOf, type ReviewDecision, type Standing } from './order-status-text.ts';
+import { statusTextOf, type ReviewDecision, type OrderStatusText } from './order-status-text.ts';
 import { Receipt } from './receipt.tsx';
 
 /** How often a browser without script reloads an order that may change. */
@@ -21,29 +21,29 @@ type OrderPageProps = {
  * access, so the page shows what was ordered but no name and no e-mail address.
  */
 export function OrderPage({ branding, order, decisions }: OrderPageProps): VNode {
-  const standing = standingOf(order, decisions);
+  const text = statusTextOf(order, decisions);
   return (
     <Frame
-      title={standing.stamp}
+      title={text.stamp}
       branding={branding}
       script="order-watch.js"
       mode={order.mode}
-      {...(standing.changes && { refreshSec: REFRESH_SEC })}
+      {...(text.changes && { refreshSec: REFRESH_SEC })}
     >
       <article
         class={`order ${order.status}`}
         data-order={order.id}
         data-status={order.status}
-        data-is-watched={standing.changes ? '' : undefined}
+        data-is-watched={text.changes ? '' : undefined}
       >
         <div class="standing">
-          <p class="stamp">{standing.stamp}</p>
-          <h1>{standing.heading}</h1>
-          <p class="lead">{standing.truth}</p>
-          <p class="advice">{standing.advice}</p>
-          {standing.changes && <Watch />}
-          {standing.pay && <PayAgain orderId={order.id} pay={standing.pay} />}
-          {standing.needsHelp && <Help orderId={order.id} email={branding.helpEmail} />}
+          <p class="stamp">{text.stamp}</p>
+          <h1>{text.heading}</h1>
+          <p class="lead">{text.truth}</p>
+          <p class="advice">{text.advice}</p>
+          {text.changes && <Watch />}
+          {text.pay && <PayAgain orderId={order.id} pay={text.pay} />}
+          {text.needsHelp && <Help orderId={order.id} email={branding.helpEmail} />}
           {branding.homeUrl !== null && (
             <p>
               <a href={branding.homeUrl}>Back to the shop</a>
@@ -68,7 +68,7 @@ function Watch(): VNode {
   );
 }
 
-type PayAgainProps = { orderId: OrderId; pay: NonNullable<Standing['pay']> };
+type PayAgainProps = { orderId: OrderId; pay: NonNullable<OrderStatusText['pay']> };
 
 /** The plain form that `POST /checkout` accepts for an existing order. */
 function PayAgain({ orderId, pay }: PayAgainProps): VNode {

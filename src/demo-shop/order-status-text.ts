@@ -1,7 +1,7 @@
 import type { Order, OrderStatus } from '../orders/order.ts';
 
 /** How an order's state is shown to the shopper. */
-export type Standing = {
+export type OrderStatusText = {
   /** One or two words, for the stamp and the title. */
   stamp: string;
   heading: string;
@@ -20,7 +20,7 @@ export type Standing = {
 /** The order stays the same, so whatever is paid counts towards it. */
 const SAME_ORDER = 'The button opens the payment page for this same order.';
 
-const STANDINGS: Record<OrderStatus, Standing> = {
+const TEXTS: Record<OrderStatus, OrderStatusText> = {
   paid: {
     stamp: 'Paid',
     heading: 'Thank you, your order is paid',
@@ -84,7 +84,7 @@ const STANDINGS: Record<OrderStatus, Standing> = {
 };
 
 /** An order that another system placed and that has no payment yet: there is nothing to confirm. */
-const UNTOUCHED: Standing = {
+const UNTOUCHED: OrderStatusText = {
   stamp: 'Not paid yet',
   heading: 'This order is waiting for your payment',
   truth: 'No payment has been started for it.',
@@ -114,7 +114,7 @@ const ENDINGS: Record<string, string> = {
 };
 
 /** After the review: the order itself was not paid, and its page shows only what was decided. */
-function decidedStanding(decisions: readonly ReviewDecision[]): Standing {
+function decidedText(decisions: readonly ReviewDecision[]): OrderStatusText {
   const words = [...new Set(decisions.map(({ decision }) => decision))];
   const isRefund = words.every((word) => word === 'refund');
   const numbers = decisions.flatMap(({ refundNote }) => (refundNote === null ? [] : [refundNote]));
@@ -136,10 +136,10 @@ function decidedStanding(decisions: readonly ReviewDecision[]): Standing {
   };
 }
 
-export function standingOf(
+export function statusTextOf(
   { status, reference }: Pick<Order, 'status' | 'reference'>,
   decisions: readonly ReviewDecision[] | null = null,
-): Standing {
-  if (status === 'review' && decisions !== null && decisions.length > 0) return decidedStanding(decisions);
-  return status === 'pending' && reference === null ? UNTOUCHED : STANDINGS[status];
+): OrderStatusText {
+  if (status === 'review' && decisions !== null && decisions.length > 0) return decidedText(decisions);
+  return status === 'pending' && reference === null ? UNTOUCHED : TEXTS[status];
 }

@@ -3,7 +3,7 @@ import type { Product } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
 import { Amount } from '../platform/html.tsx';
 import type { Mode } from '../platform/mode.ts';
-import { CurrencyShelf } from './currency-shelf.tsx';
+import { CurrencyGroup } from './currency-group.tsx';
 import type { Branding } from './branding.ts';
 import { Frame } from './frame.tsx';
 import { shelvesOf, type Shelf } from './group-by-currency.ts';
@@ -38,7 +38,7 @@ export function ShopPage({ branding, products, mode, openOrder = null }: ShopPag
         )}
       </div>
       {shelves.map((shelf) => (
-        <CurrencyShelf key={shelf.currency} shelf={shelf} />
+        <CurrencyGroup key={shelf.currency} shelf={shelf} />
       ))}
       <AboutTheDemo />
     </Frame>

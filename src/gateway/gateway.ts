@@ -14,7 +14,7 @@ import { createKeyWatch } from './traffic/credential-health.ts';
 import { createPauses, type Endpoint } from './traffic/backoff.ts';
 import type { SecretKey } from './secret-key.ts';
 import { createClient, type Client } from './http/client.ts';
-import { PERSON_WAITS, verify, type VerifyAnswer, type VerifyDeadline } from './verify.ts';
+import { INTERACTIVE_DEADLINE, verify, type VerifyAnswer, type VerifyDeadline } from './verify.ts';
 
 /** The service, as the rest of the program sees it. The only holder of the secret key. */
 export type Gateway = {
@@ -32,7 +32,7 @@ export type Gateway = {
     urgency?: Urgency,
   ): Promise<VerifyAnswer>;
   /** A body from another source, with our key redacted; the same buffer when the key is not in it. */
-  withoutKey(body: Buffer): Buffer;
+  redactKey(body: Buffer): Buffer;
   /** For history, which reads its answers as a stream. */
   client: Client;
   /** Whether the service refused our key at the last call. Readiness is red until it accepts it again. */
@@ -42,11 +42,11 @@ export type Gateway = {
   /** Tries a refused key again, by a call for the start of history: at most one in ten seconds. */
   checkRefusedKey(): Promise<void>;
   /** The state of this process's calls to the service, for people and metrics. */
-  standing(): Standing;
+  health(): ServiceHealth;
   close(): Promise<void>;
 };
 
-export type Standing = {
+export type ServiceHealth = {
   isKeyRefused: boolean;
   /** The configuration fault that kept a checkout from opening, until one opens; null: none. */
   misconfigured: string | null;
@@ -104,12 +104,12 @@ export function createGateway({
     mode: key.mode,
     checkRefusedKey: keyWatch.checkRefused,
     dialect,
-    withoutKey: scrubber.clean,
+    redactKey: scrubber.clean,
     client: clientFor('history', 'history'),
     isKeyRefused: keyWatch.isRefused,
     isFailing: () => guards.breaker.blockedMs() > 0,
-    standing: () => ({
-      ...standingOf(guards, keyWatch.isRefused()),
+    health: () => ({
+      ...healthOf(guards, keyWatch.isRefused()),
       misconfigured: addresses.misconfigured(),
     }),
     initialize: async (request) => {
@@ -137,7 +137,7 @@ export function createGateway({
   };
 }
 
-function standingOf({ breaker, pauses }: Guards, isKeyRefused: boolean): Omit<Standing, 'misconfigured'> {
+function healthOf({ breaker, pauses }: Guards, isKeyRefused: boolean): Omit<ServiceHealth, 'misconfigured'> {
   return {
     isKeyRefused,
     failingForMs: breaker.blockedMs(),
@@ -175,7 +175,7 @@ function createAddressWatch(onTrouble: (trouble: GatewayTrouble) => void, logger
 }
 
 function urgencyOf(deadline: VerifyDeadline): Urgency {
-  return deadline === PERSON_WAITS ? 'return' : 'background';
+  return deadline === INTERACTIVE_DEADLINE ? 'return' : 'background';
 }
 
 function notSent(error: unknown): InitializeResult {

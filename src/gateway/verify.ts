@@ -32,9 +32,9 @@ const MAX_BYTES = 256 * 1024;
 
 export type VerifyDeadline = { headersMs: number; totalMs: number };
 /** While a person waits for the page behind the redirect. */
-export const PERSON_WAITS: VerifyDeadline = { headersMs: 4_000, totalMs: 5_000 };
+export const INTERACTIVE_DEADLINE: VerifyDeadline = { headersMs: 4_000, totalMs: 5_000 };
 /** For the scheduled checks. */
-export const NOBODY_WAITS: VerifyDeadline = { headersMs: 8_000, totalMs: 10_000 };
+export const BACKGROUND_DEADLINE: VerifyDeadline = { headersMs: 8_000, totalMs: 10_000 };
 
 /**
  * Asks the service about one payment, once.
@@ -54,14 +54,14 @@ export async function verify(
     .catch((error: unknown) => {
       throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
     });
-  refuseErrors(answer);
+  throwOnErrorStatus(answer);
   const { status: httpStatus, body, received } = answer;
   const bodySha256 = createHash('sha256').update(received).digest();
   return { ...contentOf(answer, dialect, expectedCurrency), httpStatus, body, bodySha256 };
 }
 
 /** Throws for answers with one meaning everywhere: a refused key, too many calls, a broken service. */
-export function refuseErrors(answer: Pick<ClientAnswer, 'status' | 'headers'>): void {
+export function throwOnErrorStatus(answer: Pick<ClientAnswer, 'status' | 'headers'>): void {
   const { status } = answer;
   if (status === 401 || status === 403) throw new GatewayKeyRefused(status);
   if (status === 429 || status >= 500) {

@@ -22,7 +22,7 @@ export function healthRoutes({ database, gateway, workerWatch }: HealthParts): R
       throw new Problem('payment-service-unavailable', { detail: 'The service refuses the key.' });
     }
     // Still ready: orders, returns and webhooks are served, and without traffic a correction would go unseen.
-    const { misconfigured } = gateway.standing();
+    const { misconfigured } = gateway.health();
     const warning = misconfigured === null ? {} : { warning: misconfigured };
     // Checkouts work without a worker, so traffic may come; the operator must see that nothing else goes on.
     const worker = workerWatch.isExpected && {

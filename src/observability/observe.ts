@@ -34,7 +34,7 @@ type Traced = {
   receiver(receive: Receiver): Receiver;
   settle(settle: Settle): Settle;
   checkout(start: StartCheckout): StartCheckout;
-  comeBack(comeBack: ReturnFromCheckout): ReturnFromCheckout;
+  handleReturn(handleReturn: ReturnFromCheckout): ReturnFromCheckout;
   webhooks(receive: ReceiveWebhook): ReceiveWebhook;
   /** Wraps the wake-up call after a webhook has made its payment due. */
   hint(ring: () => void): (reference: Reference | null) => void;
@@ -65,7 +65,7 @@ const UNTRACED: Traced = {
   receiver: same,
   settle: same,
   checkout: same,
-  comeBack: same,
+  handleReturn: same,
   webhooks: same,
   hint: same,
   reconcile: same,
@@ -79,7 +79,7 @@ function traceWith(tracing: Tracing): Traced {
     receiver: (receive) => traceReceiver(receive, tracing),
     settle: (settle) => traceSettle(settle, hints, tracing),
     checkout: (start) => traceCheckout(start, tracing),
-    comeBack: (comeBack) => traceReturn(comeBack, tracing),
+    handleReturn: (handleReturn) => traceReturn(handleReturn, tracing),
     webhooks: (receive) => traceWebhooks(receive, tracing),
     hint: hints.around,
     reconcile: (reconcile) => traceReconcile(reconcile, tracing),

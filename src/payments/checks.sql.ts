@@ -74,7 +74,7 @@ export type HintedPayment = Payment & {
  * @param mayClaim false: the poller answers the hint in any case
  * @param isTrusted an operator's hint: it waits no longer than a signed one
  */
-export function hintAndClaim(
+export function triggerCheck(
   db: Queryable,
   reference: Reference,
   mode: Mode,
@@ -111,7 +111,7 @@ export async function expireUnsent(db: Queryable, reference: Reference): Promise
  * Makes a payment ambiguous: the process that was sending it has died, and the service, which may know
  * the payment or not, cannot be asked.
  */
-export async function doubtSending(db: Queryable, reference: Reference): Promise<void> {
+export async function markAmbiguous(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
     `WITH held AS (
        SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id

@@ -110,8 +110,8 @@ function rowOf({ settlement: s, plan }: Recorded): Record<string, unknown> {
     release_id: plan.id,
     delivery: plan.delivery,
     releases: decision.release,
-    stray_class: decision.suspense?.class,
-    stray_amount: decision.suspense?.amount,
-    stray_currency: decision.suspense?.currency,
+    suspense_class: decision.suspense?.class,
+    suspense_amount: decision.suspense?.amount,
+    suspense_currency: decision.suspense?.currency,
   };
 }

@@ -1,6 +1,6 @@
 import type { Urgency } from '../gateway/traffic/rate-limiter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { NOBODY_WAITS, PERSON_WAITS, type VerifyAnswer } from '../gateway/verify.ts';
+import { BACKGROUND_DEADLINE, INTERACTIVE_DEADLINE, type VerifyAnswer } from '../gateway/verify.ts';
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
@@ -44,7 +44,7 @@ export function createSettle(parts: SettleParts): Settle {
     // A process asks with the key of its own mode: test money must never pay a live order.
     if (payment.mode !== parts.gateway.mode)
       throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
-    const deadline = cause === 'return' ? PERSON_WAITS : NOBODY_WAITS;
+    const deadline = cause === 'return' ? INTERACTIVE_DEADLINE : BACKGROUND_DEADLINE;
     const answer = await parts.gateway.verify(payment.reference, payment.currency, deadline, urgency);
     return agree(parts, payment, answer, cause);
   };
@@ -85,7 +85,7 @@ function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer
     payment,
     decision,
     cause,
-    ...whatNext(payment, decision),
+    ...nextState(payment, decision),
     statusWord: evidence?.statusWord?.slice(0, 64).replace(/[\p{Cc}\p{Cs}]/gu, '?') ?? null,
     contradiction: evidence?.contradiction ?? null,
     ...provenMoney(payment, decision, answer),
@@ -97,7 +97,7 @@ function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer
 }
 
 /** The payment's next status and next check. At the horizon, a last answer expires what still waits. */
-function whatNext(
+function nextState(
   payment: Payment,
   { outcome, payment: status }: Decision,
 ): Pick<Settlement, 'status' | 'nextCheckSec'> {

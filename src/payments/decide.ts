@@ -50,7 +50,7 @@ export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRu
     outcome,
     payment: nextStatus(payment, outcome),
     release: false,
-    suspense: answer.kind === 'record' ? strayMoney(outcome, answer.evidence, payment) : null,
+    suspense: answer.kind === 'record' ? suspenseEntry(outcome, answer.evidence, payment) : null,
   };
 }
 
@@ -65,27 +65,27 @@ export function outcomeOf(payment: Payment, answer: VerifyAnswer, rules: Evidenc
   if (evidence.mode !== null && evidence.mode !== payment.mode) return 'mode_mismatch';
   if (evidence.status === 'unknown') return 'unknown_status';
   if (evidence.status !== 'paid') return evidence.status;
-  return provenBy(evidence, payment, rules);
+  return compareMoney(evidence, payment, rules);
 }
 
 /** For a record that says paid: is it this payment's money, all of it and no more? */
-function provenBy(
+function compareMoney(
   { reference, currency, amount, contradiction }: Evidence,
   payment: Payment,
   rules: EvidenceRules,
 ): VerificationOutcome {
   if (typeof contradiction === 'string') return 'unproven';
-  if (!holds(reference.is, rules.referenceMayBeAbsent)) return 'unproven';
-  if (!holds(currency.is, rules.currencyMayBeAbsent)) return 'unproven';
+  if (!isUsable(reference.is, rules.referenceMayBeAbsent)) return 'unproven';
+  if (!isUsable(currency.is, rules.currencyMayBeAbsent)) return 'unproven';
   if (currency.is === 'read' && currency.value !== payment.currency) return 'currency_mismatch';
-  if (!holds(amount.is, rules.amountMayBeAbsent)) return 'unproven';
+  if (!isUsable(amount.is, rules.amountMayBeAbsent)) return 'unproven';
   if (amount.is !== 'read' || amount.value === payment.amount) return 'paid';
   if (isPowerOfTenApart(amount.value, payment.amount)) return 'unit_error';
   return amount.value < payment.amount ? 'underpaid' : 'overpaid';
 }
 
 /** Absent evidence counts only where the dialect allows it; unreadable evidence never counts. */
-function holds(is: 'read' | 'absent' | 'unreadable', mayBeAbsent: boolean): boolean {
+function isUsable(is: 'read' | 'absent' | 'unreadable', mayBeAbsent: boolean): boolean {
   return is === 'read' || (is === 'absent' && mayBeAbsent);
 }
 
@@ -102,7 +102,7 @@ function decidePaid({ status, orderStatus, isDecided, amount, currency }: Paymen
  * Money that came and is not earned: all of it when it does not match, the surplus when the
  * rest has paid the order.
  */
-function strayMoney(
+function suspenseEntry(
   outcome: VerificationOutcome,
   { amount, currency }: Evidence,
   payment: Payment,

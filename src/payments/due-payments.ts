@@ -8,7 +8,7 @@ import type { Logger } from '../platform/logger.ts';
 import {
   claimHinted,
   claimScheduled,
-  doubtSending,
+  markAmbiguous,
   expireUnsent,
   postponeCheck,
   type DuePayment,
@@ -63,7 +63,7 @@ export function createDuePayments({
       logger.warn({ reference, orderId, reason: error.message, pauseSec, notBeforeSec }, 'check postponed');
       // A recorded answer would have made it ambiguous. Without one, it must not pass for being on its way.
       if (payment.status === 'sending' && payment.ageSec >= SENDING_IS_LOST_AFTER_SEC)
-        await doubtSending(database, reference);
+        await markAmbiguous(database, reference);
       await postponeCheck(database, reference, pauseSec, notBeforeSec);
     }
   }

@@ -19,7 +19,7 @@ export const RECORD: Statement = {
         suspense_seen int, outcome text, status_word text, contradiction text, amount bigint, currency text,
         http_status int, body bytea, body_sha256 bytea, cause text, status text, hints int,
         next_check_sec float8, release_id text, delivery text, releases boolean,
-        stray_class text, stray_amount bigint, stray_currency text)
+        suspense_class text, suspense_amount bigint, suspense_currency text)
       JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
       -- What the last answer said already, and what moves nothing, is no further evidence: that one stands for it.
       LEFT JOIN LATERAL (
@@ -60,10 +60,10 @@ export const RECORD: Statement = {
       FROM release WHERE orders.id = release.order_id
     ), stray AS (
       INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
-      SELECT s.mode, s.stray_class, s.reference, s.order_id, s.verification, s.stray_amount - decided.amount,
-        s.stray_currency
-      FROM seen s, LATERAL ${decidedMoneySql('s.mode', 's.reference', 's.stray_currency')} decided
-      WHERE s.stray_class IS NOT NULL AND s.stray_amount > decided.amount
+      SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification, s.suspense_amount - decided.amount,
+        s.suspense_currency
+      FROM seen s, LATERAL ${decidedMoneySql('s.mode', 's.reference', 's.suspense_currency')} decided
+      WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
       ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
         SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,
           verification_id = EXCLUDED.verification_id

@@ -6,7 +6,7 @@ import { isDatabaseAway } from './database/database.ts';
 import { sendPage } from './html.tsx';
 import { PROBLEMS, type ProblemType } from './problem-types.ts';
 import { routeOf } from './route-of.ts';
-import { storyOf } from './error-context.ts';
+import { contextOf } from './error-context.ts';
 
 const fieldError = z.strictObject({
   path: z.string().describe('items.0.sku'),
@@ -87,7 +87,7 @@ export function problemHandler(
   return (error: unknown, req, res, next) => {
     const problem = asProblem(error);
     if (problem.status >= 500 && problem !== error)
-      logger.error({ err: error, ...storyOf(error), route: routeOf(req) }, 'request failed');
+      logger.error({ err: error, ...contextOf(error), route: routeOf(req) }, 'request failed');
     if (res.headersSent) {
       next(error);
       return;

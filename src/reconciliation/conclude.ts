@@ -3,13 +3,13 @@ import type { Clock } from '../platform/clock.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { holdMoneyFound } from '../cases/suspense.sql.ts';
-import type { CashProof } from './report/balances.ts';
+import type { BalanceCheck } from './report/balances.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
 import { noteDifferences } from './report/balances.sql.ts';
-import type { Looked } from './compare/conflicts.sql.ts';
+import type { Watermark } from './compare/conflicts.sql.ts';
 import { factsOf } from '../cases/findings.ts';
 import { closeUnseen, countFindings, findingsOfRun, newlyRaised, raiseFindings } from './raise.sql.ts';
-import type { Books } from './report/control-totals.ts';
+import type { ControlTotals } from './report/control-totals.ts';
 import type { HistoryRead } from './import/import-history.ts';
 import {
   composeReport,
@@ -19,7 +19,7 @@ import {
   type ReconciliationReport,
 } from './report/report.ts';
 import { transactionTime, type Session } from './session.sql.ts';
-import { freeze, sha256, textOf } from './report/outcome.ts';
+import { serializeOutcome, sha256, textOf } from './report/outcome.ts';
 import { finishRun } from './report/runs.sql.ts';
 import type { Verified } from './verify-payments.ts';
 
@@ -37,9 +37,9 @@ export type Run = {
 export type Found = {
   history: HistoryRead & { reachesBackDays: number | null };
   verified: Verified;
-  books: Books;
+  books: ControlTotals;
   inputs: Inputs;
-  cash: CashProof;
+  cash: BalanceCheck;
   problem: string | null;
 };
 
@@ -51,7 +51,7 @@ export async function conclude(
   parts: ConcludeParts,
   run: Run,
   found: Found,
-  { isAll, isWhole, looked }: { isAll: boolean; isWhole: boolean; looked: Looked },
+  { isAll, isWhole, looked }: { isAll: boolean; isWhole: boolean; looked: Watermark },
 ): Promise<Ended> {
   const { session, isDry } = run;
   const { mode } = parts.gateway;
@@ -71,7 +71,7 @@ export async function conclude(
     'reconciled',
   );
   if (isDry) return { report, raised: [] };
-  const kept = freeze(outcome);
+  const kept = serializeOutcome(outcome);
   await finishRun(session, {
     report,
     reportSha256: sha256(textOf(report)),
@@ -107,7 +107,7 @@ async function outcomeOf(
   };
 }
 
-export function digestsOf({ dialect }: Gateway, { sides }: Books): Omit<Inputs, 'history'> {
+export function digestsOf({ dialect }: Gateway, { sides }: ControlTotals): Omit<Inputs, 'history'> {
   const ours = sides
     .filter(({ side }) => side !== 'history')
     .map(({ side, currency, rows, sum }) => [side, currency ?? '', String(rows), sum].join(' '));

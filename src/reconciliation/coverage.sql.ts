@@ -57,19 +57,19 @@ export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange>
 }
 
 /**
- * When the anchors that the list lacks were written; null when it has all of them, null times when
+ * When the sentinels that the list lacks were written; null when it has all of them, null times when
  * none of them is ours.
  */
-export async function lostAnchors(
+export async function lostSentinels(
   db: Queryable,
   mode: Mode,
   references: readonly Reference[],
 ): Promise<{ oldest: Date | null; newest: Date | null } | null> {
   const [row] = await db.query<{ oldest: Date | null; newest: Date | null }>(
     `SELECT min(p.created_at) AS oldest, max(p.created_at) AS newest
-     FROM unnest($2::text[]) anchor (reference)
-     LEFT JOIN payments p ON p.mode = $1 AND p.reference = anchor.reference
-     WHERE NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = anchor.reference)
+     FROM unnest($2::text[]) sentinel (reference)
+     LEFT JOIN payments p ON p.mode = $1 AND p.reference = sentinel.reference
+     WHERE NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = sentinel.reference)
      HAVING count(*) > 0`,
     [mode, references],
   );

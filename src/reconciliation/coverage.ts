@@ -1,8 +1,8 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { Dialect } from '../gateway/dialect/dialect.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { Anchors } from './import/sentinels.sql.ts';
-import { findMissing, lostAnchors, rangeOfList, type ListRange, type Missing } from './coverage.sql.ts';
+import type { Sentinels } from './import/sentinels.sql.ts';
+import { findMissing, lostSentinels, rangeOfList, type ListRange, type Missing } from './coverage.sql.ts';
 
 /** What the list can be expected to hold. */
 export type Coverage = {
@@ -24,7 +24,7 @@ export type CoverageQuestion = {
   /** Whether the end of the list is only assumed: no answer of the service marked it. */
   isEndAssumed: boolean;
   /** Of the last complete run; null: there was none, or this run is about a window. */
-  anchors: Anchors | null;
+  sentinels: Sentinels | null;
   /** Why the list seems shorter than in that run; null when it does not. */
   shorter: string | null;
 };
@@ -42,14 +42,15 @@ const LEAST_REACH_MS = DAY_MS;
  * only where a payment is missing.
  */
 export async function findCoverage(db: Queryable, question: CoverageQuestion): Promise<Coverage> {
-  const { mode, startedAt, anchors, shorter } = question;
+  const { mode, startedAt, sentinels, shorter } = question;
   const { lagSec, reachesBackDays } = question.rules;
   const lagFrom = new Date(startedAt.getTime() - (lagSec ?? USUAL_LAG_SEC) * 1_000);
   const named = reachesBackDays === null ? null : reachBy(startedAt, reachesBackDays);
   const missing = await findMissing(db, lagFrom);
   if (missing === null && shorter === null) return { lagFrom, reachesTo: named, isNoticed: false, cut: null };
   const range = await rangeOfList(db, mode);
-  const lost = shorter === null || anchors === null ? null : await lostAnchors(db, mode, anchors.references);
+  const lost =
+    shorter === null || sentinels === null ? null : await lostSentinels(db, mode, sentinels.references);
   const oldestGone = earlier(missing?.oldest ?? null, lost?.oldest ?? null);
   const noticed = reachesBackDays === null ? noticeReach(startedAt, range, oldestGone) : null;
   const reachesTo = named ?? noticed;
@@ -90,12 +91,12 @@ function earlier(one: Date | null, other: Date | null): Date | null {
  */
 async function whyCut(
   db: Queryable,
-  { anchors }: CoverageQuestion,
+  { sentinels }: CoverageQuestion,
   range: ListRange,
   { lagFrom, reachesTo }: Pick<Coverage, 'lagFrom' | 'reachesTo'>,
 ): Promise<string | null> {
   const missing = await findMissing(db, lagFrom, reachesTo);
-  if (missing === null || !isBeyond(missing, range, anchors !== null)) return null;
+  if (missing === null || !isBeyond(missing, range, sentinels !== null)) return null;
   return (
     `nothing in the answer says that the history ends after its ${range.rows} records, and ${missing.count} settled ` +
     'payments are not among them: name the paging in the dialect (history.paging)'

@@ -6,15 +6,20 @@ import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Settle } from '../payments/confirm.ts';
 import type { Alarm } from '../cases/alert.ts';
-import { findAnchors, missingSince, setAnchors } from './import/sentinels.sql.ts';
+import { findSentinels, missingSince, setSentinels } from './import/sentinels.sql.ts';
 import { removeBookmark } from './import/checkpoint.sql.ts';
-import { lookAtCash, proveCash, type CashLook, type CashProof } from './report/balances.ts';
+import {
+  fetchBalances,
+  reconcileBalances,
+  type BalanceSnapshot,
+  type BalanceCheck,
+} from './report/balances.ts';
 import { classify, paymentsToVerify, totalsOfClasses } from './compare/classify.sql.ts';
 import { daysOf, findCoverage, type Coverage } from './coverage.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
 import { journalFindings } from './raise-journal.sql.ts';
-import { gatherWhatContradicts } from './compare/conflicts.ts';
-import type { Books } from './report/control-totals.ts';
+import { collectConflicts } from './compare/conflicts.ts';
+import type { ControlTotals } from './report/control-totals.ts';
 import { matchAgain, matchSides, totalsOfSides } from './compare/matching.sql.ts';
 import type { Scope } from './compare/scope.ts';
 import { tallyOfList, tallySides, type ListTally } from './compare/bucket-checksums.sql.ts';
@@ -131,25 +136,25 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const { since = null, until = null, onProgress } = options;
   // Where the dialect names windows, payments before our first one are not requested.
   const isAll = since === null && until === null && parts.gateway.dialect.history.paging.windowDays === null;
-  const cashBefore = await lookAtCash(parts.gateway, isAll);
+  const cashBefore = await fetchBalances(parts.gateway, isAll);
   const history = await step('read history', () => stageHistory(session, parts.gateway, options));
-  const looked = await step('listen to webhooks', () => gatherWhatContradicts(session, parts.gateway));
+  const looked = await step('listen to webhooks', () => collectConflicts(session, parts.gateway));
   // A window shows another part of the list than the run before read.
-  const anchors = isAll ? await findAnchors(session, mode) : null;
+  const sentinels = isAll ? await findSentinels(session, mode) : null;
   let coverage = null as Coverage | null;
   const scope: Scope = { mode, startedAt: history.startedAt, since, until };
   onProgress?.({ step: 'compare' });
   // One snapshot of the database: other processes settle meanwhile, and sums of two
   // moments would not add up.
-  const compare = (match: typeof matchSides): Promise<Books & { list: ListTally }> =>
+  const compare = (match: typeof matchSides): Promise<ControlTotals & { list: ListTally }> =>
     session.snapshot(async () => {
-      await tallySides(session, scope, anchors?.references ?? []);
+      await tallySides(session, scope, sentinels?.references ?? []);
       const list = await tallyOfList(session);
       await match(session, scope);
       coverage ??= await findCoverage(session, {
-        ...{ mode, startedAt: scope.startedAt, rules: parts.gateway.dialect.history, anchors },
+        ...{ mode, startedAt: scope.startedAt, rules: parts.gateway.dialect.history, sentinels },
         isEndAssumed: history.isEndAssumed && history.cut === null,
-        shorter: missingSince(anchors, list),
+        shorter: missingSince(sentinels, list),
       });
       history.cut ??= coverage.cut;
       await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null, mode, coverage });
@@ -170,7 +175,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   );
   if (isWhole && isAll && !options.dryRun)
     await session.transaction(() =>
-      setAnchors(session, mode, { records: history.records, length: books.list.length }),
+      setSentinels(session, mode, { records: history.records, length: books.list.length }),
     );
   await history.clear();
   return ended;
@@ -180,12 +185,12 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
 async function cashOf(
   { gateway }: ReconcileParts,
   { cut, fees }: HistoryRead,
-  before: CashLook,
-  { sides, classes }: Books,
-): Promise<CashProof> {
+  before: BalanceSnapshot,
+  { sides, classes }: ControlTotals,
+): Promise<BalanceCheck> {
   const isPart = cut !== null || classes.some((one) => one.class === 'older_than_list');
   if (isPart || before.cash === null) return { lines: null, problem: before.problem };
-  return proveCash(before, await lookAtCash(gateway, true), { sides, fees });
+  return reconcileBalances(before, await fetchBalances(gateway, true), { sides, fees });
 }
 
 async function verifyWhatDiffers(

@@ -8,7 +8,7 @@ import { headOf, proofOf, type ChainHead } from './integrity.sql.ts';
 import { orderIdOf, paymentsOf, storyOf, type PaymentStanding, type StoryEvent } from './timeline.sql.ts';
 
 /** One order's whole story as data. Amounts in `story` are in minor units, as in the rows. */
-export type Dossier = {
+export type OrderDetail = {
   orderId: OrderId;
   externalId: string | null;
   status: string;
@@ -30,7 +30,7 @@ export type Dossier = {
   isOlder: boolean;
 };
 
-export type Explanation = { text: string; dossier: Dossier; isIntact: boolean };
+export type Explanation = { text: string; orderDetail: OrderDetail; isIntact: boolean };
 
 /**
  * Everything known about one order, in time order, with its evidence: what an operator reads
@@ -58,8 +58,8 @@ export async function explain(database: Database, name: string): Promise<Explana
   });
   if (seen === null) return null;
   const { order, ...rest } = seen;
-  const dossier = { ...headingOf(order), ...rest };
-  return { text: textOf(order, dossier), dossier, isIntact: dossier.contradictions.length === 0 };
+  const orderDetail = { ...headingOf(order), ...rest };
+  return { text: textOf(order, orderDetail), orderDetail, isIntact: orderDetail.contradictions.length === 0 };
 }
 
 function headingOf({ id, externalId, status, total, mode, lines, details }: Order) {
@@ -75,7 +75,7 @@ function headingOf({ id, externalId, status, total, mode, lines, details }: Orde
   };
 }
 
-function textOf(order: Order, { payments, story, journal, contradictions, isOlder }: Dossier): string {
+function textOf(order: Order, { payments, story, journal, contradictions, isOlder }: OrderDetail): string {
   const external = order.externalId === null ? '' : `  external id ${order.externalId}`;
   const lines = [
     `order ${order.id}  ${order.status}  ${displayMoney(order.total)}  ${order.mode} mode${external}`,

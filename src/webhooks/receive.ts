@@ -8,7 +8,7 @@ import { parseReference, type Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
-import { tellOf } from '../platform/error-context.ts';
+import { withContext } from '../platform/error-context.ts';
 import type { Reserve } from '../platform/poller/slots.ts';
 import type { DuePayment } from '../payments/checks.sql.ts';
 import { createWebhookStore, type ReceivedWebhook } from './webhooks.sql.ts';
@@ -43,7 +43,7 @@ export type ReceiveParts = {
   dialect: Dialect;
   secrets: readonly Secret[];
   /** Takes the secret key out of what came in. Signature and digest are over the bytes as they came. */
-  withoutKey: (body: Buffer) => Buffer;
+  redactKey: (body: Buffer) => Buffer;
   clock: Clock;
   /** Places for payments that this process checks at once. */
   reserve: Reserve<DuePayment>;
@@ -62,7 +62,7 @@ export function createReceiveWebhook({
   mode,
   dialect,
   secrets,
-  withoutKey,
+  redactKey,
   clock,
   reserve,
   onClaimed,
@@ -82,7 +82,7 @@ export function createReceiveWebhook({
       return { outcome: 'bad-signature' };
     }
     if (scheme === null && !limits.ofAddress.take(address)) return tooMany(limits.ofAddress);
-    const kept = withoutKey(body);
+    const kept = redactKey(body);
     const reading = isJson ? referenceIn(kept, dialect) : { reference: null };
     if (reading === null) return { outcome: 'malformed' };
     const keepsUnknown = limits.unknown.hasRoom('');
@@ -90,14 +90,14 @@ export function createReceiveWebhook({
       mode,
       body: kept,
       bodySha256: createHash('sha256').update(body).digest(),
-      contentType: withoutKey(Buffer.from(contentType)).toString().slice(0, 100),
+      contentType: redactKey(Buffer.from(contentType)).toString().slice(0, 100),
       authenticity: scheme === null ? 'unsigned' : 'signed',
       ...reading,
     };
     const isUrgent = scheme !== null || limits.atOnce.take(address);
     const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(
       (error: unknown) => {
-        throw tellOf(error, { reference: reading.reference ?? undefined });
+        throw withContext(error, { reference: reading.reference ?? undefined });
       },
     );
     logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');

@@ -50,7 +50,7 @@ describe('check now', () => {
     expect(await sql('SELECT cause, outcome FROM verifications WHERE reference = $1', reference)).toEqual([
       { cause: 'operator', outcome: 'paid' },
     ]);
-    expect((await explain(shop.program.database, orderId))?.dossier.contradictions).toEqual([]);
+    expect((await explain(shop.program.database, orderId))?.orderDetail.contradictions).toEqual([]);
   });
 
   test('asked four times within seconds, the service is asked again only after ten', async () => {

@@ -60,15 +60,15 @@ async function boxes(list: List, ...orderIds: string[]): Promise<Fields> {
 }
 
 const RESOLVE: Record<List, Fields> = {
-  '/admin/findings': [['deed', 'resolve']],
+  '/admin/findings': [['operation', 'resolve']],
   '/admin/suspense': [
-    ['deed', 'resolve'],
+    ['operation', 'resolve'],
     ['decision', 'refund'],
     ['refund', 'RF-1'],
   ],
 };
 const assignTo = (owner: string): Fields => [
-  ['deed', 'assign'],
+  ['operation', 'assign'],
   ['owner', owner],
 ];
 const SURE: Fields = [['sure', 'yes']];
@@ -145,7 +145,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
     const page = await ngozi.sendAndRead(list, [
       ...(await boxes(list, ...orderIds)),
       ...by('Ngozi', 'wrote to <both>'),
-      ['deed', 'note'],
+      ['operation', 'note'],
     ]);
     expect(page).toContain('The note stands at 2 rows.');
     expect(page.split('Ngozi: wrote to &lt;both>')).toHaveLength(3);
@@ -160,7 +160,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
       assignTo('Ada'),
       '1 was left alone: another operator has changed it since you looked.',
     ],
-    ['wrote something down', [['deed', 'note']], '1 was left alone: another operator has changed it'],
+    ['wrote something down', [['operation', 'note']], '1 was left alone: another operator has changed it'],
   ])('of two people at once, the second is told that the first %s', async (_what, first, told) => {
     const [orderId = ''] = await heldOrders(1);
     const ticks = await boxes(list, orderId);
@@ -201,7 +201,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   test('a form without a button of ours, or from a page that is not ours, does nothing', async () => {
     const [orderId = ''] = await heldOrders(1);
     const fields = [...(await boxes(list, orderId)), ...signed(), ...RESOLVE[list], ...SURE];
-    const noButton = fields.filter(([name]) => name !== 'deed');
+    const noButton = fields.filter(([name]) => name !== 'operation');
     expect(await ngozi.sendAndRead(list, noButton)).toContain('press one of the buttons');
     expect((await ngozi.send(list, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect(await entries(orderId)).toEqual([]);
@@ -232,7 +232,7 @@ test('money leaves suspense by a decision that somebody chose, and a refund numb
       await ngozi.sendAndRead('/admin/suspense', [
         ...ticks,
         ...signed(),
-        ['deed', 'resolve'],
+        ['operation', 'resolve'],
         ...choice,
         ...SURE,
       ]),

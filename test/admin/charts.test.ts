@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { settledDays, sumSettledHours } from '../../src/reporting/money-by-day.sql.ts';
-import { isSilenceOdd } from '../../src/admin/dashboard/webhook-silence.ts';
+import { isWebhookSilenceSuspicious } from '../../src/admin/dashboard/webhook-silence.ts';
 import { webhookSilence } from '../../src/reporting/shop-state.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -109,7 +109,8 @@ describe('what was settled per day', () => {
 });
 
 describe('silence of webhooks', () => {
-  const isRaised = async (): Promise<boolean> => isSilenceOdd(await webhookSilence(clone.database, 'test'));
+  const isRaised = async (): Promise<boolean> =>
+    isWebhookSilenceSuspicious(await webhookSilence(clone.database, 'test'));
   const webhook = (agoSec: number) =>
     sql(
       `INSERT INTO webhooks (body, body_sha256, authenticity, outcome, received_at, last_received_at)

@@ -27,7 +27,7 @@ test('a field that is added as the page says is in the event and on the order pa
   const { messageOf } = (await load(
     'src/fulfilment/message.ts',
   )) as typeof import('../../src/fulfilment/message.ts');
-  const { DossierPage } = (await load(
+  const { OrderDetailPage } = (await load(
     'src/admin/orders/order-page.tsx',
   )) as typeof import('../../src/admin/orders/order-page.tsx');
 
@@ -39,7 +39,7 @@ test('a field that is added as the page says is in the event and on the order pa
   expect(messageOf({ ...release, details: {} })).not.toContain('phone');
   expect(JSON.parse(messageOf(release))).toMatchObject({ data: { phone: PHONE } });
 
-  const dossier = {
+  const orderDetail = {
     ...order,
     status: 'paid',
     amount: '0.01',
@@ -54,5 +54,7 @@ test('a field that is added as the page says is in the event and on the order pa
   };
   const visitor = { name: 'Ngozi', isNamed: false, formToken: '', hasSession: true };
   const frame = { visitor, mode: 'test', told: null } as const;
-  expect(renderToString(DossierPage({ frame, dossier, evidence: [], release: null }))).toContain(PHONE);
+  expect(renderToString(OrderDetailPage({ frame, orderDetail, evidence: [], release: null }))).toContain(
+    PHONE,
+  );
 });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { GatewayNotAsked, GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { readHistory } from '../../src/gateway/history/history.ts';
-import { NOBODY_WAITS, PERSON_WAITS } from '../../src/gateway/verify.ts';
+import { BACKGROUND_DEADLINE, INTERACTIVE_DEADLINE } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';
 import { asReference } from '../support/ids.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
@@ -23,7 +23,7 @@ async function startInStillTime(
   service = await startOddService(defaultDialect, budget, clock);
   return { later: (ms) => (nowMs += ms) };
 }
-const verify = (name: string, deadline = NOBODY_WAITS): Promise<unknown> =>
+const verify = (name: string, deadline = BACKGROUND_DEADLINE): Promise<unknown> =>
   service.gateway.verify(asReference(name), 'NGN', deadline).catch((error: unknown) => error);
 const initialize = () =>
   service.gateway.initialize({
@@ -70,10 +70,10 @@ test('no more calls are in flight than agreed, and shoppers are next', async () 
   await start({ concurrency: 2 });
   const { answer, answerAll } = holding();
   service.answer = answer;
-  const all = [initialize(), verify('first', PERSON_WAITS), verify('third'), initialize()];
+  const all = [initialize(), verify('first', INTERACTIVE_DEADLINE), verify('third'), initialize()];
   all.push(
-    service.gateway.verify(asReference('hinted'), 'NGN', NOBODY_WAITS, 'hint'),
-    verify('returned', PERSON_WAITS),
+    service.gateway.verify(asReference('hinted'), 'NGN', BACKGROUND_DEADLINE, 'hint'),
+    verify('returned', INTERACTIVE_DEADLINE),
   );
   await until(() => service.requests.length >= 2);
   expect(asked()).toEqual(['initialize', 'first']);
@@ -147,9 +147,9 @@ describe('a wait for a turn ends', () => {
     await start({ concurrency: 1 });
     const { answer, answerAll } = holding();
     service.answer = answer;
-    const first = verify('first', PERSON_WAITS);
+    const first = verify('first', INTERACTIVE_DEADLINE);
     await until(() => service.requests.length === 1);
-    const blocked = verify('second', PERSON_WAITS);
+    const blocked = verify('second', INTERACTIVE_DEADLINE);
     const closed = service.gateway.close();
     expect(await blocked).toMatchObject({ reason: 'shutting-down' });
     expect(await initialize()).toMatchObject({ outcome: 'not-sent', reason: 'shutting-down' });
@@ -178,7 +178,7 @@ describe('what the service asked to be left alone with', () => {
     service.answer = json({ data: 'https://pay.example.com/c/1' });
     const told = { reason: 'service-asked-to-wait', retryAfterSec: 1 };
     expect(await initialize()).toMatchObject({ outcome: 'not-sent', ...told });
-    expect(await verify('V', PERSON_WAITS)).toMatchObject(told);
+    expect(await verify('V', INTERACTIVE_DEADLINE)).toMatchObject(told);
     expect(await history()).toMatchObject(told);
     expect(service.requests).toHaveLength(3);
     later(1);
@@ -197,7 +197,7 @@ describe('what the service asked to be left alone with', () => {
   test('holds back who was waiting for a turn when it was said', async () => {
     await start({ concurrency: 1 });
     service.answer = raw('', 429, { 'retry-after': '60' });
-    await times(10, () => verify('V', PERSON_WAITS));
+    await times(10, () => verify('V', INTERACTIVE_DEADLINE));
     expect(service.requests).toHaveLength(1);
   });
 });
@@ -249,8 +249,8 @@ test('what finds no turn in time was not sent, and says so', async () => {
   const { answer, answerAll } = holding();
   service.answer = answer;
   let isFirstOver = false;
-  const first = verify('first', PERSON_WAITS).finally(() => (isFirstOver = true));
-  const [opened, returned] = await Promise.all([initialize(), verify('returned', PERSON_WAITS)]);
+  const first = verify('first', INTERACTIVE_DEADLINE).finally(() => (isFirstOver = true));
+  const [opened, returned] = await Promise.all([initialize(), verify('returned', INTERACTIVE_DEADLINE)]);
   // Two seconds for a turn, four for an answer.
   expect(isFirstOver).toBe(false);
   expect(opened).toMatchObject({ outcome: 'not-sent', reason: 'budget-exhausted' });
@@ -273,7 +273,7 @@ test('a history that is not read to its end gives its place back', async () => {
     if (rows.length > 0) break;
   }
   service.answer = json({}, 404);
-  expect(await verify('after', PERSON_WAITS)).toMatchObject({ kind: 'not-found' });
+  expect(await verify('after', INTERACTIVE_DEADLINE)).toMatchObject({ kind: 'not-found' });
 });
 
 test('a service that fails is left alone: nothing is sent, and callers learn when to ask again', async () => {

@@ -24,8 +24,8 @@ function createReader(dialect: Dialect): ReadRow {
   const collector = collectRows();
   const reader = createRowReader(dialect, null, collector);
   return (bytes, start, end) => {
-    const glanced = reader.pass(bytes, start);
-    if (glanced !== -1) expect(glanced).toBe(createValueScanner().findEnd(bytes, start));
+    const skippedTo = reader.pass(bytes, start);
+    if (skippedTo !== -1) expect(skippedTo).toBe(createValueScanner().findEnd(bytes, start));
     reader.read(bytes, start, end);
     const [row, ...more] = collector.handOver();
     if (row === undefined || more.length > 0) throw new Error('not one row');

@@ -43,7 +43,7 @@ describe('an erased address', () => {
       const told = await explain(shop.program.database, orderId);
       expect(told?.text).toContain('email-erased');
       expect(told?.text).toMatch(/operator:Ngozi.*asked by letter/);
-      expect(told?.dossier.contradictions).toEqual([]);
+      expect(told?.orderDetail.contradictions).toEqual([]);
     }
     expect(await addressOf(other.orderId)).toBe('bola@example.com');
     // All the rest of a paid order is as it was.

@@ -78,8 +78,8 @@ const PAGES: Record<string, () => string> = {
   orders: () => '/admin/orders',
   'orders, none found': () =>
     '/admin/orders?q=nobody%40example.com&status=review&currency=NGN&from=2026-01-01',
-  "an order's dossier": () => `/admin/orders/${order('review')}`,
-  "a paid order's dossier": () => `/admin/orders/${order('paid')}`,
+  "an order's page": () => `/admin/orders/${order('review')}`,
+  "a paid order's page": () => `/admin/orders/${order('paid')}`,
   findings: () => '/admin/findings',
   'findings, about to be resolved': () => '/admin/findings',
   'findings, and what was done': () => '/admin/findings?class=underpaid&told=resolved:2,gone:1',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { claimHinted, claimScheduled, hintAndClaim, postponeCheck } from '../../src/payments/checks.sql.ts';
+import { claimHinted, claimScheduled, triggerCheck, postponeCheck } from '../../src/payments/checks.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/payments/recheck-schedule.ts';
 import { asReference } from '../support/ids.ts';
@@ -25,7 +25,7 @@ const settle = async (cause: 'return' | 'schedule' = 'return') => {
 };
 /** A hint comes, and where it is followed the service is asked. */
 const hint = async (): Promise<boolean> => {
-  const hinted = await hintAndClaim(shop.program.database, reference, 'test');
+  const hinted = await triggerCheck(shop.program.database, reference, 'test');
   if (hinted?.isClaimed) await shop.program.settle(hinted, 'return');
   return hinted?.isClaimed ?? false;
 };
@@ -90,7 +90,7 @@ describe('B1: hints of one payment', () => {
   });
 
   test('one that comes during a check is followed by another check at once, or when the pause is over', async () => {
-    const inFlight = await hintAndClaim(shop.program.database, reference, 'test');
+    const inFlight = await triggerCheck(shop.program.database, reference, 'test');
     expect(await hint()).toBe(false);
     if (inFlight !== null) await shop.program.settle(inFlight, 'return');
     expect(await dueInSec()).toBeLessThanOrEqual(0);
@@ -102,7 +102,7 @@ describe('B1: hints of one payment', () => {
       `UPDATE payments SET hint_checks = 5, leased_until = NULL, last_hinted_at = NULL WHERE reference = $1`,
       reference,
     );
-    const dry = await hintAndClaim(shop.program.database, reference, 'test');
+    const dry = await triggerCheck(shop.program.database, reference, 'test');
     await hint();
     await query(`UPDATE payments SET created_at = now() - interval '40 min' WHERE reference = $1`, reference);
     if (dry !== null) await shop.program.settle({ ...dry, ageSec: 2_400 }, 'return');
@@ -116,8 +116,8 @@ describe('B1: hints of one payment', () => {
       `UPDATE payments SET hint_checks = 9, last_hinted_at = now() - interval '11 s' WHERE reference = $1`,
       reference,
     );
-    expect(await hintAndClaim(database, reference, 'test')).toMatchObject({ isClaimed: false });
-    expect(await hintAndClaim(database, reference, 'test', { isTrusted: true })).toMatchObject({
+    expect(await triggerCheck(database, reference, 'test')).toMatchObject({ isClaimed: false });
+    expect(await triggerCheck(database, reference, 'test', { isTrusted: true })).toMatchObject({
       isClaimed: true,
     });
   });
@@ -125,7 +125,7 @@ describe('B1: hints of one payment', () => {
   test('an outage uses nothing up beyond the three: then one in ten seconds', async () => {
     const { database } = shop.program;
     for (let time = 0; time < 6; time += 1) {
-      expect(await hintAndClaim(database, reference, 'test')).toMatchObject({ isClaimed: true });
+      expect(await triggerCheck(database, reference, 'test')).toMatchObject({ isClaimed: true });
       await postponeCheck(database, reference, 60, null);
       await pass(10);
     }
@@ -244,14 +244,14 @@ describe('G11: the clock was set back a day', () => {
 
   test('leases and pauses as they are still hold', async () => {
     const { database } = shop.program;
-    expect(await hintAndClaim(database, reference, 'test')).toMatchObject({ isClaimed: true });
-    expect(await hintAndClaim(database, reference, 'test')).toMatchObject({
+    expect(await triggerCheck(database, reference, 'test')).toMatchObject({ isClaimed: true });
+    expect(await triggerCheck(database, reference, 'test')).toMatchObject({
       isClaimed: false,
       isLeased: true,
     });
     await postponeCheck(database, reference, 5, 3_600);
     await pass(20);
-    expect(await hintAndClaim(database, reference, 'test')).toMatchObject({
+    expect(await triggerCheck(database, reference, 'test')).toMatchObject({
       isClaimed: false,
       isLeased: false,
     });

@@ -4,7 +4,7 @@ import { recordInitialize } from '../../src/checkout/attempts.sql.ts';
 import { addPayment, placeOrder } from '../../src/checkout/checkout.sql.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';
 import { newId, newReference, type OrderId, type Reference } from '../../src/platform/ids.ts';
-import { hintAndClaim } from '../../src/payments/checks.sql.ts';
+import { triggerCheck } from '../../src/payments/checks.sql.ts';
 import { loadPayment, recordSettlement } from '../../src/payments/confirm.sql.ts';
 import { createWebhookStore } from '../../src/webhooks/webhooks.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -89,7 +89,7 @@ const open: Deed = (db, { opened }) =>
   );
 
 const comeBack: Deed = (db, { settled, opened }) =>
-  Promise.all([...settled, ...opened].map((reference) => hintAndClaim(db, reference, 'test')));
+  Promise.all([...settled, ...opened].map((reference) => triggerCheck(db, reference, 'test')));
 
 const callUs: Deed = (db, { settled, opened }) => {
   const store = createWebhookStore(db, () => ({ places: 0, take: () => undefined }));

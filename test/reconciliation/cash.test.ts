@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { proveCash, type CashLook } from '../../src/reconciliation/report/balances.ts';
+import { reconcileBalances, type BalanceSnapshot } from '../../src/reconciliation/report/balances.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import { PROFILE_DIALECTS } from '../local/sandbox/profile-dialects.ts';
@@ -224,13 +224,13 @@ describe('collected minus transferred out is the balance', () => {
 });
 
 describe('money that moves while the list is read', () => {
-  const held = (available: bigint, transferred = 0n): CashLook => ({
+  const held = (available: bigint, transferred = 0n): BalanceSnapshot => ({
     cash: new Map([['NGN', { available, pending: 0n, transferred, fees: 0n }]]),
     problem: null,
   });
   const side = { side: 'history', currency: 'NGN', rows: 1n, named: 1n, differing: 0n } as const;
-  const differenceOf = (before: CashLook, sum: string, after: CashLook): string | undefined =>
-    proveCash(before, after, { sides: [{ ...side, sum }], fees: [] }).lines?.[0]?.difference;
+  const differenceOf = (before: BalanceSnapshot, sum: string, after: BalanceSnapshot): string | undefined =>
+    reconcileBalances(before, after, { sides: [{ ...side, sum }], fees: [] }).lines?.[0]?.difference;
 
   test.each([
     ['nothing moved', held(100n), '100', held(100n), '0'],

@@ -61,7 +61,7 @@ describe('a list that is shorter than the last complete run saw it', () => {
     desk.service.history.splice(5);
     const since = new Date(Date.now() - 60_000);
     expect(await desk.reconcile({ dryRun: false, since })).toMatchObject({ complete: true });
-    // And a window leaves no anchors: the next whole run is measured by the last whole one.
+    // And a window leaves no sentinels: the next whole run is measured by the last whole one.
     expect(await run()).toMatchObject({ verdict: 'incomplete' });
   });
 });
@@ -107,8 +107,8 @@ describe('a window', () => {
 });
 
 describe('the verdict is not `agreed`', () => {
-  type Books = Parameters<typeof composeReport>[0]['books'];
-  const reportOf = (books: Partial<Books>): ReconciliationReport =>
+  type ControlTotals = Parameters<typeof composeReport>[0]['books'];
+  const reportOf = (books: Partial<ControlTotals>): ReconciliationReport =>
     composeReport({
       runId: asRunId('run_x'),
       mode: 'test',
@@ -124,7 +124,9 @@ describe('the verdict is not `agreed`', () => {
       items: [],
       books: { sides: sides(), classes: [], ...books },
     });
-  const sides = (change: Partial<Record<'history' | 'payments' | 'releases', object>> = {}): Books['sides'] =>
+  const sides = (
+    change: Partial<Record<'history' | 'payments' | 'releases', object>> = {},
+  ): ControlTotals['sides'] =>
     (['history', 'payments', 'releases'] as const).map((side) => ({
       side,
       currency: side === 'payments' ? null : 'NGN',

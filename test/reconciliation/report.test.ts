@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import type { Books } from '../../src/reconciliation/report/control-totals.ts';
+import type { ControlTotals } from '../../src/reconciliation/report/control-totals.ts';
 import { composeReport, exitCodeOf, type Outcome } from '../../src/reconciliation/report/report.ts';
 import { asRunId } from '../support/ids.ts';
 
 const NOON = '2026-05-04T12:00:00.000Z';
 
 /** Two payments of 25.00 on every side; `there` is what the service's list comes to. */
-function booksOf(there: { sum: string; rows: bigint }): Books {
+function booksOf(there: { sum: string; rows: bigint }): ControlTotals {
   const side = { currency: 'NGN', sum: '5000', rows: 2n, differing: 0n, named: 0n };
   return {
     sides: [
@@ -18,7 +18,7 @@ function booksOf(there: { sum: string; rows: bigint }): Books {
   };
 }
 
-function outcomeOf(books: Books): Outcome {
+function outcomeOf(books: ControlTotals): Outcome {
   return {
     runId: asRunId('1'),
     mode: 'test',

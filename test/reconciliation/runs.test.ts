@@ -11,7 +11,7 @@ import {
 } from '../../src/reconciliation/report/report.ts';
 import { formatDifference, formatRuns } from '../../src/reconciliation/report/format-runs.ts';
 import { diffRuns, replayRun } from '../../src/reconciliation/report/replay.ts';
-import { thaw } from '../../src/reconciliation/report/outcome.ts';
+import { deserializeOutcome } from '../../src/reconciliation/report/outcome.ts';
 import { latestRuns } from '../../src/reconciliation/report/runs.sql.ts';
 import { createReconcileSchedule, type ScheduleParts } from '../../src/reconciliation/schedule.ts';
 import { openDesk, type Desk } from './desk.ts';
@@ -80,7 +80,7 @@ describe('the report of a run is written again to the same bytes', () => {
     const items = ['2026-01-30T00:00:01.000Z', '2026-01-24T00:00:01.000Z', '2026-01-24T00:00:00.000Z'].map(
       (firstSeenAt) => ({ id: '1', class: 'underpaid', reference: 'r', orderId: null, firstSeenAt }),
     );
-    expect(composeReport(thaw({ outcome, items })).items.map(({ age }) => age)).toEqual([
+    expect(composeReport(deserializeOutcome({ outcome, items })).items.map(({ age }) => age)).toEqual([
       '<1d',
       '1-7d',
       '7-30d',

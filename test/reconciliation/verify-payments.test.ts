@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
-import { hintAndClaim } from '../../src/payments/checks.sql.ts';
+import { triggerCheck } from '../../src/payments/checks.sql.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { asReference } from '../support/ids.ts';
 
@@ -18,7 +18,7 @@ test('A7: while a run asks about a payment, no other door takes it, and afterwar
   const { reference } = await desk.put({}, {});
   const seen: unknown[] = [];
   desk.service.onVerify = async () => {
-    seen.push((await hintAndClaim(desk.database, asReference(reference), 'test'))?.isClaimed);
+    seen.push((await triggerCheck(desk.database, asReference(reference), 'test'))?.isClaimed);
   };
   expect(await run()).toMatchObject({ repaired: 1 });
   expect(seen).toEqual([false]);

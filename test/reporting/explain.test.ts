@@ -55,8 +55,8 @@ describe('the whole story of an order', () => {
     await shop.program.reconcile({ dryRun: false });
     await refund(first);
     const story = await explain(shop.program.database, first.orderId);
-    expect(story?.dossier.contradictions).toEqual([]);
-    const events = story?.dossier.story.map(({ source, what, reference }) => [source, what, reference]);
+    expect(story?.orderDetail.contradictions).toEqual([]);
+    const events = story?.orderDetail.story.map(({ source, what, reference }) => [source, what, reference]);
     for (const event of [
       ['key', 'answered', first.reference],
       ['journal', 'order-placed', first.reference],
@@ -76,9 +76,9 @@ describe('the whole story of an order', () => {
       ['journal', 'suspense-resolved', first.reference],
     ])
       expect(events).toContainEqual(event);
-    const times = story?.dossier.story.map(({ at }) => at.getTime()) ?? [];
+    const times = story?.orderDetail.story.map(({ at }) => at.getTime()) ?? [];
     expect(times).toEqual([...times].sort((a, b) => a - b));
-    expect(story?.dossier.payments).toMatchObject([
+    expect(story?.orderDetail.payments).toMatchObject([
       { reference: first.reference, status: 'held', checks: 2 },
       { reference: second.reference, status: 'paid', nextCheckAt: null },
     ]);
@@ -97,7 +97,12 @@ describe('the whole story of an order', () => {
     });
     const { orderId } = (await answer.json()) as { orderId: string };
     const story = await explain(shop.program.database, 'R-1');
-    expect(story?.dossier).toMatchObject({ orderId, externalId: 'R-1', amount: '25.00', contradictions: [] });
+    expect(story?.orderDetail).toMatchObject({
+      orderId,
+      externalId: 'R-1',
+      amount: '25.00',
+      contradictions: [],
+    });
     expect(await explain(shop.program.database, 'R-2')).toBeNull();
   });
 
@@ -117,7 +122,7 @@ describe('the whole story of an order', () => {
 describe('F5: what may change is no alarm', () => {
   const wholeIs = async (orderId: string): Promise<void> => {
     const seen = await explain(shop.program.database, orderId);
-    expect(seen?.dossier).toMatchObject({ contradictions: [], isOlder: false });
+    expect(seen?.orderDetail).toMatchObject({ contradictions: [], isOlder: false });
   };
 
   test('an address that was erased, from an order that is over', async () => {
@@ -165,7 +170,7 @@ describe('F5: what may change is no alarm', () => {
       );
     });
     const seen = await explain(shop.program.database, order.orderId);
-    expect(seen?.dossier).toMatchObject({ contradictions: [], isOlder: true });
+    expect(seen?.orderDetail).toMatchObject({ contradictions: [], isOlder: true });
     expect(seen?.text).toContain('older than the check');
   });
 });
@@ -175,12 +180,12 @@ test("F5: a finding's money that was changed is named", async () => {
   await shop.program.reconcile({ dryRun: false });
   await sql('UPDATE findings SET actual = actual + 1 WHERE order_id = $1', first.orderId);
   const seen = await explain(shop.program.database, first.orderId);
-  expect(seen?.dossier.contradictions).toEqual([
+  expect(seen?.orderDetail.contradictions).toEqual([
     expect.stringMatching(/^finding \d+ says other money than when it was raised$/),
   ]);
   // A run that still sees it writes down what it sees.
   await shop.program.reconcile({ dryRun: false });
-  expect((await explain(shop.program.database, first.orderId))?.dossier.contradictions).toEqual([]);
+  expect((await explain(shop.program.database, first.orderId))?.orderDetail.contradictions).toEqual([]);
 });
 
 describe('a row that was changed behind the program is named', () => {
@@ -204,7 +209,7 @@ describe('a row that was changed behind the program is named', () => {
     });
     const story = await explain(shop.program.database, order.orderId);
     expect(story?.isIntact).toBe(false);
-    return story?.dossier.contradictions ?? [];
+    return story?.orderDetail.contradictions ?? [];
   }
 
   const verification = `(SELECT max(id) FROM verifications WHERE reference = $PAID)`;

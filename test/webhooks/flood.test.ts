@@ -31,7 +31,7 @@ const receiver = (secrets: Secret[] = [], logger = shop.program.logger): Receive
     mode: 'test',
     dialect: shop.program.gateway.dialect,
     secrets,
-    withoutKey: (body) => body,
+    redactKey: (body) => body,
     clock: { ...systemClock, elapsedMs: () => nowMs },
     reserve: () => ({ places: 0, take: () => undefined }),
     onClaimed: () => undefined,
@@ -134,7 +134,7 @@ test('B1: four a second of one address are asked about as they come in, and one 
     reserve: (limit) => ({ places: limit, take: () => undefined }),
     onClaimed: (reference) => claimed.push(reference),
     onDue: () => undefined,
-    withoutKey: (body) => body,
+    redactKey: (body) => body,
     logger: shop.program.logger,
   });
   nowMs += 60_000;
@@ -186,7 +186,7 @@ test('over HTTP: 429, and when to come again', async () => {
       mode: 'test',
       dialect: unsigned.program.gateway.dialect,
       secrets: [],
-      withoutKey: (body) => body,
+      redactKey: (body) => body,
       // All within one minute, however long they take.
       clock: { ...systemClock, elapsedMs: () => 0 },
       reserve: () => ({ places: 0, take: () => undefined }),

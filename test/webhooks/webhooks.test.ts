@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { newId, type Reference } from '../../src/platform/ids.ts';
 import {
-  hintAndClaim,
+  triggerCheck,
   isBeingChecked,
   postponeCheck,
   type DuePayment,
@@ -226,7 +226,7 @@ describe('many at once', () => {
     const store = createWebhookStore(database, (limit) => ({ places: limit, take: () => undefined }));
     expect(await store(received(reference), false)).toMatchObject({ isHinted: true, isClaimed: false });
     expect(await isBeingChecked(database, reference)).toBe(false);
-    expect(await hintAndClaim(database, reference, 'test')).toMatchObject({
+    expect(await triggerCheck(database, reference, 'test')).toMatchObject({
       isClaimed: false,
       isLeased: false,
     });

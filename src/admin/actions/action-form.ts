@@ -2,13 +2,13 @@ import { NOT_A_PERSON } from '../../cases/decision.ts';
 import type { Told } from './flash-message.ts';
 
 /** A submitted form: who does what to which rows, and why. */
-export type DeedForm = {
+export type ActionForm = {
   by: string;
   note: string;
   /** Of the ticked rows. */
   ids: readonly string[];
   /** Which button was pressed. */
-  deed: string;
+  operation: string;
   /** A field, trimmed; null when it is empty. */
   field(name: string): string | null;
   /** All submitted fields except the form's token: a confirmation page sends them again. */
@@ -20,7 +20,7 @@ const MAX_NOTE = 500;
 const MAX_ROWS = 200;
 
 /** @returns the form, or the message for an operator who left something out */
-export function readDeedForm(body: unknown): DeedForm | { told: Told } {
+export function readActionForm(body: unknown): ActionForm | { told: Told } {
   const fields = new URLSearchParams(String(body));
   const field = (name: string): string | null => /\S/.exec(fields.get(name) ?? '')?.input.trim() ?? null;
   const by = field('by')?.slice(0, MAX_NAME) ?? null;
@@ -33,5 +33,5 @@ export function readDeedForm(body: unknown): DeedForm | { told: Told } {
   const ids = [...new Set(fields.getAll(fields.get('all') === 'yes' ? 'shown' : 'id'))].slice(0, MAX_ROWS);
   if (ids.length === 0) return { told: { nothing: 1 } };
   const sent = [...fields].filter(([name]) => name !== 'form');
-  return { by, note, ids, deed: field('deed') ?? '', field, sent };
+  return { by, note, ids, operation: field('operation') ?? '', field, sent };
 }

@@ -5,7 +5,7 @@ import type { Mode } from '../../platform/mode.ts';
 import type { AdminGuard } from '../login/guard.ts';
 import { cookieLine, COOKIES } from '../login/cookies.ts';
 import type { Frame } from '../layout/frame.tsx';
-import { readDeedForm, type DeedForm } from './action-form.ts';
+import { readActionForm, type ActionForm } from './action-form.ts';
 import { addressTelling, sentencesOf, type Told } from './flash-message.ts';
 
 const A_YEAR_SEC = 365 * 86_400;
@@ -20,13 +20,13 @@ export function frameOf(guard: AdminGuard, mode: Mode, req: Request): Frame {
  * @param back the address to redirect to, built from the form's fields; always a page of ours
  * @param askFirst returns a confirmation page for an action that cannot be undone; null: act without it
  */
-export function deedHandler(
+export function actionHandler(
   back: (req: Request, fields: URLSearchParams) => string,
-  act: (form: DeedForm, req: Request) => Told | Promise<Told>,
-  askFirst: (form: DeedForm, req: Request) => Promise<VNode | null> = () => Promise.resolve(null),
+  act: (form: ActionForm, req: Request) => Told | Promise<Told>,
+  askFirst: (form: ActionForm, req: Request) => Promise<VNode | null> = () => Promise.resolve(null),
 ): RequestHandler {
   return async (req: Request, res: Response) => {
-    const form = readDeedForm(req.body);
+    const form = readActionForm(req.body);
     const question = 'told' in form ? null : await askFirst(form, req);
     if (question !== null) {
       sendPage(res, question);

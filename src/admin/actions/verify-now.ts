@@ -2,7 +2,7 @@ import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { hintAndClaim, postponeCheck } from '../../payments/checks.sql.ts';
+import { triggerCheck, postponeCheck } from '../../payments/checks.sql.ts';
 import type { Settle } from '../../payments/confirm.ts';
 import type { Told } from './flash-message.ts';
 import { noteAsking, type AskRequest } from '../../payments/note-asking.sql.ts';
@@ -24,7 +24,7 @@ export function createAskService({ database, mode, settle, logger }: AskParts): 
     const orderId = await noteAsking(database, mode, ask);
     if (orderId === null) return { unknown: 1 };
     logger.info({ reference, orderId, by }, 'check requested by an operator');
-    const payment = await hintAndClaim(database, reference, mode, { isTrusted: true });
+    const payment = await triggerCheck(database, reference, mode, { isTrusted: true });
     if (payment?.isClaimed !== true) return { 'asked-soon': 1 };
     try {
       await settle(payment, 'operator');

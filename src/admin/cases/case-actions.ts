@@ -11,37 +11,37 @@ import {
   SUSPENSE,
   type WorkList,
 } from '../../cases/work-lists.sql.ts';
-import { MAX_NAME, type DeedForm } from '../actions/action-form.ts';
+import { MAX_NAME, type ActionForm } from '../actions/action-form.ts';
 import type { Told } from '../actions/flash-message.ts';
 import { forEachTick, readTicks, type Tick } from './selection.ts';
 
-type Deeds = (form: DeedForm) => Promise<Told>;
+type Actions = (form: ActionForm) => Promise<Told>;
 /** Returns the function that resolves one item, or a word of {@link Told}: why no item can be resolved. */
-type Resolve = (form: DeedForm) => ((tick: Tick) => Promise<boolean>) | 'no-decision';
+type Resolve = (form: ActionForm) => ((tick: Tick) => Promise<boolean>) | 'no-decision';
 
 /** Resolves, assigns or notes the ticked findings, as the pressed button says. */
-export function findingDeeds(database: Database, mode: Mode): Deeds {
-  return deedsOn(database, mode, FINDINGS, ({ by, note }) => ({ id, seen }) => {
+export function findingActions(database: Database, mode: Mode): Actions {
+  return actionsOn(database, mode, FINDINGS, ({ by, note }) => ({ id, seen }) => {
     return resolveFinding(database, mode, id, by, note, seen);
   });
 }
 
 /** The same for items in suspense, which need a decision to be resolved. */
-export function suspenseDeeds(database: Database, mode: Mode): Deeds {
-  return deedsOn(database, mode, SUSPENSE, ({ by, note, field }) => {
+export function suspenseActions(database: Database, mode: Mode): Actions {
+  return actionsOn(database, mode, SUSPENSE, ({ by, note, field }) => {
     const [decision, refundNote] = [field('decision') ?? '', field('refund')];
     if (!isDecision(decision) || (refundNote !== null && decision !== 'refund')) return 'no-decision';
     return ({ id, seen }) => resolveSuspense(database, mode, id, { by, note, decision, refundNote }, seen);
   });
 }
 
-function deedsOn(database: Database, mode: Mode, list: WorkList, resolve: Resolve): Deeds {
+function actionsOn(database: Database, mode: Mode, list: WorkList, resolve: Resolve): Actions {
   return async (form) => {
-    const { deed, ids, by, note, field } = form;
+    const { operation, ids, by, note, field } = form;
     const each = (word: keyof Told, act: (tick: Tick) => Promise<boolean>): Promise<Told> =>
       forEachTick(readTicks(ids), word, act, (left) => stillOpen(database, list, mode, left));
     const owner = ownerIn(field);
-    switch (deed) {
+    switch (operation) {
       case 'resolve': {
         const act = resolve(form);
         return act === 'no-decision' ? { 'no-decision': 1 } : each('resolved', act);
@@ -54,11 +54,11 @@ function deedsOn(database: Database, mode: Mode, list: WorkList, resolve: Resolv
           assignItem(database, list, mode, id, owner, by, { note, seen }),
         );
       default:
-        return { 'no-deed': 1 };
+        return { 'no-action': 1 };
     }
   };
 }
 
-function ownerIn(field: DeedForm['field']): string | null {
+function ownerIn(field: ActionForm['field']): string | null {
   return field('owner')?.slice(0, MAX_NAME) ?? null;
 }

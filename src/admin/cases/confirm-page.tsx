@@ -1,12 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { DeedForm } from '../actions/action-form.ts';
+import type { ActionForm } from '../actions/action-form.ts';
 import { AdminPage, FormToken, type Frame } from '../layout/frame.tsx';
 import { Table } from '../layout/parts.tsx';
 
 type Props = {
   frame: Frame;
   address: '/admin/findings' | '/admin/suspense';
-  form: DeedForm;
+  form: ActionForm;
   count: number;
   head: readonly (string | { number: string })[];
   /** The decision, where there is a choice. */
@@ -19,7 +19,7 @@ type Props = {
  * Shows the chosen rows again for confirmation: resolving cannot be undone, and it is easy
  * to tick the wrong line.
  */
-export function SurePage({ frame, address, form, count, head, ending, children }: Props): VNode {
+export function ConfirmPage({ frame, address, form, count, head, ending, children }: Props): VNode {
   const title = count === 1 ? 'Resolve this one?' : `Resolve these ${count}?`;
   return (
     <AdminPage frame={frame} title={title} here={address}>
@@ -41,7 +41,7 @@ export function SurePage({ frame, address, form, count, head, ending, children }
           <dd>{form.note}</dd>
         </dl>
       </section>
-      <form method="post" action={address} class="deed">
+      <form method="post" action={address} class="action">
         <FormToken visitor={frame.visitor} />
         {form.sent.map(([name, value], at) => (
           <input key={at} type="hidden" name={name} value={value} />

@@ -2,12 +2,21 @@ import type { VNode } from 'preact';
 import { MajorNumber } from '../../platform/html.tsx';
 import { CLASSES } from '../../cases/classes.ts';
 import type { Finding } from '../../cases/findings.ts';
-import type { DeedForm } from '../actions/action-form.ts';
+import type { ActionForm } from '../actions/action-form.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { Older, OrderLink, Table, words } from '../layout/parts.tsx';
 import { filterParams, type ListFilter } from './filter.ts';
-import { AssignTo, FilterForm, KeepFilter, NoteDeed, Notes, Owner, TickAll, TickBox } from './list-parts.tsx';
-import { SurePage } from './confirm-page.tsx';
+import {
+  AssignTo,
+  FilterForm,
+  KeepFilter,
+  NoteAction,
+  Notes,
+  Owner,
+  TickAll,
+  TickBox,
+} from './list-parts.tsx';
+import { ConfirmPage } from './confirm-page.tsx';
 
 type Props = {
   frame: Frame;
@@ -52,16 +61,16 @@ export function FindingsPage({ frame, filter, classes, rows, count, next }: Prop
           </Table>
           {next !== null && <Older address="/admin/findings" params={filterParams(filter, next)} />}
           <TickAll rows={rows.length} />
-          <div class="deed">
-            <WhoAndWhy visitor={frame.visitor} id="deed" />
+          <div class="action">
+            <WhoAndWhy visitor={frame.visitor} id="action" />
           </div>
-          <div class="deed">
+          <div class="action">
             <p class="field">
-              <button name="deed" value="resolve">
+              <button name="operation" value="resolve">
                 Resolve the ticked ones…
               </button>
             </p>
-            <NoteDeed />
+            <NoteAction />
             <AssignTo />
           </div>
         </form>
@@ -72,16 +81,16 @@ export function FindingsPage({ frame, filter, classes, rows, count, next }: Prop
 }
 
 /** Asks for confirmation before findings are resolved. */
-export function SureOfFindings(props: { frame: Frame; form: DeedForm; rows: readonly Finding[] }): VNode {
+export function ConfirmFindings(props: { frame: Frame; form: ActionForm; rows: readonly Finding[] }): VNode {
   const { frame, form, rows } = props;
   return (
-    <SurePage frame={frame} address="/admin/findings" form={form} count={rows.length} head={FACTS}>
+    <ConfirmPage frame={frame} address="/admin/findings" form={form} count={rows.length} head={FACTS}>
       {rows.map((finding) => (
         <tr key={String(finding.id)}>
           <Facts finding={finding} />
         </tr>
       ))}
-    </SurePage>
+    </ConfirmPage>
   );
 }
 

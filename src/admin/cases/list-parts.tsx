@@ -78,10 +78,10 @@ export function Notes({
   );
 }
 
-export function NoteDeed(): VNode {
+export function NoteAction(): VNode {
   return (
     <p class="field">
-      <button name="deed" value="note" class="quiet">
+      <button name="operation" value="note" class="quiet">
         Only write it down
       </button>
     </p>
@@ -96,7 +96,7 @@ export function AssignTo(): VNode {
         <input id="owner" name="owner" maxLength={80} autocomplete="off" />
       </p>
       <p class="field">
-        <button name="deed" value="assign" class="quiet">
+        <button name="operation" value="assign" class="quiet">
           Assign the ticked ones
         </button>
       </p>

@@ -4,14 +4,14 @@ import { openFindings } from '../../cases/findings.ts';
 import { isDecision } from '../../cases/decision.ts';
 import { openSuspense } from '../../cases/suspense-list.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { deedHandler, frameOf } from '../actions/action-handler.ts';
-import type { DeedForm } from '../actions/action-form.ts';
-import { findingDeeds, suspenseDeeds } from './case-actions.ts';
+import { actionHandler, frameOf } from '../actions/action-handler.ts';
+import type { ActionForm } from '../actions/action-form.ts';
+import { findingActions, suspenseActions } from './case-actions.ts';
 import { openFindingCounts, openSuspenseSums } from '../../reporting/shop-state.sql.ts';
 import { filterParams, readFilter } from './filter.ts';
-import { FindingsPage, SureOfFindings } from './findings-page.tsx';
+import { FindingsPage, ConfirmFindings } from './findings-page.tsx';
 import { pageOf, wantedBy } from './pagination.ts';
-import { SureOfSuspense, SuspensePage } from './suspense-page.tsx';
+import { ConfirmSuspense, SuspensePage } from './suspense-page.tsx';
 import { isSeen, readTicks } from './selection.ts';
 
 /** The two work lists of an operator. Their actions call the same functions as the command line. */
@@ -35,14 +35,14 @@ export function workListRoutes(parts: AdminParts): Router {
   router.post(
     '/admin/findings',
     ...posted,
-    deedHandler(backTo('/admin/findings'), findingDeeds(database, mode), async (deed, req) => {
-      if (!isUnasked(deed)) return null;
-      const ticks = readTicks(deed.ids);
+    actionHandler(backTo('/admin/findings'), findingActions(database, mode), async (form, req) => {
+      if (!needsConfirmation(form)) return null;
+      const ticks = readTicks(form.ids);
       const wanted = { after: 0n, limit: ticks.length, ids: ticks.map(({ id }) => id) };
       const rows = (await openFindings(database, mode, wanted)).filter(isSeen(ticks));
       return rows.length === 0
         ? null
-        : SureOfFindings({ frame: frameOf(guard, mode, req), form: deed, rows });
+        : ConfirmFindings({ frame: frameOf(guard, mode, req), form: form, rows });
     }),
   );
 
@@ -56,20 +56,20 @@ export function workListRoutes(parts: AdminParts): Router {
   router.post(
     '/admin/suspense',
     ...posted,
-    deedHandler(backTo('/admin/suspense'), suspenseDeeds(database, mode), async (deed, req) => {
-      const decision = deed.field('decision') ?? '';
-      if (!isUnasked(deed) || !isDecision(decision)) return null;
-      const ticks = readTicks(deed.ids);
+    actionHandler(backTo('/admin/suspense'), suspenseActions(database, mode), async (form, req) => {
+      const decision = form.field('decision') ?? '';
+      if (!needsConfirmation(form) || !isDecision(decision)) return null;
+      const ticks = readTicks(form.ids);
       const ids = ticks.map(({ id }) => id);
       const rows = (await openSuspense(database, mode, { ids })).filter(isSeen(ticks));
       if (rows.length === 0) return null;
-      return SureOfSuspense({ frame: frameOf(guard, mode, req), form: deed, rows, decision });
+      return ConfirmSuspense({ frame: frameOf(guard, mode, req), form: form, rows, decision });
     }),
   );
   return router;
 }
 
 /** Whether the form resolves rows and has not been confirmed yet. */
-function isUnasked({ deed, field }: DeedForm): boolean {
-  return deed === 'resolve' && field('sure') !== 'yes';
+function needsConfirmation({ operation, field }: ActionForm): boolean {
+  return operation === 'resolve' && field('sure') !== 'yes';
 }

@@ -2,12 +2,21 @@ import type { VNode } from 'preact';
 import { Amount } from '../../platform/html.tsx';
 import { DECISIONS, type Decision } from '../../cases/decision.ts';
 import type { SuspenseItem } from '../../cases/suspense-list.sql.ts';
-import type { DeedForm } from '../actions/action-form.ts';
+import type { ActionForm } from '../actions/action-form.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { Choice, Moment, Older, OrderLink, Table, words } from '../layout/parts.tsx';
 import { filterParams, type ListFilter } from './filter.ts';
-import { AssignTo, FilterForm, KeepFilter, NoteDeed, Notes, Owner, TickAll, TickBox } from './list-parts.tsx';
-import { SurePage } from './confirm-page.tsx';
+import {
+  AssignTo,
+  FilterForm,
+  KeepFilter,
+  NoteAction,
+  Notes,
+  Owner,
+  TickAll,
+  TickBox,
+} from './list-parts.tsx';
+import { ConfirmPage } from './confirm-page.tsx';
 
 type Props = {
   frame: Frame;
@@ -48,7 +57,7 @@ export function SuspensePage({ frame, filter, classes, rows, count, next }: Prop
           </Table>
           {next !== null && <Older address="/admin/suspense" params={filterParams(filter, next)} />}
           <TickAll rows={rows.length} />
-          <Deeds frame={frame} />
+          <Actions frame={frame} />
         </form>
       )}
     </AdminPage>
@@ -56,16 +65,16 @@ export function SuspensePage({ frame, filter, classes, rows, count, next }: Prop
 }
 
 /** Asks for confirmation before money leaves suspense. */
-export function SureOfSuspense(props: {
+export function ConfirmSuspense(props: {
   frame: Frame;
-  form: DeedForm;
+  form: ActionForm;
   rows: readonly SuspenseItem[];
   decision: Decision;
 }): VNode {
   const { frame, form, rows, decision } = props;
   const ending = `${words(decision)}: ${asOnPaper(DECISIONS[decision])}`;
   return (
-    <SurePage
+    <ConfirmPage
       frame={frame}
       address="/admin/suspense"
       form={form}
@@ -78,7 +87,7 @@ export function SureOfSuspense(props: {
           <Facts item={item} />
         </tr>
       ))}
-    </SurePage>
+    </ConfirmPage>
   );
 }
 
@@ -109,14 +118,14 @@ function Facts({ item }: { item: SuspenseItem }): VNode {
   );
 }
 
-function Deeds({ frame }: { frame: Frame }): VNode {
+function Actions({ frame }: { frame: Frame }): VNode {
   const decisions = Object.keys(DECISIONS).map((value) => ({ value, name: words(value) }));
   return (
     <>
-      <div class="deed">
-        <WhoAndWhy visitor={frame.visitor} id="deed" />
+      <div class="action">
+        <WhoAndWhy visitor={frame.visitor} id="action" />
       </div>
-      <div class="deed">
+      <div class="action">
         <Choice
           id="decision"
           name="decision"
@@ -129,13 +138,13 @@ function Deeds({ frame }: { frame: Frame }): VNode {
           <input id="refund" name="refund" maxLength={200} autocomplete="off" />
         </p>
         <p class="field">
-          <button name="deed" value="resolve">
+          <button name="operation" value="resolve">
             Resolve the ticked ones…
           </button>
         </p>
       </div>
-      <div class="deed">
-        <NoteDeed />
+      <div class="action">
+        <NoteAction />
         <AssignTo />
       </div>
       <dl class="facts">

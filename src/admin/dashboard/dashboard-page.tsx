@@ -1,13 +1,13 @@
 import type { StoppedCurrency } from '../../payments/currency-stops.sql.ts';
 import type { VNode } from 'preact';
-import type { Standing } from '../../gateway/gateway.ts';
+import type { ServiceHealth } from '../../gateway/gateway.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Moment, span, Status, words } from '../layout/parts.tsx';
 import { VERDICTS } from '../runs/run-pages.tsx';
 import { Card } from './card.tsx';
 import { Journals, NoWorker, type LastCheck } from './upkeep.tsx';
 import { MoneyTable, type MoneyLine } from './money-table.tsx';
-import { isSilenceOdd } from './webhook-silence.ts';
+import { isWebhookSilenceSuspicious } from './webhook-silence.ts';
 import type { LastRun, OpenWork, Undelivered, WebhookSilence } from '../../reporting/shop-state.sql.ts';
 
 export type Today = {
@@ -20,7 +20,7 @@ export type Today = {
   silence: WebhookSilence;
   undelivered: readonly Undelivered[];
   stops: readonly StoppedCurrency[];
-  standing: Standing;
+  health: ServiceHealth;
   isWorkerMissing: boolean;
   integrity: LastCheck | null;
 };
@@ -39,7 +39,7 @@ export function TodayPage(today: Today): VNode {
         <Findings findings={today.findings} />
         <Suspense suspense={today.suspense} />
         <Releases undelivered={today.undelivered} />
-        <Service standing={today.standing} />
+        <Service health={today.health} />
         <Silence silence={today.silence} />
         <StoppedCurrencies stops={today.stops} />
         <Journals integrity={today.integrity} />
@@ -143,8 +143,8 @@ function StoppedCurrencies({ stops }: Pick<Today, 'stops'>): VNode {
   );
 }
 
-function Service({ standing }: Pick<Today, 'standing'>): VNode {
-  const { isKeyRefused, misconfigured, failingForMs, pausedForMs } = standing;
+function Service({ health }: Pick<Today, 'health'>): VNode {
+  const { isKeyRefused, misconfigured, failingForMs, pausedForMs } = health;
   const paused = Object.entries(pausedForMs).filter(([, ms]) => ms > 0);
   const isWell = !isKeyRefused && misconfigured === null && failingForMs === 0;
   return (
@@ -167,7 +167,7 @@ function Service({ standing }: Pick<Today, 'standing'>): VNode {
 function Silence({ silence }: Pick<Today, 'silence'>): VNode {
   const { lastAt, silentSec, paidMeanwhile } = silence;
   return (
-    <Card id="silence" title="Webhooks" href="/admin/webhooks" isRaised={isSilenceOdd(silence)}>
+    <Card id="silence" title="Webhooks" href="/admin/webhooks" isRaised={isWebhookSilenceSuspicious(silence)}>
       {lastAt === null || silentSec === null ? (
         <p class="none">None has come yet.</p>
       ) : (
@@ -175,7 +175,7 @@ function Silence({ silence }: Pick<Today, 'silence'>): VNode {
           The last one came {span(silentSec)} ago, at <Moment at={lastAt} />.
         </p>
       )}
-      {isSilenceOdd(silence) && (
+      {isWebhookSilenceSuspicious(silence) && (
         <p class="alarm">
           {paidMeanwhile >= 100 ? '100 or more' : paidMeanwhile} orders were paid meanwhile without one: is
           the address registered at the service?

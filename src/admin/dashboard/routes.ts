@@ -37,7 +37,7 @@ export function todayRoutes({ database, gateway, guard, workerWatch }: AdminPart
       frame: frameOf(guard, mode, req),
       money: moneyLines({ settled, held, open, suspense }),
       isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
-      standing: gateway.standing(),
+      health: gateway.health(),
       isWorkerMissing: await workerWatch.isMissing(),
       integrity: await lastIntegrityCheck(database),
     };

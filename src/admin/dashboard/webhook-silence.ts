@@ -6,6 +6,6 @@ const SILENT_SEC = 900;
 const PAID_MEANWHILE = 3;
 
 /** Whether webhooks are missing: orders were paid, and none came. */
-export function isSilenceOdd({ silentSec, paidMeanwhile }: WebhookSilence): boolean {
+export function isWebhookSilenceSuspicious({ silentSec, paidMeanwhile }: WebhookSilence): boolean {
   return (silentSec === null || silentSec >= SILENT_SEC) && paidMeanwhile >= PAID_MEANWHILE;
 }

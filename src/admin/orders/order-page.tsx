@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { MajorAmount } from '../../platform/html.tsx';
-import type { Dossier } from '../../reporting/explain.ts';
+import type { OrderDetail } from '../../reporting/explain.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { foreignText } from '../layout/foreign-text.ts';
 import { Moment, Status, Table, words } from '../layout/parts.tsx';
@@ -8,19 +8,24 @@ import type { ReleaseRow } from '../releases/releases.sql.ts';
 import type { Evidence } from './orders.sql.ts';
 import { Timeline } from './timeline.tsx';
 
-type Props = { frame: Frame; dossier: Dossier; evidence: readonly Evidence[]; release: ReleaseRow | null };
+type Props = {
+  frame: Frame;
+  orderDetail: OrderDetail;
+  evidence: readonly Evidence[];
+  release: ReleaseRow | null;
+};
 
 /**
  * Everything known about one order: what an operator reads before deciding anything,
  * and the actions on it.
  */
-export function DossierPage({ frame, dossier, evidence, release }: Props): VNode {
-  const { orderId, story } = dossier;
+export function OrderDetailPage({ frame, orderDetail, evidence, release }: Props): VNode {
+  const { orderId, story } = orderDetail;
   return (
     <AdminPage frame={frame} title="Order" here="/admin/orders">
-      <Heading dossier={dossier} />
-      <Whole dossier={dossier} />
-      <Payments frame={frame} dossier={dossier} />
+      <Heading orderDetail={orderDetail} />
+      <Whole orderDetail={orderDetail} />
+      <Payments frame={frame} orderDetail={orderDetail} />
       {release !== null && <ReleaseCard frame={frame} release={release} />}
       <section aria-labelledby="story">
         <h2 id="story">Story</h2>
@@ -41,8 +46,8 @@ export function DossierPage({ frame, dossier, evidence, release }: Props): VNode
   );
 }
 
-function Heading({ dossier }: { dossier: Dossier }): VNode {
-  const { orderId, externalId, status, amount, currency, lines } = dossier;
+function Heading({ orderDetail }: { orderDetail: OrderDetail }): VNode {
+  const { orderId, externalId, status, amount, currency, lines } = orderDetail;
   return (
     <section aria-label="The order">
       <p class="headline">
@@ -68,7 +73,7 @@ function Heading({ dossier }: { dossier: Dossier }): VNode {
   );
 }
 
-function Whole({ dossier: { contradictions, journal } }: { dossier: Dossier }): VNode {
+function Whole({ orderDetail: { contradictions, journal } }: { orderDetail: OrderDetail }): VNode {
   return (
     <section aria-labelledby="chain">
       <h2 id="chain">Journal</h2>
@@ -91,7 +96,7 @@ function Whole({ dossier: { contradictions, journal } }: { dossier: Dossier }): 
   );
 }
 
-function Payments({ frame, dossier: { payments } }: { frame: Frame; dossier: Dossier }): VNode {
+function Payments({ frame, orderDetail: { payments } }: { frame: Frame; orderDetail: OrderDetail }): VNode {
   return (
     <section aria-labelledby="payments">
       <h2 id="payments">Payments</h2>
@@ -117,7 +122,7 @@ function Payments({ frame, dossier: { payments } }: { frame: Frame; dossier: Dos
         ))}
       </Table>
       {payments.length > 0 && (
-        <form method="post" action="/admin/checks" class="deed">
+        <form method="post" action="/admin/checks" class="action">
           <FormToken visitor={frame.visitor} />
           {payments.length === 1 ? (
             <input type="hidden" name="id" value={payments[0]?.reference} />
@@ -150,7 +155,7 @@ function ReleaseCard({ frame, release }: { frame: Frame; release: ReleaseRow }):
         <code>{id}</code> <Status word={delivery} /> {attempts} deliveries
         {lastError === null ? '' : `, last error: ${lastError}`}
       </p>
-      <form method="post" action="/admin/releases" class="deed">
+      <form method="post" action="/admin/releases" class="action">
         <FormToken visitor={frame.visitor} />
         <input type="hidden" name="id" value={id} />
         <input type="hidden" name="order" value={orderId} />

@@ -3,11 +3,11 @@ import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId, parseReference } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { deedHandler, frameOf } from '../actions/action-handler.ts';
+import { actionHandler, frameOf } from '../actions/action-handler.ts';
 import { explain } from '../../reporting/explain.ts';
 import { releaseOf } from '../releases/releases.sql.ts';
 import { orderIdOf } from '../../reporting/timeline.sql.ts';
-import { DossierPage } from './order-page.tsx';
+import { OrderDetailPage } from './order-page.tsx';
 import { OrderListPage } from './order-list-page.tsx';
 import { estimateOrders, evidenceOf, findOrders } from './orders.sql.ts';
 import { isEmail, readSearch } from './search.ts';
@@ -41,10 +41,10 @@ export function orderListRoutes({ database, gateway, guard, form, askService }: 
     const orderId = parseOrderId(req.params.orderId);
     const story = orderId === null ? null : await explain(database, orderId);
     if (story === null) throw new Problem('not-found');
-    const { dossier } = story;
-    const evidence = await evidenceOf(database, dossier.orderId);
-    const release = await releaseOf(database, dossier.orderId);
-    sendPage(res, DossierPage({ frame: frameOf(guard, mode, req), dossier, evidence, release }));
+    const { orderDetail } = story;
+    const evidence = await evidenceOf(database, orderDetail.orderId);
+    const release = await releaseOf(database, orderDetail.orderId);
+    sendPage(res, OrderDetailPage({ frame: frameOf(guard, mode, req), orderDetail, evidence, release }));
   });
 
   router.post(
@@ -52,7 +52,7 @@ export function orderListRoutes({ database, gateway, guard, form, askService }: 
     guard.requireLogin,
     form,
     guard.requireForm,
-    deedHandler(
+    actionHandler(
       (_req, fields) => `/admin/orders?q=${encodeURIComponent(fields.get('id') ?? '')}`,
       ({ ids: [id], by, note }) => {
         const reference = parseReference(id);

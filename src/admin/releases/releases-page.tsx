@@ -106,7 +106,7 @@ function UndeliveredForm({ frame, undelivered }: Pick<Props, 'frame' | 'undelive
         ))}
       </Table>
       {undelivered.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
-      <div class="deed">
+      <div class="action">
         <WhoAndWhy visitor={frame.visitor} id="redeliver" />
         <p class="field">
           <button>Deliver the ticked ones again</button>

@@ -5,7 +5,7 @@ import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId } from '../../platform/ids.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { fitting } from '../layout/query.ts';
-import { deedHandler, frameOf } from '../actions/action-handler.ts';
+import { actionHandler, frameOf } from '../actions/action-handler.ts';
 import type { Told } from '../actions/flash-message.ts';
 import { latestReleases, PAGE_ROWS } from './releases.sql.ts';
 import { ReleasesPage } from './releases-page.tsx';
@@ -36,7 +36,7 @@ export function releaseRoutes(parts: AdminParts): Router {
     guard.requireLogin,
     form,
     guard.requireForm,
-    deedHandler(
+    actionHandler(
       (_req, fields) => {
         const order = parseOrderId(fields.get('order'));
         return order !== null ? `/admin/orders/${order}` : '/admin/releases';

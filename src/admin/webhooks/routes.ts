@@ -4,7 +4,7 @@ import { parseReference } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import { referenceIn } from '../../webhooks/receive.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { deedHandler, frameOf } from '../actions/action-handler.ts';
+import { actionHandler, frameOf } from '../actions/action-handler.ts';
 import { fitting } from '../layout/query.ts';
 import {
   latestWebhooks,
@@ -54,7 +54,7 @@ export function receivedWebhookRoutes({ database, gateway, guard, form, askServi
     guard.requireLogin,
     form,
     guard.requireForm,
-    deedHandler(
+    actionHandler(
       (req) => `/admin/webhooks/${encodeURIComponent(String(req.params.id))}`,
       async ({ by, note }, req) => {
         const webhook = await webhookNamed(req.params.id);

@@ -130,7 +130,7 @@ export function WebhookPage({ frame, webhook, payment }: WebhookProps): VNode {
               ? 'When it came, no reference was found in it. Today’s dialect finds one: the service is asked about that payment.'
               : 'The service is asked about the payment, as when the webhook came.'}
           </p>
-          <form method="post" action={`/admin/webhooks/${id}`} class="deed">
+          <form method="post" action={`/admin/webhooks/${id}`} class="action">
             <FormToken visitor={frame.visitor} />
             <input type="hidden" name="id" value={payment.reference} />
             <WhoAndWhy visitor={frame.visitor} id="ask" />

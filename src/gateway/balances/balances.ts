@@ -1,5 +1,5 @@
 import { minorDigits, parseMajor } from '../../platform/money.ts';
-import { askListing, CashUnreadable, recordsIn, refusePart, type CashRecord } from './listing.ts';
+import { askListing, CashUnreadable, recordsIn, assertComplete, type CashRecord } from './listing.ts';
 import type { Client } from '../http/client.ts';
 import type { BalancesListing, Dialect, TransfersListing } from '../dialect/dialect.ts';
 import { classOf } from '../records/evidence.ts';
@@ -48,7 +48,7 @@ async function addBalances(
   const recordsAt = (pointers: readonly string[]): CashRecord[] =>
     recordsIn(listed.document, { path, pointers, form });
   const records = recordsAt(listing.records);
-  if (form === 'list') refusePart(listed, path, { records: records.length, dialect });
+  if (form === 'list') assertComplete(listed, path, { records: records.length, dialect });
   for (const one of records) {
     const currency = currencyOf(one, listing);
     const read = (pointers: readonly string[]): bigint => amountAt(one.record, pointers, currency, dialect);
@@ -75,7 +75,7 @@ async function addTransfers(
   const { path } = listing;
   const listed = await askListing(client, path);
   const records = recordsIn(listed.document, { path, pointers: listing.records, form: 'list' });
-  refusePart(listed, path, { records: records.length, dialect });
+  assertComplete(listed, path, { records: records.length, dialect });
   for (const one of records) {
     // A transfer leaves the balance when it is sent. A transfer that failed or was returned is in
     // the balance again.

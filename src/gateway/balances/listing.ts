@@ -5,7 +5,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 import { GatewayUnavailable } from '../errors.ts';
 import { readHints } from '../history/paging-hints.ts';
 import { at, isRecord, readJson, type Json } from '../dialect/json-pointer.ts';
-import { refuseErrors } from '../verify.ts';
+import { throwOnErrorStatus } from '../verify.ts';
 
 /** A listing that cannot be used for the cash proof. The message says why. */
 export class CashUnreadable extends Error {}
@@ -28,7 +28,7 @@ export async function askListing(
   const answer = await client.call({ method: 'GET', path, ...LIMITS }).catch((error: unknown) => {
     throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
   });
-  refuseErrors(answer);
+  throwOnErrorStatus(answer);
   if (answer.status !== 200 || !mayBeJson(answer.headers))
     throw new CashUnreadable(`${path} answers with HTTP ${answer.status} and nothing that can be read`);
   try {
@@ -57,7 +57,7 @@ export function recordsIn(
 }
 
 /** @throws {CashUnreadable} the answer says that there is more than it holds */
-export function refusePart(
+export function assertComplete(
   { document, answer }: { document: Json; answer: ClientAnswer },
   path: string,
   { records, dialect }: { records: number; dialect: Dialect },

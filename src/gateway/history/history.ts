@@ -13,7 +13,7 @@ import {
   type PageRequest,
 } from './page.ts';
 import { createPaging, type NextPage } from './paging.ts';
-import { createRepetition } from './repeat-detector.ts';
+import { createRepeatDetector } from './repeat-detector.ts';
 import { collectRows, type HistoryRow, type RowCollector } from './row.ts';
 import { createRowReader } from './row-reader.ts';
 import { windowsToAsk, type AskedWindow, type HistoryWindow } from './windows.ts';
@@ -82,16 +82,16 @@ async function* readWindow<Rows>(
   collector: RowCollector<Rows>,
 ): AsyncGenerator<HistoryBatch<Rows>, { pages: number; end: HistoryEnd }> {
   const paging = createPaging(dialect, windows[0] ?? ALL_OF_IT, from?.largestTotal);
-  const repetition = createRepetition(from?.repetition);
-  const rowReader = createRowReader(dialect, assumedCurrency, collector, repetition);
-  const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repetition };
+  const repeats = createRepeatDetector(from?.repeats);
+  const rowReader = createRowReader(dialect, assumedCurrency, collector, repeats);
+  const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repeats };
   let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
   let pages = pagesBefore;
   let { windowPages, received, firstPageRecords, hints } = from ?? BEGINNING;
   while (step.is === 'ask') {
     pages += 1;
     windowPages += 1;
-    repetition.turnPage();
+    repeats.turnPage();
     const maxBytes = windowPages === 1 ? MAX_LIST_BYTES : MAX_PAGE_BYTES;
     const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, signal });
     received += page.records;
@@ -100,7 +100,7 @@ async function* readWindow<Rows>(
     const place = { received, firstPageRecords, hints };
     step =
       page.cut === null
-        ? paging.next({ ...page, ...place, pages: windowPages, ...repetition.seen() })
+        ? paging.next({ ...page, ...place, pages: windowPages, ...repeats.seen() })
         : { is: 'cut', reason: page.cut };
     const bookmark: HistoryBookmark = {
       ...place,
@@ -109,7 +109,7 @@ async function* readWindow<Rows>(
       pages,
       windowPages,
       largestTotal: paging.largestTotal(),
-      repetition: repetition.state(),
+      repeats: repeats.state(),
     };
     yield { rows: collector.handOver(), pages, end: null, bookmark };
   }
@@ -133,7 +133,7 @@ async function* readPatiently<Rows>(
       if (pauseMs === null) throw error;
       await sleep(pauseMs, request.signal);
       if (request.signal?.aborted === true) throw error;
-      reader.repetition.beginPageAgain();
+      reader.repeats.beginPageAgain();
       const rows = reader.collector.handOver();
       yield { rows, pages: request.pages, end: null, isPageAgain: true, bookmark: null };
     }

@@ -4,12 +4,12 @@ import { GatewayUnavailable } from '../errors.ts';
 import { behindRow, readHints, type PagingHints } from './paging-hints.ts';
 import type { NextPage } from './paging.ts';
 import type { AskedWindow } from './windows.ts';
-import type { Repetition, RepetitionState } from './repeat-detector.ts';
+import type { RepeatDetector, RepeatState } from './repeat-detector.ts';
 import type { RowCollector } from './row.ts';
 import { RecordStreamError, type RowReader } from './row-reader.ts';
 import type { Client } from '../http/client.ts';
 import { ClientError } from '../http/client-error.ts';
-import { refuseErrors } from '../verify.ts';
+import { throwOnErrorStatus } from '../verify.ts';
 
 /** Some rows of the history, in the service's order. */
 export type HistoryBatch<Rows> = {
@@ -37,7 +37,7 @@ export type HistoryBookmark = {
   firstPageRecords: number;
   largestTotal: number;
   hints: PagingHints;
-  repetition: RepetitionState;
+  repeats: RepeatState;
 };
 
 /**
@@ -62,7 +62,7 @@ export type PageReader<Rows> = {
   dialect: Dialect;
   rowReader: RowReader;
   collector: RowCollector<Rows>;
-  repetition: Repetition;
+  repeats: RepeatDetector;
 };
 
 const HEADERS_MS = 10_000;
@@ -79,7 +79,7 @@ const BATCH_ROWS = 500;
  * @throws {GatewayKeyRefused}
  */
 export async function* readPage<Rows>(
-  { client, dialect, rowReader, collector, repetition }: PageReader<Rows>,
+  { client, dialect, rowReader, collector, repeats }: PageReader<Rows>,
   { path, pages, maxBytes, signal: outer }: PageRequest,
 ): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
   const over = new AbortController();
@@ -88,7 +88,7 @@ export async function* readPage<Rows>(
   const { cursorFromRow } = dialect.history.paging;
   let last: Buffer | null = null;
   const take = (bytes: Buffer, start: number, end: number): void => {
-    seen.hasStartedOver ||= !repetition.look(bytes, start, end);
+    seen.hasStartedOver ||= !repeats.look(bytes, start, end);
     if (seen.hasStartedOver) return;
     rowReader.read(bytes, start, end);
     seen.records += 1;
@@ -100,7 +100,7 @@ export async function* readPage<Rows>(
   try {
     const limits = { maxBytes, headersMs: HEADERS_MS, totalMs: MAX_LIST_MS, signal };
     const answer = await client.stream({ method: 'GET', path, ...limits });
-    refuseErrors(answer);
+    throwOnErrorStatus(answer);
     if (answer.status !== 200) return cutShort(0, `the service answers history with HTTP ${answer.status}`);
     for await (const chunk of answer.body) {
       cutter.push(chunk);

@@ -15,7 +15,7 @@ export type PageSeen = {
   /** The page shows the very first record of the list again. */
   hasStartedOver: boolean;
   /** Every transaction of the page was also on the page before or on the first one. */
-  addsNothing: boolean;
+  hasNoNewRows: boolean;
   hints: PagingHints;
 };
 
@@ -94,7 +94,7 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
     const next: NextPage = { is: 'ask', path: paths.byNumber(pages, received) };
     if (promisesMore(seen)) {
       emptyPages = records === 0 ? emptyPages + 1 : 0;
-      const isStuck = emptyPages > MAX_EMPTY_PAGES || (records > 0 && seen.addsNothing);
+      const isStuck = emptyPages > MAX_EMPTY_PAGES || (records > 0 && seen.hasNoNewRows);
       return isStuck ? endOf(seen) : next;
     }
     const isToldEnd =
@@ -104,7 +104,7 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
       (hints.total !== null && (pages > 1 || !isUsualSize(records, size)));
     // Without a stated end, a short page may have been clamped. One more call costs less than a cut list.
     if (isToldEnd) return { is: 'whole' };
-    return records === 0 || seen.addsNothing ? ASSUMED_END : next;
+    return records === 0 || seen.hasNoNewRows ? ASSUMED_END : next;
   };
 }
 

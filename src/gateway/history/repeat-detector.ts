@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
  * the previous page. Of the record only length and digest (base64) are kept: it may hold personal data,
  * and this state is stored.
  */
-export type RepetitionState = {
+export type RepeatState = {
   pages: number;
   firstPrint: RecordPrint | null;
   first: string[];
@@ -15,7 +15,7 @@ export type RepetitionState = {
 type RecordPrint = { length: number; sha256: string };
 
 /** Detects that pages repeat, by the first page and the one before. Not by all pages: lists are long. */
-export type Repetition = {
+export type RepeatDetector = {
   turnPage(): void;
   /** The page broke off and is asked for again. */
   beginPageAgain(): void;
@@ -25,22 +25,22 @@ export type Repetition = {
   isNoting(): boolean;
   /** @param name what tells a row from others: its reference, id, status word and amount */
   note(name: string): void;
-  seen(): { hasStartedOver: boolean; addsNothing: boolean };
+  seen(): { hasStartedOver: boolean; hasNoNewRows: boolean };
   /** Valid between two pages. */
-  state(): RepetitionState;
+  state(): RepeatState;
 };
 
 /** Transactions remembered per page. A longer answer is not a page but the whole list. */
 const MAX_REMEMBERED = 10_000;
 
 /** @param from the state of a reading that is resumed */
-export function createRepetition(from: RepetitionState | null = null): Repetition {
+export function createRepeatDetector(from: RepeatState | null = null): RepeatDetector {
   let pages = from?.pages ?? 0;
   let firstRecord: Buffer | null = null;
   // A bookmark that the previous version wrote has none.
   const firstPrint = from?.firstPrint ?? null;
   let hasStartedOver = false;
-  let addsNothing = true;
+  let hasNoNewRows = true;
   let first = new Set<string>(from?.first);
   let previous = new Set<string>();
   let current = new Set<string>(from?.previous);
@@ -50,13 +50,13 @@ export function createRepetition(from: RepetitionState | null = null): Repetitio
       if (pages === 1) first = current;
       previous = current;
       current = new Set();
-      addsNothing = true;
+      hasNoNewRows = true;
       pages += 1;
     },
     beginPageAgain: () => {
       if (pages === 1) firstRecord = null;
       current = new Set();
-      addsNothing = true;
+      hasNoNewRows = true;
       hasStartedOver = false;
     },
     // Compares bytes, not names: one payment may be listed twice without the list starting over.
@@ -67,12 +67,12 @@ export function createRepetition(from: RepetitionState | null = null): Repetitio
         hasStartedOver ||= printOf(bytes.subarray(start, end)).sha256 === firstPrint.sha256;
       return !hasStartedOver;
     },
-    isNoting: () => addsNothing || current.size < MAX_REMEMBERED,
+    isNoting: () => hasNoNewRows || current.size < MAX_REMEMBERED,
     note: (name) => {
-      if (addsNothing && !first.has(name) && !previous.has(name)) addsNothing = false;
+      if (hasNoNewRows && !first.has(name) && !previous.has(name)) hasNoNewRows = false;
       if (current.size < MAX_REMEMBERED) current.add(name);
     },
-    seen: () => ({ hasStartedOver, addsNothing }),
+    seen: () => ({ hasStartedOver, hasNoNewRows }),
     state: () => ({
       pages,
       firstPrint: firstRecord === null ? firstPrint : printOf(firstRecord),

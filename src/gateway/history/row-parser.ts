@@ -41,7 +41,7 @@ export function createCarefulReader(
     onParsed(bytes, record);
     const evidence = readEvidence(record, pointers, dialect, fallback);
     const reference = firstAt(record, pointers.reference, numberText);
-    const serviceId = tameOrNull(firstAt(record, pointers.serviceId, numberText));
+    const serviceId = sanitizeOrNull(firstAt(record, pointers.serviceId, numberText));
     const money = moneyOf(evidence, verify, fallback);
     const isReadable = reference !== null && evidence.statusWord !== null;
     // A contradictory record is neither paid nor failed. It is not unreadable, either: its reference,
@@ -50,10 +50,10 @@ export function createCarefulReader(
     const status = evidence.contradiction === null ? evidence.status : 'unknown';
     const isMoneyMissing = evidence.status === 'paid' && money.amount === null && !money.isMoneyAssumed;
     return {
-      reference: reference === null ? null : tame(reference),
+      reference: reference === null ? null : sanitize(reference),
       serviceId,
       status: isReadable && !isMoneyMissing ? status : 'unreadable',
-      statusWord: tameOrNull(evidence.statusWord),
+      statusWord: sanitizeOrNull(evidence.statusWord),
       ...money,
       fee: firstAt(record, history.fee ?? [], (value) => feeOf(value, money.currency ?? '', amountUnit)),
       digest:
@@ -99,12 +99,12 @@ function digestOf(bytes: Buffer | string): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, 16);
 }
 
-function tameOrNull(text: string | null): string | null {
-  return text === null ? null : tame(text);
+function sanitizeOrNull(text: string | null): string | null {
+  return text === null ? null : sanitize(text);
 }
 
 /** PostgreSQL holds no NUL, and its indexes no long texts. Different long texts stay different. */
-function tame(text: string): string {
+function sanitize(text: string): string {
   const visible = text.includes('\0') ? text.replaceAll('\0', '\u2400') : text;
   return visible.length <= MAX_TEXT ? visible : `${visible.slice(0, MAX_TEXT - 20)}…${digestOf(text)}`;
 }

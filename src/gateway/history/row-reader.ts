@@ -3,7 +3,7 @@ import { createCarefulReader } from './row-parser.ts';
 import { createRecordCutter, type OnRecord, type RecordCutter } from './streaming/record-splitter.ts';
 import { createQuickReader } from './streaming/row-fast-path.ts';
 import type { HistoryRow, PlainRow, RowCollector } from './row.ts';
-import type { Repetition } from './repeat-detector.ts';
+import type { RepeatDetector } from './repeat-detector.ts';
 
 // This file is the only entry to streaming/: nothing else imports it.
 export { RecordStreamError } from './streaming/errors.ts';
@@ -29,7 +29,7 @@ export function createRowReader(
   dialect: Dialect,
   assumedCurrency: string | null,
   collector: Pick<RowCollector<unknown>, 'addPlain' | 'add'>,
-  names?: Pick<Repetition, 'isNoting' | 'note'>,
+  names?: Pick<RepeatDetector, 'isNoting' | 'note'>,
 ): RowReader {
   const quick = createQuickReader(dialect);
   const isPlainEnough = dialect.history.fee === undefined;

@@ -4,7 +4,7 @@ import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { isLoopback } from '../../platform/config-fields.ts';
 import { publicAddressesOnly } from './address-guard.ts';
 import { ClientError, codeOf } from './client-error.ts';
-import { brokenOff, createCount, exchange, refuseCompressed, type Exchange } from './exchange.ts';
+import { bodyAborted, createCount, exchange, assertUncompressed, type Exchange } from './exchange.ts';
 import { createKeyScrubber, type KeyScrubber } from './redact-key.ts';
 import type { SecretKey } from '../secret-key.ts';
 
@@ -89,7 +89,7 @@ export function createClient(
       const { statusCode: status, body } = answer;
       const headers = scrubber.cleanHeaders(answer.headers);
       try {
-        refuseCompressed(headers);
+        assertUncompressed(headers);
       } catch (error) {
         // Destroying the body emits an abort error, and an error event without a listener ends the process.
         body.on('error', () => undefined).destroy();
@@ -157,6 +157,6 @@ async function* counted(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGen
       yield chunk;
     }
   } catch (error) {
-    throw brokenOff(error);
+    throw bodyAborted(error);
   }
 }

@@ -32,7 +32,7 @@ export function exchange(
     const fail = (error: Error): void => {
       failure ??= error;
       clearTimeout(timer);
-      reject(status === 0 ? error : brokenOff(error));
+      reject(status === 0 ? error : bodyAborted(error));
       call?.abort(error);
     };
     const timer = setTimeout(() => {
@@ -49,7 +49,7 @@ export function exchange(
       onResponseStart: (_call, answered, its) => {
         // Called more than once when there are interim answers: the last one counts.
         [status, headers] = [answered, its];
-        refuseCompressed(headers);
+        assertUncompressed(headers);
       },
       onResponseData: (_call, chunk) => {
         count(chunk);
@@ -67,7 +67,7 @@ export function exchange(
 }
 
 /** @throws {ClientError} when the body is compressed: a few bytes could expand to any number */
-export function refuseCompressed(headers: Headers): void {
+export function assertUncompressed(headers: Headers): void {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new ClientError('the answer is compressed although that was ruled out', true);
@@ -83,7 +83,7 @@ export function createCount(maxBytes: number): (chunk: Buffer) => void {
 }
 
 /** An error after an answer's status: the request has arrived. */
-export function brokenOff(error: unknown): ClientError {
+export function bodyAborted(error: unknown): ClientError {
   if (error instanceof ClientError) return error;
   return new ClientError(`the answer broke off: ${codeOf(error)}`, true, error);
 }

@@ -132,7 +132,7 @@ function tellUpkeep({ integrity, heartbeatSec }: Seen, set: SetGauge): void {
 }
 
 function tellService(gateway: Gateway, set: SetGauge): void {
-  const { isKeyRefused, failingForMs, pausedForMs } = gateway.standing();
+  const { isKeyRefused, failingForMs, pausedForMs } = gateway.health();
   set('integrator_gateway_key_refused', isKeyRefused ? 1 : 0);
   set('integrator_service_failing', failingForMs > 0 ? 1 : 0);
   for (const [call, ms] of Object.entries(pausedForMs))

@@ -18,9 +18,9 @@ export function traceCheckout(start: StartCheckout, tracing: Tracing): StartChec
   };
 }
 
-export function traceReturn(comeBack: ReturnFromCheckout, tracing: Tracing): ReturnFromCheckout {
+export function traceReturn(handleReturn: ReturnFromCheckout, tracing: Tracing): ReturnFromCheckout {
   return async (reference, mayAsk, address) => {
-    const order = await comeBack(reference, mayAsk, address);
+    const order = await handleReturn(reference, mayAsk, address);
     // An unknown reference may be any text that a stranger wrote.
     if (order !== null)
       tracing.note({ [REFERENCE]: reference, [ORDER_ID]: order.orderId, [OUTCOME]: order.status });

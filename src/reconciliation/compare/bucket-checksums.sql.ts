@@ -47,7 +47,7 @@ const ROWS = `
       WHEN is_named THEN ${scale('other history')} ELSE ${scale('nameless')} END AS scale, currency,
     CASE WHEN status IN (${MONEY}) AND NOT is_money_assumed THEN amount END AS amount,
     ${FINGERPRINT} AS fingerprint,
-    NULL::interval AS age, reference = ANY($6::text[]) AS is_anchor,
+    NULL::interval AS age, reference = ANY($6::text[]) AS is_sentinel,
     CASE WHEN status = 'paid' THEN hashtextextended(reference, coalesce(amount, -1))
       ELSE hashtextextended(reference || status, coalesce(amount, -1)) END AS digest
   FROM history_rows
@@ -63,21 +63,21 @@ const ROWS = `
 
 /**
  * Creates table `tallies` anew: what each side holds, by bucket. Call it inside a snapshot.
- * @param anchors references to look up in the list, see {@link ListTally}
+ * @param sentinels references to look up in the list, see {@link ListTally}
  */
-export async function tallySides(db: Queryable, scope: Scope, anchors: readonly string[]): Promise<void> {
+export async function tallySides(db: Queryable, scope: Scope, sentinels: readonly string[]): Promise<void> {
   await db.query('DROP TABLE IF EXISTS tallies');
   await db.query(
     `CREATE TEMPORARY TABLE tallies AS
      SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}] AS side,
        scale % ${BUCKETS} AS bucket, currency,
-       rows, sum, fingerprint, age, anchors, digest
+       rows, sum, fingerprint, age, sentinels, digest
      FROM (
        SELECT scale, currency, count(*) AS rows, sum(amount) AS sum, bit_xor(fingerprint) AS fingerprint,
-         sum(age) AS age, count(*) FILTER (WHERE is_anchor) AS anchors, bit_xor(digest) AS digest
+         sum(age) AS age, count(*) FILTER (WHERE is_sentinel) AS sentinels, bit_xor(digest) AS digest
        FROM (${ROWS}) one GROUP BY scale, currency
      ) weighed`,
-    [...ofScope(scope), randomBytes(8).readBigInt64BE(), anchors],
+    [...ofScope(scope), randomBytes(8).readBigInt64BE(), sentinels],
   );
 }
 
@@ -98,8 +98,8 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
   return rows.map(({ bucket }) => bucket);
 }
 
-/** What was read of the list: its named references, how many of the anchors are among them, and a digest. */
-export type ListTally = { length: bigint; anchors: bigint; digest: string };
+/** What was read of the list: its named references, how many of the sentinels are among them, and a digest. */
+export type ListTally = { length: bigint; sentinels: bigint; digest: string };
 
 /**
  * The digest covers the rows that were read, in any order. Lists that differ have different digests, but
@@ -108,10 +108,10 @@ export type ListTally = { length: bigint; anchors: bigint; digest: string };
 export async function tallyOfList(db: Queryable): Promise<ListTally> {
   const [row] = await db.query<ListTally>(
     `SELECT coalesce(sum(rows) FILTER (WHERE side <> 'nameless'), 0)::bigint AS length,
-       coalesce(sum(anchors), 0)::bigint AS anchors,
+       coalesce(sum(sentinels), 0)::bigint AS sentinels,
        coalesce(sum(rows), 0) || ':' || coalesce(sum(sum), 0)
          || ':' || coalesce(to_hex(bit_xor(digest)), '0') AS digest
      FROM tallies WHERE side IN ('history', 'other history', 'nameless')`,
   );
-  return row ?? { length: 0n, anchors: 0n, digest: '' };
+  return row ?? { length: 0n, sentinels: 0n, digest: '' };
 }

@@ -3,28 +3,28 @@ import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /** A complete run has read the rows up to these ids. Texts, because they are kept as JSON. */
-export type Looked = { webhooks: string; verifications: string };
+export type Watermark = { webhooks: string; verifications: string };
 
-export const NOTHING_LOOKED: Looked = { webhooks: '0', verifications: '0' };
+export const ZERO_WATERMARK: Watermark = { webhooks: '0', verifications: '0' };
 
 /**
  * The ids up to which a run may record that it has read. A row with a smaller id may be committed a
  * moment later than one with a larger id, so the next run reads the last ten minutes again.
  */
-export async function lookingTo(db: Queryable): Promise<Looked> {
-  const [row] = await db.query<Looked>(
+export async function currentWatermark(db: Queryable): Promise<Watermark> {
+  const [row] = await db.query<Watermark>(
     `SELECT
        coalesce((SELECT id FROM webhooks WHERE last_received_at < now() - interval '10 minutes'
          ORDER BY id DESC LIMIT 1), 0)::text AS webhooks,
        coalesce((SELECT id FROM verifications WHERE answered_at < now() - interval '10 minutes'
          ORDER BY id DESC LIMIT 1), 0)::text AS verifications`,
   );
-  return row ?? NOTHING_LOOKED;
+  return row ?? ZERO_WATERMARK;
 }
 
 /** The ids up to which the last complete run over everything has read; null when there is none. */
-export async function lookedBefore(db: Queryable, mode: Mode): Promise<Looked | null> {
-  const [row] = await db.query<{ looked: Looked | null }>(
+export async function lastWatermark(db: Queryable, mode: Mode): Promise<Watermark | null> {
+  const [row] = await db.query<{ looked: Watermark | null }>(
     `SELECT inputs -> 'looked' AS looked FROM reconciliation_runs
      WHERE mode = $1 AND complete AND since IS NULL AND until IS NULL AND inputs ? 'looked'
      ORDER BY started_at DESC LIMIT 1`,

@@ -3,13 +3,13 @@ import { readWebhookWord } from '../../gateway/webhook-status.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import {
   gatherContested,
-  lookedBefore,
-  lookingTo,
-  NOTHING_LOOKED,
+  lastWatermark,
+  currentWatermark,
+  ZERO_WATERMARK,
   noteWords,
   openContested,
   signedWebhooks,
-  type Looked,
+  type Watermark,
 } from './conflicts.sql.ts';
 
 const PAGE = 1_000;
@@ -21,9 +21,9 @@ const PAGE = 1_000;
  * before a paid one is usual.
  * @returns how far this run has read; the next one begins there
  */
-export async function gatherWhatContradicts(session: Queryable, { mode, dialect }: Gateway): Promise<Looked> {
-  const since = (await lookedBefore(session, mode)) ?? NOTHING_LOOKED;
-  const to = await lookingTo(session);
+export async function collectConflicts(session: Queryable, { mode, dialect }: Gateway): Promise<Watermark> {
+  const since = (await lastWatermark(session, mode)) ?? ZERO_WATERMARK;
+  const to = await currentWatermark(session);
   await openContested(session);
   for (let after = 0n; ;) {
     const webhooks = await signedWebhooks(session, mode, { since: since.webhooks, after, limit: PAGE });

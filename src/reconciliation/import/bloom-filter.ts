@@ -1,5 +1,5 @@
 /** Detects texts that may have been noted before. */
-export type Doubles = {
+export type BloomFilter = {
   /** Never false for a text that was there before; rarely true for one that was not. */
   note(bytes: Buffer, from: number, to: number): boolean;
 };
@@ -14,7 +14,7 @@ const BITS = 2 ** 25;
  * A Bloom filter of two hashes: grouping a million rows to find the few that repeat costs as
  * much as joining them.
  */
-export function createDoubles(): Doubles {
+export function createBloomFilter(): BloomFilter {
   const words = new Uint32Array(BITS / 32);
 
   function take(hash: number): boolean {

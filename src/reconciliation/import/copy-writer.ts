@@ -5,7 +5,7 @@ import {
   type RowCollector,
 } from '../../gateway/history/history.ts';
 import { createByteWriter } from './byte-writer.ts';
-import { createDoubles } from './bloom-filter.ts';
+import { createBloomFilter } from './bloom-filter.ts';
 
 /** Facts about the rows besides their tuples. */
 export type Tuples = {
@@ -39,10 +39,10 @@ const REST_OF_TUPLE = 128;
  * are none in that case
  */
 export function createTupleWriter(seq: number, hasFees = false): TupleWriter {
-  const doubles = createDoubles();
+  const seenBefore = createBloomFilter();
   const out = createByteWriter();
   let next = seq;
-  let tuples = NO_TUPLES();
+  let tuples = emptyTuples();
   return {
     addPlain: (row) => {
       const { bytes, referenceFrom, referenceTo, serviceIdFrom, serviceIdTo } = row;
@@ -63,7 +63,7 @@ export function createTupleWriter(seq: number, hasFees = false): TupleWriter {
       out.putAll(wordOf(row.currency));
       out.putAll(FALSE);
       tuples.rows += 1;
-      if (doubles.note(bytes, referenceFrom, referenceTo)) tuples.maybeRepeated.push(referenceOf(row));
+      if (seenBefore.note(bytes, referenceFrom, referenceTo)) tuples.maybeRepeated.push(referenceOf(row));
     },
     add: (row) => {
       const tuple = tupleOf(row, next++, hasFees);
@@ -72,24 +72,24 @@ export function createTupleWriter(seq: number, hasFees = false): TupleWriter {
       tuples.rows += 1;
       if (row.status === 'unreadable') tuples.unreadable += 1;
       const name = Buffer.from(nameOf(row));
-      if (doubles.note(name, 0, name.length)) tuples.maybeRepeated.push(nameOf(row));
+      if (seenBefore.note(name, 0, name.length)) tuples.maybeRepeated.push(nameOf(row));
     },
     count: () => tuples.rows,
     handOver: () => {
       const all = tuples;
-      tuples = NO_TUPLES();
+      tuples = emptyTuples();
       return all;
     },
     bytes: out.take,
     restart: (at) => {
       out.drop();
       next = at;
-      tuples = NO_TUPLES();
+      tuples = emptyTuples();
     },
   };
 }
 
-const NO_TUPLES = (): Tuples => ({ rows: 0, unreadable: 0, maybeRepeated: [] });
+const emptyTuples = (): Tuples => ({ rows: 0, unreadable: 0, maybeRepeated: [] });
 
 function int32(value: number): Buffer {
   const bytes = Buffer.alloc(4);

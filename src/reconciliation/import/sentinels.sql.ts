@@ -15,10 +15,10 @@ const GAPS = 15;
 const MEMORY = '3 days';
 
 /** What the last complete run stored, for comparison with the next list. */
-export type Anchors = { references: Reference[]; listLength: bigint };
+export type Sentinels = { references: Reference[]; listLength: bigint };
 
 /** @returns null when no run was complete, or none lately */
-export async function findAnchors(db: Queryable, mode: Mode): Promise<Anchors | null> {
+export async function findSentinels(db: Queryable, mode: Mode): Promise<Sentinels | null> {
   const [found] = await db.query<{ references: Reference[] | null; listLength: bigint | null }>(
     `SELECT array_agg(reference) AS references, max(list_length) AS "listLength" FROM reconciliation_anchors
      WHERE mode = $1 AND seen_at > now() - interval '${MEMORY}'`,
@@ -30,12 +30,12 @@ export async function findAnchors(db: Queryable, mode: Mode): Promise<Anchors | 
 
 /** Signs that the list is shorter than it was, in words; null when there are none. */
 export function missingSince(
-  before: Anchors | null,
-  list: Pick<ListTally, 'length' | 'anchors'>,
+  before: Sentinels | null,
+  list: Pick<ListTally, 'length' | 'sentinels'>,
 ): string | null {
   if (before === null) return null;
   const { references, listLength } = before;
-  const lost = BigInt(references.length) - list.anchors;
+  const lost = BigInt(references.length) - list.sentinels;
   if (lost > 0n)
     return `the history lacks transactions that the last complete run saw (${lost} of the ${references.length} that were looked up)`;
   return list.length < listLength
@@ -47,7 +47,7 @@ export function missingSince(
  * Stores some references of a list that was read whole, evenly spread. They replace
  * those of the run before.
  */
-export async function setAnchors(
+export async function setSentinels(
   db: Queryable,
   mode: Mode,
   { records, length }: { records: number; length: bigint },

@@ -33,7 +33,7 @@ const BOOKMARK_EVERY_MS = 2_000;
 
 export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
   const writer = createTupleWriter(from?.records ?? 0, staging.hasFees);
-  let waiting = NOTHING_WAITS();
+  let waiting = nothingWaiting();
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;
   // The counts at the end of the last complete page.
@@ -53,7 +53,7 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
     staged += waiting.rows;
     inHand = write(writer.bytes(), waiting.maybeRepeated, place && { ...whole, place });
     inHand.catch(() => undefined);
-    waiting = NOTHING_WAITS();
+    waiting = nothingWaiting();
     if (place !== null) saved = { records: staged, atMs: systemClock.elapsedMs() };
   }
 
@@ -76,7 +76,7 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
 
   async function dropPage(): Promise<void> {
     await inHand;
-    waiting = NOTHING_WAITS();
+    waiting = nothingWaiting();
     await dropRows(session, staging, whole.records);
     ({ records: staged, unreadable } = whole);
     writer.restart(staged);
@@ -101,4 +101,4 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   };
 }
 
-const NOTHING_WAITS = (): Pick<Tuples, 'rows' | 'maybeRepeated'> => ({ rows: 0, maybeRepeated: [] });
+const nothingWaiting = (): Pick<Tuples, 'rows' | 'maybeRepeated'> => ({ rows: 0, maybeRepeated: [] });

@@ -19,13 +19,16 @@ export type CashSums = {
 };
 
 /** Null lines: the dialect does not name both lists, or the run was about a window. */
-export type CashProof = { lines: CashSums[] | null; problem: string | null };
+export type BalanceCheck = { lines: CashSums[] | null; problem: string | null };
 
 /** What the service holds, and why it could not be asked: before the history is read, and after it. */
-export type CashLook = { cash: Cash | null; problem: string | null };
+export type BalanceSnapshot = { cash: Cash | null; problem: string | null };
 
 /** @param isWanted whether the run is about everything: a window collects only a part */
-export async function lookAtCash({ client, dialect }: Gateway, isWanted: boolean): Promise<CashLook> {
+export async function fetchBalances(
+  { client, dialect }: Gateway,
+  isWanted: boolean,
+): Promise<BalanceSnapshot> {
   const { balances, transfers } = dialect;
   if (!isWanted || balances === null || transfers === null) return { cash: null, problem: null };
   try {
@@ -49,11 +52,11 @@ export async function lookAtCash({ client, dialect }: Gateway, isWanted: boolean
  * @param fees the deductions from collected money that the records of the history name: neither
  * balance contains them
  */
-export function proveCash(
-  before: CashLook,
-  after: CashLook,
+export function reconcileBalances(
+  before: BalanceSnapshot,
+  after: BalanceSnapshot,
   { sides, fees }: { sides: readonly SideTotal[]; fees: readonly FeeTotal[] },
-): CashProof {
+): BalanceCheck {
   const problem = before.problem ?? after.problem;
   if (before.cash === null || after.cash === null) return { lines: null, problem };
   const collected = new Map<string, bigint>();

@@ -23,7 +23,7 @@ export type IdentityLine = {
 };
 
 /** What a comparison counted: each side from its own table, and each class from the rows that differ. */
-export type Books = { sides: readonly SideTotal[]; classes: readonly ClassTotal[] };
+export type ControlTotals = { sides: readonly SideTotal[]; classes: readonly ClassTotal[] };
 
 /**
  * Rows of these classes hold there exactly what is settled here. If they do not, that
@@ -36,7 +36,7 @@ const EVEN = new Set<ReconciliationClass>(['matched', 'matched_late', 'repaired'
  * each class holds beyond that, to the minor unit. A difference means that a rule or a sum is wrong,
  * and is always reported.
  */
-export function identityOf({ sides, classes }: Books): { lines: IdentityLine[]; closes: boolean } {
+export function identityOf({ sides, classes }: ControlTotals): { lines: IdentityLine[]; closes: boolean } {
   const currencies = [...sides, ...classes].flatMap(({ currency, sum }) =>
     currency !== null && sum !== '0' ? [currency] : [],
   );
@@ -47,7 +47,10 @@ export function identityOf({ sides, classes }: Books): { lines: IdentityLine[]; 
   };
 }
 
-function lineOf({ sides, classes }: Books, currency: string): { line: IdentityLine; difference: bigint } {
+function lineOf(
+  { sides, classes }: ControlTotals,
+  currency: string,
+): { line: IdentityLine; difference: bigint } {
   const text = (amount: bigint): string => formatMajor({ amount, currency });
   const total = (side: SideTotal['side']): bigint =>
     sides
@@ -74,7 +77,7 @@ function lineOf({ sides, classes }: Books, currency: string): { line: IdentityLi
  * The rows without a finding: what each side holds beyond the rows that differ. All three sides must be
  * left with the same number, or the match has lost a row.
  */
-export function remainder(sides: Books['sides']): { matched: number; unclassified: number } {
+export function remainder(sides: ControlTotals['sides']): { matched: number; unclassified: number } {
   const left = (['history', 'payments', 'releases'] as const).map((side) =>
     sides
       .filter((one) => one.side === side)
@@ -84,11 +87,11 @@ export function remainder(sides: Books['sides']): { matched: number; unclassifie
 }
 
 /** Payments of ours that were compared. */
-export function paymentsOf(sides: Books['sides']): number {
+export function paymentsOf(sides: ControlTotals['sides']): number {
   return sides.filter(({ side }) => side === 'payments').reduce((all, { rows }) => all + Number(rows), 0);
 }
 
 /** References that were read, each counted once. */
-export function referencesOf(sides: Books['sides']): number {
+export function referencesOf(sides: ControlTotals['sides']): number {
   return sides.reduce((all, { named }) => all + Number(named), 0);
 }

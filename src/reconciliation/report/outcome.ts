@@ -6,7 +6,7 @@ import type { Outcome, ReconciliationReport } from './report.ts';
  * of each class, the findings. The list itself is not stored: of a million records it is 185 MB, and
  * this is some kilobytes.
  */
-export function freeze(outcome: Outcome): { outcome: string; items: string } {
+export function serializeOutcome(outcome: Outcome): { outcome: string; items: string } {
   const { items, ...rest } = outcome;
   const text = (value: unknown): string =>
     JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? one.toString() : one));
@@ -23,8 +23,8 @@ type Frozen<T> = T extends bigint
         ? { [K in keyof T]: Frozen<T[K]> }
         : T;
 
-/** Restores the outcome that {@link freeze} stored. */
-export function thaw(kept: { outcome: unknown; items: unknown }): Outcome {
+/** Restores the outcome that {@link serializeOutcome} stored. */
+export function deserializeOutcome(kept: { outcome: unknown; items: unknown }): Outcome {
   const { books, findings, ...rest } = kept.outcome as Frozen<Omit<Outcome, 'items'>>;
   return {
     ...rest,

@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { composeReport, type ReconciliationReport } from './report.ts';
-import { sha256, textOf, thaw } from './outcome.ts';
+import { sha256, textOf, deserializeOutcome } from './outcome.ts';
 import { changesBetween, findRun, outcomeOfRun, type Change, type RunLine } from './runs.sql.ts';
 
 /** There is no such run, or not enough of it is stored. The message says which. */
@@ -24,7 +24,7 @@ export async function replayRun(db: Queryable, mode: Mode, id: RunId): Promise<R
     const why = run.finishedAt === null ? 'has not finished' : (run.problem ?? 'is older than this is kept');
     throw new RunNotKeptError(`there is no report of ${id}: the run ${why}`);
   }
-  const report = composeReport(thaw(kept));
+  const report = composeReport(deserializeOutcome(kept));
   const text = textOf(report);
   return { report, text, isSame: sha256(text).equals(kept.reportSha256) };
 }

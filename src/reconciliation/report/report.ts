@@ -11,7 +11,7 @@ import {
   paymentsOf,
   referencesOf,
   remainder,
-  type Books,
+  type ControlTotals,
   type IdentityLine,
 } from './control-totals.ts';
 
@@ -96,7 +96,7 @@ export type Outcome = {
   /** Why the run is not complete. */
   problem: string | null;
   verified: number;
-  books: Books;
+  books: ControlTotals;
   balances: readonly CashSums[] | null;
   findings: readonly FindingCount[];
   inputs: Inputs;

@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { ReconciliationClass } from '../../cases/classes.ts';
-import type { Looked } from '../compare/conflicts.sql.ts';
+import type { Watermark } from '../compare/conflicts.sql.ts';
 import type { Verdict } from '../../cases/classes.ts';
 import type { Inputs, ReconciliationReport } from './report.ts';
 
@@ -32,7 +32,7 @@ export type KeptRun = {
   outcome: string;
   items: string;
   itemsSha256: Buffer;
-  inputs: Inputs & { looked: Looked };
+  inputs: Inputs & { looked: Watermark };
 };
 
 export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {

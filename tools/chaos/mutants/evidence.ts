@@ -162,7 +162,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'money that does not match is forgotten',
     file: DECIDE,
-    find: `suspense: answer.kind === 'record' ? strayMoney(outcome, answer.evidence, payment) : null,`,
+    find: `suspense: answer.kind === 'record' ? suspenseEntry(outcome, answer.evidence, payment) : null,`,
     replace: 'suspense: null,',
     breaks: 'nobody refunds it',
     tests: BY_DECIDING,

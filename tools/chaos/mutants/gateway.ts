@@ -216,7 +216,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a webhook is kept as it came',
     file: 'src/webhooks/receive.ts',
-    find: 'const kept = withoutKey(body);',
+    find: 'const kept = redactKey(body);',
     replace: 'const kept = body;',
     breaks: 'whoever reads the list of webhooks reads the key',
     tests: ['test/invariants/echo.test.ts'],

@@ -7,7 +7,7 @@ import { BYTE, createValueScanner, kindOf } from './value-scanner.ts';
 export type OnRecord = (bytes: Buffer, start: number, end: number) => void;
 
 /** @returns the index after the record that begins at `start`, if a quick check finds it; else -1 */
-export type Glance = (bytes: Buffer, start: number) => number;
+export type FastSkip = (bytes: Buffer, start: number) => number;
 
 export type RecordCutter = {
   /** Passes on every record that ends in the next bytes of the body. @throws {RecordStreamError} */
@@ -27,12 +27,12 @@ const LIST_END_BYTE = 0x5d;
  * Splits a JSON body into the records of its list while it arrives, so that a list of any length takes
  * the memory of one record. Whether a record is JSON is checked by its reader.
  * @param pointers RFC 6901: where the list may be; the document must hold exactly one of them
- * @param glance a quick check that saves most records the search for their end
+ * @param fastSkip a quick check that saves most records the search for their end
  */
 export function createRecordCutter(
   pointers: readonly string[],
   onRecord: OnRecord,
-  glance: Glance = () => -1,
+  fastSkip: FastSkip = () => -1,
 ): RecordCutter {
   const envelope = createEnvelope(pointers);
   const gap = createGap();
@@ -62,8 +62,8 @@ export function createRecordCutter(
   }
 
   function passRecord(chunk: Buffer, from: number): number {
-    const glanced = begun.isEmpty() ? glance(chunk, from) : -1;
-    const end = glanced === -1 ? scanner.findEnd(chunk, from) : glanced;
+    const skippedTo = begun.isEmpty() ? fastSkip(chunk, from) : -1;
+    const end = skippedTo === -1 ? scanner.findEnd(chunk, from) : skippedTo;
     if (end === -1) {
       begun.keep(chunk.subarray(from));
       return chunk.length;

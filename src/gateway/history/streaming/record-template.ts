@@ -37,7 +37,7 @@ const WORDS = ['true', 'false', 'null'].map((word) => Buffer.from(word));
  * @returns null when the sample has a key twice: the next record may give it two values
  */
 export function learnLayout(sample: Buffer, record: Json): RecordLayout | null {
-  const { pointers, literals } = outline(sample);
+  const { pointers, literals } = templateOf(sample);
   if (new Set(pointers).size < pointers.length) return null;
   const count = pointers.length;
   const starts = new Int32Array(count);
@@ -51,7 +51,7 @@ export function learnLayout(sample: Buffer, record: Json): RecordLayout | null {
       let place = start;
       scanner.begin();
       for (let slot = 0; slot < count; slot += 1) {
-        place = passLiteral(bytes, place, literals[slot] ?? last);
+        place = skipLiteral(bytes, place, literals[slot] ?? last);
         if (place === -1) return -1;
         starts[slot] = place;
         place = scanner.pass(bytes, place, bytes.length);
@@ -59,7 +59,7 @@ export function learnLayout(sample: Buffer, record: Json): RecordLayout | null {
         ends[slot] = place;
         kinds[slot] = scanner.kind();
       }
-      place = passLiteral(bytes, place, last);
+      place = skipLiteral(bytes, place, last);
       return place === -1 || !scanner.hasHighBytes() || isUtf8(bytes.subarray(start, place)) ? place : -1;
     },
     from: (slot) => (starts[slot] ?? 0) + (isText(kinds[slot]) ? 1 : 0),
@@ -85,7 +85,7 @@ function isText(kind: number | undefined): boolean {
 }
 
 /** @returns the index after the literal, or -1 when the bytes differ */
-function passLiteral(bytes: Buffer, from: number, literal: Buffer): number {
+function skipLiteral(bytes: Buffer, from: number, literal: Buffer): number {
   const { length } = literal;
   for (let index = 0; index < length; index += 1) if (bytes[from + index] !== literal[index]) return -1;
   return from + length;
@@ -117,7 +117,7 @@ function createScalarScanner() {
   function passWord(bytes: Buffer, from: number): number {
     kind = KIND.WORD;
     for (const word of WORDS) {
-      const place = passLiteral(bytes, from, word);
+      const place = skipLiteral(bytes, from, word);
       if (place !== -1) return place;
     }
     return -1;
@@ -187,7 +187,7 @@ function passDigits(bytes: Buffer, from: number): number {
 }
 
 /** Splits a record known to be JSON into its values' pointers and the literal bytes between them. */
-function outline(sample: Buffer): { pointers: string[]; literals: Buffer[] } {
+function templateOf(sample: Buffer): { pointers: string[]; literals: Buffer[] } {
   const pointers: string[] = [];
   const literals: Buffer[] = [];
   const scanner = createScalarScanner();

@@ -30,7 +30,7 @@ const MAX_FORMS = 8;
 /**
  * Records to learn from, at most. A list in which no two records are alike must not pay for endless learning.
  */
-const MAX_LESSONS = 64;
+const MAX_SAMPLES = 64;
 /** `serviceId` of a layout without one. */
 const NONE = -1;
 
@@ -102,7 +102,7 @@ export function createQuickReader(dialect: Dialect): QuickReader {
 /** The layouts found in the list so far. */
 function createForms(pointers: RowPointers, dialect: Dialect) {
   const forms: Form[] = [];
-  let lessons = 0;
+  let samplesTaken = 0;
   // These describe the record that was matched last.
   let form: Form | null = null;
   let passed: Buffer | null = null;
@@ -130,8 +130,8 @@ function createForms(pointers: RowPointers, dialect: Dialect) {
       return form !== null && to === end ? form : null;
     },
     learn: (bytes: Buffer, record: Json): void => {
-      if (lessons >= MAX_LESSONS || forms.length >= MAX_FORMS) return;
-      lessons += 1;
+      if (samplesTaken >= MAX_SAMPLES || forms.length >= MAX_FORMS) return;
+      samplesTaken += 1;
       const layout = learnLayout(bytes, record);
       if (layout === null || pass(bytes, 0) === bytes.length) return;
       const slots = slotsOf(layout, pointers);

@@ -8,7 +8,7 @@ import type { Shelf } from './group-by-currency.ts';
  * Everything sold in one currency, as one plain form that works without script. The basket script fills
  * the parts marked with `data-part` and hides the sentence that explains the plain form.
  */
-export function CurrencyShelf({ shelf }: { shelf: Shelf }): VNode {
+export function CurrencyGroup({ shelf }: { shelf: Shelf }): VNode {
   const { currency, currencyName, digits, products } = shelf;
   return (
     <section class="shelf" id={currency} aria-labelledby={`${currency}-heading`}>
