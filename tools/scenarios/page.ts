@@ -15,7 +15,7 @@ key. Each of these faults has a name, lies in the sandbox, and comes with the en
   \`POST /sandbox/faults/clear\` takes it back. The sandbox's ledger (\`GET /sandbox/transactions\`) stays the truth
   whatever its answers say.
 
-This page is written by \`npm run scenario -- --page\`, and a test compares it with the deck.
+This page is printed by \`npm run scenario -- --page\`, and a test compares it with the deck.
 `;
 
 /** docs/rehearsals.md, from the deck itself. */

@@ -77,8 +77,10 @@ describe('the deck of faults', () => {
     expect(violations).toEqual([]);
   });
 
-  test('is told in docs/rehearsals.md as it is (npm run scenario -- --page writes it)', async () => {
+  test('is told in docs/rehearsals.md as it is (npm run scenario -- --page prints it)', async () => {
     const page = await readFile(new URL('../../../docs/rehearsals.md', import.meta.url), 'utf8');
-    expect(page).toBe(rehearsalsPage(DECK));
+    // The formatter breaks its lines.
+    const words = (text: string): string[] => text.split(/\s+/);
+    expect(words(page)).toEqual(words(rehearsalsPage(DECK)));
   });
 });
