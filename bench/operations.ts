@@ -51,7 +51,7 @@ export async function benchOperations(argv: string[]): Promise<Row[]> {
   const database = openDatabase(new Secret(postgres.url), logger);
   try {
     await timed(`filled with ${orders} orders`, () => fillShop(postgres.url, orders));
-    await timed('summed the settled hours, a day at a time', () => sumSettledHours(database, 'test'));
+    await timed('summed the confirmed hours, a day at a time', () => sumSettledHours(database, 'test'));
     const measured = await measureAll(database, orders);
     report(measured, argv.includes('--plans'));
     const late = measured.filter(({ ms }) => ms > PROMISE_MS).length;
@@ -84,7 +84,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
   const middle = idOf('o', Math.floor(orders / 2)) as OrderId;
   const runId = 'run_100' as RunId;
   return {
-    'today: settled': () => settledDays(db, mode, 1),
+    'today: confirmed': () => settledDays(db, mode, 1),
     'today: held': () => heldDays(db, mode, 1),
     'today: open': () => glance.openMoney(db, mode),
     'today: findings': () => glance.openFindingCounts(db, mode),
@@ -129,10 +129,10 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
       return run && runsToCompare(db, mode, run);
     },
     'one run: what changed': () => changesBetween(db, mode, 'run_99' as RunId, runId),
-    'charts: settled': () => settledDays(db, mode, 30),
+    'charts: confirmed': () => settledDays(db, mode, 30),
     'charts: held': () => heldDays(db, mode, 30),
     'metrics: last hour': () => metrics.lastHour(db, mode),
-    'metrics: since settled': () => metrics.sinceSettled(db, mode),
+    'metrics: since confirmed': () => metrics.sinceConfirmed(db, mode),
     'metrics: due rows': () => metrics.dueRows(db, mode),
     'metrics: oldest unanswered': () => metrics.oldestUnansweredHint(db, mode),
     'metrics: oldest suspense': () => metrics.oldestSuspense(db, mode),

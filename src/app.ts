@@ -75,8 +75,8 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));
-  const { settle, redeliver, hasReceiver } = program;
-  app.use(adminRoutes({ database, gateway, guard, workerWatch, settle, redeliver, hasReceiver, logger }));
+  const { confirm, redeliver, hasReceiver } = program;
+  app.use(adminRoutes({ database, gateway, guard, workerWatch, confirm, redeliver, hasReceiver, logger }));
   const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
   const shop = demoShop({ ...program, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute });
   app.use(shop.routes);

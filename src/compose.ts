@@ -24,7 +24,7 @@ import { createReconcile } from './reconciliation/reconcile.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
 import { alertOnUnitError } from './payments/unit-error-alert.ts';
-import { createSettle, type Settle } from './payments/confirm.ts';
+import { createConfirm, type Confirm } from './payments/confirm.ts';
 import { createReceiveWebhook } from './webhooks/receive.ts';
 import type { Program } from './program.ts';
 
@@ -94,8 +94,8 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const plan = (orderId: Payment['orderId']): ReleasePlan => planRelease(receiver, orderId);
   const onUnitError = (payment: Payment): void => void alertOnUnitError(database, alarm, payment);
   const onMissing = (): void => void alarm({ event: 'worker-missing', mode });
-  const settle = watch.settle(
-    createSettle({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
+  const confirm = watch.confirm(
+    createConfirm({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
   );
   return {
     config,
@@ -105,20 +105,20 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     publicOrigin,
     extensions,
     catalogue,
-    settle,
+    confirm,
     startCheckout: watch.checkout(
       createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, clock, logger }),
     ),
     returnFromCheckout: watch.handleReturn(
-      createReturnFromCheckout({ database, mode, settle, clock, logger }),
+      createReturnFromCheckout({ database, mode, confirm, clock, logger }),
     ),
-    ...buildChecks(options, foundations, settle),
+    ...buildChecks(options, foundations, confirm),
     metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
       createReconcile({
         database,
         gateway,
-        settle,
+        confirm,
         clock,
         logger,
         concurrency,
@@ -147,13 +147,13 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
 function buildChecks(
   { config, services, logger }: ComposeOptions,
   { database, gateway, wakeUp, watch }: Foundations,
-  settle: Settle,
+  confirm: Confirm,
 ): Pick<Program, 'duePayments' | 'receiveWebhook'> {
   const { mode, dialect } = gateway;
   const duePayments = createDuePayments({
     database,
     gateway,
-    settle,
+    confirm,
     callsAtOnce: config.GATEWAY_CONCURRENCY,
     logger,
     watch: watch.loops,

@@ -7,7 +7,7 @@ import type { Extensions } from './extensions.ts';
 import type { Redeliver, SendUnsent } from './fulfilment/redeliver.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { Catalogue } from './orders/catalogue.ts';
-import type { Settle } from './payments/confirm.ts';
+import type { Confirm } from './payments/confirm.ts';
 import type { Database } from './platform/database/database.ts';
 import type { WakeUp } from './platform/database/wake-up.ts';
 import type { WorkerWatch } from './platform/heartbeat/worker-watch.ts';
@@ -27,7 +27,7 @@ export type Program = {
   /** Our own origin as browsers reach it. */
   publicOrigin: () => string;
   catalogue: Catalogue;
-  settle: Settle;
+  confirm: Confirm;
   startCheckout: StartCheckout;
   returnFromCheckout: ReturnFromCheckout;
   receiveWebhook: ReceiveWebhook;

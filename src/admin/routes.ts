@@ -17,7 +17,7 @@ export type AdminRouteParts = Pick<
   AdminParts,
   'database' | 'gateway' | 'guard' | 'workerWatch' | 'redeliver' | 'hasReceiver'
 > &
-  Pick<AskParts, 'settle' | 'logger'>;
+  Pick<AskParts, 'confirm' | 'logger'>;
 
 const STYLESHEET = fileURLToPath(new URL('layout/admin.css', import.meta.url));
 

@@ -25,11 +25,11 @@ export const CLASSES = {
     'as matched, but the money came after the payment had been closed or was older than eight days',
   ),
   open: quiet(
-    'no money on either side yet, and the payment is younger than eight days; or settled too lately for the list',
+    'no money on either side yet, and the payment is younger than eight days; or confirmed too lately for the list',
   ),
   failed: quiet('the payment ended without money, and no source says otherwise'),
   repaired: quiet(
-    'the history showed money that we had missed; verify confirmed it, and this run settled it',
+    'the history showed money that we had missed; verify proved it, and this run released the order',
   ),
   older_than_list: quiet(
     'released, and older than the list reaches back; verify has not said anything against it since',
@@ -49,7 +49,7 @@ export const CLASSES = {
   ),
   currency_mismatch: finding(
     'the history shows money in another currency than was asked for',
-    'the money is in another currency: refund it, or settle by hand',
+    'the money is in another currency: refund it',
   ),
   mode_mismatch: finding(
     'the reference is that of a payment of the other mode',
@@ -65,14 +65,14 @@ export const CLASSES = {
   ),
   late_payment: finding(
     'the history shows exactly the money for a payment that had been closed, and verify could not be asked yet',
-    'money came for a payment that was closed: run again to settle it, or refund',
+    'money came for a payment that was closed: run again to confirm it, or refund',
   ),
   unknown_reference: finding(
     'the history lists a transaction whose reference is none of ours',
     'the service holds a transaction that is not ours: find out who made it',
   ),
   absent_from_history: finding(
-    'the list is whole and lacks a payment that was settled, or that has been open for more than eight days',
+    'the list is whole and lacks a payment that was confirmed, or that has been open for more than eight days',
     'the service does not list this payment: ask the service',
   ),
   paid_unconfirmed: finding(

@@ -63,7 +63,7 @@ export async function resolveSuspense(
   seen: string | null = null,
 ): Promise<boolean> {
   const rows = await db.query(
-    // Locks the payment before its item, in the same order as settlement: it may be writing an answer
+    // Locks the payment before its item, in the same order as confirmation: it may be writing an answer
     // about this very money.
     `WITH locked AS MATERIALIZED (
        SELECT p.reference FROM suspense_items s

@@ -11,7 +11,7 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
 import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
 
-// Rows are locked as settlement locks them (see LOCK_ORDER). A webhook can be faster than the answer to
+// Rows are locked as confirmation locks them (see LOCK_ORDER). A webhook can be faster than the answer to
 // initialize: then the payment has moved on, and only the address is worth keeping. A key that has its
 // answer keeps it: if this process was held up for longer than the key was locked, another request may
 // have gone on. Checkouts that open at the same time share the statement.

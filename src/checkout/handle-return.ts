@@ -12,7 +12,7 @@ import { triggerCheck, isBeingChecked, postponeCheck } from '../payments/checks.
 import type { Payment } from '../payments/payment.ts';
 import { loadPayment } from '../payments/confirm.sql.ts';
 import { NOT_ASKED_PAUSE_SEC } from '../payments/recheck-schedule.ts';
-import type { Settle } from '../payments/confirm.ts';
+import type { Confirm } from '../payments/confirm.ts';
 
 /**
  * Handles a shopper's return. Nothing in the query is evidence, so nothing of it is read: the service is
@@ -30,7 +30,7 @@ export type ReturnFromCheckout = (
 export type ReturnParts = {
   database: Database;
   mode: Mode;
-  settle: Settle;
+  confirm: Confirm;
   clock: Clock;
   logger: Logger;
 };
@@ -48,7 +48,7 @@ const RETRY_SEC = 5;
 const MAX_AT_ONCE = 2;
 
 export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout {
-  const { database, mode, settle, clock } = parts;
+  const { database, mode, confirm, clock } = parts;
   const atOnce = new Map<string, number>();
   const count = (address: string, by: 1 | -1): void => {
     const left = (atOnce.get(address) ?? 0) + by;
@@ -62,7 +62,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
     try {
       const hinted = await triggerCheck(database, reference, mode, { mayClaim });
       if (hinted?.isClaimed) {
-        await settle(hinted, 'return').catch((error: unknown) => postponeAfterFailure(parts, hinted, error));
+        await confirm(hinted, 'return').catch((error: unknown) => postponeAfterFailure(parts, hinted, error));
       } else if (hinted?.isLeased) {
         await waitForConcurrentCheck(database, reference, clock);
       }

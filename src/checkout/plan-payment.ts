@@ -88,7 +88,7 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | null> = {
  * begins. The checkout that a key was answered with is resumed as long as it is open: another page
  * beside it could be paid as well. In a stopped currency the service is not asked to open any more, but
  * an open checkout is resumed: the shopper has its address already, and an Idempotency-Key has promised
- * it. What is paid there is settled or held like any other payment.
+ * it. What is paid there is confirmed or held like any other payment.
  */
 function nextPayment(
   { status, money, isStopped, payments }: PayableOrder,

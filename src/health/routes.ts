@@ -15,7 +15,7 @@ export function healthRoutes({ database, gateway, workerWatch }: HealthParts): R
   });
   router.get('/readyz', async (_req, res) => {
     await pingDatabase(database);
-    // With a refused key no checkout can be opened and nothing can be settled, so traffic belongs
+    // With a refused key no checkout can be opened and nothing can be confirmed, so traffic belongs
     // elsewhere. Without traffic no other call would show that the key is accepted again.
     await gateway.checkRefusedKey();
     if (gateway.isKeyRefused()) {

@@ -11,13 +11,13 @@ import { traceLoops } from '../platform/tracing/loops.ts';
 import { traceDatabase } from '../platform/tracing/statements.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import type { Reconcile, WatchStep } from '../reconciliation/reconcile.ts';
-import type { Settle } from '../payments/confirm.ts';
+import type { Confirm } from '../payments/confirm.ts';
 import type { ReceiveWebhook } from '../webhooks/receive.ts';
 import { createMeters } from './metrics/meters.ts';
 import { metricsRoutes, type MetricsRouteParts } from './metrics/routes.ts';
 import { traceCheckout, traceHints, traceReturn, traceWebhooks } from './tracing/trace-entry-points.ts';
 import { traceGateway } from './tracing/trace-gateway.ts';
-import { traceReceiver, traceReconcile, traceSettle } from './tracing/trace-use-cases.ts';
+import { traceReceiver, traceReconcile, traceConfirm } from './tracing/trace-use-cases.ts';
 
 /**
  * Adds metrics and traces to the parts of a program. Each function takes a part and returns the
@@ -32,7 +32,7 @@ type Traced = {
   database(database: Database): Database;
   gateway(gateway: Gateway): Gateway;
   receiver(receive: Receiver): Receiver;
-  settle(settle: Settle): Settle;
+  confirm(confirm: Confirm): Confirm;
   checkout(start: StartCheckout): StartCheckout;
   handleReturn(handleReturn: ReturnFromCheckout): ReturnFromCheckout;
   webhooks(receive: ReceiveWebhook): ReceiveWebhook;
@@ -52,7 +52,7 @@ export function observe(tracing: Tracing | null, clock: Clock): Watch {
   return {
     ...traced,
     gateway: (gateway) => meters.observeGateway(traced.gateway(gateway)),
-    settle: (settle) => meters.observeSettle(traced.settle(settle)),
+    confirm: (confirm) => meters.observeConfirm(traced.confirm(confirm)),
     webhooks: (receive) => meters.observeWebhooks(traced.webhooks(receive)),
     metricsRoutes: (parts) => metricsRoutes({ ...parts, meters }),
   };
@@ -63,7 +63,7 @@ const UNTRACED: Traced = {
   database: same,
   gateway: same,
   receiver: same,
-  settle: same,
+  confirm: same,
   checkout: same,
   handleReturn: same,
   webhooks: same,
@@ -77,7 +77,7 @@ function traceWith(tracing: Tracing): Traced {
     database: (database) => traceDatabase(database, tracing),
     gateway: (gateway) => traceGateway(gateway, tracing),
     receiver: (receive) => traceReceiver(receive, tracing),
-    settle: (settle) => traceSettle(settle, hints, tracing),
+    confirm: (confirm) => traceConfirm(confirm, hints, tracing),
     checkout: (start) => traceCheckout(start, tracing),
     handleReturn: (handleReturn) => traceReturn(handleReturn, tracing),
     webhooks: (receive) => traceWebhooks(receive, tracing),

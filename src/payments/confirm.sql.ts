@@ -43,8 +43,8 @@ export function byReference<Row extends { reference: Reference }>(
   };
 }
 
-/** Everything one settled check writes. */
-export type Settlement = {
+/** Everything one confirmed check writes. */
+export type Confirmation = {
   payment: Payment;
   decision: Decision;
   status: PaymentStatus;
@@ -61,33 +61,33 @@ export type Settlement = {
 };
 
 /**
- * Writes a settled check.
+ * Writes a confirmed check.
  * @returns false when payment or order have moved since the decision: load and decide again
  */
-export function recordSettlement(
+export function recordConfirmation(
   database: Queryable,
-  settlement: Settlement,
+  confirmation: Confirmation,
   plan: ReleasePlan,
 ): Promise<boolean> {
-  return record(database, { settlement, plan });
+  return record(database, { confirmation, plan });
 }
 
-type Recorded = { settlement: Settlement; plan: ReleasePlan };
+type Recorded = { confirmation: Confirmation; plan: ReleasePlan };
 
 const record = gather<Recorded, boolean>({
-  // Settlements of one order run one after the other: the second may find the order paid.
-  keyOf: ({ settlement }) => settlement.payment.orderId,
+  // Confirmations of one order run one after the other: the second may find the order paid.
+  keyOf: ({ confirmation }) => confirmation.payment.orderId,
   // The heaviest statement: two at once would only compete for the processor, and one has larger groups.
   maxInFlight: 1,
   run: async (db, items) => {
-    const mode = items[0]?.settlement.payment.mode;
+    const mode = items[0]?.confirmation.payment.mode;
     const rows = await db.query<{ reference: Reference }>(RECORD, [asRows(items.map(rowOf)), mode]);
     const written = new Set(rows.map(({ reference }) => reference));
-    return items.map(({ settlement }) => written.has(settlement.payment.reference));
+    return items.map(({ confirmation }) => written.has(confirmation.payment.reference));
   },
 });
 
-function rowOf({ settlement: s, plan }: Recorded): Record<string, unknown> {
+function rowOf({ confirmation: s, plan }: Recorded): Record<string, unknown> {
   const { payment, decision } = s;
   return {
     reference: payment.reference,

@@ -7,20 +7,20 @@ import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { decide, type Decision, type VerificationOutcome } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
-import { loadPayment, recordSettlement, type Settlement } from './confirm.sql.ts';
+import { loadPayment, recordConfirmation, type Confirmation } from './confirm.sql.ts';
 import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './recheck-schedule.ts';
 
 /**
  * The only function that may mark an order paid. Shopper, webhook, poller and reconciliation may each
- * ask for settlement; it asks the service first. It stores the answer as evidence and, in the same
+ * ask for confirmation; it asks the service first. It stores the answer as evidence and, in the same
  * statement, moves payment and order and records the release.
  * @param urgency of the call; by default it follows from the cause
  */
-export type Settle = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Settled>;
+export type Confirm = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Confirmed>;
 
-export type Settled = { outcome: VerificationOutcome; payment: PaymentStatus; released: boolean };
+export type Confirmed = { outcome: VerificationOutcome; payment: PaymentStatus; released: boolean };
 
-export type SettleParts = {
+export type ConfirmParts = {
   database: Database;
   gateway: Gateway;
   /** How a release of that order would be delivered now. */
@@ -39,7 +39,7 @@ const MAX_TRIES = 5;
  * @returns a function that throws {@link GatewayUnavailable} or {@link GatewayKeyRefused} when the
  * service cannot be asked; nothing has changed then
  */
-export function createSettle(parts: SettleParts): Settle {
+export function createConfirm(parts: ConfirmParts): Confirm {
   return async (payment, cause, urgency = urgencyOf(cause)) => {
     // A process asks with the key of its own mode: test money must never pay a live order.
     if (payment.mode !== parts.gateway.mode)
@@ -57,29 +57,34 @@ function urgencyOf(cause: Cause): Urgency | undefined {
 
 /** Makes payment and order agree with the answer. Decides anew when another process moved them meanwhile. */
 async function agree(
-  { database, gateway, planRelease, onReleased, onUnitError, logger }: SettleParts,
+  { database, gateway, planRelease, onReleased, onUnitError, logger }: ConfirmParts,
   first: Payment,
   answer: VerifyAnswer,
   cause: Cause,
-): Promise<Settled> {
+): Promise<Confirmed> {
   let payment = first;
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const decision = decide(payment, answer, gateway.dialect.verify);
-    const settlement = settlementOf(payment, decision, answer, cause);
-    if (await recordSettlement(database, settlement, planRelease(payment.orderId))) {
+    const confirmation = confirmationOf(payment, decision, answer, cause);
+    if (await recordConfirmation(database, confirmation, planRelease(payment.orderId))) {
       if (decision.release) onReleased();
       if (decision.outcome === 'unit_error' && payment.status !== 'held') onUnitError?.(payment);
-      logChange(logger, payment, settlement);
-      return { outcome: decision.outcome, payment: settlement.status, released: decision.release };
+      logChange(logger, payment, confirmation);
+      return { outcome: decision.outcome, payment: confirmation.status, released: decision.release };
     }
     const fresh = await loadPayment(database, payment.reference, payment.mode);
     if (fresh === null) break;
     payment = { ...fresh, hints: payment.hints };
   }
-  throw new Error(`Bug: payment ${first.reference} moved ${MAX_TRIES} times while it was settled`);
+  throw new Error(`Bug: payment ${first.reference} moved ${MAX_TRIES} times while it was confirmed`);
 }
 
-function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer, cause: Cause): Settlement {
+function confirmationOf(
+  payment: Payment,
+  decision: Decision,
+  answer: VerifyAnswer,
+  cause: Cause,
+): Confirmation {
   const evidence = answer.kind === 'record' ? answer.evidence : null;
   return {
     payment,
@@ -100,7 +105,7 @@ function settlementOf(payment: Payment, decision: Decision, answer: VerifyAnswer
 function nextState(
   payment: Payment,
   { outcome, payment: status }: Decision,
-): Pick<Settlement, 'status' | 'nextCheckSec'> {
+): Pick<Confirmation, 'status' | 'nextCheckSec'> {
   // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back
   // from paid, so a scheduled check could change nothing. The journal has the contradiction, a webhook
   // causes one more check, and reconciliation, which reads the whole history daily, raises a contradiction
@@ -135,9 +140,9 @@ function provenMoney(
   };
 }
 
-function logChange(log: Logger, before: Payment, settlement: Settlement): void {
+function logChange(log: Logger, before: Payment, confirmation: Confirmation): void {
   const { reference, orderId } = before;
-  const { decision, status, cause, contradiction } = settlement;
+  const { decision, status, cause, contradiction } = confirmation;
   const why = contradiction === null ? {} : { contradiction };
   const fields = { reference, orderId, cause, outcome: decision.outcome, payment: status, ...why };
   if (decision.release) log.info(fields, 'order is paid');

@@ -14,12 +14,12 @@ import {
   type DuePayment,
 } from './checks.sql.ts';
 import { NOT_ASKED_PAUSE_SEC, pauseAfterFailureSec, SENDING_IS_LOST_AFTER_SEC } from './recheck-schedule.ts';
-import type { Settle } from './confirm.ts';
+import type { Confirm } from './confirm.ts';
 
 export type DuePaymentsParts = {
   database: Database;
   gateway: Gateway;
-  settle: Settle;
+  confirm: Confirm;
   /** Calls to the service that may be in flight. */
   callsAtOnce: number;
   logger: Logger;
@@ -35,7 +35,7 @@ const POLL_HINTED_MS = 250;
 const CHECKS_PER_CALL = 2;
 
 /**
- * Settles payments whose time has come. Payments due by schedule and payments due because of hints are
+ * Confirms payments whose time has come. Payments due by schedule and payments due because of hints are
  * two queues, each with its own places and its own share of the calls. So hints, however many, do not
  * hold up the schedule, and thousands of checks left by an outage do not hold up the hints. `reserve`
  * gives a third lot of places, for hints that are followed as they come in.
@@ -43,7 +43,7 @@ const CHECKS_PER_CALL = 2;
 export function createDuePayments({
   database,
   gateway,
-  settle,
+  confirm,
   callsAtOnce,
   logger,
   watch,
@@ -54,7 +54,7 @@ export function createDuePayments({
       return;
     }
     try {
-      await settle(payment, payment.isHinted ? 'webhook' : 'schedule', urgency);
+      await confirm(payment, payment.isHinted ? 'webhook' : 'schedule', urgency);
     } catch (error) {
       if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
       const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;

@@ -16,7 +16,7 @@ import type { Mode } from '../platform/mode.ts';
 export type PaymentStatus =
   'created' | 'sending' | 'open' | 'ambiguous' | 'refused' | 'paid' | 'failed' | 'expired' | 'held';
 
-/** A payment as settlement needs it: what is expected, and where it and its order stand. */
+/** A payment as confirmation needs it: what is expected, and where it and its order stand. */
 export type Payment = {
   reference: Reference;
   orderId: OrderId;

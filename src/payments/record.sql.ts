@@ -8,9 +8,9 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 
 // One statement, so one round trip and one commit: evidence, payment, release, order, suspense and
 // journal appear together or not at all. It writes nothing for a payment that has moved, or whose order
-// has moved, since the decision. Settlements that end at the same time share the statement (see gather).
+// has moved, since the decision. Confirmations that end at the same time share the statement (see gather).
 export const RECORD: Statement = {
-  name: 'record-settlement',
+  name: 'record-confirmation',
   text: `
     WITH seen AS MATERIALIZED (
       SELECT g.*, p.order_id, p.currency AS expected_currency, last.id IS NOT NULL AS is_repeated,

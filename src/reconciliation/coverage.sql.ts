@@ -6,20 +6,20 @@ import type { Mode } from '../platform/mode.ts';
 export type Missing = { count: bigint; oldest: Date; newest: Date };
 
 /**
- * Settled payments of `differing` that the list lacks; null when there are none.
- * @param settledBefore leaves out what may be too young for the list
+ * Confirmed payments of `differing` that the list lacks; null when there are none.
+ * @param confirmedBefore leaves out what may be too young for the list
  * @param writtenFrom leaves out what is older
  */
 export async function findMissing(
   db: Queryable,
-  settledBefore: Date,
+  confirmedBefore: Date,
   writtenFrom: Date | null = null,
 ): Promise<Missing | null> {
   const [row] = await db.query<Missing>(
     `SELECT count(*) AS count, min(created_at) AS oldest, max(created_at) AS newest FROM differing
-     WHERE is_settled AND NOT is_listed AND released_at < $1 AND ($2::timestamptz IS NULL OR created_at >= $2)
+     WHERE is_released AND NOT is_listed AND released_at < $1 AND ($2::timestamptz IS NULL OR created_at >= $2)
      HAVING count(*) > 0`,
-    [settledBefore, writtenFrom],
+    [confirmedBefore, writtenFrom],
   );
   return row ?? null;
 }

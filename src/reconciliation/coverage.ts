@@ -6,7 +6,7 @@ import { findMissing, lostSentinels, rangeOfList, type ListRange, type Missing }
 
 /** What the list can be expected to hold. */
 export type Coverage = {
-  /** Payments settled later than this may be too young for the list. */
+  /** Payments confirmed later than this may be too young for the list. */
   lagFrom: Date;
   /** Payments written before this are older than the list reaches; null: it reaches back to the first. */
   reachesTo: Date | null;
@@ -36,7 +36,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const LEAST_REACH_MS = DAY_MS;
 
 /**
- * Finds out how far the list reaches, from our settled payments that it lacks. Verify has confirmed each
+ * Finds out how far the list reaches, from our confirmed payments that it lacks. Verify has confirmed each
  * of them, so either the list does not reach back to them, or they are absent. If all of them are older
  * than everything listed, they share one cause. Call it after `differing` was created. It is expensive
  * only where a payment is missing.
@@ -98,7 +98,7 @@ async function whyCut(
   const missing = await findMissing(db, lagFrom, reachesTo);
   if (missing === null || !isBeyond(missing, range, sentinels !== null)) return null;
   return (
-    `nothing in the answer says that the history ends after its ${range.rows} records, and ${missing.count} settled ` +
+    `nothing in the answer says that the history ends after its ${range.rows} records, and ${missing.count} confirmed ` +
     'payments are not among them: name the paging in the dialect (history.paging)'
   );
 }

@@ -4,7 +4,7 @@ import type { Database } from '../platform/database/database.ts';
 import { newRunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { Settle } from '../payments/confirm.ts';
+import type { Confirm } from '../payments/confirm.ts';
 import type { Alarm } from '../cases/alert.ts';
 import { findSentinels, missingSince, setSentinels } from './import/sentinels.sql.ts';
 import { removeBookmark } from './import/checkpoint.sql.ts';
@@ -34,7 +34,7 @@ import { verifyPayments, type Verified } from './verify-payments.ts';
 
 /**
  * The clock's second door: compares everything the service lists with everything we asked for, has
- * missed payments settled in the one room, and raises the rest. The history is never proof: a row in it
+ * missed payments confirmed in the one room, and raises the rest. The history is never proof: a row in it
  * leads to a verify call, never to a release.
  */
 export type Reconcile = (options: ReconcileOptions) => Promise<ReconciliationReport>;
@@ -42,7 +42,7 @@ export type Reconcile = (options: ReconcileOptions) => Promise<ReconciliationRep
 export type ReconcileParts = {
   database: Database;
   gateway: Gateway;
-  settle: Settle;
+  confirm: Confirm;
   clock: Clock;
   logger: Logger;
   /** Payments verified at the same time. */
@@ -144,7 +144,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   let coverage = null as Coverage | null;
   const scope: Scope = { mode, startedAt: history.startedAt, since, until };
   onProgress?.({ step: 'compare' });
-  // One snapshot of the database: other processes settle meanwhile, and sums of two
+  // One snapshot of the database: other processes confirm meanwhile, and sums of two
   // moments would not add up.
   const compare = (match: typeof matchSides): Promise<ControlTotals & { list: ListTally }> =>
     session.snapshot(async () => {

@@ -7,7 +7,7 @@ import { sleep, systemClock } from '../platform/clock.ts';
 import { letGo, takeForCheck } from '../payments/checks.sql.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { VerificationOutcome } from '../payments/decide.ts';
-import type { Settle } from '../payments/confirm.ts';
+import type { Confirm } from '../payments/confirm.ts';
 import type { Progress } from './progress.ts';
 
 export type Verified = {
@@ -19,7 +19,7 @@ export type Verified = {
 export type VerifyParts = {
   database: Database;
   mode: Mode;
-  settle: Settle;
+  confirm: Confirm;
   logger: Logger;
   concurrency: number;
 };
@@ -34,12 +34,12 @@ const MAX_WAIT_MS = 35_000;
 const POLL_MS = 200;
 
 /**
- * Asks the service about payments one by one, at most `concurrency` at a time, and lets settlement act
+ * Asks the service about payments one by one, at most `concurrency` at a time, and lets confirmation act
  * on the answers. An answer that cannot be recorded does not end the run. The history releases nothing:
- * settlement decides whether money came.
+ * confirmation decides whether money came.
  */
 export async function verifyPayments(
-  { database, mode, settle, logger, concurrency }: VerifyParts,
+  { database, mode, confirm, logger, concurrency }: VerifyParts,
   references: readonly Reference[],
   onProgress?: (progress: Progress) => void,
   signal?: AbortSignal,
@@ -57,7 +57,7 @@ export async function verifyPayments(
       return;
     }
     try {
-      const { released, outcome } = await settle(payment, 'reconciliation');
+      const { released, outcome } = await confirm(payment, 'reconciliation');
       answers.push({ reference, hasReleased: released, outcome });
       failures = 0;
     } catch (error) {

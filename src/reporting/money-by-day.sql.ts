@@ -7,9 +7,9 @@ import type { Mode } from '../platform/mode.ts';
  */
 export const WAIT_STEPS_SEC = [1, 5, 15, 60, 300, 3_600] as const;
 
-// What was settled from $2 to before $3. Releases and the rows they refer to never change,
+// What was confirmed from $2 to before $3. Releases and the rows they refer to never change,
 // so neither does this.
-const SETTLED_BY_HOUR = `
+const CONFIRMED_BY_HOUR = `
   SELECT r.mode, date_trunc('hour', r.released_at, 'UTC') AS hour, r.currency, v.cause AS found_by,
     coalesce(width_bucket(extract(epoch FROM r.released_at - w.first)::float8,
       '{${WAIT_STEPS_SEC.join(',')}}'::float8[]), -1) AS waited,
@@ -40,7 +40,7 @@ export async function sumSettledHours(database: Database, mode: Mode, signal?: A
     await database.query(
       `WITH summed AS (
          INSERT INTO settled_hours (mode, hour, currency,
-           found_by, waited, releases, amount) ${SETTLED_BY_HOUR}
+           found_by, waited, releases, amount) ${CONFIRMED_BY_HOUR}
          ON CONFLICT DO NOTHING
        )
        INSERT INTO settled_until (mode, summed_until) VALUES ($1, $3::timestamptz)
@@ -51,7 +51,7 @@ export async function sumSettledHours(database: Database, mode: Mode, signal?: A
   }
 }
 
-/** What was settled in a day (UTC) of a currency, by who found it and how long it took. */
+/** What was confirmed in a day (UTC) of a currency, by who found it and how long it took. */
 export type SettledDay = {
   /** `2026-01-31` */
   day: string;
@@ -79,7 +79,7 @@ export async function settledDays(db: Queryable, mode: Mode, days: number): Prom
        sum(releases)::int AS releases, sum(amount)::text AS amount
      FROM (SELECT mode, hour, currency, found_by, waited, releases, amount FROM settled_hours
          WHERE mode = $1 AND hour >= $4::timestamptz AND hour < $2::timestamptz
-       UNION ALL ${SETTLED_BY_HOUR}) hours
+       UNION ALL ${CONFIRMED_BY_HOUR}) hours
      GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
     [mode, span.summedUntil, span.end, span.since],
   );

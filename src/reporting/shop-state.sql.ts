@@ -15,7 +15,7 @@ export type OpenMoney = {
 export const MAX_COUNTED = 20_000;
 
 /**
- * Payments that are still checked by schedule and are not settled, by currency. Reads the
+ * Payments that are still checked by schedule and are not confirmed, by currency. Reads the
  * queue, not the orders.
  */
 export async function openMoney(db: Queryable, mode: Mode): Promise<OpenMoney[]> {

@@ -36,7 +36,7 @@ async function bought(body: object = {}): Promise<{ orderId: string; reference: 
 }
 
 describe('check now', () => {
-  test('asks the service, settles, and the journal says who asked and why', async () => {
+  test('asks the service, confirms, and the journal says who asked and why', async () => {
     const { orderId, reference } = await bought();
     const page = await person.sendAndRead('/admin/checks', [
       ['id', reference],

@@ -30,8 +30,8 @@ beforeEach(async () => {
 });
 
 let orders = 0;
-/** An order settled so many seconds ago, by whom, and how long after its first webhook. */
-async function settled(
+/** An order confirmed so many seconds ago, by whom, and how long after its first webhook. */
+async function confirmed(
   agoSec: number,
   cause = 'webhook',
   webhookBeforeSec: number | null = 2,
@@ -62,11 +62,11 @@ const DAY = 86_400;
 const total = async (days = 30) =>
   (await settledDays(clone.database, 'test', days)).reduce((all, row) => all + row.releases, 0);
 
-describe('what was settled per day', () => {
+describe('what was confirmed per day', () => {
   test('is the same before the hours are summed, after, and after once more', async () => {
-    for (const ago of [0, 60, 2 * 3_600, DAY, 3 * DAY, 3 * DAY + 10, 29 * DAY]) await settled(ago);
-    await settled(3 * DAY, 'schedule', null);
-    await settled(3 * DAY, 'return', 7_200);
+    for (const ago of [0, 60, 2 * 3_600, DAY, 3 * DAY, 3 * DAY + 10, 29 * DAY]) await confirmed(ago);
+    await confirmed(3 * DAY, 'schedule', null);
+    await confirmed(3 * DAY, 'return', 7_200);
     const before = await settledDays(clone.database, 'test', 30);
     expect(await total()).toBe(9);
     for (let times = 0; times < 2; times += 1) {
@@ -85,10 +85,10 @@ describe('what was settled per day', () => {
     );
   });
 
-  test('knows what was settled after the hours were summed, each once', async () => {
-    await settled(2 * DAY);
+  test('knows what was confirmed after the hours were summed, each once', async () => {
+    await confirmed(2 * DAY);
     await sumSettledHours(clone.database, 'test');
-    await settled(30);
+    await confirmed(30);
     expect(await total()).toBe(2);
     await sumSettledHours(clone.database, 'test');
     expect(await total()).toBe(2);
@@ -96,13 +96,13 @@ describe('what was settled per day', () => {
   });
 
   test('is summed by two workers at once as by one', async () => {
-    for (let ago = 1; ago < 20; ago += 1) await settled(ago * DAY);
+    for (let ago = 1; ago < 20; ago += 1) await confirmed(ago * DAY);
     await Promise.all([1, 2, 3].map(() => sumSettledHours(clone.database, 'test')));
     expect(await total()).toBe(19);
   });
 
   test('is of one mode', async () => {
-    await settled(DAY);
+    await confirmed(DAY);
     await sumSettledHours(clone.database, 'live');
     expect(await settledDays(clone.database, 'live', 30)).toEqual([]);
   });
@@ -126,16 +126,16 @@ describe('silence of webhooks', () => {
 
   test('is raised when orders were paid meanwhile', async () => {
     await webhook(3_600);
-    for (const ago of [1_800, 1_200]) await settled(ago, 'schedule', null);
+    for (const ago of [1_800, 1_200]) await confirmed(ago, 'schedule', null);
     expect(await isRaised()).toBe(false);
-    await settled(600, 'return', null);
+    await confirmed(600, 'return', null);
     expect(await isRaised()).toBe(true);
     await webhook(10);
     expect(await isRaised()).toBe(false);
   });
 
   test('is raised when none has ever come', async () => {
-    for (const ago of [1_800, 1_200, 600]) await settled(ago, 'schedule', null);
+    for (const ago of [1_800, 1_200, 600]) await confirmed(ago, 'schedule', null);
     expect(await isRaised()).toBe(true);
   });
 });

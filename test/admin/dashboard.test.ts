@@ -30,12 +30,12 @@ describe('today at a glance', () => {
       expect(page).toContain(sentence);
   });
 
-  test('each currency: collected, settled, open and in suspense', async () => {
+  test('each currency: collected, confirmed, open and in suspense', async () => {
     await play('pay');
     await play('pay');
     await play('pay', { amount: '3' });
     await shop.checkout();
-    // Collected is settled and held; open are the held payment and the one that waits.
+    // Collected is confirmed and held; open are the held payment and the one that waits.
     expect(await words('/admin')).toContain('NGN 17,003.00 17,000.00 2 17,000.00 2 3.00');
   });
 
@@ -62,8 +62,8 @@ describe('today at a glance', () => {
 
 test('every chart stands there as a table, too, with a sentence of its own', async () => {
   const page = await words('/admin/charts');
-  expect(page).toContain('NGN 17,000.00 settled in 30 days, and money that was not earned besides.');
-  expect(page).toMatch(/settled underpaid \d{4}-\d\d-\d\d NGN 17,000.00 NGN 3.00/);
+  expect(page).toContain('NGN 17,000.00 confirmed in 30 days, and money that was not earned besides.');
+  expect(page).toMatch(/confirmed underpaid \d{4}-\d\d-\d\d NGN 17,000.00 NGN 3.00/);
   expect(page).toContain('return no webhook 2');
   expect(page).toContain('underpaid &lt;1d 1');
   const markup = await visitor(shop, '').text('/admin/charts');

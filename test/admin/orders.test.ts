@@ -161,6 +161,6 @@ describe('the other lists are paged, too', () => {
     expect(ids).toEqual(Array.from({ length: 120 }, (_, index) => `run_${index + 1}`));
     expect(await person.text('/admin/runs/run_7')).toContain('It wrote no report.');
     const { runId } = await shop.program.reconcile({ dryRun: false });
-    expect(await person.text(`/admin/runs/${runId}`)).toContain('= settled here');
+    expect(await person.text(`/admin/runs/${runId}`)).toContain('= confirmed here');
   });
 });

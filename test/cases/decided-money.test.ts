@@ -36,7 +36,7 @@ async function load(reference: string): Promise<Payment> {
 /** The service answers verify with this from now on, and the one room asks. */
 async function look(reference: string, record: Partial<FakeTransaction>): Promise<void> {
   desk.service.verify.set(reference, { reference, ...record });
-  await desk.settle(await load(reference), 'webhook');
+  await desk.confirm(await load(reference), 'webhook');
 }
 
 /** A person ends the one open item. */
@@ -114,7 +114,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
     const before = await load(reference);
     await decide();
     desk.service.verify.set(reference, { reference, ...paid('25') });
-    await desk.settle(before, 'return');
+    await desk.confirm(before, 'return');
     expect(await stateOf(reference)).toEqual(held);
   });
 
@@ -122,12 +122,12 @@ describe('A1: money that a person has decided about never pays an order by itsel
     const { reference } = await desk.put({}, null);
     await look(reference, paid('24.99'));
     desk.service.verify.set(reference, { reference, ...paid('25') });
-    const settling: Promise<unknown>[] = [];
+    const confirming: Promise<unknown>[] = [];
     await desk.database.transaction(async (tx) => {
       const [item] = await openSuspense(tx, 'test');
       const resolution = { by: 'Ngozi', note: 'x', decision: 'refund', refundNote: null } as const;
       await resolveSuspense(tx, 'test', item?.id ?? 0n, resolution);
-      settling.push(load(reference).then((payment) => desk.settle(payment, 'return')));
+      confirming.push(load(reference).then((payment) => desk.confirm(payment, 'return')));
       await eventually(
         async () =>
           (
@@ -136,7 +136,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
           ).length > 0,
       );
     });
-    await Promise.all(settling);
+    await Promise.all(confirming);
     expect(await stateOf(reference)).toEqual(held);
   });
 
@@ -231,7 +231,7 @@ describe('A1: money that had come under a reference before it was ours', () => {
 
 describe('A5: an item speaks only of money that no closed item has accounted for', () => {
   test('a third charge under the reference that paid, after the second was given back', async () => {
-    const { reference } = await desk.put({ isSettled: true }, { id: 'a' });
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
     desk.service.history.push({ reference, id: 'b' });
     await desk.reconcile({ dryRun: false });
     await decide();
@@ -241,7 +241,7 @@ describe('A5: an item speaks only of money that no closed item has accounted for
   });
 
   test('surpluses that grow', async () => {
-    const { reference } = await desk.put({ isSettled: true }, null);
+    const { reference } = await desk.put({ isConfirmed: true }, null);
     await look(reference, paid('26'));
     await decide();
     await look(reference, paid('28.50'));
@@ -320,7 +320,7 @@ describe('A7: an answer that was asked for before money came to light loses agai
     const before = await load(reference);
     await look(reference, paid('20'));
     desk.service.verify.set(reference, { reference, status });
-    await desk.settle(before, 'webhook');
+    await desk.confirm(before, 'webhook');
     expect(await stateOf(reference)).toEqual(held);
     expect(await items()).toEqual([{ class: 'underpaid', amount: 2_000n, currency: 'NGN' }]);
   });

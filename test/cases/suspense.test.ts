@@ -32,7 +32,7 @@ async function look(reference: string, record: Partial<FakeTransaction>): Promis
   desk.service.verify.set(reference, { reference, ...record });
   const payment = await loadPayment(desk.database, asReference(reference), 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
-  await desk.settle(payment, 'webhook');
+  await desk.confirm(payment, 'webhook');
 }
 
 const paid = (amount: string, currency = 'NGN') => ({ status: 'SUCCESS', amount, currency });
@@ -54,7 +54,7 @@ describe('money that is not earned becomes an item as soon as it is seen', () =>
   });
 
   test('on top of what paid the order: the surplus alone', async () => {
-    const { reference } = await desk.put({ isSettled: true }, null);
+    const { reference } = await desk.put({ isConfirmed: true }, null);
     await look(reference, paid('26'));
     expect(await briefly()).toEqual([{ class: 'overpaid', amount: 100n, currency: 'NGN', reference }]);
   });
@@ -62,7 +62,7 @@ describe('money that is not earned becomes an item as soon as it is seen', () =>
   test.each(['open', 'failed', 'expired'] as const)(
     'for an order that another payment has paid, though it was %s before',
     async (status) => {
-      const first = await desk.put({ isSettled: true }, null);
+      const first = await desk.put({ isConfirmed: true }, null);
       const { reference } = await desk.put({ orderId: first.orderId, status }, null);
       await look(reference, paid('25'));
       expect(await briefly()).toEqual([
@@ -138,7 +138,7 @@ describe('money that only the history shows', () => {
   });
 
   test('a second charge under the reference that paid an order is held, and its order knows', async () => {
-    const { reference, orderId } = await desk.put({ isSettled: true }, { id: 'a' });
+    const { reference, orderId } = await desk.put({ isConfirmed: true }, { id: 'a' });
     desk.service.history.push({ reference, id: 'b' });
     expect(await run()).toMatchObject({ findings: { duplicate_payment: 1 } });
     expect(await briefly()).toEqual([

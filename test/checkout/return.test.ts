@@ -30,7 +30,7 @@ describe('a shopper who comes back while somebody else asks', () => {
     return createReturnFromCheckout({
       database: shop.program.database,
       mode: 'test',
-      settle: () => Promise.reject(new Error('asked although somebody asks')),
+      confirm: () => Promise.reject(new Error('asked although somebody asks')),
       clock: {
         now: () => new Date(),
         elapsedMs: () => {
@@ -56,16 +56,16 @@ describe('a shopper who comes back while somebody else asks', () => {
     const { orderId, reference } = await shop.checkout();
     await shop.hand(`transactions/${reference}/pay`, { notify: false });
     await lease(reference, 60);
-    let settled: Promise<unknown> | undefined;
+    let confirmed: Promise<unknown> | undefined;
     const comeBack = patient(1, () => {
-      settled ??= (async () => {
+      confirmed ??= (async () => {
         const { loadPayment } = await import('../../src/payments/confirm.sql.ts');
         const payment = await loadPayment(shop.program.database, reference, 'test');
-        if (payment !== null) await shop.program.settle(payment, 'webhook');
+        if (payment !== null) await shop.program.confirm(payment, 'webhook');
       })();
     });
     expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'paid' });
-    await settled;
+    await confirmed;
   });
 
   test('does not wait for a check whose lease is over', async () => {
@@ -110,7 +110,7 @@ describe('B1: the shopper’s wait', () => {
     const comeBack = createReturnFromCheckout({
       database: shop.program.database,
       mode: 'test',
-      settle: async ({ reference }) => {
+      confirm: async ({ reference }) => {
         asked.push(reference);
         await gate;
         return { outcome: 'pending', payment: 'open', released: false };
@@ -141,8 +141,8 @@ test('a service that cannot be asked is told once, with the payment and the reas
   const { orderId, reference } = await shop.checkout();
   const { logger, lines } = keepLines();
   const { database } = shop.program;
-  const settle = () => Promise.reject(new GatewayUnavailable('no answer: ECONNRESET', 60));
-  const comeBack = createReturnFromCheckout({ database, mode: 'test', settle, clock: systemClock, logger });
+  const confirm = () => Promise.reject(new GatewayUnavailable('no answer: ECONNRESET', 60));
+  const comeBack = createReturnFromCheckout({ database, mode: 'test', confirm, clock: systemClock, logger });
   expect(await comeBack(reference, true, '')).toEqual({ orderId, status: 'pending' });
   expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
     expect.objectContaining({
@@ -159,9 +159,9 @@ test('a service that asked to wait is asked by nobody before that, whoever comes
   const { orderId, reference } = await shop.checkout();
   const { database, duePayments } = shop.program;
   // Told so was another process: this one knows it from the database alone.
-  const settle = () => Promise.reject(new GatewayUnavailable('the service answered HTTP 429', 30));
+  const confirm = () => Promise.reject(new GatewayUnavailable('the service answered HTTP 429', 30));
   const logger = createLogger('silent');
-  await createReturnFromCheckout({ database, mode: 'test', settle, clock: systemClock, logger })(
+  await createReturnFromCheckout({ database, mode: 'test', confirm, clock: systemClock, logger })(
     reference,
     true,
     '',

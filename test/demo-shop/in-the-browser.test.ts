@@ -162,7 +162,7 @@ describe('in a browser', () => {
       await card('ankara-tote').getByRole('button', { name: 'Add to basket' }).click();
       await visit(`/shop/orders/${ORDER_ID}`);
       await visit('/shop');
-      await page.getByText('The payment of your last order is not settled yet.').waitFor();
+      await page.getByText('The payment of your last order is not confirmed yet.').waitFor();
       await page.getByRole('link', { name: 'Look at that order' }).click();
       await page.getByText('This page checks by itself.').waitFor();
       // It asks as long as it has not heard anything, and a busy machine is slow to hear.
@@ -176,7 +176,7 @@ describe('in a browser', () => {
       await page.getByRole('heading', { name: 'Thank you, your order is paid' }).waitFor();
       await visit('/shop');
       expect(await basket('NGN').getByRole('status').textContent()).toBe('Nothing in it yet.');
-      expect(await page.getByText('is not settled yet').isVisible()).toBe(false);
+      expect(await page.getByText('is not confirmed yet').isVisible()).toBe(false);
     },
     PATIENCE_MS,
   );

@@ -19,7 +19,7 @@ type Played = {
   because?: string;
 };
 
-const RECONCILIATION = 'a fault of paging through history: it settles nothing, reconciliation reads it';
+const RECONCILIATION = 'a fault of paging through history: it confirms nothing, reconciliation reads it';
 
 const MATRIX: Record<FaultId, Played> = {
   S1: { fault: 'initialize unanswered, not carried out', in: ['waiting', 'distrust'] },

@@ -28,7 +28,7 @@ const sql = <Row extends object>(text: string, ...values: unknown[]): Promise<Ro
 async function waiting(count: number, attempts = 0): Promise<string[]> {
   const orders: string[] = [];
   for (let at = 0; at < count; at += 1) {
-    const { orderId } = await plant(database, { isSettled: true });
+    const { orderId } = await plant(database, { isConfirmed: true });
     await sql(
       `UPDATE releases SET delivery = 'waiting', attempts = $2, next_check_at = now() WHERE order_id = $1`,
       orderId,

@@ -13,9 +13,9 @@ const SEEDS = IS_WHOLE ? 1_000 : 104;
 const AT_ONCE = 8;
 
 let shop: TestProgram;
-/** The payment that processes settle beside the clock, so that its own count of checks says nothing. */
-let settledBeside = '';
-/** The clock, from the races on: before them the processes alone may settle, however long they take to start. */
+/** The payment that processes confirm beside the clock, so that its own count of checks says nothing. */
+let confirmedBeside = '';
+/** The clock, from the races on: before them the processes alone may confirm, however long they take to start. */
 let worker: ReturnType<typeof startWorker> | undefined;
 beforeAll(async () => {
   shop = await startProgram({ latencyMs: 4, env: { GATEWAY_CALLS_PER_SECOND: '0' } });
@@ -46,16 +46,16 @@ async function releasesOf({ orderId }: CheckoutAnswer): Promise<object[]> {
 }
 const ONCE = [{ status: 'paid', releases: 1, entries: 1 }];
 
-test(`${PROCESSES} processes settle one payment ${SETTLES} times each, all at once: one release, and nobody fails`, async () => {
+test(`${PROCESSES} processes confirm one payment ${SETTLES} times each, all at once: one release, and nobody fails`, async () => {
   const order = await paidThere();
-  settledBeside = order.reference;
+  confirmedBeside = order.reference;
   const [row] = await query<{ name: string }>('SELECT current_database() AS name');
   const url = new URL(process.env.TEST_TEMPLATE_URL ?? '');
   url.pathname = `/${row?.name ?? ''}`;
   const args = [url.href, shop.sandbox.url, shop.sandbox.testKey, order.reference, String(SETTLES)];
   const cwd = await newFolder();
   const running = Array.from({ length: PROCESSES }, () =>
-    startProcess('test/support/settle-at-once.ts', { cwd, args }),
+    startProcess('test/support/confirm-at-once.ts', { cwd, args }),
   );
   await Promise.all(running.map((one) => one.says(/ready/)));
   for (const { pid } of running) process.kill(pid, 'SIGUSR2');
@@ -187,5 +187,5 @@ test('after both, every invariant holds', async () => {
     // The ring and this pass: both are beyond the schedule.
     passes: 2,
   });
-  expect(lines.filter((line) => !line.startsWith(`I16: payment ${settledBeside}`))).toEqual([]);
+  expect(lines.filter((line) => !line.startsWith(`I16: payment ${confirmedBeside}`))).toEqual([]);
 });

@@ -118,13 +118,13 @@ describe('the connection breaks while a webhook is kept', () => {
   });
 });
 
-describe('the connection breaks while a settlement is recorded', () => {
+describe('the connection breaks while a confirmation is recorded', () => {
   test.each(at('uncommitted'))('%s, for a shopper: 503, paid once', async (_name, point) => {
     const order = await world.open();
     await world.hand(order.reference, 'pay', { notify: false });
     const [status] = await Promise.all([
       world.comesBack(order.reference),
-      cut('record-settlement', point, order.reference),
+      cut('record-confirmation', point, order.reference),
     ]);
     expect(status).toBe(503);
     await expectSound(order);
@@ -132,7 +132,10 @@ describe('the connection breaks while a settlement is recorded', () => {
 
   test.each(at('asked'))('%s, for a webhook: paid once', async (_name, point) => {
     const order = await world.open();
-    await Promise.all([cut('record-settlement', point, order.reference), world.hand(order.reference, 'pay')]);
+    await Promise.all([
+      cut('record-confirmation', point, order.reference),
+      world.hand(order.reference, 'pay'),
+    ]);
     await expectSound(order);
   });
 });

@@ -11,7 +11,7 @@ import { cleanUp, freePort, newFolder } from '../support/process.ts';
 import { eventually } from '../support/program.ts';
 import { createWorld, type Place, type World } from './world.ts';
 
-// PostgreSQL itself goes away in the middle of a settlement: by a restart, or because one of its processes is killed,
+// PostgreSQL itself goes away in the middle of a confirmation: by a restart, or because one of its processes is killed,
 // after which it drops every connection and recovers. What it had committed stays, and the rest is done again.
 
 const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
@@ -50,7 +50,7 @@ const FAULTS: Record<string, () => Promise<void>> = {
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
          AND query LIKE '%order_status_seen%' LIMIT 1`,
     );
-    if (backend === undefined) throw new Error('no process of PostgreSQL settles anything');
+    if (backend === undefined) throw new Error('no process of PostgreSQL confirms anything');
     const other = new pg.Client({ connectionString: postgres.url });
     other.on('error', () => undefined);
     await other.connect();
@@ -74,9 +74,9 @@ const CASES = someOf(
   3,
 );
 
-test.each(CASES)('%s while a settlement is recorded, %s: paid once', async (fault, _name, point) => {
+test.each(CASES)('%s while a confirmation is recorded, %s: paid once', async (fault, _name, point) => {
   const order = await world.open();
-  const where: Place = { on: 'database', what: 'record-settlement', point, about: order.reference };
+  const where: Place = { on: 'database', what: 'record-confirmation', point, about: order.reference };
   const happens = world.meanwhileAt(where, () => FAULTS[fault]?.() ?? Promise.resolve());
   await Promise.all([happens, world.hand(order.reference, 'pay')]);
   await world.settleDown();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createMeters } from '../../src/observability/metrics/meters.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { Payment } from '../../src/payments/payment.ts';
-import type { Settle } from '../../src/payments/confirm.ts';
+import type { Confirm } from '../../src/payments/confirm.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { TOKEN } from '../admin/visitor.ts';
 
@@ -30,14 +30,14 @@ async function paid(notify = false): Promise<string> {
   return reference;
 }
 
-test('B1 counting what is settled changes nothing of the call, nor how urgent it is', async () => {
+test('B1 counting what is confirmed changes nothing of the call, nor how urgent it is', async () => {
   const seen: unknown[][] = [];
-  const settle: Settle = (...call) => {
+  const confirm: Confirm = (...call) => {
     seen.push(call);
     return Promise.resolve({ outcome: 'pending', payment: 'open', released: false } as never);
   };
   const payment = { reference: 'r' } as Payment;
-  await createMeters(systemClock).observeSettle(settle)(payment, 'webhook', 'late-hint');
+  await createMeters(systemClock).observeConfirm(confirm)(payment, 'webhook', 'late-hint');
   expect(seen).toEqual([[payment, 'webhook', 'late-hint']]);
 });
 
@@ -74,11 +74,11 @@ describe('the dashboard and the alert rules', () => {
 });
 
 describe('the questions of somebody who was woken', () => {
-  test('is money arriving, and is it settled?', async () => {
+  test('is money arriving, and is it confirmed?', async () => {
     await paid();
     expect(await read('integrator_orders_last_hour', '{currency="NGN"}')).toBe(1);
-    expect(await read('integrator_settled_last_hour', '{currency="NGN"}')).toBe(1);
-    expect(await read('integrator_last_settled_age_seconds')).toBeLessThan(60);
+    expect(await read('integrator_confirmed_last_hour', '{currency="NGN"}')).toBe(1);
+    expect(await read('integrator_last_confirmed_age_seconds')).toBeLessThan(60);
     await shop.checkout();
     expect(await read('integrator_orders_last_hour', '{currency="NGN"}')).toBe(2);
     expect(await read('integrator_open_payments', '{currency="NGN"}')).toBe(1);

@@ -129,9 +129,9 @@ test("the service's webhook begins a trace of its own, whatever it says of one",
   expect(taken && childrenOf(taken).map(({ name }) => name)).toEqual(['store-webhook']);
 });
 
-test('what is settled because of it is a story of its own, linked to the webhook and to the pass of the clock', () => {
-  const settle = one('settle', { 'integrator.cause': 'webhook' });
-  expect(settle.attributes).toMatchObject({
+test('what is confirmed because of it is a story of its own, linked to the webhook and to the pass of the clock', () => {
+  const confirm = one('confirm', { 'integrator.cause': 'webhook' });
+  expect(confirm.attributes).toMatchObject({
     'integrator.reference': order.reference,
     'integrator.order_id': order.orderId,
     'integrator.outcome': 'paid',
@@ -140,19 +140,19 @@ test('what is settled because of it is a story of its own, linked to the webhook
     'integrator.attempt': 1,
   });
   const { traceId, spanId } = one('take webhook');
-  expect(settle.links).toEqual([{ traceId, spanId }]);
-  const row = collector.spans.find((span) => span.spanId === settle.parentId);
+  expect(confirm.links).toEqual([{ traceId, spanId }]);
+  const row = collector.spans.find((span) => span.spanId === confirm.parentId);
   expect(row).toMatchObject({ name: 'due hinted payments', parentId: '' });
   const passes = collector.named('claim hinted payments').map((pass) => pass.spanId);
   expect(passes).toContain(row?.links[0]?.spanId);
-  const [verify] = childrenOf(settle);
+  const [verify] = childrenOf(confirm);
   expect(verify).toMatchObject({ name: 'service verify', kind: 3 });
   expect(verify?.attributes).toEqual({
     'integrator.reference': order.reference,
     'integrator.outcome': 'record',
     'http.response.status_code': 200,
   });
-  expect(childrenOf(settle).map(({ name }) => name)).toEqual(['service verify', 'record-settlement']);
+  expect(childrenOf(confirm).map(({ name }) => name)).toEqual(['service verify', 'record-confirmation']);
 });
 
 test("the shop's own receiver gets to know the trace, and the payment service does not", () => {

@@ -143,10 +143,10 @@ test('return, webhook and clock at the same instant, ten times over: one release
     );
     expect(payment?.hints).toBe(0);
     const [loaded] = await Promise.all([load(order.reference)]);
-    const settles = (['return', 'webhook', 'schedule', 'reconciliation'] as const).map((cause) =>
-      shop.program.settle(loaded, cause),
+    const confirms = (['return', 'webhook', 'schedule', 'reconciliation'] as const).map((cause) =>
+      shop.program.confirm(loaded, cause),
     );
-    const results = await Promise.all(settles);
+    const results = await Promise.all(confirms);
     expect(results.filter(({ released }) => released)).toHaveLength(1);
     expect(await query('SELECT FROM releases WHERE order_id = $1', order.orderId)).toHaveLength(1);
   }
@@ -159,18 +159,18 @@ async function load(reference: string) {
   return payment;
 }
 
-test('settling one payment while another of its order is opened: nobody waits for ever, nothing is lost', async () => {
+test('confirming one payment while another of its order is opened: nobody waits for ever, nothing is lost', async () => {
   const round = async (): Promise<void> => {
     const first = await shop.checkout();
     await shop.hand(`transactions/${first.reference}/fail`, { notify: false });
     const old = `UPDATE payments SET created_at = now() - interval '2 h' WHERE reference = $1`;
     await query(old, first.reference);
-    const [settled, second] = await Promise.all([
-      shop.program.settle(await load(first.reference), 'schedule'),
+    const [confirmed, second] = await Promise.all([
+      shop.program.confirm(await load(first.reference), 'schedule'),
       shop.checkout({ orderId: first.orderId }),
       shop.checkout({ orderId: first.orderId }),
     ]);
-    expect(settled.outcome).toBe('failed');
+    expect(confirmed.outcome).toBe('failed');
     expect(second.reference).not.toBe(first.reference);
     const journal = await query<{ seq: number }>(
       'SELECT seq FROM journal WHERE order_id = $1 ORDER BY seq',
@@ -197,7 +197,7 @@ describe('hints', () => {
     const inFlight = await load(order.reference);
     const bump = 'UPDATE payments SET hints = hints + 1 WHERE reference = $1';
     await query(bump, order.reference);
-    await shop.program.settle(inFlight, 'schedule');
+    await shop.program.confirm(inFlight, 'schedule');
     const [row] = await query<{ waits: number }>(
       'SELECT extract(epoch FROM next_check_at - now())::float8 AS waits FROM payments WHERE reference = $1',
       order.reference,

@@ -34,18 +34,18 @@ type End = {
   isNamed: boolean;
 };
 
-/** Settles one payment whose verify answer is `answer`, and tells where it ended. */
-async function settledBy(answer: object): Promise<End | undefined> {
+/** Confirms one payment whose verify answer is `answer`, and tells where it ended. */
+async function confirmedBy(answer: object): Promise<End | undefined> {
   service.answer = json({ data: `https://pay.example.com/${newId()}` });
   const { orderId, reference } = await shop.checkout();
-  const { database, settle } = shop.program;
+  const { database, confirm } = shop.program;
   const payment = await loadPayment(database, reference, 'test');
   if (payment === null) throw new Error('no payment');
   const text = JSON.stringify(answer)
     .replaceAll('{{reference}}', reference)
     .replace(/"@([^"]*)"/g, '$1');
   service.answer = raw(text);
-  await settle(payment, 'schedule');
+  await confirm(payment, 'schedule');
   const [end] = await database.query<End>(
     `SELECT o.status AS order, p.status AS payment,
        (SELECT outcome FROM verifications v WHERE v.order_id = o.id ORDER BY v.id DESC LIMIT 1) AS outcome,
@@ -70,21 +70,21 @@ const HELD = {
 
 const honest = someOf(Object.entries(HONEST), 8);
 test.each(honest)('A2: an honest record pays at once: %s', async (_name, change) => {
-  expect(await settledBy({ status: true, data: { ...PLAIN_RECORD, ...change } })).toEqual(PAID);
+  expect(await confirmedBy({ status: true, data: { ...PLAIN_RECORD, ...change } })).toEqual(PAID);
 });
 
 test.each(someOf(Object.entries(CONTRADICTORY), 16))(
   'A2: a record that contradicts itself is held: %s',
   async (_name, change) => {
-    expect(await settledBy({ status: true, data: { ...PLAIN_RECORD, ...change } })).toEqual(HELD);
+    expect(await confirmedBy({ status: true, data: { ...PLAIN_RECORD, ...change } })).toEqual(HELD);
   },
 );
 
 describe('A2: an answer without an envelope', () => {
   test('pays when it is a record', async () => {
-    expect(await settledBy(PLAIN_RECORD)).toEqual(PAID);
+    expect(await confirmedBy(PLAIN_RECORD)).toEqual(PAID);
     expect(
-      await settledBy({
+      await confirmedBy({
         ...PLAIN_RECORD,
         customer: { status: 'active' },
         card: { status: 'expired' },
@@ -98,6 +98,6 @@ describe('A2: an answer without an envelope', () => {
     { message: 'fetched' },
     { code: 200 },
   ])('is held when its status may be the one of the call: %j', async (beside) => {
-    expect(await settledBy({ ...PLAIN_RECORD, ...beside })).toEqual(HELD);
+    expect(await confirmedBy({ ...PLAIN_RECORD, ...beside })).toEqual(HELD);
   });
 });

@@ -159,7 +159,7 @@ describe('a second one that is a power of ten away stops new checkouts of its cu
     }
     expect([await query('SELECT count(*) FROM payments'), await initializeCalls()]).toEqual(before);
 
-    // What is open goes on: the same checkout is resumed, and settles.
+    // What is open goes on: the same checkout is resumed, and confirms.
     expect(await shop.checkout({ orderId: open.orderId })).toEqual(open);
     await shop.hand(`transactions/${open.reference}/pay`, { notify: false });
     await look(open);

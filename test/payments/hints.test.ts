@@ -18,15 +18,15 @@ beforeEach(async () => {
 
 const query = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
   shop.program.database.query<Row>(text, values);
-const settle = async (cause: 'return' | 'schedule' = 'return') => {
+const confirm = async (cause: 'return' | 'schedule' = 'return') => {
   const payment = await loadPayment(shop.program.database, reference, 'test');
   if (payment === null) throw new Error('gone');
-  return shop.program.settle(payment, cause);
+  return shop.program.confirm(payment, cause);
 };
 /** A hint comes, and where it is followed the service is asked. */
 const hint = async (): Promise<boolean> => {
   const hinted = await triggerCheck(shop.program.database, reference, 'test');
-  if (hinted?.isClaimed) await shop.program.settle(hinted, 'return');
+  if (hinted?.isClaimed) await shop.program.confirm(hinted, 'return');
   return hinted?.isClaimed ?? false;
 };
 const pass = (seconds: number): Promise<object[]> =>
@@ -54,7 +54,7 @@ const dueInSec = async (): Promise<number> =>
 describe('B1: hints of one payment', () => {
   test('three are followed at once, then the pauses grow while nothing new is learnt', async () => {
     // The first answer is news, whoever asked for it.
-    await settle('schedule');
+    await confirm('schedule');
     expect([await hint(), await hint(), await hint(), await hint()]).toEqual([true, true, true, false]);
     for (const pauseSec of [10, 60, 600, 3_600, 3_600]) {
       await pass(pauseSec - 2);
@@ -65,15 +65,15 @@ describe('B1: hints of one payment', () => {
   });
 
   test('an answer that says something new begins it anew', async () => {
-    await settle('schedule');
+    await confirm('schedule');
     for (let time = 0; time < 4; time += 1) await hint();
     await shop.hand(`transactions/${reference}/fail`, { notify: false });
-    await settle('schedule');
+    await confirm('schedule');
     expect([await hint(), await hint(), await hint(), await hint()]).toEqual([true, true, true, false]);
   });
 
   test('one that has to wait is due when the pause is over, and never later than the schedule', async () => {
-    await settle('schedule');
+    await confirm('schedule');
     await query(
       `UPDATE payments SET hint_checks = 5, last_hinted_at = now(), next_check_at = now() + interval '1 h'
       WHERE reference = $1`,
@@ -92,7 +92,7 @@ describe('B1: hints of one payment', () => {
   test('one that comes during a check is followed by another check at once, or when the pause is over', async () => {
     const inFlight = await triggerCheck(shop.program.database, reference, 'test');
     expect(await hint()).toBe(false);
-    if (inFlight !== null) await shop.program.settle(inFlight, 'return');
+    if (inFlight !== null) await shop.program.confirm(inFlight, 'return');
     expect(await dueInSec()).toBeLessThanOrEqual(0);
     expect(await claimHinted(shop.program.database, 'test', 5)).toMatchObject([
       { reference, isHinted: true },
@@ -105,7 +105,7 @@ describe('B1: hints of one payment', () => {
     const dry = await triggerCheck(shop.program.database, reference, 'test');
     await hint();
     await query(`UPDATE payments SET created_at = now() - interval '40 min' WHERE reference = $1`, reference);
-    if (dry !== null) await shop.program.settle({ ...dry, ageSec: 2_400 }, 'return');
+    if (dry !== null) await shop.program.confirm({ ...dry, ageSec: 2_400 }, 'return');
     expect(await dueInSec()).toBeGreaterThan(1_100);
     expect(await dueInSec()).toBeLessThanOrEqual(1_200 * 1.1);
   });
@@ -157,7 +157,7 @@ describe('B1: hints of one payment', () => {
 
 describe('B1: an answer that says the same again', () => {
   test('leaves no row, and the payment says that it was asked', async () => {
-    for (let time = 0; time < 4; time += 1) await settle();
+    for (let time = 0; time < 4; time += 1) await confirm();
     expect(await evidence()).toEqual(['pending']);
     expect(
       await query(
@@ -168,46 +168,46 @@ describe('B1: an answer that says the same again', () => {
   });
 
   test('every change does, and a change back', async () => {
-    await settle();
+    await confirm();
     await shop.hand('reset');
-    await settle();
-    await settle();
+    await confirm();
+    await confirm();
     expect(await evidence()).toEqual(['pending', 'not_found']);
   });
 
   test('what pays is kept, and said again by a paid payment it is not', async () => {
-    await settle();
+    await confirm();
     await shop.hand(`transactions/${reference}/pay`, { notify: false });
-    await settle();
-    await settle();
+    await confirm();
+    await confirm();
     expect(await evidence()).toEqual(['pending', 'paid']);
     await shop.hand(`transactions/${reference}/reverse`, { notify: false });
-    await settle();
-    await settle();
+    await confirm();
+    await confirm();
     expect(await evidence()).toEqual(['pending', 'paid', 'reversed']);
   });
 
   test('more money under the same word is news, and held money said again opens nothing twice', async () => {
     await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '1.00' });
-    await settle();
-    await settle();
+    await confirm();
+    await confirm();
     expect(await evidence()).toEqual(['underpaid']);
     await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '2.00' });
-    await settle();
+    await confirm();
     expect(await evidence()).toEqual(['underpaid', 'underpaid']);
     await query(
       'UPDATE suspense_items SET closed_at = now(), closed_by = $2, note = $2 WHERE reference = $1',
       reference,
       'Ada',
     );
-    await settle();
+    await confirm();
     expect(await evidence()).toEqual(['underpaid', 'underpaid']);
   });
 
   test('what closes a payment is kept, whatever was said before', async () => {
-    await settle();
+    await confirm();
     await query(`UPDATE payments SET created_at = now() - interval '9 days' WHERE reference = $1`, reference);
-    await settle('schedule');
+    await confirm('schedule');
     expect(await evidence()).toEqual(['pending', 'pending']);
     expect(await query('SELECT status FROM payments WHERE reference = $1', reference)).toEqual([
       { status: 'expired' },

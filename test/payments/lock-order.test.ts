@@ -5,7 +5,7 @@ import { addPayment, placeOrder } from '../../src/checkout/checkout.sql.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';
 import { newId, newReference, type OrderId, type Reference } from '../../src/platform/ids.ts';
 import { triggerCheck } from '../../src/payments/checks.sql.ts';
-import { loadPayment, recordSettlement } from '../../src/payments/confirm.sql.ts';
+import { loadPayment, recordConfirmation } from '../../src/payments/confirm.sql.ts';
 import { createWebhookStore } from '../../src/webhooks/webhooks.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
@@ -20,15 +20,15 @@ beforeAll(async () => {
 });
 afterAll(() => books.close());
 
-/** Two orders, each with a payment that is settled and one that is being opened. */
-type Meeting = { orders: OrderId[]; settled: Reference[]; opened: Reference[] };
+/** Two orders, each with a payment that is confirmed and one that is being opened. */
+type Meeting = { orders: OrderId[]; confirmed: Reference[]; opened: Reference[] };
 
 /** The order of the orders is not that of the first payments' references, and is that of the second ones'. */
 async function arrange(): Promise<Meeting> {
   const begin = (letter: string): string => letter + newId().slice(1);
   const meeting = {
     orders: ['A', 'B'].map(begin).map(asOrderId),
-    settled: ['b', 'a'].map(begin).map(asReference),
+    confirmed: ['b', 'a'].map(begin).map(asReference),
     opened: ['c', 'd'].map(begin).map(asReference),
   };
   const { database } = books;
@@ -44,7 +44,7 @@ async function arrange(): Promise<Meeting> {
       returnUrl: null,
       details: {},
     } as const;
-    await placeOrder(database, { ...order, amount: 100n }, meeting.settled[at] ?? newReference(), null);
+    await placeOrder(database, { ...order, amount: 100n }, meeting.confirmed[at] ?? newReference(), null);
     await addPayment(database, id, meeting.opened[at] ?? newReference());
   }
   return meeting;
@@ -52,9 +52,9 @@ async function arrange(): Promise<Meeting> {
 
 type Deed = (db: Queryable, meeting: Meeting) => Promise<unknown>;
 
-const settle: Deed = async (db, { settled }) => {
+const confirm: Deed = async (db, { confirmed }) => {
   const payments = await Promise.all(
-    settled.map((reference) => loadPayment(books.database, reference, 'test')),
+    confirmed.map((reference) => loadPayment(books.database, reference, 'test')),
   );
   const decision = { outcome: 'not_found', payment: 'ambiguous', release: false, suspense: null } as const;
   const answer = {
@@ -75,7 +75,7 @@ const settle: Deed = async (db, { settled }) => {
   return Promise.all(
     payments.map((payment) => {
       if (payment === null) throw new Error('no such payment');
-      return recordSettlement(db, { payment, ...answer, ...rest }, { id: newId(), delivery: 'unneeded' });
+      return recordConfirmation(db, { payment, ...answer, ...rest }, { id: newId(), delivery: 'unneeded' });
     }),
   );
 };
@@ -88,14 +88,14 @@ const open: Deed = (db, { opened }) =>
     }),
   );
 
-const comeBack: Deed = (db, { settled, opened }) =>
-  Promise.all([...settled, ...opened].map((reference) => triggerCheck(db, reference, 'test')));
+const comeBack: Deed = (db, { confirmed, opened }) =>
+  Promise.all([...confirmed, ...opened].map((reference) => triggerCheck(db, reference, 'test')));
 
-const callUs: Deed = (db, { settled, opened }) => {
+const callUs: Deed = (db, { confirmed, opened }) => {
   const store = createWebhookStore(db, () => ({ places: 0, take: () => undefined }));
   const kind = { mode: 'test', contentType: 'application/json', authenticity: 'signed' } as const;
   return Promise.all(
-    [...settled, ...opened].map((reference) => {
+    [...confirmed, ...opened].map((reference) => {
       const body = Buffer.from(JSON.stringify({ reference }));
       const bodySha256 = createHash('sha256').update(body).digest();
       return store({ ...kind, body, bodySha256, reference: reference }, true);
@@ -104,7 +104,7 @@ const callUs: Deed = (db, { settled, opened }) => {
 };
 
 const DEEDS: readonly [string, Deed][] = [
-  ['settlement', settle],
+  ['settlement', confirm],
   ['checkouts that open', open],
   ['shoppers who come back', comeBack],
   ['webhooks', callUs],

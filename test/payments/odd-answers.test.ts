@@ -284,7 +284,7 @@ test('until the time that the service asked for, nobody asks it, whoever comes b
 });
 
 describe('the mode wall', () => {
-  test('a payment of the other mode is unknown at the return, and settlement refuses it', async () => {
+  test('a payment of the other mode is unknown at the return, and confirmation refuses it', async () => {
     const order = await anOrder();
     // A live order in a database that a test key is pointed at.
     const live = { orderId: newId(), reference: newId() };
@@ -303,7 +303,7 @@ describe('the mode wall', () => {
     expect(answer.status).toBe(404);
     await shop.program.duePayments.pass();
     const payment = await loadPayment(shop.program.database, asReference(live.reference), 'live');
-    await expect(shop.program.settle(payment as DuePayment, 'operator')).rejects.toThrow('other mode');
+    await expect(shop.program.confirm(payment as DuePayment, 'operator')).rejects.toThrow('other mode');
     expect(await stateOf(live.orderId)).toMatchObject({ payment: 'open', order: 'pending' });
     expect(await stateOf(order.orderId)).toMatchObject({ order: 'pending' });
   });

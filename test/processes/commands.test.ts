@@ -71,7 +71,7 @@ test('reconcile --json prints exactly one object, in the documented form', async
     repaired: 0,
     verified: 0,
     identity: [
-      { currency: 'NGN', serviceTotal: '8500.00', settled: '8500.00', classes: {}, difference: '0.00' },
+      { currency: 'NGN', serviceTotal: '8500.00', confirmed: '8500.00', classes: {}, difference: '0.00' },
     ],
     findings: {},
     items: [],

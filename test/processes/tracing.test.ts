@@ -67,10 +67,10 @@ describe('a server', () => {
       trace_id: checkout?.traceId,
       reference,
     });
-    const [settle] = collector.named('settle');
+    const [confirm] = collector.named('confirm');
     expect(lines.find(({ msg }) => msg === 'order is paid')).toMatchObject({
-      trace_id: settle?.traceId,
-      span_id: settle?.spanId,
+      trace_id: confirm?.traceId,
+      span_id: confirm?.spanId,
       reference,
     });
   });
@@ -99,7 +99,7 @@ describe('a server', () => {
         ms: expect.any(Number),
         'integrator.reference': reference,
       });
-      expect(spans.filter(({ parent_id }) => parent_id === named('settle')?.span_id)).not.toEqual([]);
+      expect(spans.filter(({ parent_id }) => parent_id === named('confirm')?.span_id)).not.toEqual([]);
       expect(code).toBe(0);
     },
   );

@@ -15,20 +15,20 @@ export type PlantedPayment = {
   /** PostgreSQL's words for how long ago it was written. */
   age?: string;
   /** Whether it released its order. */
-  isSettled?: boolean;
+  isConfirmed?: boolean;
   /** PostgreSQL's words for how long ago it was released. */
-  settled?: string;
-  /** What verify had answered before it was settled. */
+  confirmed?: string;
+  /** What verify had answered before it was confirmed. */
   earlier?: string;
 };
 
-/** Writes a payment, with its order and with its evidence when it is settled. @returns its reference and order */
+/** Writes a payment, with its order and with its evidence when it is confirmed. @returns its reference and order */
 export async function plant(
   database: Database,
   payment: PlantedPayment = {},
 ): Promise<{ reference: string; orderId: string }> {
   const { reference = newId(), amount = 2_500n, currency = 'NGN', mode = 'test', age = '1 hour' } = payment;
-  const { isSettled = false, earlier, status = isSettled ? 'paid' : 'open' } = payment;
+  const { isConfirmed = false, earlier, status = isConfirmed ? 'paid' : 'open' } = payment;
   const orderId = payment.orderId ?? newId();
   await database.transaction(async (tx) => {
     if (payment.orderId === undefined)
@@ -43,7 +43,7 @@ export async function plant(
     );
     if (earlier !== undefined)
       await addVerification(tx, { reference, orderId, mode, amount, currency }, earlier);
-    if (isSettled) await settle(tx, { reference, orderId, mode, amount, currency }, payment.settled);
+    if (isConfirmed) await confirm(tx, { reference, orderId, mode, amount, currency }, payment.confirmed);
   });
   return { reference, orderId };
 }
@@ -61,13 +61,13 @@ async function addVerification(tx: Tx, facts: Facts, outcome: string): Promise<b
   return rows[0]?.id;
 }
 
-async function settle(tx: Tx, facts: Facts, settled = '30 minutes'): Promise<void> {
+async function confirm(tx: Tx, facts: Facts, confirmed = '30 minutes'): Promise<void> {
   const { reference, orderId, mode, amount, currency } = facts;
   const evidence = await addVerification(tx, facts, 'paid');
   await tx.query(
     `INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, released_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, 'unneeded', now() - $8::interval)`,
-    [`rel_${reference}`, orderId, reference, mode, amount, currency, evidence, settled],
+    [`rel_${reference}`, orderId, reference, mode, amount, currency, evidence, confirmed],
   );
   await tx.query(`UPDATE orders SET status = 'paid', release_id = $2, paid_at = now() WHERE id = $1`, [
     orderId,

@@ -54,8 +54,8 @@ const cases: Case[] = [
     money: '25.01',
   },
   {
-    name: 'a settled payment that was paid once more',
-    plant: () => desk.put({ isSettled: true }, { amount: '60.00' }),
+    name: 'a confirmed payment that was paid once more',
+    plant: () => desk.put({ isConfirmed: true }, { amount: '60.00' }),
     class: 'overpaid',
     item: { expected: '25.00', actual: '60.00' },
     money: '35.00',
@@ -80,7 +80,7 @@ const cases: Case[] = [
   {
     name: 'the second payment of an order, after a failed first try',
     plant: async () => {
-      const { orderId } = await desk.put({ isSettled: true }, {});
+      const { orderId } = await desk.put({ isConfirmed: true }, {});
       await desk.put({ orderId, status: 'failed' }, {});
     },
     class: 'duplicate_payment',
@@ -90,7 +90,7 @@ const cases: Case[] = [
   {
     name: 'one reference that was charged twice',
     plant: async () => {
-      const { reference } = await desk.put({ isSettled: true }, { id: 't1' });
+      const { reference } = await desk.put({ isConfirmed: true }, { id: 't1' });
       desk.service.history.push({ reference, id: 't2' });
     },
     class: 'duplicate_payment',
@@ -108,9 +108,9 @@ const cases: Case[] = [
     money: '7.50',
   },
   {
-    name: 'a settled payment that the history does not list and verify confirms',
+    name: 'a confirmed payment that the history does not list and verify confirms',
     plant: async () => {
-      const { reference } = await desk.put({ isSettled: true }, null);
+      const { reference } = await desk.put({ isConfirmed: true }, null);
       desk.service.verify.set(reference, { reference });
     },
     class: 'absent_from_history',
@@ -118,16 +118,16 @@ const cases: Case[] = [
     money: '-25.00',
   },
   {
-    name: 'a settled payment that nobody there knows any more',
-    plant: () => desk.put({ isSettled: true }, null),
+    name: 'a confirmed payment that nobody there knows any more',
+    plant: () => desk.put({ isConfirmed: true }, null),
     class: 'absent_from_history',
     item: { expected: '25.00', actual: null },
     money: '-25.00',
   },
   {
-    name: 'a settled payment that the history does not list and verify calls failed',
+    name: 'a confirmed payment that the history does not list and verify calls failed',
     plant: async () => {
-      const { reference } = await desk.put({ isSettled: true }, null);
+      const { reference } = await desk.put({ isConfirmed: true }, null);
       desk.service.verify.set(reference, { reference, status: 'FAILED' });
     },
     class: 'paid_unconfirmed',
@@ -135,15 +135,15 @@ const cases: Case[] = [
     money: '-25.00',
   },
   {
-    name: 'a settled payment that is pending there',
-    plant: () => desk.put({ isSettled: true }, { status: 'PENDING' }),
+    name: 'a confirmed payment that is pending there',
+    plant: () => desk.put({ isConfirmed: true }, { status: 'PENDING' }),
     class: 'paid_unconfirmed',
     item: { expected: '25.00', actual: null },
     money: '-25.00',
   },
   {
-    name: 'a settled payment whose money went back',
-    plant: () => desk.put({ isSettled: true }, { status: 'REVERSED' }),
+    name: 'a confirmed payment whose money went back',
+    plant: () => desk.put({ isConfirmed: true }, { status: 'REVERSED' }),
     class: 'reversed',
     item: { expected: '25.00', actual: null },
     money: '-25.00',
@@ -165,9 +165,9 @@ const cases: Case[] = [
     money: '25.00',
   },
   {
-    name: 'history shows other money than verify confirms for a settled payment',
+    name: 'history shows other money than verify confirms for a confirmed payment',
     plant: async () => {
-      const { reference } = await desk.put({ isSettled: true }, { amount: '20' });
+      const { reference } = await desk.put({ isConfirmed: true }, { amount: '20' });
       desk.service.verify.set(reference, { reference });
     },
     class: 'sources_disagree',
@@ -176,7 +176,7 @@ const cases: Case[] = [
   },
   {
     name: 'a record whose amount cannot be read',
-    plant: () => desk.put({ isSettled: true }, { amount: '"25,00"' }),
+    plant: () => desk.put({ isConfirmed: true }, { amount: '"25,00"' }),
     class: 'unreadable',
     item: { expected: '25.00', actual: null },
     money: '-25.00',
@@ -194,7 +194,7 @@ const cases: Case[] = [
 
 describe('a disagreement is found in its own class, and the money adds up', () => {
   test.each(someOf(cases, 9))('$name: $class', async (planted) => {
-    await desk.put({ isSettled: true }, {});
+    await desk.put({ isConfirmed: true }, {});
     await planted.plant();
     const report = await runWithoutGrace();
     expect(report).toMatchObject({ complete: true, verdict: 'findings', findings: { [planted.class]: 1 } });
@@ -215,7 +215,7 @@ describe('a disagreement is found in its own class, and the money adds up', () =
     });
     expect(identityOf(report, 'USD')).toMatchObject({
       serviceTotal: '25.00',
-      settled: '0.00',
+      confirmed: '0.00',
       classes: { currency_mismatch: '25.00' },
     });
   });
@@ -229,15 +229,19 @@ describe('a disagreement is found in its own class, and the money adds up', () =
 
 describe('what agrees is no finding', () => {
   const quiet: [string, () => Promise<unknown>, Partial<ReconciliationReport>][] = [
-    ['paid on both sides', () => desk.put({ isSettled: true }, {}), { matched: 1, verified: 0 }],
-    ['paid after it had failed', () => desk.put({ isSettled: true, earlier: 'failed' }, {}), { matched: 1 }],
+    ['paid on both sides', () => desk.put({ isConfirmed: true }, {}), { matched: 1, verified: 0 }],
+    [
+      'paid after it had failed',
+      () => desk.put({ isConfirmed: true, earlier: 'failed' }, {}),
+      { matched: 1 },
+    ],
     ['open on both sides', () => desk.put({}, { status: 'PENDING' }), { payments: 1 }],
     ['open here and not yet there', () => desk.put({}, null), { payments: 1 }],
     ['failed on both sides', () => desk.put({ status: 'failed' }, { status: 'FAILED' }), { payments: 1 }],
     ['never sent', () => desk.put({ status: 'created' }, null), { payments: 1 }],
     ['refused', () => desk.put({ status: 'refused', age: '30 days' }, null), { payments: 1 }],
     [
-      'expired, and given back before it was settled',
+      'expired, and given back before it was confirmed',
       () => desk.put({ status: 'expired' }, { status: 'REFUNDED' }),
       {},
     ],
@@ -333,7 +337,7 @@ test('ids beyond 2^53 and hostile texts stay what they are', async () => {
 
 test('the same transaction listed twice is one, and its later reading counts', async () => {
   const reference = newId();
-  await desk.put({ reference, isSettled: true }, { id: 't1', status: 'PENDING' });
+  await desk.put({ reference, isConfirmed: true }, { id: 't1', status: 'PENDING' });
   desk.service.history.push({ reference, id: 't1' }, { reference, id: 't0', status: 'FAILED' });
   expect(await run()).toMatchObject({
     verdict: 'agreed',

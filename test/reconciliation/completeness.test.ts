@@ -14,7 +14,7 @@ const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false 
 
 describe('a list that is shorter than the last complete run saw it', () => {
   beforeEach(async () => {
-    for (let count = 0; count < 40; count += 1) await desk.put({ isSettled: true }, {});
+    for (let count = 0; count < 40; count += 1) await desk.put({ isConfirmed: true }, {});
     expect(await run()).toMatchObject({ verdict: 'agreed', complete: true });
   });
 
@@ -71,9 +71,9 @@ describe('a window', () => {
     const reconcile = desk.speaking({
       history: { paging: { style: 'none', sinceParam: 'from', untilParam: 'to' } },
     });
-    await desk.put({ isSettled: true, age: '20 days' }, null);
-    const inside = await desk.put({ isSettled: true, age: '5 days' }, null);
-    await desk.put({ isSettled: true, age: '1 day' }, null);
+    await desk.put({ isConfirmed: true, age: '20 days' }, null);
+    const inside = await desk.put({ isConfirmed: true, age: '5 days' }, null);
+    await desk.put({ isConfirmed: true, age: '1 day' }, null);
     const since = new Date(Date.now() - 10 * 86_400_000);
     const until = new Date(Date.now() - 3 * 86_400_000);
     const report = await reconcile({ dryRun: false, since, until });
@@ -89,10 +89,10 @@ describe('a window', () => {
   });
 
   test('leaves what lies before and behind it out of the books, unless it is listed', async () => {
-    await desk.put({ isSettled: true, age: '20 days', amount: 900n }, null);
-    await desk.put({ isSettled: true, age: '20 days', amount: 70n, currency: 'GHS' }, null);
-    await desk.put({ isSettled: true, age: '15 days', amount: 300n }, { amount: '3.00' });
-    await desk.put({ isSettled: true, age: '5 days', amount: 2_000n }, { amount: '20.00' });
+    await desk.put({ isConfirmed: true, age: '20 days', amount: 900n }, null);
+    await desk.put({ isConfirmed: true, age: '20 days', amount: 70n, currency: 'GHS' }, null);
+    await desk.put({ isConfirmed: true, age: '15 days', amount: 300n }, { amount: '3.00' });
+    await desk.put({ isConfirmed: true, age: '5 days', amount: 2_000n }, { amount: '20.00' });
     await desk.put({ age: '1 day' }, null);
     const since = new Date(Date.now() - 10 * 86_400_000);
     const until = new Date(Date.now() - 3 * 86_400_000);
@@ -101,7 +101,7 @@ describe('a window', () => {
       payments: 2,
       matched: 2,
       unclassified: 0,
-      identity: [{ currency: 'NGN', serviceTotal: '23.00', settled: '23.00', difference: '0.00' }],
+      identity: [{ currency: 'NGN', serviceTotal: '23.00', confirmed: '23.00', difference: '0.00' }],
     });
   });
 });

@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
-import { createSettle } from '../../src/payments/confirm.ts';
+import { createConfirm } from '../../src/payments/confirm.ts';
 import { openDesk, type Desk } from './desk.ts';
 import type { FakeTransaction } from './fake-service.ts';
 import { IS_WHOLE } from '../support/extent.ts';
@@ -21,14 +21,14 @@ const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false 
 async function look(reference: string): Promise<void> {
   const payment = await loadPayment(desk.database, asReference(reference), 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
-  const settle = createSettle({
+  const confirm = createConfirm({
     database: desk.database,
     gateway: desk.gateway,
     planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
     onReleased: () => undefined,
     logger: createLogger('silent'),
   });
-  await settle(payment, 'webhook');
+  await confirm(payment, 'webhook');
 }
 
 type Answer = Partial<FakeTransaction> | string | null;
@@ -70,8 +70,8 @@ describe('G1: after the release verify says anything but exactly paid', () => {
     async (_names, answers) => {
       const count = answers.length;
       const said = new Map<string, string>();
-      for (const [name] of answers) said.set((await desk.put({ isSettled: true }, {})).reference, name);
-      await desk.put({ isSettled: true }, {});
+      for (const [name] of answers) said.set((await desk.put({ isConfirmed: true }, {})).reference, name);
+      await desk.put({ isConfirmed: true }, {});
       expect(await run()).toMatchObject({ verdict: 'agreed', verified: 0 });
       for (const [at, reference] of [...said.keys()].entries()) {
         say(reference, answers[at]?.[1](reference) ?? null);
@@ -111,11 +111,11 @@ describe('G1: after the release verify says anything but exactly paid', () => {
     ['shows other money', { amount: '20.00' }],
   ])('while the list %s: a finding at once, whatever the answer', async (_name, listed) => {
     for (const [, answer] of odd) {
-      const { reference } = await desk.put({ isSettled: true }, listed);
+      const { reference } = await desk.put({ isConfirmed: true }, listed);
       say(reference, answer(reference));
       await look(reference);
     }
-    await desk.put({ isSettled: true }, {});
+    await desk.put({ isConfirmed: true }, {});
     const report = await run();
     expect(report).toMatchObject({ verdict: 'findings', graced: {}, unclassified: 0 });
     expect(report.items).toHaveLength(odd.length);
@@ -123,7 +123,7 @@ describe('G1: after the release verify says anything but exactly paid', () => {
   });
 
   test('and the list breaks off: a finding all the same', async () => {
-    const { reference } = await desk.put({ isSettled: true }, null);
+    const { reference } = await desk.put({ isConfirmed: true }, null);
     say(reference, { status: 'chargeback' });
     await look(reference);
     desk.service.answerHistory = (_query, res) => {
@@ -134,7 +134,7 @@ describe('G1: after the release verify says anything but exactly paid', () => {
   });
 
   test('an answer that mended itself is asked about once more and is nothing', async () => {
-    const { reference } = await desk.put({ isSettled: true }, {});
+    const { reference } = await desk.put({ isConfirmed: true }, {});
     say(reference, 'a page of a proxy');
     await look(reference);
     say(reference, {});
@@ -143,7 +143,7 @@ describe('G1: after the release verify says anything but exactly paid', () => {
   });
 
   test('only the latest answer counts', async () => {
-    const { reference } = await desk.put({ isSettled: true }, {});
+    const { reference } = await desk.put({ isConfirmed: true }, {});
     say(reference, { status: 'FAILED' });
     await look(reference);
     say(reference, {});
@@ -154,7 +154,7 @@ describe('G1: after the release verify says anything but exactly paid', () => {
 
 describe('G2: money that went back is there again only when verify says so', () => {
   const reversed = async (listed: { status: string } | object): Promise<string> => {
-    const { reference } = await desk.put({ isSettled: true }, listed);
+    const { reference } = await desk.put({ isConfirmed: true }, listed);
     say(reference, { status: 'REVERSED' });
     await look(reference);
     return reference;
@@ -201,8 +201,8 @@ describe('G2: money that went back is there again only when verify says so', () 
     expect(await run()).toMatchObject({ verdict: 'agreed' });
   });
 
-  test('nor does any other open finding of a settled payment end without being asked about', async () => {
-    const { reference } = await desk.put({ isSettled: true }, { amount: '20.00' });
+  test('nor does any other open finding of a confirmed payment end without being asked about', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { amount: '20.00' });
     say(reference, { amount: '20.00' });
     await run();
     listAsPaid();

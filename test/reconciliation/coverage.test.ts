@@ -15,9 +15,9 @@ afterEach(() => desk.close());
 const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false });
 const verifies = (): string[] => desk.service.calls.filter((call) => call.startsWith('verify'));
 
-/** A settled payment that verify confirms; listed or not. */
-async function settled(age: string, isListed: boolean, settledAgo = age): Promise<Planted> {
-  const planted = await desk.put({ isSettled: true, age, settled: settledAgo }, isListed ? {} : null);
+/** A confirmed payment that verify confirms; listed or not. */
+async function confirmed(age: string, isListed: boolean, confirmedAgo = age): Promise<Planted> {
+  const planted = await desk.put({ isConfirmed: true, age, confirmed: confirmedAgo }, isListed ? {} : null);
   desk.service.verify.set(planted.reference, { reference: planted.reference });
   return planted;
 }
@@ -30,28 +30,28 @@ function listOnly(pick: (rows: string[]) => string[]): void {
 }
 
 describe('F2: a list that lags behind verify', () => {
-  test('lacks what was settled a moment ago, or still calls it pending: no finding, no question, no alert', async () => {
-    await settled('1 hour', true);
-    await settled('2 minutes', false, '30 seconds');
-    const { reference } = await settled('2 minutes', false, '5 minutes');
+  test('lacks what was confirmed a moment ago, or still calls it pending: no finding, no question, no alert', async () => {
+    await confirmed('1 hour', true);
+    await confirmed('2 minutes', false, '30 seconds');
+    const { reference } = await confirmed('2 minutes', false, '5 minutes');
     desk.service.history.push({ reference, status: 'PENDING' });
     expect(await run()).toMatchObject({ verdict: 'agreed', complete: true, verified: 0, unclassified: 0 });
     expect(desk.alerts).toEqual([]);
   });
 
   test('is waited for as long as the dialect says', async () => {
-    await settled('3 hours', true);
-    await settled('2 hours', false, '100 minutes');
+    await confirmed('3 hours', true);
+    await confirmed('2 hours', false, '100 minutes');
     const lagging = (lagSec: number | null) => desk.speaking({ history: { lagSec } })({ dryRun: true });
     expect(await lagging(7_200)).toMatchObject({ verdict: 'agreed' });
     expect(await lagging(3_600)).toMatchObject({ findings: { absent_from_history: 1 } });
     expect(await lagging(null)).toMatchObject({ findings: { absent_from_history: 1 } });
-    await settled('1 hour', false, '1 minute');
+    await confirmed('1 hour', false, '1 minute');
     expect(await lagging(0)).toMatchObject({ findings: { absent_from_history: 2 } });
   });
 
   test('hides nothing that verify says against the payment', async () => {
-    const { reference } = await settled('2 minutes', false, '30 seconds');
+    const { reference } = await confirmed('2 minutes', false, '30 seconds');
     await desk.database.query(
       `INSERT INTO verifications (reference, order_id, mode, outcome, http_status, body_sha256, cause)
        SELECT reference, order_id, mode, 'failed', 200, '\\x00', 'webhook' FROM payments WHERE reference = $1`,
@@ -66,7 +66,7 @@ describe('C3: a list that reaches back only so far', () => {
   const DAYS = 12;
   const REACH = 5;
   async function aPaymentADay(): Promise<void> {
-    for (let days = 0; days < DAYS; days += 1) await settled(`${days} days 3 hours`, days < REACH);
+    for (let days = 0; days < DAYS; days += 1) await confirmed(`${days} days 3 hours`, days < REACH);
   }
 
   test.each([
@@ -84,7 +84,7 @@ describe('C3: a list that reaches back only so far', () => {
       history: { olderPayments: DAYS - REACH },
       identity: [{ classes: { older_than_list: '-175.00' }, difference: '0.00' }],
     });
-    expect(formatReport(first)).toMatch(/reaches back \d days. 7 settled payments are older/);
+    expect(formatReport(first)).toMatch(/reaches back \d days. 7 confirmed payments are older/);
     const asked = verifies().length;
     for (let again = 0; again < 3; again += 1)
       expect(await reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', verified: 0 });
@@ -93,7 +93,7 @@ describe('C3: a list that reaches back only so far', () => {
   });
 
   test('that loses its oldest rows every day stays complete', async () => {
-    for (let days = 0; days < 8; days += 1) await settled(`${days} days 3 hours`, true);
+    for (let days = 0; days < 8; days += 1) await confirmed(`${days} days 3 hours`, true);
     desk.service.history.push({ reference: 'of another shop', status: 'FAILED' });
     const findings = { unknown_reference: 1 };
     expect(await run()).toMatchObject({ complete: true, matched: 8, findings });
@@ -105,7 +105,7 @@ describe('C3: a list that reaches back only so far', () => {
 
   test('lacks a payment inside of its days: that one is a finding, the older ones are not', async () => {
     await aPaymentADay();
-    const gone = await settled('2 days', false);
+    const gone = await confirmed('2 days', false);
     const report = await run();
     expect(report).toMatchObject({ complete: true, findings: { absent_from_history: 1 } });
     expect(report.items[0]).toMatchObject({ reference: gone.reference });
@@ -118,14 +118,14 @@ describe('C3: a list that reaches back only so far', () => {
 
   test('an older payment of which verify says otherwise is a finding', async () => {
     await aPaymentADay();
-    const { reference } = await settled('20 days', false);
+    const { reference } = await confirmed('20 days', false);
     desk.service.verify.set(reference, { reference, status: 'REVERSED' });
     expect(await run()).toMatchObject({ findings: { reversed: 1 } });
   });
 
   test('is asked about other old payments on other days', async () => {
-    for (let days = 0; days < 5; days += 1) await settled(`${days} days 3 hours`, true);
-    for (let old = 0; old < 60; old += 1) await settled('20 days', false);
+    for (let days = 0; days < 5; days += 1) await confirmed(`${days} days 3 hours`, true);
+    for (let old = 0; old < 60; old += 1) await confirmed('20 days', false);
     for (let day = 0; day < 3; day += 1) {
       await run();
       await desk.database.query(`UPDATE confirmed_payments SET confirmed_at = now() - interval '2 days'`);
@@ -148,7 +148,7 @@ describe('F3: a list whose end nobody told', () => {
   test.each(orders)(
     'and that was cut at seven rows calls nobody absent with a whole verdict: %s',
     async (_n, pick) => {
-      for (let at = 9; at > 0; at -= 1) await settled(`${at} hours`, true);
+      for (let at = 9; at > 0; at -= 1) await confirmed(`${at} hours`, true);
       listOnly(pick);
       for (let again = 0; again < 2; again += 1) {
         const report = await run();
@@ -160,11 +160,11 @@ describe('F3: a list whose end nobody told', () => {
   );
 
   test('and that is capped oldest first lacks what came later: also when an earlier run saw it whole', async () => {
-    for (let at = 9; at > 2; at -= 1) await settled(`${at} hours`, true);
+    for (let at = 9; at > 2; at -= 1) await confirmed(`${at} hours`, true);
     listOnly((rows) => rows.slice(0, 7));
     expect(await run()).toMatchObject({ verdict: 'agreed', matched: 7 });
-    await settled('2 hours', true);
-    await settled('1 hour', true);
+    await confirmed('2 hours', true);
+    await confirmed('1 hour', true);
     const report = await run();
     expect(report).toMatchObject({ verdict: 'incomplete', findings: { history_truncated: 2 } });
   });
@@ -173,13 +173,13 @@ describe('F3: a list whose end nobody told', () => {
     ['newest first', true],
     ['oldest first', false],
   ])('and that lacks a payment between those it lists was not cut there: %s', async (_name, isReversed) => {
-    for (let at = 9; at > 0; at -= 1) await settled(`${at} hours`, at !== 5);
+    for (let at = 9; at > 0; at -= 1) await confirmed(`${at} hours`, at !== 5);
     listOnly((rows) => (isReversed ? [...rows].reverse() : rows));
     expect(await run()).toMatchObject({ complete: true, findings: { absent_from_history: 1 } });
   });
 
   test('an empty one calls nobody absent', async () => {
-    await settled('2 hours', false);
+    await confirmed('2 hours', false);
     listOnly(() => []);
     expect(await run()).toMatchObject({ verdict: 'incomplete', findings: { history_truncated: 1 } });
   });
@@ -187,15 +187,15 @@ describe('F3: a list whose end nobody told', () => {
 
 describe('G14: a list without pages', () => {
   const counts = someOf([100, 50, 10], 1);
-  test.each(counts)('of exactly %d rows is whole when it lists all that is settled', async (count) => {
-    for (let at = 0; at < count; at += 1) await settled('2 hours', true);
+  test.each(counts)('of exactly %d rows is whole when it lists all that is confirmed', async (count) => {
+    for (let at = 0; at < count; at += 1) await confirmed('2 hours', true);
     listOnly((rows) => rows);
     expect(await run()).toMatchObject({ verdict: 'agreed', complete: true, matched: count });
     expect(await run()).toMatchObject({ verdict: 'agreed', complete: true, matched: count });
   });
 
   test('that is capped at fifty is not', async () => {
-    for (let at = 0; at < 52; at += 1) await settled('2 hours', true);
+    for (let at = 0; at < 52; at += 1) await confirmed('2 hours', true);
     listOnly((rows) => rows.slice(0, 50));
     expect(await run()).toMatchObject({ verdict: 'incomplete', findings: { history_truncated: 2 } });
   });
@@ -203,7 +203,7 @@ describe('G14: a list without pages', () => {
 
 test('a list that ignores pages and grows between two questions is read once more, not without end', async () => {
   const references: string[] = [];
-  for (let at = 0; at < 5; at += 1) references.push((await settled('2 hours', true)).reference);
+  for (let at = 0; at < 5; at += 1) references.push((await confirmed('2 hours', true)).reference);
   listOnly((rows) => rows);
   const report = await run();
   expect(report).toMatchObject({ verdict: 'agreed', history: { references: 5 } });

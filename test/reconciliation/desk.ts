@@ -8,7 +8,7 @@ import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import type { Alert } from '../../src/cases/alert.ts';
 import { createReconcile, type Reconcile } from '../../src/reconciliation/reconcile.ts';
-import { createSettle, type Settle } from '../../src/payments/confirm.ts';
+import { createConfirm, type Confirm } from '../../src/payments/confirm.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { plant, type PlantedPayment } from './books.ts';
 import { startFakeService, type FakeService, type FakeTransaction } from './fake-service.ts';
@@ -20,7 +20,7 @@ export type Desk = {
   url: string;
   service: FakeService;
   gateway: Gateway;
-  settle: Settle;
+  confirm: Confirm;
   reconcile: Reconcile;
   /** What somebody was told of, in order. */
   alerts: Alert[];
@@ -51,7 +51,7 @@ async function takeDatabase(): Promise<TestDatabase> {
   return used ?? createTestDatabase();
 }
 
-export type Reconciling = Pick<Desk, 'gateway' | 'settle' | 'reconcile'>;
+export type Reconciling = Pick<Desk, 'gateway' | 'confirm' | 'reconcile'>;
 
 /** Reconciliation between a database and the service at `url`; its gateway is to be closed. */
 export function startReconciling(parts: {
@@ -64,7 +64,7 @@ export function startReconciling(parts: {
   const logger = createLogger('silent');
   const key = new SecretKey('sk_test_desk');
   const gateway = createGateway({ url, key, dialect, checkoutHosts: [], concurrency: 4, logger });
-  const settle = createSettle({
+  const confirm = createConfirm({
     database,
     gateway,
     planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
@@ -72,8 +72,8 @@ export function startReconciling(parts: {
     logger,
   });
   const clock = systemClock;
-  const reconcile = createReconcile({ database, gateway, settle, clock, logger, concurrency: 4, alarm });
-  return { gateway, settle, reconcile };
+  const reconcile = createReconcile({ database, gateway, confirm, clock, logger, concurrency: 4, alarm });
+  return { gateway, confirm, reconcile };
 }
 
 export async function openDesk(): Promise<Desk> {

@@ -56,7 +56,7 @@ const KINDS: Kind[] = [
     name: 'second payment of an order',
     class: 'duplicate_payment',
     put: async () => {
-      const { orderId } = await put({ isSettled: true }, {});
+      const { orderId } = await put({ isConfirmed: true }, {});
       await put({ orderId, status: 'failed' }, {});
     },
   },
@@ -64,7 +64,7 @@ const KINDS: Kind[] = [
     name: 'two charges on one reference (two rows)',
     class: 'duplicate_payment',
     put: async () => {
-      const { reference } = await put({ isSettled: true }, {});
+      const { reference } = await put({ isConfirmed: true }, {});
       list.unshift(textOf({ id: newId(), reference }));
     },
   },
@@ -73,21 +73,21 @@ const KINDS: Kind[] = [
     class: 'unknown_reference',
     put: () => Promise.resolve(list.push(textOf({ reference: `other-${newId()}`, amount: '7.50' }))),
   },
-  { name: 'settled and absent', class: 'absent_from_history', put: () => put({ isSettled: true }, null) },
+  { name: 'confirmed and absent', class: 'absent_from_history', put: () => put({ isConfirmed: true }, null) },
   {
     name: 'open, old and absent: expires by its last verify',
     class: 'failed',
     put: () => put({ age: '9 days' }, null),
   },
   {
-    name: 'settled and pending there',
+    name: 'confirmed and pending there',
     class: 'paid_unconfirmed',
-    put: () => put({ isSettled: true }, { status: 'PENDING' }),
+    put: () => put({ isConfirmed: true }, { status: 'PENDING' }),
   },
   {
-    name: 'settled and taken back',
+    name: 'confirmed and taken back',
     class: 'reversed',
-    put: () => put({ isSettled: true }, { status: 'REVERSED' }),
+    put: () => put({ isConfirmed: true }, { status: 'REVERSED' }),
   },
   { name: 'unknown word', class: 'unknown_status', put: () => put({}, { status: 'COLLECTED' }) },
   {
@@ -103,14 +103,14 @@ const KINDS: Kind[] = [
   {
     name: 'unreadable amount',
     class: 'unreadable',
-    put: () => put({ isSettled: true }, { amount: '"25,00"' }, {}),
+    put: () => put({ isConfirmed: true }, { amount: '"25,00"' }, {}),
   },
   { name: 'no record at all', class: 'unreadable', put: () => Promise.resolve(list.push(`"${newId()}"`)) },
   // What is no finding.
   {
     name: 'paid after it had failed',
     class: 'matched_late',
-    put: () => put({ isSettled: true, earlier: 'failed' }, {}),
+    put: () => put({ isConfirmed: true, earlier: 'failed' }, {}),
   },
   { name: 'open on both sides', class: 'open', put: () => put({}, { status: 'PENDING' }) },
   {
@@ -123,7 +123,7 @@ const KINDS: Kind[] = [
     name: 'listed twice, pending and then paid (two rows)',
     class: 'matched',
     put: async () => {
-      const { reference } = await put({ isSettled: true }, null, {});
+      const { reference } = await put({ isConfirmed: true }, null, {});
       const id = newId();
       list.unshift(textOf({ id, reference, status: 'PENDING' }));
       list.push(textOf({ id, reference }));

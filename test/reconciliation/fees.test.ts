@@ -31,7 +31,7 @@ async function collect(
   transferred: string,
   feesWritten: (fees: string) => string,
 ): Promise<void> {
-  for (let count = 0; count < payments; count += 1) await desk.put({ isSettled: true }, {});
+  for (let count = 0; count < payments; count += 1) await desk.put({ isConfirmed: true }, {});
   desk.service.verify.set(
     'transfers',
     `[{"amount":${transferred},"fee":0.1,"status":"paid","currency":"NGN"}]`,
@@ -108,7 +108,7 @@ const linesOf = ({ balances: lines }: ReconciliationReport) =>
   lines?.map(({ currency, collected, fees, difference }) => [currency, collected, fees, difference]);
 
 test('C7: fees that each record of the history names are part of the proof, once for a repeated row', async () => {
-  const paid = await Promise.all([1, 2, 3, 4, 5].map(() => desk.put({ isSettled: true }, null)));
+  const paid = await Promise.all([1, 2, 3, 4, 5].map(() => desk.put({ isConfirmed: true }, null)));
   const [one = '', two = '', three = '', four = '', five = ''] = paid.map(({ reference }) => reference);
   desk.service.history.push(
     rowOf(one, ',"id":"1","fee":0.5'),

@@ -71,7 +71,7 @@ describe('a finding', () => {
   });
 
   test('that comes back points at the one that was closed, which stays as it was', async () => {
-    const { reference } = await desk.put({ isSettled: true }, { status: 'PENDING' });
+    const { reference } = await desk.put({ isConfirmed: true }, { status: 'PENDING' });
     await run();
     const first = await only();
     desk.service.history[0] = { reference };
@@ -87,7 +87,7 @@ describe('a finding', () => {
   });
 
   test('that a person resolved is raised again once it had gone away in between', async () => {
-    const { reference } = await desk.put({ isSettled: true }, { status: 'REVERSED' });
+    const { reference } = await desk.put({ isConfirmed: true }, { status: 'REVERSED' });
     await run();
     const { id } = await only();
     await resolveFinding(desk.database, 'test', id, 'Ada', 'written off');

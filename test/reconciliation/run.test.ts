@@ -25,13 +25,13 @@ const orderStatus = async (orderId: string): Promise<string | undefined> =>
   (await desk.database.query<{ status: string }>('SELECT status FROM orders WHERE id = $1', [orderId]))[0]
     ?.status;
 
-describe('what was missed is repaired through settlement', () => {
+describe('what was missed is repaired through confirmation', () => {
   test('webhook and redirect were lost: verify confirms, the order is released, and the next run finds it matched', async () => {
     const { reference, orderId } = await desk.put({}, {});
     const report = await run();
     expect(report).toMatchObject({ verdict: 'agreed', repaired: 1, verified: 1, matched: 0, findings: {} });
     expect(report.identity).toEqual([
-      { currency: 'NGN', serviceTotal: '25.00', settled: '25.00', classes: {}, difference: '0.00' },
+      { currency: 'NGN', serviceTotal: '25.00', confirmed: '25.00', classes: {}, difference: '0.00' },
     ]);
     expect(exitCodeOf(report)).toBe(0);
     expect(await orderStatus(orderId)).toBe('paid');
@@ -69,7 +69,7 @@ describe('a dry run', () => {
   test('sees everything and changes nothing', async () => {
     await desk.put({}, {});
     await desk.put({}, { amount: '20.00' });
-    await desk.put({ isSettled: true }, {});
+    await desk.put({ isConfirmed: true }, {});
     const before = await rowCounts(desk.database);
     const report = await desk.reconcile({ dryRun: true });
     expect(report).toMatchObject({ complete: true, verdict: 'findings', verified: 0, matched: 1 });
@@ -154,8 +154,8 @@ describe('a history that is not whole', () => {
   ];
 
   test.each(faults)('gives no verdict on what is missing: %s', async (_name, breakIt) => {
-    await desk.put({ isSettled: true }, {});
-    await desk.put({ isSettled: true }, null);
+    await desk.put({ isConfirmed: true }, {});
+    await desk.put({ isConfirmed: true }, null);
     breakIt();
     const report = await run();
     expect(report).toMatchObject({ complete: false, verdict: 'incomplete' });
@@ -195,7 +195,7 @@ describe('findings', () => {
     ).map(({ closed_by }) => closed_by);
 
   test('live on while they last, close by themselves, and come back as new ones', async () => {
-    const { reference } = await desk.put({ isSettled: true }, { status: 'PENDING' });
+    const { reference } = await desk.put({ isConfirmed: true }, { status: 'PENDING' });
     const first = await run();
     const second = await run();
     expect(second.items).toEqual(first.items);
@@ -234,7 +234,7 @@ describe('findings', () => {
   });
 
   test('outside of a window stay open', async () => {
-    await desk.put({ isSettled: true, age: '40 days' }, null);
+    await desk.put({ isConfirmed: true, age: '40 days' }, null);
     await run();
     const report = await desk.reconcile({ dryRun: false, since: new Date(Date.now() - 3_600_000) });
     expect(report).toMatchObject({ verdict: 'agreed', payments: 0 });
@@ -322,7 +322,7 @@ describe('runs', () => {
   });
 
   test('one huge list and pages of a hundred give the same report', async () => {
-    for (let count = 0; count < 30; count += 1) await desk.put({ isSettled: true }, {});
+    for (let count = 0; count < 30; count += 1) await desk.put({ isConfirmed: true }, {});
     const count = IS_WHOLE ? 12_000 : 2_000;
     for (let at = 0; at < count; at += 1)
       desk.service.history.push({ reference: `other${at}`, status: 'FAILED' });
@@ -376,10 +376,10 @@ describe('runs', () => {
 
 test('a dialect whose records lack a currency is read where all payments share one', async () => {
   const reconcile = desk.speaking({ verify: { currencyMayBeAbsent: true } });
-  const { reference } = await desk.put({ isSettled: true }, null);
+  const { reference } = await desk.put({ isConfirmed: true }, null);
   desk.service.history.push(`{"reference":"${reference}","status":"paid","amount":25}`);
   expect(await reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', matched: 1 });
-  await desk.put({ isSettled: true, currency: 'KWD' }, {});
+  await desk.put({ isConfirmed: true, currency: 'KWD' }, {});
   expect(await reconcile({ dryRun: true })).toMatchObject({ findings: { unreadable: 1 } });
 });
 

@@ -29,10 +29,10 @@ const replay = (id: string) => replayRun(desk.database, 'test', asRunId(id));
 const diff = (one: string, other: string) => diffRuns(desk.database, 'test', asRunId(one), asRunId(other));
 
 test('what came after its payment was closed is kept apart, though its money agrees', async () => {
-  await desk.put({ isSettled: true }, {});
-  await desk.put({ isSettled: true, earlier: 'failed', amount: 700n }, { amount: '7.00' });
-  await desk.put({ isSettled: true, earlier: 'expired', amount: 300n }, { amount: '3.00' });
-  await desk.put({ isSettled: true, earlier: 'pending' }, {});
+  await desk.put({ isConfirmed: true }, {});
+  await desk.put({ isConfirmed: true, earlier: 'failed', amount: 700n }, { amount: '7.00' });
+  await desk.put({ isConfirmed: true, earlier: 'expired', amount: 300n }, { amount: '3.00' });
+  await desk.put({ isConfirmed: true, earlier: 'pending' }, {});
   expect(await run()).toMatchObject({ verdict: 'agreed', matched: 4, unclassified: 0 });
   const [kept] = await desk.database.query<{ classes: unknown }>(
     `SELECT outcome #> '{books,classes}' AS classes FROM reconciliation_runs`,
@@ -42,7 +42,7 @@ test('what came after its payment was closed is kept apart, though its money agr
 
 describe('the report of a run is written again to the same bytes', () => {
   test('whatever happened since: ages, amounts, classes, resolutions', async () => {
-    await desk.put({ isSettled: true }, {});
+    await desk.put({ isConfirmed: true }, {});
     await desk.put({}, { currency: 'KWD' });
     const underpaid = await desk.put({}, { amount: '20.00' });
     desk.service.history.push({ reference: 'evil"\u202e=1', amount: '7.50' }, '{"no":"reference"}');
@@ -118,8 +118,8 @@ describe('the report of a run is written again to the same bytes', () => {
 
 describe('digests of what was read', () => {
   test('are the same when the same was read, in whatever order, and differ where it differs', async () => {
-    const { reference } = await desk.put({ isSettled: true }, {});
-    await desk.put({ isSettled: true }, {});
+    const { reference } = await desk.put({ isConfirmed: true }, {});
+    await desk.put({ isConfirmed: true }, {});
     const first = await run();
     desk.service.history.reverse();
     expect((await run()).inputs).toEqual(first.inputs);
@@ -141,7 +141,7 @@ describe('digests of what was read', () => {
 
 describe('two runs', () => {
   test('differ by what opened, what closed and what changed its class', async () => {
-    const changes = await desk.put({ isSettled: true }, { status: 'PENDING' });
+    const changes = await desk.put({ isConfirmed: true }, { status: 'PENDING' });
     const closes = await desk.put({}, { amount: '20.00' });
     await desk.put({}, { amount: '30.00' });
     const first = await run();

@@ -40,7 +40,7 @@ test('a day with lost messages ends with every order right and every disagreemen
       {
         currency: 'NGN',
         serviceTotal: '42000.00',
-        settled: '34000.00',
+        confirmed: '34000.00',
         classes: { underpaid: '8000.00', overpaid: '8500.00', reversed: '-8500.00' },
         difference: '0.00',
       },

@@ -19,9 +19,9 @@ const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false 
 const row = (reference: string, change: Record<string, unknown> = {}): string =>
   JSON.stringify({ reference, status: 'SUCCESS', amount: 25, currency: 'NGN', ...change });
 
-/** A settled payment that verify confirms, and what the history lists for it. */
-async function settled(...changes: Record<string, unknown>[]): Promise<string> {
-  const { reference } = await desk.put({ isSettled: true }, null);
+/** A confirmed payment that verify confirms, and what the history lists for it. */
+async function confirmed(...changes: Record<string, unknown>[]): Promise<string> {
+  const { reference } = await desk.put({ isConfirmed: true }, null);
   desk.service.verify.set(reference, { reference });
   desk.service.history.push(...changes.map((change) => row(reference, change)));
   return reference;
@@ -66,10 +66,10 @@ describe('A3: beside the row of a paid payment', () => {
       const cases = kinds.flatMap(([, change, expected]) => ids.map((pair) => ({ change, expected, pair })));
       for (const { change, pair } of cases) {
         const [first, second] = pair;
-        await settled(first, { ...second, ...change });
-        await settled({ ...second, ...change }, first);
+        await confirmed(first, { ...second, ...change });
+        await confirmed({ ...second, ...change }, first);
       }
-      await settled({ id: 'plain' });
+      await confirmed({ id: 'plain' });
       // It is no passing thing: it is there as long as the list says so.
       for (const report of [await run(), await run()]) {
         expectRaised(report, cases[0]?.expected ?? 'matched', 2 * cases.length);
@@ -79,26 +79,26 @@ describe('A3: beside the row of a paid payment', () => {
   );
 
   test('a zero amount is one more row of another amount', async () => {
-    await settled({ id: 't1' }, { id: 't2', amount: 0 });
+    await confirmed({ id: 't1' }, { id: 't2', amount: 0 });
     expectRaised(await run(), 'conflicting_records');
   });
 
   test.each(someOf(['PENDING', 'FAILED', 'EXPIRED'], 1))(
     '%s says nothing against it, in either order',
     async (status) => {
-      await settled({ id: 't1' }, { id: 't2', status });
-      await settled({ id: 't2', status }, { id: 't1' });
-      await settled({ id: 't1' }, { id: 't1', status });
-      await settled({ status }, {});
+      await confirmed({ id: 't1' }, { id: 't2', status });
+      await confirmed({ id: 't2', status }, { id: 't1' });
+      await confirmed({ id: 't1' }, { id: 't1', status });
+      await confirmed({ status }, {});
       expect(await run()).toMatchObject({ verdict: 'agreed', matched: 4, unclassified: 0 });
     },
   );
 
   test('on another page it is raised, too, and the pages behind it are read', async () => {
     const references = [];
-    for (let count = 0; count < 3; count += 1) references.push(await settled({ id: `t${count}` }));
+    for (let count = 0; count < 3; count += 1) references.push(await confirmed({ id: `t${count}` }));
     const refunds = references.map((reference, at) => row(reference, { id: `r${at}`, status: 'refunded' }));
-    desk.service.history.push(...refunds, row(await settled(), { id: 'last' }));
+    desk.service.history.push(...refunds, row(await confirmed(), { id: 'last' }));
     desk.service.answerHistory = (query, res, rows) => {
       const page = Number(query.get('page'));
       send(res, `[${rows.slice((page - 1) * 3, page * 3).join(',')}]`);
@@ -107,9 +107,9 @@ describe('A3: beside the row of a paid payment', () => {
   });
 
   test('money left of a payment that was given back in part is what the service holds of it', async () => {
-    await settled({ id: 't1' }, { id: 't2', status: 'reversed', amount: 5 });
+    await confirmed({ id: 't1' }, { id: 't2', status: 'reversed', amount: 5 });
     const [line] = (await run()).identity;
-    expect(line).toMatchObject({ serviceTotal: '20.00', settled: '25.00', classes: { reversed: '-5.00' } });
+    expect(line).toMatchObject({ serviceTotal: '20.00', confirmed: '25.00', classes: { reversed: '-5.00' } });
   });
 
   test('an open payment is not paid by it, and it is raised', async () => {
@@ -140,8 +140,8 @@ describe('A3: beside the row of a paid payment', () => {
 describe('A4: what identifies a row', () => {
   test('may stand in five places', async () => {
     for (const name of ['id', 'transactionId', 'transaction_id', '_id', 'uuid']) {
-      await settled({ [name]: 'a' }, { [name]: 'b' });
-      await settled({ [name]: 'c' }, { [name]: 'c', paidAt: 'later' });
+      await confirmed({ [name]: 'a' }, { [name]: 'b' });
+      await confirmed({ [name]: 'c' }, { [name]: 'c', paidAt: 'later' });
     }
     const report = await run();
     expectRaised(report, 'duplicate_payment', 5);
@@ -150,16 +150,16 @@ describe('A4: what identifies a row', () => {
   });
 
   test('stands where the dialect says', async () => {
-    await settled({ id: 'same', charge: { no: 17 } }, { id: 'same', charge: { no: 7 } });
-    await settled({ id: 'c', charge: { no: 5 } }, { id: 'd', charge: { no: 5 } });
+    await confirmed({ id: 'same', charge: { no: 17 } }, { id: 'same', charge: { no: 7 } });
+    await confirmed({ id: 'c', charge: { no: 5 } }, { id: 'd', charge: { no: 5 } });
     const report = await desk.speaking({ history: { id: ['/charge/no'] } })({ dryRun: false });
     expectRaised(report, 'duplicate_payment');
     expect(report.matched).toBe(1);
   });
 
   test('without one, the same bytes are one row seen twice, and other bytes another charge', async () => {
-    await settled({}, {});
-    const twice = await settled({ channel: 'card' }, { channel: 'ussd' });
+    await confirmed({}, {});
+    const twice = await confirmed({ channel: 'card' }, { channel: 'ussd' });
     const report = await run();
     expectRaised(report, 'duplicate_payment');
     expect(report.items[0]).toMatchObject({ reference: twice, actual: '50.00' });
@@ -168,8 +168,8 @@ describe('A4: what identifies a row', () => {
 
   test('a row without an id is the same whichever way it was read, and wherever it lay', async () => {
     // The first row of a layout is read with care, those after it are not.
-    const reference = await settled({ at: 1 });
-    await settled({ at: 2 });
+    const reference = await confirmed({ at: 1 });
+    await confirmed({ at: 2 });
     desk.service.history.push(row(reference, { at: 1 }), row(reference, { at: 1 }));
     desk.service.answerHistory = (_query, res, rows) => {
       res.writeHead(200, { 'content-type': 'application/json' });
@@ -181,14 +181,14 @@ describe('A4: what identifies a row', () => {
   });
 
   test('ids beyond 2^53 are told apart', async () => {
-    const reference = await settled();
+    const reference = await confirmed();
     for (const id of ['90071992547409931', '90071992547409932'])
       desk.service.history.push(`{"id":${id},${row(reference).slice(1)}`);
     expectRaised(await run(), 'duplicate_payment');
   });
 
   test('one id with two amounts is no row seen twice', async () => {
-    await settled({ id: 't1' }, { id: 't1', amount: 20 });
+    await confirmed({ id: 't1' }, { id: 't1', amount: 20 });
     expectRaised(await run(), 'conflicting_records');
   });
 });
@@ -215,11 +215,11 @@ describe('C4: no row ends a run', () => {
   const cases = cups.map((kinds) => [kinds.map(([name]) => name).join(', '), kinds] as const);
   test.each(cases)('%s: unreadable or raised, and the run ends with a verdict', async (_names, kinds) => {
     for (const [, rowsOf] of kinds) {
-      const { reference } = await desk.put({ isSettled: true }, null);
+      const { reference } = await desk.put({ isConfirmed: true }, null);
       desk.service.verify.set(reference, { reference });
       desk.service.history.push(...rowsOf(reference));
     }
-    await desk.put({ isSettled: true }, {});
+    await desk.put({ isConfirmed: true }, {});
     for (let again = 0; again < 2; again += 1) {
       const report = await run();
       expect(report).toMatchObject({ complete: true, unclassified: 0 });
@@ -231,17 +231,17 @@ describe('C4: no row ends a run', () => {
   });
 
   test('a sum beyond a bigint is unreadable', async () => {
-    await settled({ id: 1, ...HUGE }, { id: 2, ...HUGE });
-    await settled({ id: 3 });
+    await confirmed({ id: 1, ...HUGE }, { id: 2, ...HUGE });
+    await confirmed({ id: 3 });
     expectRaised(await run(), 'unreadable');
   });
 
   test('a run that failed after reading reads the list again', async () => {
-    await desk.put({ isSettled: true }, {});
+    await desk.put({ isConfirmed: true }, {});
     await desk.database.query('ALTER TABLE findings RENAME TO findings_x');
     await expect(run()).rejects.toThrow('findings');
     await desk.database.query('ALTER TABLE findings_x RENAME TO findings');
-    await desk.put({ isSettled: true }, {});
+    await desk.put({ isConfirmed: true }, {});
     desk.service.calls.length = 0;
     expect(await run()).toMatchObject({ verdict: 'agreed', matched: 2 });
     expect(desk.service.calls.filter((call) => call.startsWith('history'))).not.toEqual([]);
@@ -250,13 +250,13 @@ describe('C4: no row ends a run', () => {
 
 describe('what else a history may show', () => {
   test('two references of one order, both paid: one is a second payment', async () => {
-    const { orderId } = await desk.put({ isSettled: true }, {});
+    const { orderId } = await desk.put({ isConfirmed: true }, {});
     await desk.put({ orderId, status: 'failed' }, {});
     expectRaised(await run(), 'duplicate_payment');
   });
 
   test('a paid row twice with other ids, pages apart', async () => {
-    const reference = await settled({ id: newId() });
+    const reference = await confirmed({ id: newId() });
     for (let count = 0; count < 250; count += 1)
       desk.service.history.push({ reference: `other${count}`, status: 'FAILED', id: `o${count}` });
     desk.service.history.push(row(reference, { id: newId() }));
@@ -268,9 +268,9 @@ describe('what else a history may show', () => {
   test.each(['refund', 'REVERSAL', 'chargeback'])(
     'a row of its own says by its type that the money went back: %s',
     async (type) => {
-      await settled({ id: 't1', type: 'charge' }, { id: 't2', type });
-      await settled({ id: 't3', type: 'charge' });
-      await settled({ id: 't4', type: 'card' });
+      await confirmed({ id: 't1', type: 'charge' }, { id: 't2', type });
+      await confirmed({ id: 't3', type: 'charge' });
+      await confirmed({ id: 't4', type: 'card' });
       const report = await run();
       expectRaised(report, 'conflicting_records');
       expect(await desk.database.query('SELECT FROM suspense_items')).toEqual([]);
@@ -278,7 +278,7 @@ describe('what else a history may show', () => {
   );
 
   test('two charges whose rows name no amount are two of what was asked for', async () => {
-    const reference = await settled({ id: 't1', amount: undefined }, { id: 't2', amount: undefined });
+    const reference = await confirmed({ id: 't1', amount: undefined }, { id: 't2', amount: undefined });
     const report = await desk.speaking({ verify: { amountMayBeAbsent: true } })({ dryRun: false });
     expectRaised(report, 'duplicate_payment');
     expect(report.items[0]).toMatchObject({ reference, actual: '50.00' });
@@ -286,7 +286,7 @@ describe('what else a history may show', () => {
   });
 
   test('paid rows of one reference in two currencies', async () => {
-    await settled({ id: 't1' }, { id: 't2', currency: 'USD' });
+    await confirmed({ id: 't1' }, { id: 't2', currency: 'USD' });
     const report = await run();
     expect(report).toMatchObject({ verdict: 'findings', unclassified: 0 });
     expect(report.items).toHaveLength(1);

@@ -4,7 +4,7 @@ import { readWebhookWord } from '../../src/gateway/webhook-status.ts';
 import { CLASSES } from '../../src/cases/classes.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
-import { createSettle } from '../../src/payments/confirm.ts';
+import { createConfirm } from '../../src/payments/confirm.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { defaultDialect } from '../support/dialect.ts';
@@ -36,14 +36,14 @@ async function webhook(reference: string, status: string, authenticity = 'signed
 async function look(reference: string): Promise<void> {
   const payment = await loadPayment(desk.database, asReference(reference), 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
-  const settle = createSettle({
+  const confirm = createConfirm({
     database: desk.database,
     gateway: desk.gateway,
     planRelease: () => ({ id: `rel_${newId()}`, delivery: 'unneeded' }),
     onReleased: () => undefined,
     logger: createLogger('silent'),
   });
-  await settle(payment, 'webhook');
+  await confirm(payment, 'webhook');
 }
 
 describe('a contradiction is given an hour to mend itself', () => {
@@ -111,7 +111,7 @@ describe('signed webhooks are a source', () => {
   });
 
   test('one that says the money went back contradicts what all others call paid', async () => {
-    const { reference } = await desk.put({ isSettled: true }, {});
+    const { reference } = await desk.put({ isConfirmed: true }, {});
     await webhook(reference, 'REFUNDED');
     const report = await run();
     expect(report).toMatchObject({ graced: { sources_disagree: 1 }, unclassified: 0, matched: 0 });
@@ -128,8 +128,8 @@ describe('signed webhooks are a source', () => {
     ['one with a word that nobody explained', (reference) => webhook(reference, 'COLLECTED')],
     ['one of the other mode', () => webhook('of-nobody', 'REFUNDED')],
   ];
-  test.each(silent)('%s says nothing against a settled payment', async (_name, send) => {
-    const { reference } = await desk.put({ isSettled: true }, {});
+  test.each(silent)('%s says nothing against a confirmed payment', async (_name, send) => {
+    const { reference } = await desk.put({ isConfirmed: true }, {});
     await send(reference);
     expect(await run()).toMatchObject({ verdict: 'agreed', matched: 1, graced: {}, verified: 0 });
   });
@@ -150,7 +150,7 @@ describe('signed webhooks are a source', () => {
 
 describe('money that goes back after its order was released', () => {
   test('is raised at once and told by itself, when the history says so', async () => {
-    const { reference } = await desk.put({ isSettled: true }, { status: 'REVERSED' });
+    const { reference } = await desk.put({ isConfirmed: true }, { status: 'REVERSED' });
     await desk.put({}, { amount: '20.00' });
     const { runId } = await run();
     expect(desk.alerts.map(({ event }) => event)).toEqual(['payment-reversed', 'findings-raised']);
@@ -161,7 +161,7 @@ describe('money that goes back after its order was released', () => {
   });
 
   test('is raised at once when only verify says so, and the history still calls it paid', async () => {
-    const { reference } = await desk.put({ isSettled: true }, {});
+    const { reference } = await desk.put({ isConfirmed: true }, {});
     expect(await run()).toMatchObject({ verdict: 'agreed' });
     desk.service.verify.set(reference, { reference, status: 'REVERSED' });
     await look(reference);
@@ -185,7 +185,7 @@ describe('what a run has looked at is not looked at again', () => {
     (await desk.database.query(`SELECT inputs -> 'looked' AS looked FROM reconciliation_runs`))[0];
 
   test('and the very next verify answer is', async () => {
-    const { reference } = await desk.put({ isSettled: true }, {});
+    const { reference } = await desk.put({ isConfirmed: true }, {});
     // About another payment, which it does not contradict: no question of the run comes between it and the next.
     const other = await desk.put({}, { status: 'PENDING' });
     await answered(other.reference, 'pending', { age: '11 minutes' });
@@ -197,7 +197,7 @@ describe('what a run has looked at is not looked at again', () => {
   });
 
   test('and the very next webhook is', async () => {
-    const { reference } = await desk.put({ isSettled: true }, {});
+    const { reference } = await desk.put({ isConfirmed: true }, {});
     await webhook(reference, 'SUCCESS');
     await desk.database.query(`UPDATE webhooks SET last_received_at = now() - interval '11 minutes'`);
     await run();
@@ -207,7 +207,7 @@ describe('what a run has looked at is not looked at again', () => {
   });
 
   test('and so is an answer of a smaller number that was written a moment later', async () => {
-    const { reference } = await desk.put({ isSettled: true }, {});
+    const { reference } = await desk.put({ isConfirmed: true }, {});
     const [reserved] = await desk.database.query<{ id: bigint }>(
       `SELECT nextval(pg_get_serial_sequence('verifications', 'id')) AS id`,
     );

@@ -36,8 +36,8 @@ const items = (report: ReconciliationReport) =>
 
 test('two payments of one bucket that were paid with the money of each other are both found', async () => {
   const [first = '', second = ''] = await neighbours(2);
-  await desk.put({ reference: first, isSettled: true, amount: 2_500n }, { amount: '40.00' });
-  await desk.put({ reference: second, isSettled: true, amount: 4_000n }, { amount: '25.00' });
+  await desk.put({ reference: first, isConfirmed: true, amount: 2_500n }, { amount: '40.00' });
+  await desk.put({ reference: second, isConfirmed: true, amount: 4_000n }, { amount: '25.00' });
   const report = await run();
   expect(items(report)).toHaveLength(2);
   expect(items(report)).toContainEqual({ reference: first, class: 'overpaid' });
@@ -46,7 +46,7 @@ test('two payments of one bucket that were paid with the money of each other are
 
 test('the same money under a reference of the same bucket that is not ours is found on both sides', async () => {
   const [ours = '', theirs = ''] = await neighbours(2);
-  await desk.put({ reference: ours, isSettled: true }, null);
+  await desk.put({ reference: ours, isConfirmed: true }, null);
   desk.service.history.push({ reference: theirs, amount: '25.00' });
   const report = await run();
   expect(items(report)).toHaveLength(2);
@@ -56,23 +56,23 @@ test('the same money under a reference of the same bucket that is not ours is fo
 
 test('the same number in two currencies is two amounts', async () => {
   const [reference = ''] = await neighbours(1);
-  await desk.put({ reference, isSettled: true, currency: 'NGN' }, { currency: 'GHS' });
+  await desk.put({ reference, isConfirmed: true, currency: 'NGN' }, { currency: 'GHS' });
   expect(items(await run())).toEqual([{ reference, class: 'currency_mismatch' }]);
 });
 
 test('a difference in a bucket is the only one there, whoever is beside it', async () => {
   const [differs = '', ...beside] = await neighbours(6);
-  await desk.put({ reference: differs, isSettled: true }, { amount: '25.01' });
-  for (const reference of beside) await desk.put({ reference, isSettled: true }, {});
+  await desk.put({ reference: differs, isConfirmed: true }, { amount: '25.01' });
+  for (const reference of beside) await desk.put({ reference, isConfirmed: true }, {});
   const report = await run();
   expect(items(report)).toEqual([{ reference: differs, class: 'overpaid' }]);
   expect(report.matched).toBe(5);
 });
 
-test('of payments in one bucket, the one that was settled after its horizon is late', async () => {
+test('of payments in one bucket, the one that was confirmed after its horizon is late', async () => {
   const [late = '', ...beside] = await neighbours(3);
-  await desk.put({ reference: late, isSettled: true, age: '9 days' }, {});
-  for (const reference of beside) await desk.put({ reference, isSettled: true }, {});
+  await desk.put({ reference: late, isConfirmed: true, age: '9 days' }, {});
+  for (const reference of beside) await desk.put({ reference, isConfirmed: true }, {});
   const report = await run();
   expect(report).toMatchObject({ verdict: 'agreed', matched: 3 });
   const kept = await outcomeOfRun(desk.database, 'test', report.runId);
@@ -84,7 +84,7 @@ test('a payment that waits is joined without those of its bucket that agree', as
   const [waits = '', listed = '', ...agreed] = await neighbours(4);
   await desk.put({ reference: waits, status: 'open' }, null);
   await desk.put({ reference: listed, status: 'open' }, { status: 'PENDING' });
-  for (const reference of agreed) await desk.put({ reference, isSettled: true }, {});
+  for (const reference of agreed) await desk.put({ reference, isConfirmed: true }, {});
   const report = await run();
   expect(report).toMatchObject({ verdict: 'agreed', matched: 2, payments: 4 });
   expect(report.history.references).toBe(3);

@@ -41,7 +41,7 @@ test('A7: a payment that another check holds is asked about when that check has 
 });
 
 test('A7: a call that got no answer leaves no lease behind', async () => {
-  const { reference } = await desk.put({ isSettled: true }, { status: 'REVERSED' });
+  const { reference } = await desk.put({ isConfirmed: true }, { status: 'REVERSED' });
   // A body that is too long to be read is no answer.
   desk.service.verify.set(reference, `"${'x'.repeat(300_000)}"`);
   expect(await run()).toMatchObject({ verdict: 'incomplete' });
@@ -54,7 +54,7 @@ test.each([
   ['a lone surrogate', '\ud800'],
   ['a very long word', 'é'.repeat(9_000)],
 ])('C4: a verify answer with %s as its status ends no run', async (_name, status) => {
-  const { reference } = await desk.put({ isSettled: true }, { status: 'PENDING' });
+  const { reference } = await desk.put({ isConfirmed: true }, { status: 'PENDING' });
   await desk.put({}, {});
   desk.service.verify.set(reference, { reference, status });
   expect(await run()).toMatchObject({ complete: true, repaired: 1, findings: { paid_unconfirmed: 1 } });

@@ -50,7 +50,7 @@ describe('payments older than the service lists at a time', () => {
       sum += amount;
       const transaction = { amount: `${amount / 100}`, ...(hasId && { id: `t${days}` }) };
       const age = `${days} days 1 hour`;
-      const planted = await desk.put({ isSettled: true, amount: BigInt(amount), age }, transaction);
+      const planted = await desk.put({ isConfirmed: true, amount: BigInt(amount), age }, transaction);
       created.set(planted.reference, Date.now() - days * DAY_MS - 3_600_000);
     }
     return (sum / 100).toFixed(2);
@@ -67,7 +67,7 @@ describe('payments older than the service lists at a time', () => {
       verdict: 'agreed',
       payments: 100,
       history: { references: 100 },
-      identity: [{ serviceTotal: total, settled: total, difference: '0.00' }],
+      identity: [{ serviceTotal: total, confirmed: total, difference: '0.00' }],
     });
     expect(windows).toBe(4);
     expect(report.history.records).toBeGreaterThan(100);

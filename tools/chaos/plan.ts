@@ -115,7 +115,7 @@ const POINTS: [NamedPoint['on'], string, Point[]][] = [
   ['database', 'hint-and-claim-payment', ['asked', 'uncommitted', 'answered']],
   ['database', 'claim-scheduled-payments', ['asked', 'uncommitted', 'answered']],
   ['database', 'claim-hinted-payments', ['asked', 'uncommitted', 'answered']],
-  ['database', 'record-settlement', ['asked', 'uncommitted', 'answered', 'heard']],
+  ['database', 'record-confirmation', ['asked', 'uncommitted', 'answered', 'heard']],
   ['database', 'claim-due-releases', ['uncommitted', 'answered']],
   ['database', 'release-delivered', ['asked', 'uncommitted', 'answered']],
   ['service', 'POST /v1/', ['asked', 'answered', 'heard']],

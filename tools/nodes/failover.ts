@@ -42,7 +42,7 @@ export async function failover(stage: Stage): Promise<boolean> {
   const audits = () => Promise.all(loads.map((load) => audit(load, (sql) => pool.query(sql), serviceUrl)));
   let books = await audits();
   await until(
-    'everything paid is settled',
+    'everything paid is confirmed',
     async () => {
       books = await audits();
       return books.every(({ unpaid }) => unpaid === 0);

@@ -80,7 +80,7 @@ export async function rolling(stage: Stage, announced: boolean): Promise<boolean
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   stage.later(() => pool.end());
   let books = await audit(load, (sql) => pool.query(sql), serviceUrl);
-  await until('everything paid is settled', async () => {
+  await until('everything paid is confirmed', async () => {
     books = await audit(load, (sql) => pool.query(sql), serviceUrl);
     return books.unpaid === 0;
   }).catch(() => undefined);

@@ -3,7 +3,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { triggerCheck, postponeCheck } from '../../payments/checks.sql.ts';
-import type { Settle } from '../../payments/confirm.ts';
+import type { Confirm } from '../../payments/confirm.ts';
 import type { Told } from './flash-message.ts';
 import { noteAsking, type AskRequest } from '../../payments/note-asking.sql.ts';
 
@@ -14,11 +14,11 @@ import { noteAsking, type AskRequest } from '../../payments/note-asking.sql.ts';
  */
 export type AskService = (ask: AskRequest) => Promise<Told>;
 
-export type AskParts = { database: Database; mode: Mode; settle: Settle; logger: Logger };
+export type AskParts = { database: Database; mode: Mode; confirm: Confirm; logger: Logger };
 
 const RETRY_SEC = 5;
 
-export function createAskService({ database, mode, settle, logger }: AskParts): AskService {
+export function createAskService({ database, mode, confirm, logger }: AskParts): AskService {
   return async (ask) => {
     const { reference, by } = ask;
     const orderId = await noteAsking(database, mode, ask);
@@ -27,7 +27,7 @@ export function createAskService({ database, mode, settle, logger }: AskParts): 
     const payment = await triggerCheck(database, reference, mode, { isTrusted: true });
     if (payment?.isClaimed !== true) return { 'asked-soon': 1 };
     try {
-      await settle(payment, 'operator');
+      await confirm(payment, 'operator');
       return { asked: 1 };
     } catch (error) {
       if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;

@@ -7,7 +7,7 @@ import { frameOf } from '../actions/action-handler.ts';
 import { openFindingCounts } from '../../reporting/shop-state.sql.ts';
 import { ChartsPage } from './charts-page.tsx';
 import { heldDays, settledDays } from '../../reporting/money-by-day.sql.ts';
-import { collectedPerDay, findingsByAge, timeToSettle } from './series.ts';
+import { collectedPerDay, findingsByAge, timeToConfirm } from './series.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -17,7 +17,7 @@ export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
   router.get('/admin/charts', guard.requireLogin, async (req, res) => {
-    const [settled, held, findings] = await Promise.all([
+    const [confirmed, held, findings] = await Promise.all([
       settledDays(database, mode, DAYS),
       heldDays(database, mode, DAYS),
       openFindingCounts(database, mode),
@@ -27,8 +27,8 @@ export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
       new Date(today - (DAYS - 1 - ago) * DAY_MS).toISOString().slice(0, 10),
     );
     const charts = [
-      ...collectedPerDay(settled, held, days, localeOf(req.get('accept-language'))),
-      timeToSettle(settled, DAYS),
+      ...collectedPerDay(confirmed, held, days, localeOf(req.get('accept-language'))),
+      timeToConfirm(confirmed, DAYS),
       findingsByAge(findings),
     ];
     sendPage(res, ChartsPage({ frame: frameOf(guard, mode, req), charts, days: DAYS }));

@@ -17,16 +17,16 @@ export type Chart = {
   format: (value: number) => string;
 };
 
-export const SETTLED = 'settled';
+export const CONFIRMED = 'confirmed';
 
-/** The money that came per day, split into settled and held by class: one chart for each currency. */
+/** The money that came per day, split into confirmed and held by class: one chart for each currency. */
 export function collectedPerDay(
-  settled: readonly SettledDay[],
+  confirmed: readonly SettledDay[],
   held: readonly HeldDay[],
   days: readonly string[],
   locale: string,
 ): Chart[] {
-  const currencies = [...new Set([...settled, ...held].map(({ currency }) => currency))].sort();
+  const currencies = [...new Set([...confirmed, ...held].map(({ currency }) => currency))].sort();
   return currencies.map((currency) => {
     const values: Chart['values'] = {};
     const write = (amount: bigint): string =>
@@ -40,8 +40,8 @@ export function collectedPerDay(
       ofDay[name] = (ofDay[name] ?? 0) + Number(amount);
     };
     let total = 0n;
-    for (const row of settled.filter((each) => each.currency === currency)) {
-      add(row.day, SETTLED, row.amount);
+    for (const row of confirmed.filter((each) => each.currency === currency)) {
+      add(row.day, CONFIRMED, row.amount);
       total += row.amount;
     }
     const strays = held.filter((each) => each.currency === currency);
@@ -49,9 +49,9 @@ export function collectedPerDay(
     return {
       id: `collected-${currency}`,
       title: `Collected per day, ${currency}`,
-      summary: `${write(total)} settled in ${days.length} days${strays.length > 0 ? ', and money that was not earned besides' : ''}.`,
+      summary: `${write(total)} confirmed in ${days.length} days${strays.length > 0 ? ', and money that was not earned besides' : ''}.`,
       keys: days,
-      classes: [SETTLED, ...[...new Set(strays.map((row) => row.class))].sort()],
+      classes: [CONFIRMED, ...[...new Set(strays.map((row) => row.class))].sort()],
       values,
       format: (value) => write(BigInt(Math.round(value))),
     };
@@ -66,11 +66,11 @@ function spanOf(sec: number): string {
 }
 
 /** How long orders waited between the first webhook and their release. */
-export function timeToSettle(settled: readonly SettledDay[], days: number): Chart {
+export function timeToConfirm(confirmed: readonly SettledDay[], days: number): Chart {
   const values: Chart['values'] = {};
   let all = 0;
   let quick = 0;
-  for (const { waited, foundBy, releases } of settled) {
+  for (const { waited, foundBy, releases } of confirmed) {
     const key = WAITS[waited === -1 ? WAITS.length - 1 : waited] ?? '';
     const ofKey = (values[key] ??= {});
     ofKey[foundBy] = (ofKey[foundBy] ?? 0) + releases;
@@ -78,14 +78,14 @@ export function timeToSettle(settled: readonly SettledDay[], days: number): Char
     if (waited >= 0 && waited <= 1) quick += releases;
   }
   return {
-    id: 'time-to-settle',
-    title: 'From the first webhook to settled',
+    id: 'time-to-confirm',
+    title: 'From the first webhook to confirmed',
     summary:
       all === 0
-        ? `No order was settled in ${days} days.`
-        : `Of ${all.toLocaleString('en')} orders in ${days} days, ${Math.round((quick / all) * 100)} % were settled within 5 seconds of the first webhook.`,
+        ? `No order was confirmed in ${days} days.`
+        : `Of ${all.toLocaleString('en')} orders in ${days} days, ${Math.round((quick / all) * 100)} % were confirmed within 5 seconds of the first webhook.`,
     keys: WAITS,
-    classes: [...new Set(settled.map(({ foundBy }) => foundBy))].sort(),
+    classes: [...new Set(confirmed.map(({ foundBy }) => foundBy))].sort(),
     values,
     format: (value) => value.toLocaleString('en'),
   };

@@ -8,35 +8,35 @@ import { MAX_COUNTED, type OpenMoney, type OpenWork } from '../../reporting/shop
 /** One currency today. Amounts in minor units. */
 export type MoneyLine = {
   currency: string;
-  /** Settled today and held today: what came in. */
+  /** Confirmed today and held today: what came in. */
   collected: bigint;
-  settled: bigint;
-  settledOrders: number;
+  confirmed: bigint;
+  confirmedOrders: number;
   open: bigint;
   openPayments: number;
   suspense: bigint;
 };
 
 type Sources = {
-  settled: readonly SettledDay[];
+  confirmed: readonly SettledDay[];
   held: readonly HeldDay[];
   open: readonly OpenMoney[];
   suspense: readonly OpenWork[];
 };
 
 /** @returns one line per currency in which money is open or moved today */
-export function moneyLines({ settled, held, open, suspense }: Sources): MoneyLine[] {
-  const currencies = new Set([...settled, ...held, ...open, ...suspense].map(({ currency }) => currency));
+export function moneyLines({ confirmed, held, open, suspense }: Sources): MoneyLine[] {
+  const currencies = new Set([...confirmed, ...held, ...open, ...suspense].map(({ currency }) => currency));
   currencies.delete(null);
   return [...(currencies as Set<string>)].sort().map((currency) => {
     const sum = (rows: readonly { currency: string | null; amount: bigint }[]): bigint =>
       rows.filter((row) => row.currency === currency).reduce((all, { amount }) => all + amount, 0n);
-    const settledHere = settled.filter((row) => row.currency === currency);
+    const confirmedHere = confirmed.filter((row) => row.currency === currency);
     return {
       currency,
-      collected: sum(settled) + sum(held),
-      settled: sum(settled),
-      settledOrders: settledHere.reduce((all, { releases }) => all + releases, 0),
+      collected: sum(confirmed) + sum(held),
+      confirmed: sum(confirmed),
+      confirmedOrders: confirmedHere.reduce((all, { releases }) => all + releases, 0),
       open: sum(open),
       openPayments: open.find((row) => row.currency === currency)?.payments ?? 0,
       suspense: sum(suspense),
@@ -49,7 +49,7 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
   const head = [
     'Currency',
     { number: 'Collected today' },
-    { number: 'Settled today' },
+    { number: 'Confirmed today' },
     { number: 'Orders' },
     { number: 'Open now' },
     { number: 'Payments' },
@@ -58,16 +58,16 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
   return (
     <>
       <Table label="Money today" head={head}>
-        {lines.map(({ currency, collected, settled, settledOrders, open, openPayments, suspense }) => (
+        {lines.map(({ currency, collected, confirmed, confirmedOrders, open, openPayments, suspense }) => (
           <tr key={currency}>
             <th scope="row">{currency}</th>
             <td class="number">
               <Bare amount={collected} currency={currency} />
             </td>
             <td class="number">
-              <Bare amount={settled} currency={currency} />
+              <Bare amount={confirmed} currency={currency} />
             </td>
-            <td class="number">{settledOrders.toLocaleString('en')}</td>
+            <td class="number">{confirmedOrders.toLocaleString('en')}</td>
             <td class="number">
               <Bare amount={open} currency={currency} />
             </td>
@@ -79,7 +79,7 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
         ))}
       </Table>
       <p class="none">
-        The day is that of UTC. Collected is what was settled today and what came today and is held in
+        The day is that of UTC. Collected is what was confirmed today and what came today and is held in
         suspense.
         {isOpenCut &&
           ` Open is at least that: of more than ${MAX_COUNTED.toLocaleString('en')} payments no more are counted.`}

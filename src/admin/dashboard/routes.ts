@@ -22,7 +22,7 @@ export function todayRoutes({ database, gateway, guard, workerWatch }: AdminPart
   const router = Router();
   const { mode } = gateway;
   router.get('/admin', guard.requireLogin, async (req, res) => {
-    const [settled, held, open, findings, suspense, run, silence, undelivered, stops] = await Promise.all([
+    const [confirmed, held, open, findings, suspense, run, silence, undelivered, stops] = await Promise.all([
       settledDays(database, mode, 1),
       heldDays(database, mode, 1),
       openMoney(database, mode),
@@ -35,7 +35,7 @@ export function todayRoutes({ database, gateway, guard, workerWatch }: AdminPart
     ]);
     const today = {
       frame: frameOf(guard, mode, req),
-      money: moneyLines({ settled, held, open, suspense }),
+      money: moneyLines({ confirmed, held, open, suspense }),
       isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
       health: gateway.health(),
       isWorkerMissing: await workerWatch.isMissing(),

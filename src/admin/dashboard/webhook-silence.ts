@@ -2,7 +2,7 @@ import type { WebhookSilence } from '../../reporting/shop-state.sql.ts';
 
 /** A quarter of an hour without webhooks is usual when no shopper pays. */
 const SILENT_SEC = 900;
-/** One or two orders may have been settled because the shopper came back before the webhook arrived. */
+/** One or two orders may have been confirmed because the shopper came back before the webhook arrived. */
 const PAID_MEANWHILE = 3;
 
 /** Whether webhooks are missing: orders were paid, and none came. */

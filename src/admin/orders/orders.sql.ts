@@ -25,7 +25,7 @@ export type OrderPage = {
 export const PAGE_ROWS = 50;
 /**
  * The most orders that one page searches. The status has no index: maintaining it would cost at every
- * settled payment, and most searches are for recent orders. The page reports how far back it searched,
+ * confirmed payment, and most searches are for recent orders. The page reports how far back it searched,
  * and the next one continues from there.
  */
 const MAX_LOOKED_THROUGH = 20_000;

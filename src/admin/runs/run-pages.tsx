@@ -76,13 +76,13 @@ export function RunPage({ frame, run, children }: RunProps): VNode {
   );
 }
 
-/** Paid at the service = settled here + what each class holds beyond that, to the minor unit. */
+/** Paid at the service = confirmed here + what each class holds beyond that, to the minor unit. */
 function Identity({ lines }: { lines: readonly IdentityLine[] }): VNode {
   return (
     <section aria-labelledby="identity" class="ledger">
       <h2 id="identity">The money</h2>
       {lines.length === 0 && <p class="none">No money in any class.</p>}
-      {lines.map(({ currency, serviceTotal, settled, classes, difference }) => (
+      {lines.map(({ currency, serviceTotal, confirmed, classes, difference }) => (
         <Table key={currency} label={`Money in ${currency}`} head={[currency, { number: 'Amount' }]}>
           <tr>
             <th scope="row">paid at the service</th>
@@ -91,9 +91,9 @@ function Identity({ lines }: { lines: readonly IdentityLine[] }): VNode {
             </td>
           </tr>
           <tr>
-            <th scope="row">= settled here</th>
+            <th scope="row">= confirmed here</th>
             <td class="number">
-              <MajorNumber text={settled} />
+              <MajorNumber text={confirmed} />
             </td>
           </tr>
           {Object.entries(classes).map(([name, amount]) => (

@@ -31,7 +31,7 @@ const DEADLINE_MS = 20_000;
 /** For how long a checkout is repeated under one key while the server asks for patience. */
 const PATIENCE_MS = 30_000;
 /** Statuses that an order does not leave by itself while its reader waits. */
-const SETTLED = new Set(['paid', 'failed', 'expired', 'cancelled']);
+const ENDED = new Set(['paid', 'failed', 'expired', 'cancelled']);
 /** Statuses after which the shopper who buys the same things again wants a second order. */
 const FINISHED = new Set(['paid', 'cancelled']);
 
@@ -79,7 +79,7 @@ export function createCheckoutClient(origin = '') {
         /** @type {unknown} */
         const told = JSON.parse(String(event.data));
         const order = see(/** @type {Order} */ (told));
-        if (SETTLED.has(order.status)) events.close();
+        if (ENDED.has(order.status)) events.close();
         seen(order);
       });
       return () => {

@@ -73,7 +73,7 @@ async function pointToOpenOrder() {
   link.href = `/shop/orders/${orderId}`;
   link.textContent = 'Look at that order';
   notice.append(
-    'The payment of your last order is not settled yet. ',
+    'The payment of your last order is not confirmed yet. ',
     link,
     ' before you buy the same again.',
   );

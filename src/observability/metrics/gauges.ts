@@ -5,8 +5,8 @@ type Help = readonly [help: string, ...labels: string[]];
 // Every gauge by name: its help text, and its labels beside the mode.
 const GAUGES = {
   integrator_orders_last_hour: ['Orders placed within the last hour', 'currency'],
-  integrator_settled_last_hour: ['Orders settled within the last hour', 'currency'],
-  integrator_last_settled_age_seconds: ['Since an order was settled'],
+  integrator_confirmed_last_hour: ['Orders confirmed within the last hour', 'currency'],
+  integrator_last_confirmed_age_seconds: ['Since an order was confirmed'],
   integrator_open_payments: ['Payments that wait for money (20,000 are counted)', 'currency'],
   integrator_unanswered_hint_age_seconds: [
     'Since the oldest webhook that no answer of the service has followed; 0: none',
@@ -14,7 +14,7 @@ const GAUGES = {
   integrator_due_rows: ['Due rows that no worker holds (10,000 are counted)', 'queue'],
   integrator_due_lag_seconds: ['How late the first due row is', 'queue'],
   integrator_webhook_silence_seconds: ['Since the last webhook; absent when none has come'],
-  integrator_orders_paid_in_silence: ['Orders settled since the last webhook (100 are counted)'],
+  integrator_orders_paid_in_silence: ['Orders confirmed since the last webhook (100 are counted)'],
   integrator_undelivered_releases: ['Releases that their receiver does not have: waiting, dead', 'delivery'],
   integrator_undelivered_release_age_seconds: ['Since the oldest of them was released', 'delivery'],
   integrator_dead_releases: ['Releases that were given up after three days: npm run releases -- redeliver'],

@@ -2,7 +2,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Settle } from '../../payments/confirm.ts';
+import type { Confirm } from '../../payments/confirm.ts';
 import type { ReceiveWebhook } from '../../webhooks/receive.ts';
 
 /**
@@ -13,8 +13,8 @@ export type Meters = {
   /** The same gateway with timed calls, including the wait for their turn. */
   observeGateway(gateway: Gateway): Gateway;
   observeWebhooks(receive: ReceiveWebhook): ReceiveWebhook;
-  /** The same settlement; verify answers that contradict a paid order are counted. */
-  observeSettle(settle: Settle): Settle;
+  /** The same confirmation; verify answers that contradict a paid order are counted. */
+  observeConfirm(confirm: Confirm): Confirm;
   text(): Promise<string>;
 };
 
@@ -70,11 +70,11 @@ export function createMeters(clock: Clock): Meters {
       webhooks.inc({ result: result.outcome });
       return result;
     },
-    observeSettle: (settle) => async (payment, cause, urgency) => {
-      const settled = await settle(payment, cause, urgency);
-      if (settled.payment === 'paid' && settled.outcome !== 'paid')
-        contradicting.inc({ outcome: settled.outcome });
-      return settled;
+    observeConfirm: (confirm) => async (payment, cause, urgency) => {
+      const confirmed = await confirm(payment, cause, urgency);
+      if (confirmed.payment === 'paid' && confirmed.outcome !== 'paid')
+        contradicting.inc({ outcome: confirmed.outcome });
+      return confirmed;
     },
     text: () => registry.metrics(),
   };

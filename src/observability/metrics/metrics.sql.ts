@@ -2,13 +2,13 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { SIGNED_HINT_STEP } from '../../payments/recheck-schedule.ts';
 
-export type LastHour = { currency: string; placed: number; settled: number };
+export type LastHour = { currency: string; placed: number; confirmed: number };
 
-/** Orders placed and orders settled within the last hour: is money arriving? */
+/** Orders placed and orders confirmed within the last hour: is money arriving? */
 export function lastHour(db: Queryable, mode: Mode): Promise<LastHour[]> {
   return db.query(
-    `SELECT currency, sum(placed)::int AS placed, sum(settled)::int AS settled FROM (
-       SELECT currency, 1 AS placed, 0 AS settled
+    `SELECT currency, sum(placed)::int AS placed, sum(confirmed)::int AS confirmed FROM (
+       SELECT currency, 1 AS placed, 0 AS confirmed
        FROM orders WHERE mode = $1 AND created_at > now() - interval '1 hour'
        UNION ALL
        SELECT currency, 0, 1 FROM releases WHERE mode = $1 AND released_at > now() - interval '1 hour'
@@ -17,8 +17,8 @@ export function lastHour(db: Queryable, mode: Mode): Promise<LastHour[]> {
   );
 }
 
-/** Seconds since an order was settled; null: none ever was. */
-export async function sinceSettled(db: Queryable, mode: Mode): Promise<number | null> {
+/** Seconds since an order was confirmed; null: none ever was. */
+export async function sinceConfirmed(db: Queryable, mode: Mode): Promise<number | null> {
   const [row] = await db.query<{ sec: number }>(
     `SELECT extract(epoch FROM now() - released_at)::float8 AS sec FROM releases WHERE mode = $1
      ORDER BY released_at DESC LIMIT 1`,

@@ -15,7 +15,7 @@ import type { Meters } from './meters.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
 import { sinceHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
 import type { WorkerWatch } from '../../platform/heartbeat/worker-watch.ts';
-import { dueRows, lastHour, oldestSuspense, oldestUnansweredHint, sinceSettled } from './metrics.sql.ts';
+import { dueRows, lastHour, oldestSuspense, oldestUnansweredHint, sinceConfirmed } from './metrics.sql.ts';
 
 export type Metrics = { contentType: string; text(): Promise<string> };
 export type MetricsParts = {
@@ -49,9 +49,9 @@ export function createMetrics({ database, gateway, meters, workerWatch }: Metric
 }
 
 async function look(db: Queryable, { mode }: Gateway) {
-  const [hour, settledSec, open, hintSec, due, silence] = await Promise.all([
+  const [hour, confirmedSec, open, hintSec, due, silence] = await Promise.all([
     lastHour(db, mode),
-    sinceSettled(db, mode),
+    sinceConfirmed(db, mode),
     openMoney(db, mode),
     oldestUnansweredHint(db, mode),
     dueRows(db, mode),
@@ -67,17 +67,17 @@ async function look(db: Queryable, { mode }: Gateway) {
     stoppedCurrencies(db, mode),
   ]);
   const work = { undelivered, findings, suspense, suspenseSec, run, stopped, integrity, heartbeatSec };
-  return { hour, settledSec, open, hintSec, due, silence, ...work };
+  return { hour, confirmedSec, open, hintSec, due, silence, ...work };
 }
 
 type Seen = Awaited<ReturnType<typeof look>>;
 
-function tellMoney({ hour, settledSec, open, hintSec, due, silence }: Seen, set: SetGauge): void {
-  for (const { currency, placed, settled } of hour) {
+function tellMoney({ hour, confirmedSec, open, hintSec, due, silence }: Seen, set: SetGauge): void {
+  for (const { currency, placed, confirmed } of hour) {
     set('integrator_orders_last_hour', placed, { currency });
-    set('integrator_settled_last_hour', settled, { currency });
+    set('integrator_confirmed_last_hour', confirmed, { currency });
   }
-  if (settledSec !== null) set('integrator_last_settled_age_seconds', settledSec);
+  if (confirmedSec !== null) set('integrator_last_confirmed_age_seconds', confirmedSec);
   for (const { currency, payments } of open) set('integrator_open_payments', payments, { currency });
   set('integrator_unanswered_hint_age_seconds', hintSec);
   for (const { queue, rows, lagSec } of due) {

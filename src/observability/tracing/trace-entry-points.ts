@@ -44,7 +44,7 @@ export type Hints = {
 };
 
 /**
- * At most this many webhooks are kept until their payment is settled. If another process checks the
+ * At most this many webhooks are kept until their payment is confirmed. If another process checks the
  * payment, its webhook stays until newer ones push it out.
  */
 const MAX_HINTS = 1_000;

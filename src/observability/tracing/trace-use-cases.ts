@@ -2,27 +2,27 @@ import type { Receiver } from '../../fulfilment/release.ts';
 import { ATTEMPT, CAUSE, ORDER_ID, OUTCOME, REFERENCE, RELEASE } from '../../platform/tracing/attributes.ts';
 import type { Tracing } from '../../platform/tracing/tracing.ts';
 import type { Reconcile } from '../../reconciliation/reconcile.ts';
-import type { Settle } from '../../payments/confirm.ts';
+import type { Confirm } from '../../payments/confirm.ts';
 import { failureOf } from '../metrics/meters.ts';
 import type { Hints } from './trace-entry-points.ts';
 
 /**
- * A span around settlement, whichever entry point asked for it. The webhook that caused it is linked,
+ * A span around confirmation, whichever entry point asked for it. The webhook that caused it is linked,
  * because it was a request of its own.
  */
-export function traceSettle(settle: Settle, hints: Hints, tracing: Tracing): Settle {
+export function traceConfirm(confirm: Confirm, hints: Hints, tracing: Tracing): Confirm {
   return (payment, cause, urgency) => {
     const { reference, orderId } = payment;
     const attributes = { [REFERENCE]: reference, [ORDER_ID]: orderId, [CAUSE]: cause, ...attemptOf(payment) };
-    return tracing.span({ name: 'settle', attributes, links: hints.take(reference) }, async (span) => {
+    return tracing.span({ name: 'confirm', attributes, links: hints.take(reference) }, async (span) => {
       try {
-        const settled = await settle(payment, cause, urgency);
+        const confirmed = await confirm(payment, cause, urgency);
         span.note({
-          [OUTCOME]: settled.outcome,
-          'integrator.payment': settled.payment,
-          'integrator.released': settled.released,
+          [OUTCOME]: confirmed.outcome,
+          'integrator.payment': confirmed.payment,
+          'integrator.released': confirmed.released,
         });
-        return settled;
+        return confirmed;
       } catch (error) {
         span.note({ [OUTCOME]: failureOf(error) });
         throw error;

@@ -82,8 +82,8 @@ export async function tallySides(db: Queryable, scope: Scope, sentinels: readonl
 }
 
 /**
- * Buckets whose rows are not the same on all sides, and those in which a payment may have been settled
- * after its horizon. No payment is settled before it was written, so if the delays of a bucket add up to
+ * Buckets whose rows are not the same on all sides, and those in which a payment may have been confirmed
+ * after its horizon. No payment is confirmed before it was written, so if the delays of a bucket add up to
  * less than the horizon, each of them is less. Only a database clock that was set back in between could
  * hide one, and then it counts as matched in time.
  */

@@ -27,14 +27,14 @@ const COMPARED = `
       OR m.here = 'held' AND EXISTS (
         SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
       AS is_money_answered,
-    m.is_ours AND NOT m.is_settled AND m.there = 'paid' AND EXISTS (
+    m.is_ours AND NOT m.is_released AND m.there = 'paid' AND EXISTS (
       SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
     m.here = 'held' AND EXISTS (
       SELECT FROM payments decided
       WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
     m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
     m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
-    coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_settled_since_start,
+    coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_released_since_start,
     asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
     coalesce(m.released_at >= $5, false) AS is_within_lag,
     coalesce(m.created_at < $6, false) AS is_older_than_list,
@@ -55,13 +55,13 @@ const COMPARED = `
     AND known.confirmed_at > $1::timestamptz - interval '1 day'
   LEFT JOIN LATERAL (
     SELECT outcome FROM verifications
-    WHERE (m.is_settled OR m.here = 'held' OR m.there = 'paid')
+    WHERE (m.is_released OR m.here = 'held' OR m.there = 'paid')
       AND reference = m.reference AND id > coalesce(m.verification_id, 0)
     ORDER BY id DESC LIMIT 1
   ) v ON true
   LEFT JOIN LATERAL (
     SELECT f.class, f.last_seen_at FROM findings f
-    WHERE m.is_settled AND f.mode = $4 AND f.reference = m.reference AND f.closed_at IS NULL
+    WHERE m.is_released AND f.mode = $4 AND f.reference = m.reference AND f.closed_at IS NULL
       -- That the list lacks it ends when the list shows it.
       AND f.class <> 'absent_from_history'
     ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1
@@ -89,29 +89,29 @@ export async function classify(
        coalesce(currency, other_mode_currency) AS expected_currency,
        CASE WHEN there IN (${MONEY}) THEN paid_amount END AS actual,
        CASE WHEN there IN (${MONEY}) THEN paid_currency END AS actual_currency,
-       settled_amount AS settled, is_settled, ${IS_TO_VERIFY} AS is_to_verify,
+       released_amount AS confirmed, is_released, ${IS_TO_VERIFY} AS is_to_verify,
        is_confirmed_lately, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
      FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
     [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo],
   );
 }
 
-/** What the rows of one class hold; sums in minor units as text. `actual` is there, `settled` is here. */
+/** What the rows of one class hold; sums in minor units as text. `actual` is there, `confirmed` is here. */
 export type ClassTotal = {
   class: ReconciliationClass;
-  /** Of `actual`, and of `settled`: what was settled is in the currency that was asked for. */
+  /** Of `actual`, and of `confirmed`: what was confirmed is in the currency that was asked for. */
   currency: string | null;
   rows: bigint;
   sum: string;
 };
 
-/** How many rows each class has, and how much more money it holds there than is settled here. */
+/** How many rows each class has, and how much more money it holds there than is confirmed here. */
 export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
   return db.query<ClassTotal>(
     `SELECT class, currency, sum(row)::bigint AS rows, coalesce(sum(amount), 0)::text AS sum FROM (
        SELECT class, actual_currency AS currency, 1 AS row, actual AS amount FROM classified
        UNION ALL
-       SELECT class, expected_currency, 0, -settled FROM classified WHERE is_settled
+       SELECT class, expected_currency, 0, -confirmed FROM classified WHERE is_released
      ) money
      GROUP BY class, currency ORDER BY class, currency`,
   );
@@ -124,7 +124,7 @@ export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
 const SAMPLE = 20;
 
 /**
- * Payments to ask the service about, unsettled ones first. `waiting`: how many unsettled ones are beyond
+ * Payments to ask the service about, unconfirmed ones first. `waiting`: how many unconfirmed ones are beyond
  * the limit, and wait for the next run.
  * @param isSampling whether to include some of those that are older than the list
  */
@@ -133,9 +133,9 @@ export async function paymentsToVerify(
   { limit, isSampling }: { limit: number; isSampling: boolean },
 ): Promise<{ references: Reference[]; waiting: number }> {
   const rows = await db.query<{ reference: Reference; total: bigint }>(
-    `SELECT reference, count(*) FILTER (WHERE NOT is_settled) OVER () AS total
+    `SELECT reference, count(*) FILTER (WHERE NOT is_released) OVER () AS total
      FROM classified WHERE is_to_verify
-     ORDER BY is_settled, reference LIMIT $1`,
+     ORDER BY is_released, reference LIMIT $1`,
     [limit],
   );
   if (isSampling)

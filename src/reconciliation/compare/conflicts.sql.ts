@@ -65,7 +65,7 @@ export async function openContested(db: Queryable): Promise<void> {
 
 /**
  * Keeps what webhooks say about money: that it went back, or that it came for a payment that is not
- * settled. That it came for a settled payment contradicts nothing.
+ * confirmed. That it came for a confirmed payment contradicts nothing.
  */
 export async function noteWords(
   db: Queryable,
@@ -82,7 +82,7 @@ export async function noteWords(
 }
 
 /**
- * Collects the settled payments that a webhook, a later verify answer or an open finding contradicts:
+ * Collects the confirmed payments that a webhook, a later verify answer or an open finding contradicts:
  * they stay in the comparison even if the list agrees. Every answer except exactly `paid` counts,
  * because an unreadable answer means that the state is unknown.
  */

@@ -16,7 +16,7 @@ const PAGE = 1_000;
 
 /**
  * Collects what contradicts the history in the other two sources: signed webhooks, and verify answers
- * since a payment was settled. Anyone could have sent an unsigned webhook, so it proves nothing. Only
+ * since a payment was confirmed. Anyone could have sent an unsigned webhook, so it proves nothing. Only
  * webhooks about money count (paid, reversed): webhooks come in any order, and a failed attempt
  * before a paid one is usual.
  * @returns how far this run has read; the next one begins there

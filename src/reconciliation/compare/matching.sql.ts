@@ -37,7 +37,7 @@ const matched = (history: string, payments: string, releases: string): string =>
     CASE WHEN h.is_money_assumed THEN coalesce(h.amount, ${ASSUMED_AMOUNT}) ELSE h.amount END AS paid_amount,
     CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
     p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency, p.created_at,
-    r.id IS NOT NULL AS is_settled, r.amount AS settled_amount, r.released_at, r.verification_id,
+    r.id IS NOT NULL AS is_released, r.amount AS released_amount, r.released_at, r.verification_id,
     (${IS_LATE}) IS TRUE AS is_late
   -- One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
   FROM (SELECT * FROM history_rows ${history}) h
@@ -83,17 +83,17 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
 }
 
 /**
- * Updates the payments of `differing`: some were settled since, by this run or by another process.
+ * Updates the payments of `differing`: some were confirmed since, by this run or by another process.
  * Plainly matched payments cannot change, and payments written since are not compared.
  */
 export async function matchAgain(db: Queryable, scope: Scope): Promise<void> {
   await db.query(
-    `UPDATE differing d SET here = p.status, is_settled = r.id IS NOT NULL, settled_amount = r.amount,
+    `UPDATE differing d SET here = p.status, is_released = r.id IS NOT NULL, released_amount = r.amount,
        released_at = r.released_at, verification_id = r.verification_id, is_late = (${IS_LATE}) IS TRUE
      FROM payments p
      LEFT JOIN releases r ON r.mode = $1 AND r.reference = p.reference
      WHERE d.is_ours AND p.mode = $1 AND p.reference = d.reference
-       AND (d.here, d.is_settled) IS DISTINCT FROM (p.status, r.id IS NOT NULL)`,
+       AND (d.here, d.is_released) IS DISTINCT FROM (p.status, r.id IS NOT NULL)`,
     [scope.mode],
   );
 }
@@ -138,7 +138,7 @@ export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTo
        UNION ALL
        SELECT 'releases', r.currency, -count(*), 0, 0, -sum(r.amount)
        FROM outside o JOIN releases r ON r.mode = $1 AND r.reference = o.reference GROUP BY r.currency
-       UNION ALL SELECT 'releases', NULL, 0, 0, count(*), 0 FROM differing WHERE is_settled
+       UNION ALL SELECT 'releases', NULL, 0, 0, count(*), 0 FROM differing WHERE is_released
      ) counted
      GROUP BY side, currency`,
     [scope.mode],

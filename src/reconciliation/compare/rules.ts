@@ -10,16 +10,16 @@ const DISPUTED = 'disputed';
  *   reversed, unknown, unreadable; of several rows also paid_and_reversed, conflicting), null when
  *   the history does not list it.
  * - `is_ours`: it has the reference of a payment of this mode. `here`: the status of that payment.
- * - `is_settled`: the payment released its order, on the evidence of a verify answer.
- * - `answered`: the latest verify answer; for a settled payment, the latest since it was settled
+ * - `is_released`: the payment released its order, on the evidence of a verify answer.
+ * - `answered`: the latest verify answer; for a confirmed payment, the latest since it was confirmed
  *   (null: there is none).
- * - `disputed`: the class of an open finding about a settled payment (of several, reversed).
+ * - `disputed`: the class of an open finding about a confirmed payment (of several, reversed).
  *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding;
  *   another unexpected answer, or a run that did not ask, does not.
  * - `is_decided`: an operator has decided about money of the payment, which never
- *   settles by itself since.
+ *   confirms by itself since.
  * - `told`: what signed webhooks say about the money (paid, reversed), where that is not what
- *   is settled; else null.
+ *   is confirmed; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`:
  *   the money asked for.
  * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list
@@ -35,9 +35,9 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`NOT is_ours AND there <> 'unreadable'`, 'unknown_reference'],
 
   // A reversal concerns the whole payment: it is raised whatever else is wrong with it.
-  [`is_settled AND answered = 'reversed'`, 'reversed'],
-  [`is_settled AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],
-  [`is_settled AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],
+  [`is_released AND answered = 'reversed'`, 'reversed'],
+  [`is_released AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],
+  [`is_released AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],
 
   // The status in the history cannot be understood: it counts as neither paid nor failed, and is raised.
   [`there = 'unreadable'`, 'unreadable'],
@@ -48,44 +48,44 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // Paid there, with other money. If verify has confirmed the exact money since, the two sources
   // contradict each other.
   [`there = 'paid' AND charges > 1`, 'duplicate_payment'],
-  [`there = 'paid' AND NOT is_exact AND is_settled AND answered = 'paid'`, 'sources_disagree'],
+  [`there = 'paid' AND NOT is_exact AND is_released AND answered = 'paid'`, 'sources_disagree'],
   [`there = 'paid' AND paid_currency <> currency`, 'currency_mismatch'],
   [`there = 'paid' AND is_power_of_ten_apart`, 'unit_error'],
   [`there = 'paid' AND paid_amount < amount`, 'underpaid'],
   [`there = 'paid' AND paid_amount > amount`, 'overpaid'],
 
-  // Paid there, exactly, and settled here, but contradicted since by verify or a webhook. Verify is
+  // Paid there, exactly, and confirmed here, but contradicted since by verify or a webhook. Verify is
   // asked again. Even if it confirms the money, a webhook that reported a reversal still contradicts it.
-  [`is_settled AND answered <> 'paid' AND disputed IN ('paid_contradicted', 'paid_unconfirmed')`, DISPUTED],
-  [`there = 'paid' AND is_settled AND answered <> 'paid'`, 'paid_contradicted'],
-  [`there = 'paid' AND is_settled AND told = 'reversed'`, 'sources_disagree'],
-  [`is_settled AND disputed IS NOT NULL AND NOT is_confirmed`, DISPUTED],
+  [`is_released AND answered <> 'paid' AND disputed IN ('paid_contradicted', 'paid_unconfirmed')`, DISPUTED],
+  [`there = 'paid' AND is_released AND answered <> 'paid'`, 'paid_contradicted'],
+  [`there = 'paid' AND is_released AND told = 'reversed'`, 'sources_disagree'],
+  [`is_released AND disputed IS NOT NULL AND NOT is_confirmed`, DISPUTED],
 
-  // Paid there, exactly, and settled here. Late: the payment had been closed before, or
+  // Paid there, exactly, and confirmed here. Late: the payment had been closed before, or
   // its horizon had passed.
-  [`there = 'paid' AND is_settled AND was_released_now`, 'repaired'],
-  [`there = 'paid' AND is_settled AND is_late`, 'matched_late'],
-  [`there = 'paid' AND is_settled`, 'matched'],
+  [`there = 'paid' AND is_released AND was_released_now`, 'repaired'],
+  [`there = 'paid' AND is_released AND is_late`, 'matched_late'],
+  [`there = 'paid' AND is_released`, 'matched'],
 
-  // Paid there, exactly, and not settled here. Such payments are verified; these rules see those that
+  // Paid there, exactly, and not confirmed here. Such payments are verified; these rules see those that
   // verify did not confirm.
   [`there = 'paid' AND is_order_paid`, 'duplicate_payment'],
   [`(there = 'paid' OR answered = 'paid') AND is_decided`, 'paid_after_decision'],
   [`there = 'paid' AND here IN ('failed', 'expired') AND NOT was_verified_now`, 'late_payment'],
   [`there = 'paid'`, 'sources_disagree'],
 
-  // Settled here and not paid there. `not_found` does not mean failed: it proves no more than a whole
-  // list that lacks the payment. Lists lag, so they may lack a payment that was settled while the list
+  // Confirmed here and not paid there. `not_found` does not mean failed: it proves no more than a whole
+  // list that lacks the payment. Lists lag, so they may lack a payment that was confirmed while the list
   // was read or shortly before.
-  [`is_settled AND there IS NULL AND answered = 'not_found' AND NOT is_cut`, 'absent_from_history'],
-  [`is_settled AND answered <> 'paid'`, 'paid_unconfirmed'],
-  [`is_settled AND is_settled_since_start`, 'open'],
-  [`is_settled AND is_within_lag AND coalesce(there, 'pending') = 'pending'`, 'open'],
-  [`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],
-  [`is_settled AND there IS NULL AND is_older_than_list`, 'older_than_list'],
-  [`is_settled AND there IS NULL`, 'absent_from_history'],
-  [`is_settled AND answered = 'paid'`, 'sources_disagree'],
-  [`is_settled`, 'paid_unconfirmed'],
+  [`is_released AND there IS NULL AND answered = 'not_found' AND NOT is_cut`, 'absent_from_history'],
+  [`is_released AND answered <> 'paid'`, 'paid_unconfirmed'],
+  [`is_released AND is_released_since_start`, 'open'],
+  [`is_released AND is_within_lag AND coalesce(there, 'pending') = 'pending'`, 'open'],
+  [`is_released AND there IS NULL AND is_cut`, 'history_truncated'],
+  [`is_released AND there IS NULL AND is_older_than_list`, 'older_than_list'],
+  [`is_released AND there IS NULL`, 'absent_from_history'],
+  [`is_released AND answered = 'paid'`, 'sources_disagree'],
+  [`is_released`, 'paid_unconfirmed'],
 
   // The history shows no money, but verify shows, or once showed, money that is held here.
   [`here = 'held' AND is_money_answered AND there IS NULL AND is_cut`, 'history_truncated'],
@@ -93,14 +93,14 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 
   // A signed webhook says that money came, and no other source knows of it. Where the history also says
   // that it went back, the two agree.
-  [`told = 'paid' AND NOT is_settled AND coalesce(there, '') NOT LIKE '%reversed'`, 'sources_disagree'],
+  [`told = 'paid' AND NOT is_released AND coalesce(there, '') NOT LIKE '%reversed'`, 'sources_disagree'],
 
   // No money on either side. The service must list payments that are still checked once they are
   // older than the horizon.
   [`there IS NULL AND is_watched AND is_beyond_horizon AND is_cut`, 'history_truncated'],
   [`there IS NULL AND is_watched AND is_beyond_horizon`, 'absent_from_history'],
   [`(there IS NULL OR there = 'pending') AND (is_watched OR here = 'created')`, 'open'],
-  // Ended without money: not sent, refused, failed, expired, or reversed before it was ever settled.
+  // Ended without money: not sent, refused, failed, expired, or reversed before it was ever confirmed.
   [`true`, 'failed'],
 ];
 
@@ -115,9 +115,9 @@ export const IS_TO_VERIFY = `is_ours AND (
   class IN ('late_payment', 'sources_disagree', 'paid_unconfirmed', 'paid_contradicted',
     'conflicting_records')
   OR (class = 'paid_after_decision' AND answered IS DISTINCT FROM 'paid')
-  OR is_settled AND disputed IS NOT NULL
+  OR is_released AND disputed IS NOT NULL
   OR class = 'absent_from_history' AND NOT is_confirmed_lately
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')
     AND answered IS DISTINCT FROM class)
   OR (class = 'reversed' AND there = 'paid')
-  OR (class = 'duplicate_payment' AND NOT is_settled AND here <> 'held'))`;
+  OR (class = 'duplicate_payment' AND NOT is_released AND here <> 'held'))`;

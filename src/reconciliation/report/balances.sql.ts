@@ -12,7 +12,7 @@ export async function noteDifferences(db: Queryable, lines: readonly CashSums[])
   const apart = lines.filter(({ difference }) => difference !== '0');
   await db.query(
     `INSERT INTO classified (reference, class, is_ours, expected, expected_currency, actual, actual_currency,
-       is_settled, is_to_verify, evidence)
+       is_released, is_to_verify, evidence)
      SELECT 'balance of ' || currency, 'cash_difference', false,
        ${withinBigint("collected::numeric - transferred::numeric - coalesce(fees, '0')::numeric")}, currency,
        ${withinBigint('available::numeric + pending::numeric')}, currency, false, false,

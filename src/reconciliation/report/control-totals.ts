@@ -4,7 +4,7 @@ import type { ClassTotal } from '../compare/classify.sql.ts';
 import type { SideTotal } from '../compare/matching.sql.ts';
 
 /**
- * The money of one currency: `serviceTotal` = `settled` + the sum of `classes` + `difference`.
+ * The money of one currency: `serviceTotal` = `confirmed` + the sum of `classes` + `difference`.
  * Texts in major units.
  */
 export type IdentityLine = {
@@ -12,9 +12,9 @@ export type IdentityLine = {
   /** Everything that the history says was paid. */
   serviceTotal: string;
   /** Everything that our orders were released for. */
-  settled: string;
+  confirmed: string;
   /**
-   * How much more each class holds there than is settled here; negative where we settled what the
+   * How much more each class holds there than is confirmed here; negative where we confirmed what the
    * service does not show.
    */
   classes: Partial<Record<ReconciliationClass, string>>;
@@ -26,13 +26,13 @@ export type IdentityLine = {
 export type ControlTotals = { sides: readonly SideTotal[]; classes: readonly ClassTotal[] };
 
 /**
- * Rows of these classes hold there exactly what is settled here. If they do not, that
+ * Rows of these classes hold there exactly what is confirmed here. If they do not, that
  * counts as a difference.
  */
 const EVEN = new Set<ReconciliationClass>(['matched', 'matched_late', 'repaired']);
 
 /**
- * The accounting identity, one line per currency: what the service was paid = what was settled + what
+ * The accounting identity, one line per currency: what the service was paid = what was confirmed + what
  * each class holds beyond that, to the minor unit. A difference means that a rule or a sum is wrong,
  * and is always reported.
  */
@@ -65,7 +65,7 @@ function lineOf(
     line: {
       currency,
       serviceTotal: text(total('history')),
-      settled: text(total('releases')),
+      confirmed: text(total('releases')),
       classes: Object.fromEntries(between.map((one) => [one.class, text(BigInt(one.sum))])),
       difference: text(difference),
     },

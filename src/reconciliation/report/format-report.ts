@@ -45,7 +45,7 @@ function verdictLine({ verdict, incompleteReason, findings }: ReconciliationRepo
 function reachPart({ reachesBackDays, olderPayments = 0 }: ReconciliationReport['history']): string[] {
   if (reachesBackDays === undefined || olderPayments === 0) return [];
   return [
-    `The list reaches back ${reachesBackDays} days. ${olderPayments} settled payments are older and are not looked for in it ` +
+    `The list reaches back ${reachesBackDays} days. ${olderPayments} confirmed payments are older and are not looked for in it ` +
       '(history.reachesBackDays in the dialect).',
   ];
 }
@@ -94,9 +94,9 @@ function todoLine(name: ReconciliationClass, findings: ReconciliationReport['fin
 
 function moneyPart(identity: readonly IdentityLine[]): string[] {
   if (identity.length === 0) return [];
-  const rows = identity.flatMap(({ currency, serviceTotal, settled, classes, difference }) => [
+  const rows = identity.flatMap(({ currency, serviceTotal, confirmed, classes, difference }) => [
     [currency, 'paid at the service', serviceTotal],
-    ['', '= settled here', settled],
+    ['', '= confirmed here', confirmed],
     ...Object.entries(classes).map(([name, amount]) => ['', `+ ${name}`, amount]),
     ['', '+ unexplained', difference],
   ]);

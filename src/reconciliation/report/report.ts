@@ -33,7 +33,7 @@ export type ReconciliationReport = {
     unreadable: number;
     /**
      * Only where the list does not reach back to our first payment: the days that it covers, and the
-     * settled payments before.
+     * confirmed payments before.
      */
     reachesBackDays?: number;
     olderPayments?: number;

@@ -72,7 +72,7 @@ async function openCounter(): Promise<Counter> {
       while (orders.length < count) {
         const order = await shop.checkout({ ...aBasket, email: `shopper${orders.length}@example.com` });
         await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
-        // The clock leaves it alone, so that only the webhooks can settle it.
+        // The clock leaves it alone, so that only the webhooks can confirm it.
         await database.query(
           `UPDATE payments SET next_check_at = now() + interval '1 hour' WHERE reference = $1`,
           [order.reference],
@@ -112,7 +112,7 @@ function bodyOf(reference: string): string {
   return JSON.stringify({ event: 'payment', data: { reference, status: 'SUCCESS' } });
 }
 
-test('the same webhook five times at once, for 60 orders: 60 are settled, with 60 releases', async () => {
+test('the same webhook five times at once, for 60 orders: 60 are confirmed, with 60 releases', async () => {
   const counter = await openCounter();
   const shop = await counter.start();
   const orders = await counter.paidOrders(shop, 60);
@@ -126,7 +126,7 @@ test('the same webhook five times at once, for 60 orders: 60 are settled, with 6
   expect(await counter.violations(orders.map(({ reference }) => bodyOf(reference)))).toEqual([]);
 });
 
-test('killed one second after it acknowledged 20 webhooks: all 20 are settled after the restart', async () => {
+test('killed one second after it acknowledged 20 webhooks: all 20 are confirmed after the restart', async () => {
   const counter = await openCounter();
   // No check is answered before the server dies: what is paid afterwards was remembered, not finished.
   counter.line.disturb('verify', silence);

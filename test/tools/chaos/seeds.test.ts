@@ -18,7 +18,7 @@ const KEPT_IN = join(tmpdir(), 'integrator-chaos-kept');
 /** The first one kills a process and is short. */
 const FOUND: Record<string, string> = {
   'seed-108.json': 'a key that was refused, and a migration beside it',
-  'seed-4.json': 'a crash of PostgreSQL while settlements are recorded',
+  'seed-4.json': 'a crash of PostgreSQL while confirmations are recorded',
   'seed-7.json': 'a server killed before a webhook is committed, and a database that falls silent',
   'seed-101.json': 'a key that was refused, and an order that then counted as failed',
   'seed-103.json': 'a connection that broke as it was handed out, and ended the process',

@@ -17,7 +17,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     file: RULES,
     find: "[`there = 'paid'`, 'sources_disagree'],",
     replace: "[`there = 'paid'`, 'matched'],",
-    breaks: 'what verify never confirmed counts as settled',
+    breaks: 'what verify never confirmed counts as confirmed',
     tests: BY_RECONCILING,
   },
   {
@@ -31,7 +31,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a list that was cut counts as whole',
     file: RULES,
-    find: "[`is_settled AND there IS NULL AND is_cut`, 'history_truncated'],",
+    find: "[`is_released AND there IS NULL AND is_cut`, 'history_truncated'],",
     replace: '',
     breaks: 'paid orders are raised for nothing, every night',
     tests: BY_RECONCILING,
@@ -133,7 +133,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: ['test/reconciliation/tallies.test.ts'],
   },
   {
-    bug: 'how long settling took is not weighed',
+    bug: 'how long confirming took is not weighed',
     file: TALLIES,
     find: "OR sum(CASE side WHEN 'releases' THEN age WHEN 'payments' THEN -age END) > interval '${HORIZON_SEC} s'",
     replace: '',
@@ -183,15 +183,15 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'an open finding ends when the list looks right',
     file: RULES,
-    find: "[`is_settled AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],",
+    find: "[`is_released AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],",
     replace: '',
     breaks: 'money that went back is closed as mended because verify says another odd word',
     tests: CONTRADICTED,
   },
   {
-    bug: 'what was settled a moment ago is absent',
+    bug: 'what was confirmed a moment ago is absent',
     file: RULES,
-    find: "[`is_settled AND is_within_lag AND coalesce(there, 'pending') = 'pending'`, 'open'],",
+    find: "[`is_released AND is_within_lag AND coalesce(there, 'pending') = 'pending'`, 'open'],",
     replace: '',
     breaks: 'a list that is written seconds later than a payment wakes somebody at each run',
     tests: COVERAGE_TESTS,
@@ -199,7 +199,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a list reaches back for ever',
     file: RULES,
-    find: "[`is_settled AND there IS NULL AND is_older_than_list`, 'older_than_list'],",
+    find: "[`is_released AND there IS NULL AND is_older_than_list`, 'older_than_list'],",
     replace: '',
     breaks: 'every order that falls out of the list is a finding',
     tests: COVERAGE_TESTS,

@@ -20,7 +20,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     file: DECIDE,
     find: `if (orderStatus !== 'paid' && !isDecided)`,
     replace: `if (orderStatus !== 'paid')`,
-    breaks: 'money that was refunded pays an order, or the release fails and settles nothing',
+    breaks: 'money that was refunded pays an order, or the release fails and confirms nothing',
     tests: BY_DECISION,
   },
   {
@@ -36,7 +36,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     file: 'src/payments/record.sql.ts',
     find: 'AND p.suspense_changes = g.suspense_seen',
     replace: '',
-    breaks: 'settling fails for the whole group, and a stale answer frees money in suspense',
+    breaks: 'confirming fails for the whole group, and a stale answer frees money in suspense',
     tests: BY_DECISION,
   },
   {

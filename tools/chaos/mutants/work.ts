@@ -3,21 +3,21 @@ import type { Mutant } from './mutant.ts';
 const CHECKS = 'src/payments/checks.sql.ts';
 const HINTS = 'src/payments/hint.sql.ts';
 const RECORD = 'src/payments/record.sql.ts';
-const BY_SETTLING = ['test/payments/confirm.test.ts', 'test/faults/waiting.test.ts'];
+const BY_CONFIRMING = ['test/payments/confirm.test.ts', 'test/faults/waiting.test.ts'];
 const BY_HINTS = ['test/payments/hints.test.ts'];
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts'];
-const BY_KILLING = ['test/kill-points/settlement.test.ts'];
+const BY_KILLING = ['test/kill-points/confirmation.test.ts'];
 
-/** What happens to rows: settlement, the clock, releases, the database. */
+/** What happens to rows: confirmation, the clock, releases, the database. */
 export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the release is not in the transaction that pays',
     file: 'src/payments/confirm.ts',
-    find: 'if (await recordSettlement(database, settlement, planRelease(payment.orderId))) {',
+    find: 'if (await recordConfirmation(database, confirmation, planRelease(payment.orderId))) {',
     replace:
-      "if ((!decision.release || (await recordSettlement(database, { ...settlement, decision: { ...decision, release: false } }, planRelease(payment.orderId)))) && (await recordSettlement(database, decision.release ? { ...settlement, payment: { ...payment, status: 'paid' } } : settlement, planRelease(payment.orderId)))) {",
+      "if ((!decision.release || (await recordConfirmation(database, { ...confirmation, decision: { ...decision, release: false } }, planRelease(payment.orderId)))) && (await recordConfirmation(database, decision.release ? { ...confirmation, payment: { ...payment, status: 'paid' } } : confirmation, planRelease(payment.orderId)))) {",
     breaks: 'a process that dies in between keeps the money and gives nothing',
-    tests: [...BY_SETTLING, ...BY_KILLING],
+    tests: [...BY_CONFIRMING, ...BY_KILLING],
   },
   {
     bug: 'a decision is written over what moved meanwhile',
@@ -26,7 +26,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
         AND p.mode = g.mode`,
     replace: 'WHERE g.status_seen <> g.order_status_seen AND p.mode = g.mode',
     breaks: 'two answers at once release twice, or fail',
-    tests: BY_SETTLING,
+    tests: BY_CONFIRMING,
   },
   {
     bug: 'a hint that comes during a check is lost',
@@ -34,7 +34,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'secs => CASE WHEN p.hints > s.hints',
     replace: 'secs => CASE WHEN p.hints < s.hints',
     breaks: 'the payment waits for its schedule, up to a day',
-    tests: BY_SETTLING,
+    tests: BY_CONFIRMING,
   },
   {
     bug: 'an unreadable answer expires',
@@ -67,7 +67,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'WHERE next_check_at <= now() AND ${HELD_UNTIL} IS NULL AND mode = $1',
     replace: 'WHERE next_check_at <= now() AND mode = $1',
     breaks: 'two workers check the same payment',
-    tests: BY_SETTLING,
+    tests: BY_CONFIRMING,
   },
   {
     bug: 'workers wait for each other',
@@ -83,7 +83,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'seen.free AS "isClaimed"',
     replace: 'true AS "isClaimed"',
     breaks: 'who presses reload makes a call each time',
-    tests: ['test/checkout/return.test.ts', ...BY_SETTLING, 'test/faults/hostile-clients-limits.test.ts'],
+    tests: ['test/checkout/return.test.ts', ...BY_CONFIRMING, 'test/faults/hostile-clients-limits.test.ts'],
   },
   {
     bug: 'hints are not counted while somebody checks',
@@ -91,7 +91,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'return `hints = p.hints + 1,',
     replace: 'return `hints = p.hints + ${isTaken}::int,',
     breaks: 'what the shopper came back for is not asked again',
-    tests: ['test/checkout/return.test.ts', ...BY_SETTLING],
+    tests: ['test/checkout/return.test.ts', ...BY_CONFIRMING],
   },
   {
     bug: 'a payment that is taken keeps its place in the queue, however late',
@@ -130,7 +130,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     file: 'src/payments/lock-order.ts',
     find: `LOCK_ORDER = 'p.order_id, p.reference'`,
     replace: `LOCK_ORDER = 'p.reference'`,
-    breaks: 'settlements and checkouts wait for each other, until PostgreSQL ends one of them',
+    breaks: 'confirmations and checkouts wait for each other, until PostgreSQL ends one of them',
     tests: ['test/payments/lock-order.test.ts'],
   },
   {

@@ -4,7 +4,7 @@ import { cleanUp } from '../support/process.ts';
 import { eventually, type CheckoutAnswer } from '../support/program.ts';
 import { A_MINUTE, createWorld, type Place, type World } from './world.ts';
 
-// K9 to K12: the server is killed while it settles. Whichever door asked, the payment is asked about again when the
+// K9 to K12: the server is killed while it confirms. Whichever door asked, the payment is asked about again when the
 // lease of the dead one ends, and what was written once is not written twice.
 
 let world: World;
@@ -72,22 +72,22 @@ const POINTS: Row[] = [
   ],
   [
     'K9: verify is answered and nothing is recorded',
-    () => ({ on: 'database', what: 'record-settlement', point: 'asked' }),
+    () => ({ on: 'database', what: 'record-confirmation', point: 'asked' }),
     false,
   ],
   [
-    'K10: the settlement has run and is never committed',
-    () => ({ on: 'database', what: 'record-settlement', point: 'uncommitted' }),
+    'K10: the confirmation has run and is never committed',
+    () => ({ on: 'database', what: 'record-confirmation', point: 'uncommitted' }),
     false,
   ],
   [
-    'K11: the settlement is committed and the reply is lost',
-    () => ({ on: 'database', what: 'record-settlement', point: 'answered' }),
+    'K11: the confirmation is committed and the reply is lost',
+    () => ({ on: 'database', what: 'record-confirmation', point: 'answered' }),
     true,
   ],
   [
     'K12: the reply has come and the server dies at once',
-    () => ({ on: 'database', what: 'record-settlement', point: 'heard' }),
+    () => ({ on: 'database', what: 'record-confirmation', point: 'heard' }),
     true,
   ],
 ];
@@ -106,7 +106,7 @@ async function endOf({ orderId }: CheckoutAnswer): Promise<{ status: string } | 
 const PAID_ONCE = { status: 'paid', releases: 1, paid: 1, suspense: 0 };
 const UNPAID = { releases: 0, paid: 0, suspense: 0 };
 
-async function killWhileSettling(door: Door, place: Omit<Place, 'about'>, word: 'pay' | 'fail') {
+async function killWhileConfirming(door: Door, place: Omit<Place, 'about'>, word: 'pay' | 'fail') {
   const order = await world.open();
   const death = world.diesAt({ ...place, about: order.reference });
   await Promise.all([death, door.asks(order, word)]);
@@ -127,9 +127,9 @@ const CASES = Object.entries<Door>(DOORS).flatMap(([name, door]) =>
 
 // Every third of them: each door, and each point once.
 test.each(someOf(CASES, POINTS.length))(
-  'killed while the %s settles a paid payment, %s: paid once in the end, one release',
+  'killed while the %s confirms a paid payment, %s: paid once in the end, one release',
   async (_door, _point, door, where, isRecorded) => {
-    const { order, atDeath } = await killWhileSettling(door, where, 'pay');
+    const { order, atDeath } = await killWhileConfirming(door, where, 'pay');
     expect(atDeath).toEqual(isRecorded ? PAID_ONCE : { ...UNPAID, status: 'pending' });
     expect(await endOf(order)).toEqual(PAID_ONCE);
     expect(new Set(world.deliveries(order.orderId)).size).toBe(1);
@@ -139,9 +139,9 @@ test.each(someOf(CASES, POINTS.length))(
 );
 
 test.each(someOf(POINTS.slice(-4).reverse(), 1))(
-  'killed while the clock settles a failed payment, %s: failed, nothing is released',
+  'killed while the clock confirms a failed payment, %s: failed, nothing is released',
   async (_name, where, isRecorded) => {
-    const { order, atDeath } = await killWhileSettling(DOORS.clock, where(DOORS.clock), 'fail');
+    const { order, atDeath } = await killWhileConfirming(DOORS.clock, where(DOORS.clock), 'fail');
     expect(atDeath).toEqual({ ...UNPAID, status: isRecorded ? 'failed' : 'pending' });
     expect(await endOf(order)).toEqual({ ...UNPAID, status: 'failed' });
     expect(world.deliveries(order.orderId)).toEqual([]);

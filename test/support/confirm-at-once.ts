@@ -1,4 +1,4 @@
-/** A process of its own: composes the program and settles one payment many times at once, when it is told to (SIGUSR2). */
+/** A process of its own: composes the program and confirms one payment many times at once, when it is told to (SIGUSR2). */
 import { compose } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
@@ -39,7 +39,7 @@ process.stdout.write('ready\n');
 await told;
 clearInterval(alive);
 const ends = await Promise.allSettled(
-  Array.from({ length: Number(times) }, () => program.settle(payment, 'webhook')),
+  Array.from({ length: Number(times) }, () => program.confirm(payment, 'webhook')),
 );
 const done = ends.filter((end) => end.status === 'fulfilled');
 const errors = ends.filter((end) => end.status === 'rejected').map(({ reason }) => String(reason));
