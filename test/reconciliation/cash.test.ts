@@ -44,8 +44,8 @@ const LISTS: [ProfileName, { balances: object; transfers: object }][] = [
       },
       transfers: {
         ...transfers,
-        path: '/v1/confirmations',
-        records: ['/confirmations'],
+        path: '/v1/settlements',
+        records: ['/settlements'],
         amount: ['/amount/value'],
         currency: ['/amount/currency'],
       },

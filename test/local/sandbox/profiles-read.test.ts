@@ -68,7 +68,7 @@ test.concurrent.each(READ)(
       incompleteReason: null,
       verdict: 'findings',
       findings: { underpaid: 1 },
-      identity: [{ currency: 'NGN', serviceTotal: '29750.00', settled: '25500.00', difference: '0.00' }],
+      identity: [{ currency: 'NGN', serviceTotal: '29750.00', confirmed: '25500.00', difference: '0.00' }],
     });
     expect(await checkInvariants({ database: program.database, sandboxUrl: sandbox.url })).toEqual([]);
   },
