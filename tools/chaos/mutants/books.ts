@@ -114,7 +114,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     find: 'OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)',
     replace: 'OR min(sum) < max(sum)',
     breaks: 'other payments of the same money count as the ones that were asked for',
-    tests: ['test/reconciliation/tallies.test.ts'],
+    tests: ['test/reconciliation/bucket-checksums.test.ts'],
   },
   {
     bug: 'a bucket that one side does not have weighs the same',
@@ -130,7 +130,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     find: 'GROUP BY bucket, currency\n',
     replace: 'GROUP BY bucket\n',
     breaks: 'payments in another currency agree',
-    tests: ['test/reconciliation/tallies.test.ts'],
+    tests: ['test/reconciliation/bucket-checksums.test.ts'],
   },
   {
     bug: 'how long confirming took is not weighed',
@@ -138,7 +138,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     find: "OR sum(CASE side WHEN 'releases' THEN age WHEN 'payments' THEN -age END) > interval '${HORIZON_SEC} s'",
     replace: '',
     breaks: 'late money counts as money in time',
-    tests: ['test/reconciliation/tallies.test.ts'],
+    tests: ['test/reconciliation/bucket-checksums.test.ts'],
   },
   {
     bug: 'what is odd disappears beside a paid row',

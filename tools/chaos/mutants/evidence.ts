@@ -10,7 +10,7 @@ const BY_READING = ['test/gateway/evidence.test.ts', 'test/gateway/verify.test.t
 const BY_DECISION = ['test/cases/decided-money.test.ts'];
 const DECIDED_IN_THE_DATABASE = 'prisma/migrations/20261122010000_decided_money/migration.sql';
 const BY_CONTRADICTING = ['test/gateway/contradictions.test.ts'];
-const BY_ROW = ['test/gateway/history-row-quick.test.ts'];
+const BY_ROW = ['test/gateway/history-row-fast-path.test.ts'];
 const MONEY = 'src/platform/money.ts';
 
 /** What may pay an order, and what becomes of money that may not. */

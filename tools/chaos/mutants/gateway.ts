@@ -90,7 +90,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     find: 'body: scrubber.clean(received), received',
     replace: 'body: received, received',
     breaks: 'the key is in the evidence',
-    tests: ['test/gateway/key-echo.test.ts'],
+    tests: ['test/gateway/redact-key.test.ts'],
   },
   {
     bug: 'Retry-After is ignored',
@@ -98,7 +98,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     find: 'pauseFor(pause, asked.sec * 1_000);',
     replace: '',
     breaks: 'the service locks us out',
-    tests: ['test/gateway/pauses.test.ts'],
+    tests: ['test/gateway/backoff.test.ts'],
   },
   {
     bug: 'Retry-After may ask for ever',
@@ -106,7 +106,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     find: 'sec: Math.min(seconds, MAX_SEC)',
     replace: 'sec: seconds',
     breaks: 'one header silences the shop for years',
-    tests: ['test/gateway/pauses.test.ts', 'test/gateway/verify.test.ts', 'test/faults/waiting.test.ts'],
+    tests: ['test/gateway/backoff.test.ts', 'test/gateway/verify.test.ts', 'test/faults/waiting.test.ts'],
   },
   {
     bug: 'the breaker never opens',
@@ -114,7 +114,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     find: 'if (counts === recent && counts.areBad()) open();',
     replace: '',
     breaks: 'a service that fails gets everything at once when it comes back',
-    tests: ['test/gateway/breaker.test.ts'],
+    tests: ['test/gateway/circuit-breaker.test.ts'],
   },
   {
     bug: 'a refused key fails the order',
@@ -211,7 +211,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     find: 'const cut = cutOf(text.length - longest, found);',
     replace: 'const cut = text.length;',
     breaks: 'a key that lies across two chunks is stored',
-    tests: ['test/gateway/key-echo.test.ts'],
+    tests: ['test/gateway/redact-key.test.ts'],
   },
   {
     bug: 'a webhook is kept as it came',
