@@ -12,7 +12,7 @@ import type { Database } from './platform/database/database.ts';
 import type { WakeUp } from './platform/database/wake-up.ts';
 import type { WorkerWatch } from './platform/heartbeat/worker-watch.ts';
 import type { Logger } from './platform/logger.ts';
-import type { DueLoop } from './platform/poller/poller.ts';
+import type { Poller } from './platform/poller/poller.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
 import type { Reconcile } from './reconciliation/reconcile.ts';
 import type { ReceiveWebhook } from './webhooks/receive.ts';
@@ -48,8 +48,8 @@ export type Program = {
   /** Null: traces are not wanted. */
   tracing: Tracing | null;
   /** The poller's loops; {@link wakeUp} wakes them. */
-  duePayments: DueLoop;
-  dueReleases: DueLoop;
+  duePayments: Poller;
+  dueReleases: Poller;
   wakeUp: WakeUp;
   close(): Promise<void>;
 };

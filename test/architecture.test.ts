@@ -68,7 +68,7 @@ describe('the check sees what it is there to see', () => {
       'a second door to a part of a room',
       {
         path: 'src/gateway/verify.ts',
-        code: `import { createRecordCutter } from './history/streaming/record-splitter.ts';`,
+        code: `import { createRecordSplitter } from './history/streaming/record-splitter.ts';`,
       },
     ],
     [

@@ -1,6 +1,6 @@
 import type { InitializeResult } from '../gateway/initialize.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
-import { asRows, gather } from '../platform/batcher.ts';
+import { asRows, batched } from '../platform/batcher.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
@@ -65,7 +65,7 @@ export async function recordInitialize(
 
 type Ended = { reference: Reference; result: InitializeResult; mode: Mode; key: IdempotencyKey | null };
 
-const record = gather<Ended, null>({
+const record = batched<Ended, null>({
   keyOf: ({ reference, key }) => key?.key ?? reference,
   run: async (db, items) => {
     await db.query(RECORD, [asRows(items.map(rowOf)), items[0]?.mode]);

@@ -1,7 +1,7 @@
 import type { OrderStatus } from '../orders/order.ts';
 import type { NewOrder } from '../orders/orders.sql.ts';
 import type { Database, Queryable, Statement } from '../platform/database/database.ts';
-import { asRows, gather } from '../platform/batcher.ts';
+import { asRows, batched } from '../platform/batcher.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
@@ -20,7 +20,7 @@ const WAITS_FOR_MONEY = "('pending', 'failed', 'expired', 'review')";
 // call or to this process, the order and its payment exist, and the poller will ask about the reference.
 // With an idempotency key that was used before, or in a currency that is stopped, nothing is written;
 // two requests with one key queue at its index, and the second finds it taken. Shoppers who buy at the
-// same time share the statement (see gather).
+// same time share the statement (see batched).
 const PLACE: Statement = {
   name: 'place-order',
   text: `
@@ -81,7 +81,7 @@ export function placeOrder(
   return place(db, { order, reference, key });
 }
 
-const place = gather<ToPlace, Placed>({
+const place = batched<ToPlace, Placed>({
   keyOf: ({ order, key }) => key?.key ?? order.id,
   run: async (db, items) => {
     const rows = await db.query<{ id: OrderId; isStopped: boolean; isPlaced: boolean }>(PLACE, [

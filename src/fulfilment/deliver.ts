@@ -1,5 +1,5 @@
 import type { Database } from '../platform/database/database.ts';
-import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/poller/poller.ts';
+import { createPoller, type Poller, type LoopWatch } from '../platform/poller/poller.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -61,7 +61,7 @@ export function planRelease(receiver: Receiver | null, orderId: OrderId): Releas
 }
 
 /** Delivers recorded releases until each is received: at least once, always under the same id. */
-export function createDueReleases(parts: DeliveryParts): DueLoop {
+export function createDueReleases(parts: DeliveryParts): Poller {
   const { database, mode, receiver, logger } = parts;
   let repeating = 0;
   let quietUntilMs = 0;
@@ -84,7 +84,7 @@ export function createDueReleases(parts: DeliveryParts): DueLoop {
     }
   }
 
-  return createDueLoop({
+  return createPoller({
     name: 'releases',
     claim,
     work,

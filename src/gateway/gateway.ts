@@ -3,15 +3,15 @@ import type { Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { createBreaker } from './traffic/circuit-breaker.ts';
-import { createBudget, EXTRA_SLOTS, type Urgency } from './traffic/rate-limiter.ts';
+import { createRateLimiter, EXTRA_SLOTS, type Urgency } from './traffic/rate-limiter.ts';
 import type { CheckoutUrlRule } from './checkout-url.ts';
 import type { Dialect } from './dialect/dialect.ts';
 import { GatewayKeyRefused, GatewayNotAsked } from './errors.ts';
 import { guardClient, type Guards } from './traffic/guarded-client.ts';
 import { initialize, KEY_REFUSED, type InitializeRequest, type InitializeResult } from './initialize.ts';
-import { createKeyScrubber } from './http/redact-key.ts';
-import { createKeyWatch } from './traffic/credential-health.ts';
-import { createPauses, type Endpoint } from './traffic/backoff.ts';
+import { createKeyRedactor } from './http/redact-key.ts';
+import { createCredentialHealth } from './traffic/credential-health.ts';
+import { createBackoff, type Endpoint } from './traffic/backoff.ts';
 import type { SecretKey } from './secret-key.ts';
 import { createClient, type Client } from './http/client.ts';
 import { INTERACTIVE_DEADLINE, verify, type VerifyAnswer, type VerifyDeadline } from './verify.ts';
@@ -85,37 +85,35 @@ export function createGateway({
   logger,
   clock = systemClock,
 }: GatewayOptions): Gateway {
-  const scrubber = createKeyScrubber(key);
-  const client = createClient(url, key, concurrency + EXTRA_SLOTS, undefined, scrubber);
-  const budget = createBudget({ callsPerSecond, concurrency, clock });
+  const redactor = createKeyRedactor(key);
+  const client = createClient(url, key, concurrency + EXTRA_SLOTS, undefined, redactor);
+  const budget = createRateLimiter({ callsPerSecond, concurrency, clock });
   const guards: Guards = {
     budget,
     breaker: createBreaker({ clock, logger }),
-    pauses: createPauses({ clock, logger }),
+    pauses: createBackoff({ clock, logger }),
   };
   const clientFor = (endpoint: Endpoint, urgency: Urgency): Client =>
     guardClient(client, guards, endpoint, urgency);
   const addresses = createAddressWatch(onTrouble, logger);
   const rule: CheckoutUrlRule = { mode: key.mode, hosts: checkoutHosts };
   // A readiness probe waits no longer for its turn than a shopper does.
-  const keyWatch = createKeyWatch({ client: clientFor('history', 'checkout'), onTrouble, logger, clock });
+  const probe = clientFor('history', 'checkout');
+  const credentials = createCredentialHealth({ client: probe, onTrouble, logger, clock });
 
   return {
     mode: key.mode,
-    checkRefusedKey: keyWatch.checkRefused,
+    checkRefusedKey: credentials.checkRefused,
     dialect,
-    redactKey: scrubber.clean,
+    redactKey: redactor.clean,
     client: clientFor('history', 'history'),
-    isKeyRefused: keyWatch.isRefused,
+    isKeyRefused: credentials.isRefused,
     isFailing: () => guards.breaker.blockedMs() > 0,
-    health: () => ({
-      ...healthOf(guards, keyWatch.isRefused()),
-      misconfigured: addresses.misconfigured(),
-    }),
+    health: () => healthOf(guards, credentials.isRefused(), addresses.misconfigured()),
     initialize: async (request) => {
       const service = clientFor('initialize', 'checkout');
       const result = await initialize(service, dialect, rule, request).catch(notSent);
-      if (saysSomethingOfTheKey(result)) keyWatch.note(isRefusalOfTheKey(result));
+      if (saysSomethingOfTheKey(result)) credentials.note(isRefusalOfTheKey(result));
       addresses.note(request.reference, result);
       return result;
     },
@@ -123,10 +121,10 @@ export function createGateway({
       const guarded = clientFor('verify', urgency);
       try {
         const answer = await verify(guarded, dialect, reference, expectedCurrency, deadline);
-        keyWatch.note(false);
+        credentials.note(false);
         return answer;
       } catch (error) {
-        if (error instanceof GatewayKeyRefused) keyWatch.note(true);
+        if (error instanceof GatewayKeyRefused) credentials.note(true);
         throw error;
       }
     },
@@ -137,9 +135,14 @@ export function createGateway({
   };
 }
 
-function healthOf({ breaker, pauses }: Guards, isKeyRefused: boolean): Omit<ServiceHealth, 'misconfigured'> {
+function healthOf(
+  { breaker, pauses }: Guards,
+  isKeyRefused: boolean,
+  misconfigured: string | null,
+): ServiceHealth {
   return {
     isKeyRefused,
+    misconfigured,
     failingForMs: breaker.blockedMs(),
     pausedForMs: {
       initialize: pauses.remainingMs('initialize'),

@@ -1,5 +1,5 @@
 import type { Database, Queryable, Statement } from '../platform/database/database.ts';
-import { gather } from '../platform/batcher.ts';
+import { batched } from '../platform/batcher.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Order, OrderLine, OrderStatus } from './order.ts';
@@ -32,12 +32,14 @@ const PRICES: Statement = {
 type PriceRow = Omit<ProductRow, 'description' | 'image'>;
 
 /** Products that are not on sale are missing. Requests that come at the same time share the statement. */
-export const pricesOf: (db: Queryable, skus: string[]) => Promise<PriceRow[]> = gather<string[], PriceRow[]>({
-  run: async (db, baskets) => {
-    const prices = await db.query<PriceRow>(PRICES, [[...new Set(baskets.flat())]]);
-    return baskets.map((skus) => prices.filter(({ sku }) => skus.includes(sku)));
+export const pricesOf: (db: Queryable, skus: string[]) => Promise<PriceRow[]> = batched<string[], PriceRow[]>(
+  {
+    run: async (db, baskets) => {
+      const prices = await db.query<PriceRow>(PRICES, [[...new Set(baskets.flat())]]);
+      return baskets.map((skus) => prices.filter(({ sku }) => skus.includes(sku)));
+    },
   },
-});
+);
 
 /** Adds the products unless there are any. Two servers that start at once add them once. */
 export async function addProductsIfNone(db: Queryable, products: readonly ProductRow[]): Promise<void> {
@@ -89,7 +91,7 @@ export async function findOrder(db: Queryable, id: OrderId): Promise<Order | nul
   };
 }
 
-export const findOrderStatus: (db: Queryable, id: OrderId) => Promise<OrderStatus | null> = gather({
+export const findOrderStatus: (db: Queryable, id: OrderId) => Promise<OrderStatus | null> = batched({
   run: async (db, ids: readonly OrderId[]) => {
     const statuses = await findOrderStatuses(db, [...ids]);
     return ids.map((id) => statuses.get(id) ?? null);

@@ -1,5 +1,5 @@
 import type { Queryable, Statement } from '../platform/database/database.ts';
-import { asRows, gather } from '../platform/batcher.ts';
+import { asRows, batched } from '../platform/batcher.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Payment } from './payment.ts';
@@ -43,7 +43,7 @@ export function claimHinted(db: Queryable, mode: Mode, limit: number): Promise<D
   return db.query(CLAIM_HINTED, [mode, limit]);
 }
 
-// Shoppers who come back at the same time share the statement (see gather).
+// Shoppers who come back at the same time share the statement (see batched).
 const HINT_AND_CLAIM: Statement = {
   name: 'hint-and-claim-payment',
   text: `
@@ -84,7 +84,7 @@ export function triggerCheck(
 }
 
 type Hint = { reference: Reference; mode: Mode; may_claim: boolean; is_trusted: boolean };
-const hint = gather<Hint, HintedPayment | null>({
+const hint = batched<Hint, HintedPayment | null>({
   // Hints at one payment count separately, so they do not share a statement.
   keyOf: ({ reference }) => reference,
   run: (db, items) =>

@@ -1,6 +1,6 @@
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
-import { asRows, gather } from '../platform/batcher.ts';
+import { asRows, batched } from '../platform/batcher.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Decision } from './decide.ts';
@@ -29,7 +29,7 @@ export function loadPayment(db: Queryable, reference: Reference, mode: Mode): Pr
   return load(db, { reference, mode });
 }
 
-const load = gather<{ reference: Reference; mode: Mode }, Payment | null>({
+const load = batched<{ reference: Reference; mode: Mode }, Payment | null>({
   run: (db, items) => db.query<Payment>(LOAD, [asRows(items), items[0]?.mode]).then(byReference(items)),
 });
 
@@ -74,7 +74,7 @@ export function recordConfirmation(
 
 type Recorded = { confirmation: Confirmation; plan: ReleasePlan };
 
-const record = gather<Recorded, boolean>({
+const record = batched<Recorded, boolean>({
   // Confirmations of one order run one after the other: the second may find the order paid.
   keyOf: ({ confirmation }) => confirmation.payment.orderId,
   // The heaviest statement: two at once would only compete for the processor, and one has larger groups.

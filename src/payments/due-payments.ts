@@ -2,7 +2,7 @@ import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../gatew
 import type { Urgency } from '../gateway/traffic/rate-limiter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
-import { createDueLoop, type DueLoop, type LoopWatch } from '../platform/poller/poller.ts';
+import { createPoller, type Poller, type LoopWatch } from '../platform/poller/poller.ts';
 import { jittered } from '../platform/jitter.ts';
 import type { Logger } from '../platform/logger.ts';
 import {
@@ -36,9 +36,9 @@ const CHECKS_PER_CALL = 2;
 
 /**
  * Confirms payments whose time has come. Payments due by schedule and payments due because of hints are
- * two queues, each with its own places and its own share of the calls. So hints, however many, do not
+ * two queues, each with its own slots and its own share of the calls. So hints, however many, do not
  * hold up the schedule, and thousands of checks left by an outage do not hold up the hints. `reserve`
- * gives a third lot of places, for hints that are followed as they come in.
+ * gives a third lot of slots, for hints that are followed as they come in.
  */
 export function createDuePayments({
   database,
@@ -47,7 +47,7 @@ export function createDuePayments({
   callsAtOnce,
   logger,
   watch,
-}: DuePaymentsParts): DueLoop<DuePayment> {
+}: DuePaymentsParts): Poller<DuePayment> {
   async function check(payment: DuePayment, urgency?: Urgency): Promise<void> {
     if (payment.status === 'created') {
       await expireUnsent(database, payment.reference);
@@ -74,14 +74,14 @@ export function createDuePayments({
     logger,
     watch,
   };
-  const scheduled = createDueLoop<DuePayment>({
+  const scheduled = createPoller<DuePayment>({
     ...options,
     name: 'payments',
     claim: (limit) => claimScheduled(database, gateway.mode, limit),
     work: (payment) => check(payment),
     pollMs: POLL_MS,
   });
-  const hinted = createDueLoop<DuePayment>({
+  const hinted = createPoller<DuePayment>({
     ...options,
     name: 'hinted payments',
     claim: (limit) => claimHinted(database, gateway.mode, limit),
@@ -99,10 +99,11 @@ function pauseAfter(error: Error, { isHinted, checks }: DuePayment): number {
     : pauseAfterFailureSec(checks);
 }
 
-function bothLoops(scheduled: DueLoop<DuePayment>, hinted: DueLoop<DuePayment>): DueLoop<DuePayment> {
+function bothLoops(scheduled: Poller<DuePayment>, hinted: Poller<DuePayment>): Poller<DuePayment> {
   const loops = [scheduled, hinted];
   return {
-    pass: async () => (await Promise.all(loops.map((loop) => loop.pass()))).reduce((sum, rows) => sum + rows),
+    runOnce: async () =>
+      (await Promise.all(loops.map((loop) => loop.runOnce()))).reduce((sum, rows) => sum + rows),
     start: () => {
       for (const loop of loops) loop.start();
     },

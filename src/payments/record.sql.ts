@@ -8,7 +8,7 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 
 // One statement, so one round trip and one commit: evidence, payment, release, order, suspense and
 // journal appear together or not at all. It writes nothing for a payment that has moved, or whose order
-// has moved, since the decision. Confirmations that end at the same time share the statement (see gather).
+// has moved, since the decision. Confirmations that end at the same time share the statement (see batched).
 export const RECORD: Statement = {
   name: 'record-confirmation',
   text: `

@@ -1,6 +1,6 @@
 import { isRefusedByDatabase, type Queryable } from './database/database.ts';
 
-export type GatherOptions<Item, Result> = {
+export type BatcherOptions<Item, Result> = {
   /** One statement for all items. @returns a result for each, in their order */
   run: (db: Queryable, items: readonly Item[]) => Promise<Result[]>;
   /** Items with one key touch the same rows: they are never in flight together and keep their order. */
@@ -24,13 +24,13 @@ const MAX_IN_FLIGHT = 2;
  * each item is run by itself, so that one that cannot be written does not fail the others. When the
  * connection breaks, the outcome is unknown, and all of them fail.
  */
-export function gather<Item, Result>(
-  options: GatherOptions<Item, Result>,
+export function batched<Item, Result>(
+  options: BatcherOptions<Item, Result>,
 ): (db: Queryable, item: Item) => Promise<Result> {
   // Per connection: items of a transaction stay in it.
   const gatherers = new WeakMap<Queryable, (item: Item) => Promise<Result>>();
   return (db, item) => {
-    const add = gatherers.get(db) ?? createGatherer(db, options);
+    const add = gatherers.get(db) ?? createBatcher(db, options);
     gatherers.set(db, add);
     return add(item);
   };
@@ -45,9 +45,9 @@ type Waiting<Item, Result> = {
 };
 
 /** The same for one connection. */
-export function createGatherer<Item, Result>(
+export function createBatcher<Item, Result>(
   db: Queryable,
-  { run, keyOf, maxInFlight = MAX_IN_FLIGHT }: GatherOptions<Item, Result>,
+  { run, keyOf, maxInFlight = MAX_IN_FLIGHT }: BatcherOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
   let waiting: Waiting<Item, Result>[] = [];
   const busyKeys = new Set<string>();

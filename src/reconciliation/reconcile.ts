@@ -22,7 +22,7 @@ import { collectConflicts } from './compare/conflicts.ts';
 import type { ControlTotals } from './report/control-totals.ts';
 import { matchAgain, matchSides, totalsOfSides } from './compare/matching.sql.ts';
 import type { Scope } from './compare/scope.ts';
-import { tallyOfList, tallySides, type ListTally } from './compare/bucket-checksums.sql.ts';
+import { tallyOfList, checksumBuckets, type ListTotals } from './compare/bucket-checksums.sql.ts';
 import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './import/import-history.ts';
 import { ReconciliationRunningError, type ReconciliationReport } from './report/report.ts';
@@ -146,9 +146,9 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   onProgress?.({ step: 'compare' });
   // One snapshot of the database: other processes confirm meanwhile, and sums of two
   // moments would not add up.
-  const compare = (match: typeof matchSides): Promise<ControlTotals & { list: ListTally }> =>
+  const compare = (match: typeof matchSides): Promise<ControlTotals & { list: ListTotals }> =>
     session.snapshot(async () => {
-      await tallySides(session, scope, sentinels?.references ?? []);
+      await checksumBuckets(session, scope, sentinels?.references ?? []);
       const list = await tallyOfList(session);
       await match(session, scope);
       coverage ??= await findCoverage(session, {

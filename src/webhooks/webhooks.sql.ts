@@ -1,5 +1,5 @@
 import type { Queryable, Statement } from '../platform/database/database.ts';
-import { asRows, createGatherer } from '../platform/batcher.ts';
+import { asRows, createBatcher } from '../platform/batcher.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Reserve } from '../platform/poller/slots.ts';
@@ -26,7 +26,7 @@ const MAX_UNSIGNED_BYTES_OF_PAYMENT = 64 * 1_024;
 // check is in flight; many hints for one payment change the same row and cause a few checks, then one
 // per pause. Where this process has a place free, and its sender has not had many hints followed at
 // once, the payment is claimed for it, as the poller would a moment later. Webhooks that come at the
-// same time share the statement (see gather).
+// same time share the statement (see batched).
 const STORE: Statement = {
   name: 'store-webhook',
   text: `
@@ -81,9 +81,9 @@ export type StoreWebhook = (
 type ToStore = { webhook: ReceivedWebhook; keepsUnknown: boolean; isUrgent: boolean };
 type Row = StoredWebhook & DuePayment & { position: number };
 
-/** @param reserve places for checks in this process */
+/** @param reserve slots for checks in this process */
 export function createWebhookStore(db: Queryable, reserve: Reserve<DuePayment>): StoreWebhook {
-  const store = createGatherer<ToStore, StoredWebhook>(db, {
+  const store = createBatcher<ToStore, StoredWebhook>(db, {
     // Webhooks about one payment run one after the other: each is a hint. The same bytes
     // name the same payment.
     keyOf: ({ webhook }) => webhook.reference ?? webhook.bodySha256.toString('hex'),
@@ -97,10 +97,10 @@ async function storeAll(
   items: readonly ToStore[],
   reserve: Reserve<DuePayment>,
 ): Promise<StoredWebhook[]> {
-  const { places, take } = reserve(items.length);
+  const { slots, take } = reserve(items.length);
   const claimed: DuePayment[] = [];
   try {
-    const values = [asRows(items.map(rowOf)), items[0]?.webhook.mode, places];
+    const values = [asRows(items.map(rowOf)), items[0]?.webhook.mode, slots];
     const rows = await db.query<Row>(STORE, values);
     claimed.push(...rows.filter(({ isClaimed }) => isClaimed));
     const byPosition = new Map(rows.map((row) => [row.position, row]));

@@ -138,7 +138,7 @@ describe('releases and webhooks', () => {
   test('a release is delivered again under its id, and the journal says who wanted it', async () => {
     const { orderId, reference } = await bought();
     await comeBack(reference);
-    await shop.program.dueReleases.pass();
+    await shop.program.dueReleases.runOnce();
     const [release] = await sql<{ id: string }>('SELECT id FROM releases WHERE order_id = $1', orderId);
     const page = await person.sendAndRead('/admin/releases', [
       ['id', release?.id ?? ''],

@@ -37,7 +37,7 @@ test('a release that is given up, with its time', async () => {
   await start({ receiver });
   const before = Date.now();
   const reference = await buyAndPay();
-  await shop.program.dueReleases.pass();
+  await shop.program.dueReleases.runOnce();
   await arrived(1);
   expect(alerts).toMatchObject([
     { event: 'release-given-up', mode: 'test', reference, reason: 'no such customer', attempts: 1 },

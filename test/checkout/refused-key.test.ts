@@ -19,7 +19,7 @@ test('a key that was refused fails no order, also not when a later payment of it
     `UPDATE payments SET created_at = now() - interval '9 days', next_check_at = now() WHERE reference = $1`,
     [reference],
   );
-  await duePayments.pass();
+  await duePayments.runOnce();
   const payments = await database.query('SELECT status, reason FROM payments ORDER BY reference = $1', [
     reference,
   ]);

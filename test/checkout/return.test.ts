@@ -182,7 +182,7 @@ test('a service that asked to wait is asked by nobody before that, whoever comes
   await eventually(
     async () => (await query(`SELECT FROM webhooks WHERE reference = $1`, reference)).length === 1,
   );
-  await duePayments.pass();
+  await duePayments.runOnce();
   expect(await query('SELECT cause FROM verifications WHERE reference = $1', reference)).toEqual([]);
   expect(await comeBackAfter(11)).toMatchObject({ status: 'paid' });
 });
@@ -223,7 +223,7 @@ test('an address that comes back too often is shown its order, and the service i
     await few.program.database.query('UPDATE payments SET next_check_at = now() WHERE reference = $1', [
       reference,
     ]);
-    await few.program.duePayments.pass();
+    await few.program.duePayments.runOnce();
     const order = await fetch(`${few.origin}/orders/${orderId}`);
     expect(await order.json()).toMatchObject({ status: 'paid' });
   } finally {

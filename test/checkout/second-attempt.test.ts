@@ -126,7 +126,7 @@ describe('a checkout that ended in doubt is tried once more, under a new referen
         orderId,
         reference,
       );
-      await shop.program.duePayments.pass();
+      await shop.program.duePayments.runOnce();
     }
     expect(await query('SELECT reference FROM releases WHERE order_id = $1', orderId)).toEqual([
       { reference: first },
@@ -226,7 +226,7 @@ describe('it is not tried again', () => {
         const { reference } = payment ?? {};
         service.answer = json({ data: { reference, status: 'SUCCESS', amount: 8500, currency: 'NGN' } });
         await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', reference);
-        await shop.program.duePayments.pass();
+        await shop.program.duePayments.runOnce();
         json({}, 500)(req, res);
       })();
     });

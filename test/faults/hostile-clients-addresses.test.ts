@@ -78,7 +78,7 @@ describe('H8 an address that we are to fetch', () => {
       body: text,
     });
     expect(sent.status).toBe(202);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(asked).toBe(0);
     const { host } = new URL(url);
     expect(shop.traffic().sockets.filter(({ to }) => to === host)).toEqual([]);
@@ -165,7 +165,7 @@ describe('H12 the return page of somebody else', () => {
       Array.from({ length: 20 }, () => get(`/checkout/return/${reference}?status=success`)),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     // Three at once from the bucket of hints, and one when the clock looks.
     expect(Number((await inventory(shop)).calls) - Number(before.calls)).toBeLessThanOrEqual(4);
     for (const path of [`/shop/orders/${orderId}`, `/orders/${orderId}`]) {

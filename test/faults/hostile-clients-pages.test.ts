@@ -91,7 +91,7 @@ async function pagesWith(text: string): Promise<Pages> {
   const body = JSON.stringify({ event: text, data: { reference, status: text, note: text } });
   const signature = createHmac('sha256', shop.sandbox.webhookSecret).update(body).digest('hex');
   await attack(shop.origin, { path: '/webhooks/payments', headers: { 'x-signature': signature }, body });
-  await duePayments.pass();
+  await duePayments.runOnce();
   const form = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
   return {
     shop: await get('/shop'),

@@ -302,7 +302,7 @@ test('W6: about a reference that is not ours: accepted, kept, and no call goes o
     expect(await stage.callUs(about(stranger))).toBe(202);
     expect(await keptAbout(stranger)).toEqual([{ outcome: 'ignored', deliveries: 1 }]);
   }
-  await stage.program.duePayments.pass();
+  await stage.program.duePayments.runOnce();
   for (const { reference } of strangers) expect(stage.line.callsAbout(reference).verify).toBe(0);
   await stage.check();
 });
@@ -316,7 +316,7 @@ test('W9: a flood about one payment and about many costs a few questions, and ho
     const [statuses, honest] = await Promise.all([
       times(AT_ONCE, (at) => flood(wave * AT_ONCE + at)),
       stage.buy(),
-      stage.program.duePayments.pass(),
+      stage.program.duePayments.runOnce(),
     ]);
     answers.push(...statuses);
     expect(honest.status).toBe(201);

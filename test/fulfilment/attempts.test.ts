@@ -53,7 +53,7 @@ async function released(): Promise<string> {
 }
 
 /** A worker of its own process in all but name: its own connection pool to the receiver, its own random source. */
-function aWorker(random?: () => number): { pass: () => Promise<number>; close: () => Promise<void> } {
+function aWorker(random?: () => number): { runOnce: () => Promise<number>; close: () => Promise<void> } {
   const { receive, close } = createHttpReceiver(url, new Secret(SECRET));
   const { database, alarm, logger } = shop.program;
   const loop = createDueReleases({
@@ -64,12 +64,12 @@ function aWorker(random?: () => number): { pass: () => Promise<number>; close: (
     logger,
     ...(random && { random }),
   });
-  return { pass: () => loop.pass(), close };
+  return { runOnce: () => loop.runOnce(), close };
 }
 
 async function attempt(random?: () => number): Promise<void> {
   const worker = aWorker(random);
-  await worker.pass();
+  await worker.runOnce();
   await worker.close();
 }
 
@@ -156,7 +156,7 @@ describe('G12: a receiver gets the same bytes under one id', () => {
       await due(id);
     }
     answer = { status: 200 };
-    await shop.program.dueReleases.pass();
+    await shop.program.dueReleases.runOnce();
     await shop.program.redeliver({ idOrOrderId: id, by: 'Ngozi', note: null });
     await attempt();
     expect(received).toHaveLength(5);
@@ -251,10 +251,10 @@ describe('G14: what the receiver asks for', () => {
     for (let count = 0; count < 12; count += 1) ids.push(await released());
     answer = { status: 429, headers: { 'retry-after': '600' } };
     const worker = aWorker();
-    await worker.pass();
+    await worker.runOnce();
     // Eight were on their way at once.
     expect(received).toHaveLength(8);
-    await worker.pass();
+    await worker.runOnce();
     expect(received).toHaveLength(8);
     await worker.close();
   });

@@ -44,8 +44,8 @@ const query = (text: string, ...values: unknown[]): Promise<object[]> =>
 
 test('a paid order is announced once, signed, with all that the receiver needs', async () => {
   const { orderId, reference } = await payAnOrder();
-  await shop.program.dueReleases.pass();
-  await shop.program.dueReleases.pass();
+  await shop.program.dueReleases.runOnce();
+  await shop.program.dueReleases.runOnce();
   expect(received).toHaveLength(1);
   const [{ headers, body } = { headers: {}, body: '' }] = received;
   const message = new Webhook(SECRET).verify(body, headers as Record<string, string>);
@@ -71,7 +71,7 @@ test('a paid order is announced once, signed, with all that the receiver needs',
 test('a receiver that refuses is told again later, under the same id', async () => {
   const { orderId } = await payAnOrder();
   answerWith = 500;
-  await shop.program.dueReleases.pass();
+  await shop.program.dueReleases.runOnce();
   expect(
     await query(
       'SELECT delivery, attempts, next_check_at > now() AS later FROM releases WHERE order_id = $1',
@@ -80,7 +80,7 @@ test('a receiver that refuses is told again later, under the same id', async () 
   ).toEqual([{ delivery: 'waiting', attempts: 1, later: true }]);
   answerWith = 204;
   await query('UPDATE releases SET next_check_at = now() WHERE order_id = $1', orderId);
-  await shop.program.dueReleases.pass();
+  await shop.program.dueReleases.runOnce();
   expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   expect(received).toHaveLength(2);
 });

@@ -6,7 +6,7 @@ import { createAlarm } from '../../src/cases/alert.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createHttpReceiver } from '../../src/fulfilment/http-receiver.ts';
 import type { Receiver, Release } from '../../src/fulfilment/release.ts';
-import type { DueLoop } from '../../src/platform/poller/poller.ts';
+import type { Poller } from '../../src/platform/poller/poller.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { plant } from '../reconciliation/books.ts';
@@ -39,7 +39,7 @@ async function waiting(count: number, attempts = 0): Promise<string[]> {
   return orders;
 }
 
-function loopOn(receiver: Receiver, deadlineMs?: number): DueLoop {
+function loopOn(receiver: Receiver, deadlineMs?: number): Poller {
   const logger = createLogger('silent');
   const alarm = createAlarm(logger, systemClock, null);
   return createDueReleases({
@@ -119,7 +119,7 @@ test('a delivery that outlives its deadline is told so, counts as failed, and co
     });
     return new Promise(() => undefined);
   };
-  await loopOn(ignoring, 100).pass();
+  await loopOn(ignoring, 100).runOnce();
   await told.opened;
   expect(await deliveryOf(orderId)).toEqual({
     delivery: 'waiting',
@@ -130,7 +130,7 @@ test('a delivery that outlives its deadline is told so, counts as failed, and co
 
 test('what a receiver throws is kept as one short line, whatever it is', async () => {
   const [orderId = ''] = await waiting(1);
-  await loopOn(() => Promise.reject(new Error(`no\u0000\u001b[31m\n${'x'.repeat(400)}`))).pass();
+  await loopOn(() => Promise.reject(new Error(`no\u0000\u001b[31m\n${'x'.repeat(400)}`))).runOnce();
   expect((await deliveryOf(orderId))?.last_error).toMatch(/^no {2}\[31m x{100,}$/);
   const [entry] = await sql<{ detail: { error: string } }>(
     `SELECT detail FROM journal WHERE order_id = $1 AND event = 'release-undelivered'`,
@@ -168,7 +168,7 @@ describe('over HTTP', () => {
       new URL(`${origin}/orders`),
       new Secret(`whsec_${'a'.repeat(32)}`),
     );
-    await loopOn(receive, deadlineMs).pass();
+    await loopOn(receive, deadlineMs).runOnce();
     await close();
     return deliveryOf(orderId);
   }

@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const sql = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
   shop.program.database.query<Row>(text, values);
-const pass = () => shop.program.dueReleases.pass();
+const pass = () => shop.program.dueReleases.runOnce();
 const undelivered = () => undeliveredReleases(shop.program.database, 'test');
 
 /** A paid order. @returns its id and its release's */
@@ -132,7 +132,7 @@ describe('a release is delivered again by hand', () => {
       },
     });
     await sql('UPDATE releases SET next_check_at = now() WHERE id = $1', id);
-    const passing = loop.pass();
+    const passing = loop.runOnce();
     await eventually(async () => (await sql('SELECT FROM releases WHERE leased_until > now()')).length === 1);
     await shop.program.redeliver({ idOrOrderId: id, by: 'Ngozi', note: null });
     answered.open();

@@ -132,7 +132,7 @@ describe('G8: releases that were recorded while nobody received them', () => {
       'Due now: 3.\n',
       '',
     ]);
-    await program.dueReleases.pass();
+    await program.dueReleases.runOnce();
     expect([...received].sort()).toEqual([...ids].sort());
     expect(await run(program, ['list'])).toEqual([0, 'Every release has been delivered.\n', '']);
     expect(await page()).toContain('Every release has been delivered');
@@ -159,7 +159,7 @@ describe('G8: releases that were recorded while nobody received them', () => {
       note: null,
     });
     const refuses: Receiver = () => Promise.reject(new Error('no'));
-    await createDueReleases({ database, alarm, mode: 'test', receiver: refuses, logger }).pass();
+    await createDueReleases({ database, alarm, mode: 'test', receiver: refuses, logger }).runOnce();
     expect(await database.query('SELECT DISTINCT delivery, attempts FROM releases')).toEqual([
       { delivery: 'waiting', attempts: 1 },
     ]);

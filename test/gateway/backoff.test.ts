@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Writable } from 'node:stream';
-import { createPauses, ENDPOINTS, type Pauses } from '../../src/gateway/traffic/backoff.ts';
+import { createBackoff, ENDPOINTS, type Pauses } from '../../src/gateway/traffic/backoff.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 
 const START = new Date('2026-03-01T12:00:00Z');
@@ -17,7 +17,7 @@ beforeEach(() => {
       done();
     },
   });
-  pauses = createPauses({ clock, logger: createLogger('warn', destination) });
+  pauses = createBackoff({ clock, logger: createLogger('warn', destination) });
 });
 
 const note = (status: number, retryAfter?: string | string[]): void => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RecordStreamError } from '../../src/gateway/history/streaming/errors.ts';
-import { createRecordCutter } from '../../src/gateway/history/streaming/record-splitter.ts';
+import { createRecordSplitter } from '../../src/gateway/history/streaming/record-splitter.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 
 const POINTERS = ['/data/data', '/data', ''];
@@ -14,7 +14,7 @@ function cut(
 ): { records: string[]; envelope: unknown; hasList: boolean } {
   const body = Buffer.from(text);
   const records: string[] = [];
-  const cutter = createRecordCutter(pointers, (bytes, start, end) =>
+  const cutter = createRecordSplitter(pointers, (bytes, start, end) =>
     records.push(bytes.toString('utf8', start, end)),
   );
   for (let at = 0, piece = 0; at < body.length; piece += 1) {
@@ -117,7 +117,7 @@ describe('a body that is not one whole document with one list', () => {
     ['too deep around the list', '{"a":'.repeat(100), 0],
   ])('is refused when it is %s', (_name, text, count) => {
     const records: string[] = [];
-    const cutter = createRecordCutter(POINTERS, (bytes, start, end) =>
+    const cutter = createRecordSplitter(POINTERS, (bytes, start, end) =>
       records.push(bytes.toString('utf8', start, end)),
     );
     expect(() => {
@@ -138,7 +138,7 @@ describe('a body that is not one whole document with one list', () => {
   });
 
   test('does not fill the memory with one endless record', () => {
-    const cutter = createRecordCutter(POINTERS, () => undefined);
+    const cutter = createRecordSplitter(POINTERS, () => undefined);
     cutter.push(Buffer.from('[{"a":"'));
     const more = Buffer.alloc(512 * 1024, 0x61);
     expect(() => {

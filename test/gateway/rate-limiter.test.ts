@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createBudget, type Budget, type Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
+import { createRateLimiter, type Budget, type Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 
 beforeEach(() => {
@@ -11,7 +11,7 @@ afterEach(() => {
 
 const UNLIMITED = 1_000_000;
 const budgetOf = (callsPerSecond: number, concurrency: number): Budget =>
-  createBudget({ callsPerSecond, concurrency, clock: systemClock });
+  createRateLimiter({ callsPerSecond, concurrency, clock: systemClock });
 
 /** Takes a turn and writes down when it came, or that it did not. */
 function watch(budget: Budget, log: string[], urgency: Urgency, maxWaitMs = 60_000, name: string = urgency) {

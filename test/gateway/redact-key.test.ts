@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { createKeyScrubber, REDACTED } from '../../src/gateway/http/redact-key.ts';
+import { createKeyRedactor, REDACTED } from '../../src/gateway/http/redact-key.ts';
 import { readHistory } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { BACKGROUND_DEADLINE } from '../../src/gateway/verify.ts';
@@ -10,7 +10,7 @@ import { json, raw, startOddService } from '../support/service.ts';
 
 const KEY = 'sk_live_Zq7/T+9xWv3bN_kL2mR8pY-s"4dJ6';
 const OWN = KEY.slice('sk_live_'.length);
-const scrub = createKeyScrubber(new SecretKey(KEY));
+const scrub = createKeyRedactor(new SecretKey(KEY));
 const clean = (text: string): string => scrub.clean(Buffer.from(text)).toString();
 
 const percent = (text: string): string =>
@@ -187,7 +187,7 @@ test('an answer without an echo stays the very same bytes', () => {
 });
 
 test('a short key is taken out whole, and its letters elsewhere are left alone', () => {
-  const short = createKeyScrubber(new SecretKey('sk_test_x'));
+  const short = createKeyRedactor(new SecretKey('sk_test_x'));
   expect(short.clean(Buffer.from('x sk_test_x x')).toString()).toBe(`x ${REDACTED} x`);
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createBudget, type Budget, type Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
+import { createRateLimiter, type Budget, type Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { someOf } from '../support/extent.ts';
 
@@ -33,7 +33,7 @@ function stream(budget: Budget, urgency: Urgency, perSecond: number, callMs: num
   };
 }
 const budgetOf = (callsPerSecond: number, concurrency = 32): Budget =>
-  createBudget({ callsPerSecond, concurrency, clock: systemClock });
+  createRateLimiter({ callsPerSecond, concurrency, clock: systemClock });
 const FLOODS: Urgency[] = ['return', 'hint', 'late-hint', 'background', 'history'];
 
 describe('B1: what a flood cannot take', () => {

@@ -62,7 +62,7 @@ async function goThroughEveryDoor(): Promise<void> {
   await webhooks(reference);
   await shop.hand(`transactions/${reference}/pay`, { notify: false });
   await shop.program.database.query('UPDATE payments SET next_check_at = now(), last_hinted_at = NULL');
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
   for (const path of [
     `/checkout/return/${reference}?email=x`,
     '/checkout/return/nothing',
@@ -113,7 +113,7 @@ async function whileServiceFails(reference: string): Promise<void> {
     await shop.program.database.query('UPDATE payments SET last_hinted_at = NULL, next_check_at = now()');
     for (const door of [`/checkout/return/${reference}`, '/readyz']) await ask(door);
     await ask('/admin', { headers: asAdmin });
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     await shop.program.reconcile({ dryRun: false });
     await shop.hand(path, end);
   }

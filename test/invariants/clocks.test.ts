@@ -73,8 +73,8 @@ describe.each(Object.keys(CLOCKS))('%s clock', (clock) => {
     const before = await standing();
     await CLOCKS[clock]?.(ms);
     for (let round = 0; round < 3; round += 1) {
-      await shop.program.duePayments.pass();
-      await shop.program.dueReleases.pass();
+      await shop.program.duePayments.runOnce();
+      await shop.program.dueReleases.runOnce();
     }
     expect(await standing()).toEqual(before);
     await shop.hand(`transactions/${open.reference}/pay`, { notify: false });

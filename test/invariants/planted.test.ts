@@ -56,7 +56,7 @@ async function anHonestDay(): Promise<Orders> {
   await shop.program.database.query('UPDATE payments SET next_check_at = now() WHERE status = $1', [
     'failed',
   ]);
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
   await lookAround(paid);
   return { paid, other, held, failed, open, duplicate: first };
 }

@@ -45,7 +45,7 @@ async function traceOf(seed: number): Promise<string> {
           'UPDATE payments SET next_check_at = now(), last_hinted_at = NULL WHERE reference = $1 AND next_check_at IS NOT NULL',
           [reference],
         );
-        await shop.program.duePayments.pass();
+        await shop.program.duePayments.runOnce();
       }
     }
   }

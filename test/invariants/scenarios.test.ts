@@ -206,11 +206,11 @@ async function heal(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 150));
     await database.query(`UPDATE payments SET next_check_at = now(), leased_until = NULL, created_at = created_at - interval '61 s'
       WHERE next_check_at IS NOT NULL OR status IN ('failed')`);
-    await duePayments.pass();
+    await duePayments.runOnce();
     await database.query(
       `UPDATE releases SET next_check_at = now(), leased_until = NULL WHERE delivery = 'waiting'`,
     );
-    await dueReleases.pass();
+    await dueReleases.runOnce();
   }
 }
 

@@ -99,7 +99,7 @@ describe('the questions of somebody who was woken', () => {
     expect(await read('integrator_unanswered_hint_age_seconds')).toBeGreaterThan(590);
     expect(await read('integrator_due_lag_seconds', '{queue="payments"}')).toBeGreaterThan(290);
     expect(await read('integrator_due_rows', '{queue="payments"}')).toBe(1);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await read('integrator_unanswered_hint_age_seconds')).toBe(0);
     expect(await read('integrator_due_rows', '{queue="payments"}')).toBe(0);
     // A new one counts from its own time, not from that of the one that was answered.

@@ -63,15 +63,15 @@ beforeAll(async () => {
   });
   const traceparent = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
   order = await shop.checkout({ ...aBasket, email: EMAIL }, { traceparent });
-  await program.duePayments.pass();
+  await program.duePayments.runOnce();
   await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
   await post(
     `${origin}/webhooks/payments`,
     { data: { reference: order.reference, email: EMAIL } },
     { traceparent: `00-${FOREIGN}-${CALLER.spanId}-01` },
   );
-  await eventually(async () => (await program.duePayments.pass()) > 0);
-  await program.dueReleases.pass();
+  await eventually(async () => (await program.duePayments.runOnce()) > 0);
+  await program.dueReleases.runOnce();
   const ask = (path: string) => fetch(`${origin}${path}`, { redirect: 'manual' });
   await ask(`/checkout/return/${order.reference}?email=${EMAIL}`);
   await ask(`/shop/orders/${order.orderId}`);

@@ -48,7 +48,7 @@ describe('an order is paid', () => {
       async () => (await query(`SELECT FROM webhooks WHERE reference = $1`, order.reference)).length === 1,
     );
     expect(await statusOf(order.orderId)).toBe('pending');
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await statusOf(order.orderId)).toBe('paid');
   });
 
@@ -56,7 +56,7 @@ describe('an order is paid', () => {
     const order = await shop.checkout();
     await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
     await makeDue(order);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await statusOf(order.orderId)).toBe('paid');
   });
 
@@ -123,7 +123,7 @@ test('two payments of one order: one release, the other money in suspense', asyn
     await shop.hand(`transactions/${reference}/pay`, { notify: false });
   await comeBack(second.reference);
   await makeDue(first);
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
   expect(await statusOf(first.orderId)).toBe('paid');
   expect(await query('SELECT reference FROM releases WHERE order_id = $1', first.orderId)).toEqual([
     { reference: second.reference },
@@ -220,14 +220,14 @@ describe('when the service cannot be asked, nothing changes', () => {
     await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
     await begin();
     await makeDue(order);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     const answer = await comeBack(order.reference);
     await end();
     expect(answer.status).toBe(303);
     expect(await statusOf(order.orderId)).toBe('pending');
     expect(await query('SELECT FROM verifications WHERE reference = $1', order.reference)).toHaveLength(0);
     await makeDue(order);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await statusOf(order.orderId)).toBe('paid');
   });
 });
@@ -256,7 +256,7 @@ describe('time', () => {
   test('a payment that nobody made expires after eight days, by a last question', async () => {
     const order = await shop.checkout();
     await age(order.reference, 9);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await verifyCalls(order.reference)).toBe(1);
     expect(await statusOf(order.orderId)).toBe('expired');
     expect(await query('SELECT next_check_at FROM payments WHERE reference = $1', order.reference)).toEqual([
@@ -267,14 +267,14 @@ describe('time', () => {
   test('money that comes after that still pays the order', async () => {
     const order = await shop.checkout();
     await age(order.reference, 9);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     await shop.hand(`transactions/${order.reference}/pay`);
     await eventually(
       async () => (await query('SELECT FROM webhooks WHERE reference = $1', order.reference)).length === 1,
     );
     // The pause between two hinted checks is over.
     await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', order.reference);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await statusOf(order.orderId)).toBe('paid');
     expect(await query('SELECT status FROM payments WHERE reference = $1', order.reference)).toEqual([
       { status: 'paid' },
@@ -288,7 +288,7 @@ describe('time', () => {
       order.reference,
     );
     await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await statusOf(order.orderId)).toBe('paid');
   });
 
@@ -298,13 +298,13 @@ describe('time', () => {
       `UPDATE payments SET next_check_at = now(), leased_until = now() + interval '30 s' WHERE reference = $1`,
       order.reference,
     );
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await verifyCalls(order.reference)).toBe(0);
     await query(
       `UPDATE payments SET leased_until = now() - interval '1 s' WHERE reference = $1`,
       order.reference,
     );
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await verifyCalls(order.reference)).toBe(1);
   });
 });

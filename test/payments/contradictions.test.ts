@@ -35,7 +35,7 @@ async function look(change: object | string, status = 200): Promise<void> {
     typeof change === 'string' ? raw(change, status) : json({ data: { ...record, ...change } }, status);
   lines.length = 0;
   await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', order.reference);
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
 }
 
 const contradictions = async () =>

@@ -43,7 +43,7 @@ async function lookAgain({ reference }: { reference: string }): Promise<void> {
     'UPDATE payments SET next_check_at = now(), leased_until = NULL WHERE reference = $1',
     reference,
   );
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
 }
 
 /** An order of 8,500.00 NGN, seen as paid with that much. */
@@ -109,7 +109,7 @@ describe('C5: one shopper alone stops nothing', () => {
       'UPDATE payments SET next_check_at = now(), leased_until = NULL WHERE reference = ANY($1)',
       orders.map(({ reference }) => reference),
     );
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     expect(await openStops()).toHaveLength(1);
   });
 });

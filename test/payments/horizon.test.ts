@@ -28,12 +28,12 @@ test.each([{ status: 500 }, { status: 401 }])(
     await shop.hand('outage', outage);
     for (let look = 0; look < 2; look += 1) {
       await comesDue();
-      await duePayments.pass();
+      await duePayments.runOnce();
       expect(await standing()).toEqual([{ status: 'open', isWatched: true, order: 'pending' }]);
     }
     await shop.hand('outage', { status: null });
     await comesDue();
-    await duePayments.pass();
+    await duePayments.runOnce();
     expect(await standing()).toMatchObject([{ status: 'paid', order: 'paid' }]);
     expect((await fetch(`${shop.origin}/orders/${orderId}`)).status).toBe(200);
   },

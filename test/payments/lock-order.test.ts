@@ -92,7 +92,7 @@ const comeBack: Deed = (db, { confirmed, opened }) =>
   Promise.all([...confirmed, ...opened].map((reference) => triggerCheck(db, reference, 'test')));
 
 const callUs: Deed = (db, { confirmed, opened }) => {
-  const store = createWebhookStore(db, () => ({ places: 0, take: () => undefined }));
+  const store = createWebhookStore(db, () => ({ slots: 0, take: () => undefined }));
   const kind = { mode: 'test', contentType: 'application/json', authenticity: 'signed' } as const;
   return Promise.all(
     [...confirmed, ...opened].map((reference) => {

@@ -39,7 +39,7 @@ async function anOrder(): Promise<{ orderId: string; reference: string }> {
 async function look({ reference }: { reference: string }, body: unknown, status = 200): Promise<void> {
   service.answer = typeof body === 'string' ? raw(body, status) : json(body, status);
   await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', reference);
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
 }
 
 const record = (reference: string, change: object = {}) => ({
@@ -274,12 +274,12 @@ test('until the time that the service asked for, nobody asks it, whoever comes b
   const order = await anOrder();
   service.answer = raw('', 429, { 'retry-after': '1800' });
   await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', order.reference);
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
   const asked = (): number => service.requests.filter(({ url }) => url.endsWith(order.reference)).length;
   const before = asked();
   await query(`UPDATE orders SET status = 'failed' WHERE id = $1`, order.orderId);
   await fetch(`${shop.origin}/checkout/return/${order.reference}`, { redirect: 'manual' });
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
   expect(asked()).toBe(before);
 });
 
@@ -301,7 +301,7 @@ describe('the mode wall', () => {
     service.answer = json(record(live.reference));
     const answer = await fetch(`${shop.origin}/checkout/return/${live.reference}`, { redirect: 'manual' });
     expect(answer.status).toBe(404);
-    await shop.program.duePayments.pass();
+    await shop.program.duePayments.runOnce();
     const payment = await loadPayment(shop.program.database, asReference(live.reference), 'live');
     await expect(shop.program.confirm(payment as DuePayment, 'operator')).rejects.toThrow('other mode');
     expect(await stateOf(live.orderId)).toMatchObject({ payment: 'open', order: 'pending' });

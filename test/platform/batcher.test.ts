@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Database } from '../../src/platform/database/database.ts';
-import { asRows, createGatherer, gather } from '../../src/platform/batcher.ts';
+import { asRows, createBatcher, batched } from '../../src/platform/batcher.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let testDatabase: TestDatabase;
@@ -20,7 +20,7 @@ type Note = { id: number; text?: string; amount?: bigint; bytes?: Buffer };
 /** Writes notes, and remembers which of them shared a statement. */
 function notebook() {
   const groups: number[][] = [];
-  const write = gather<Note, number>({
+  const write = batched<Note, number>({
     keyOf: ({ id }) => String(id),
     run: async (db, notes) => {
       groups.push(notes.map(({ id }) => id));
@@ -62,7 +62,7 @@ test('one that PostgreSQL refuses takes no other along', async () => {
 
 test('when the connection breaks nobody knows what was written: all fail, and nothing is sent again', async () => {
   let runs = 0;
-  const add = createGatherer<number, number>(database, {
+  const add = createBatcher<number, number>(database, {
     run: async () => {
       runs += 1;
       await database.query('SELECT pg_terminate_backend(pg_backend_pid())');
@@ -77,7 +77,7 @@ test('when the connection breaks nobody knows what was written: all fail, and no
 test('items with one key are never in flight together, and keep their order', async () => {
   const inFlight = new Set<string>();
   const done: number[] = [];
-  const add = createGatherer<{ key: string; at: number }, null>(database, {
+  const add = createBatcher<{ key: string; at: number }, null>(database, {
     keyOf: ({ key }) => key,
     run: async (_db, items) => {
       const keys = items.map(({ key }) => key);
@@ -117,7 +117,7 @@ describe('rows as one parameter', () => {
 
 test('in a transaction what is written stays in the transaction', async () => {
   const { write: outside } = notebook();
-  const inside = gather<number, null>({
+  const inside = batched<number, null>({
     run: async (db, ids) => {
       await db.query('INSERT INTO notes (id) SELECT unnest($1::int[])', [[...ids]]);
       return ids.map(() => null);
@@ -134,7 +134,7 @@ test('in a transaction what is written stays in the transaction', async () => {
 
 test.each([1, 2, 3])('no more than %i statements are in flight when it says so', async (maxInFlight) => {
   let [inFlight, peak] = [0, 0];
-  const write = gather<number, number>({
+  const write = batched<number, number>({
     maxInFlight,
     run: async (db, items) => {
       inFlight += 1;

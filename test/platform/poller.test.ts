@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createDueLoop } from '../../src/platform/poller/poller.ts';
+import { createPoller } from '../../src/platform/poller/poller.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createGate } from '../support/gate.ts';
 
@@ -14,10 +14,10 @@ test('a pass works on everything that is due, and says how much that was', async
   const done: number[] = [];
   const rows = Array.from({ length: 10 }, (_value, at) => at);
   const work = (row: number): Promise<void> => Promise.resolve(void done.push(row));
-  const loop = createDueLoop({ name: 'test', claim: queue(rows), work, concurrency: 3, pollMs: 10, logger });
-  expect(await loop.pass()).toBe(10);
+  const loop = createPoller({ name: 'test', claim: queue(rows), work, concurrency: 3, pollMs: 10, logger });
+  expect(await loop.runOnce()).toBe(10);
   expect(done.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  expect(await loop.pass()).toBe(0);
+  expect(await loop.runOnce()).toBe(0);
 });
 
 test('never more rows are in hand than allowed, and a slow one keeps nobody waiting', async () => {
@@ -35,8 +35,8 @@ test('never more rows are in hand than allowed, and a slow one keeps nobody wait
     if (finished.length === 19) othersAreDone.open();
   };
   const rows = Array.from({ length: 20 }, (_value, at) => at);
-  const loop = createDueLoop({ name: 'test', claim: queue(rows), work, concurrency: 4, pollMs: 10, logger });
-  await loop.pass();
+  const loop = createPoller({ name: 'test', claim: queue(rows), work, concurrency: 4, pollMs: 10, logger });
+  await loop.runOnce();
   expect(most).toBe(4);
   expect(finished.at(-1)).toBe(0);
 });
@@ -45,7 +45,7 @@ test('one row that fails does not stop the others', async () => {
   const done: number[] = [];
   const work = (row: number): Promise<void> =>
     row === 1 ? Promise.reject(new Error('on purpose')) : Promise.resolve(void done.push(row));
-  const loop = createDueLoop({
+  const loop = createPoller({
     name: 'test',
     claim: queue([0, 1, 2]),
     work,
@@ -53,7 +53,7 @@ test('one row that fails does not stop the others', async () => {
     pollMs: 10,
     logger,
   });
-  expect(await loop.pass()).toBe(3);
+  expect(await loop.runOnce()).toBe(3);
   expect(done).toEqual([0, 2]);
 });
 
@@ -66,7 +66,7 @@ test('a started loop hears a ring at once, survives a database that is away, and
   });
   const claim = (limit: number): Promise<number[]> =>
     isAway ? Promise.reject(new Error('away')) : Promise.resolve(rows.splice(0, limit));
-  const loop = createDueLoop({
+  const loop = createPoller({
     name: 'test',
     claim,
     work: () => Promise.resolve().then(heard),
@@ -89,14 +89,14 @@ test('a loop that is stopped with a row in hand waits for the row, and lets it w
     await new Promise((resolve) => setTimeout(resolve, 100));
     isDone = true;
   };
-  const loop = createDueLoop({ name: 'test', claim: queue([1]), work, concurrency: 2, pollMs: 10, logger });
+  const loop = createPoller({ name: 'test', claim: queue([1]), work, concurrency: 2, pollMs: 10, logger });
   loop.start();
   await new Promise((resolve) => setTimeout(resolve, 20));
   await loop.stop();
   expect(isDone).toBe(true);
 });
 
-test('rows that somebody else claims are worked on, never more than places were free, and stop waits for them', async () => {
+test('rows that somebody else claims are worked on, never more than slots were free, and stop waits for them', async () => {
   const done: number[] = [];
   let finish: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -106,12 +106,12 @@ test('rows that somebody else claims are worked on, never more than places were 
     await gate;
     done.push(row);
   };
-  const loop = createDueLoop({ name: 'test', claim: queue([]), work, concurrency: 3, pollMs: 5, logger });
-  expect(loop.reserve(5).places).toBe(0);
+  const loop = createPoller({ name: 'test', claim: queue([]), work, concurrency: 3, pollMs: 5, logger });
+  expect(loop.reserve(5).slots).toBe(0);
   loop.start();
   const first = loop.reserve(2);
   const second = loop.reserve(5);
-  expect([first.places, second.places, loop.reserve(1).places]).toEqual([2, 1, 0]);
+  expect([first.slots, second.slots, loop.reserve(1).slots]).toEqual([2, 1, 0]);
   first.take([1, 2]);
   let isStopped = false;
   const stopped = loop.stop().then(() => {
@@ -120,14 +120,14 @@ test('rows that somebody else claims are worked on, never more than places were 
   finish();
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(isStopped).toBe(false);
-  expect(loop.reserve(1).places).toBe(0);
+  expect(loop.reserve(1).slots).toBe(0);
   second.take([3]);
   await stopped;
   expect(done).toEqual([1, 2, 3]);
 });
 
-test('places that were not used are free again', async () => {
-  const loop = createDueLoop<number>({
+test('slots that were not used are free again', async () => {
+  const loop = createPoller<number>({
     name: 'test',
     claim: queue([]),
     work: () => Promise.resolve(),
@@ -138,7 +138,7 @@ test('places that were not used are free again', async () => {
   loop.start();
   loop.reserve(3).take([]);
   const again = loop.reserve(3);
-  expect(again.places).toBe(3);
+  expect(again.slots).toBe(3);
   again.take([]);
   await loop.stop();
 });

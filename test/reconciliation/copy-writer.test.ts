@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { collectRows } from '../../src/gateway/history/row.ts';
 import { createRowReader } from '../../src/gateway/history/row-reader.ts';
-import { createTupleWriter } from '../../src/reconciliation/import/copy-writer.ts';
+import { createCopyWriter } from '../../src/reconciliation/import/copy-writer.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 
 const { dialect } = parseDialect('{}');
@@ -22,7 +22,7 @@ test('a tuple made from the bytes of a plain record is that of the row that it s
   let plain = 0;
   fc.assert(
     fc.property(list, (records) => {
-      const [asBytes, asRows, rows] = [createTupleWriter(FIRST), createTupleWriter(FIRST), collectRows()];
+      const [asBytes, asRows, rows] = [createCopyWriter(FIRST), createCopyWriter(FIRST), collectRows()];
       const readers = [
         createRowReader(dialect, null, {
           add: asBytes.add,
@@ -47,7 +47,7 @@ test('a tuple made from the bytes of a plain record is that of the row that it s
 });
 
 test('what is sent stays as it is while the next tuples are written, however long they are', () => {
-  const writer = createTupleWriter(0);
+  const writer = createCopyWriter(0);
   const row = (reference: string) => ({
     reference,
     serviceId: null,
@@ -68,7 +68,7 @@ test('what is sent stays as it is while the next tuples are written, however lon
 });
 
 test('a reference that was there before is always noted, read in either way', () => {
-  const writer = createTupleWriter(0);
+  const writer = createCopyWriter(0);
   const reader = createRowReader(dialect, null, writer);
   const text = (more: string): Buffer =>
     Buffer.from(`{"reference":"r1","status":"SUCCESS","amount":1,"currency":"NGN"${more}}`);

@@ -33,7 +33,7 @@ const deliveriesOf = ({ orderId }: CheckoutAnswer): string[] =>
 test('yesterday’s backup, one reconciliation and the deliveries give back every paid state, and no value twice', async () => {
   const paidBefore = await shop.checkout();
   await pay(paidBefore);
-  await shop.program.dueReleases.pass();
+  await shop.program.dueReleases.runOnce();
   const paidAfter = [await shop.checkout(), await shop.checkout(), await shop.checkout()];
   const stillOpen = await shop.checkout();
 
@@ -42,7 +42,7 @@ test('yesterday’s backup, one reconciliation and the deliveries give back ever
   for (const order of paidAfter) await pay(order);
   const bornAfter = await shop.checkout();
   await pay(bornAfter);
-  await shop.program.dueReleases.pass();
+  await shop.program.dueReleases.runOnce();
   const told = new Set(receiver.deliveries.map(({ releaseId }) => releaseId));
   expect(told.size).toBe(5);
 
@@ -50,8 +50,8 @@ test('yesterday’s backup, one reconciliation and the deliveries give back ever
   expect(await Promise.all(paidAfter.map(statusOf))).toEqual(['pending', 'pending', 'pending']);
 
   const report = await shop.program.reconcile({ dryRun: false });
-  await shop.program.duePayments.pass();
-  await shop.program.dueReleases.pass();
+  await shop.program.duePayments.runOnce();
+  await shop.program.dueReleases.runOnce();
 
   expect(await Promise.all([paidBefore, ...paidAfter].map(statusOf))).toEqual([
     'paid',

@@ -36,8 +36,8 @@ async function longStory(): Promise<{ first: CheckoutAnswer; second: CheckoutAns
     first.reference,
   );
   await sql('UPDATE payments SET next_check_at = now() WHERE reference = $1', first.reference);
-  await shop.program.duePayments.pass();
-  await shop.program.dueReleases.pass();
+  await shop.program.duePayments.runOnce();
+  await shop.program.dueReleases.runOnce();
   return { first, second };
 }
 
@@ -154,7 +154,7 @@ describe('F5: what may change is no alarm', () => {
     const { second } = await longStory();
     await shop.program.redeliver({ idOrOrderId: second.orderId, by: 'Ngozi', note: null });
     await wholeIs(second.orderId);
-    await shop.program.dueReleases.pass();
+    await shop.program.dueReleases.runOnce();
     await wholeIs(second.orderId);
   });
 

@@ -57,7 +57,7 @@ test("every line of a payment's story names it, whatever fails on the way, and n
       'UPDATE payments SET next_check_at = now(), leased_until = NULL WHERE reference = $1',
       reference,
     );
-    await program.duePayments.pass();
+    await program.duePayments.runOnce();
   };
   // Return and webhook: the database refuses.
   await whileRefused('payments', 'hints < 1', comeBack);
@@ -71,7 +71,7 @@ test("every line of a payment's story names it, whatever fails on the way, and n
   await shop.hand(`transactions/${reference}/pay`, { notify: false });
   await whileRefused('verifications', 'id < 0', clock);
   await clock();
-  await program.dueReleases.pass();
+  await program.dueReleases.runOnce();
 
   const story = lines
     .map((line) => JSON.parse(line) as Line & { part?: string; event?: string; run?: string })

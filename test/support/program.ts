@@ -47,7 +47,7 @@ export type CheckoutAnswer = {
 export type TestProgramOptions = {
   /** Variables over those of the test. */
   env?: Record<string, string>;
-  /** Whether the clock runs by itself. Otherwise a test calls `duePayments.pass()`. */
+  /** Whether the clock runs by itself. Otherwise a test calls `duePayments.runOnce()`. */
   worker?: boolean;
   /** Whether time passes so slowly that nothing strikes by itself: for a test that moves its due times by SQL. */
   slowTime?: boolean;

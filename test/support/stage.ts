@@ -84,7 +84,7 @@ export async function startStage(options: TestProgramOptions = {}): Promise<Stag
     },
     later: async ({ orderId }, seconds) => {
       await database.query(passTimeSql('order'), [seconds, orderId]);
-      await duePayments.pass();
+      await duePayments.runOnce();
     },
     endOf: async ({ orderId }) => {
       const [end] = await database.query<Omit<End, 'wire'> & { references: string[] }>(END, [orderId]);
@@ -103,7 +103,7 @@ export async function startStage(options: TestProgramOptions = {}): Promise<Stag
       await database.query(
         `UPDATE releases SET next_check_at = now(), leased_until = NULL WHERE delivery = 'waiting'`,
       );
-      await dueReleases.pass();
+      await dueReleases.runOnce();
     },
     check: async () => {
       const violations = await checkInvariants({

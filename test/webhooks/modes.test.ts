@@ -29,7 +29,7 @@ test('F7: a stored webhook carries the mode of its latest delivery, and operator
   const shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN } });
   try {
     const { database } = shop.program;
-    const keep = createWebhookStore(database, () => ({ places: 0, take: () => undefined }));
+    const keep = createWebhookStore(database, () => ({ slots: 0, take: () => undefined }));
     const receive = (mode: Mode, text: string, authenticity: 'signed' | 'unsigned') => {
       const body = Buffer.from(text);
       const bodySha256 = createHash('sha256').update(body).digest();

@@ -63,7 +63,7 @@ test('an acknowledged webhook is on disk, and its payment is due', async () => {
 test('a forged "paid" pays nothing: the service is asked, and says that nobody paid', async () => {
   const order = await shop.checkout();
   expect((await send(about(order.reference, 'forged'))).status).toBe(202);
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
   const answer = await fetch(`${shop.origin}/orders/${order.orderId}`);
   expect(await answer.json()).toMatchObject({ status: 'pending' });
 });
@@ -83,7 +83,7 @@ test('an authentic webhook about an unknown reference is kept, acknowledged, and
   expect(await query('SELECT outcome FROM webhooks WHERE reference = $1', reference)).toEqual([
     { outcome: 'ignored' },
   ]);
-  await shop.program.duePayments.pass();
+  await shop.program.duePayments.runOnce();
   const calls = await (await fetch(`${shop.sandbox.url}/sandbox/calls?reference=${reference}`)).text();
   expect(calls).not.toContain('"verify":1');
 });
@@ -173,7 +173,7 @@ describe('many at once', () => {
     );
     const claimed: DuePayment[] = [];
     const store = createWebhookStore(shop.program.database, () => ({
-      places: 1,
+      slots: 1,
       take: (rows) => {
         claimed.push(...rows);
       },
@@ -205,7 +205,7 @@ describe('many at once', () => {
         pause,
       );
       const store = createWebhookStore(shop.program.database, (limit) => ({
-        places: limit,
+        slots: limit,
         take: () => undefined,
       }));
       expect(await store(received(reference), false)).toMatchObject({ isClaimed: true });
@@ -223,7 +223,7 @@ describe('many at once', () => {
     const { reference } = await shop.checkout();
     const { database } = shop.program;
     await postponeCheck(database, reference, 5, 60);
-    const store = createWebhookStore(database, (limit) => ({ places: limit, take: () => undefined }));
+    const store = createWebhookStore(database, (limit) => ({ slots: limit, take: () => undefined }));
     expect(await store(received(reference), false)).toMatchObject({ isHinted: true, isClaimed: false });
     expect(await isBeingChecked(database, reference)).toBe(false);
     expect(await triggerCheck(database, reference, 'test')).toMatchObject({
@@ -236,7 +236,7 @@ describe('many at once', () => {
     const ours = await Promise.all([shop.checkout(), shop.checkout(), shop.checkout()]);
     const claimed: DuePayment[] = [];
     const store = createWebhookStore(shop.program.database, () => ({
-      places: 2,
+      slots: 2,
       take: (rows) => {
         claimed.push(...rows);
       },
@@ -267,7 +267,7 @@ describe('many at once', () => {
   test('a payment that somebody checks, or that hints had checked three times a moment ago, is not claimed again', async () => {
     const { reference } = await shop.checkout();
     const store = createWebhookStore(shop.program.database, (limit) => ({
-      places: limit,
+      slots: limit,
       take: () => undefined,
     }));
     const claims = async (): Promise<boolean> => (await store(received(reference), false)).isClaimed;
@@ -300,7 +300,7 @@ describe('B1: pauses that strangers have made long', () => {
         sec,
       );
       const store = createWebhookStore(shop.program.database, (limit) => ({
-        places: limit,
+        slots: limit,
         take: () => undefined,
       }));
       expect(await store({ ...received(reference), authenticity }, false)).toMatchObject({

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
 import type { Secret } from '../../src/platform/secret.ts';
 import { createClient } from '../../src/gateway/http/client.ts';
-import { createKeyScrubber } from '../../src/gateway/http/redact-key.ts';
+import { createKeyRedactor } from '../../src/gateway/http/redact-key.ts';
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { askPerson } from './ask-person.ts';
@@ -49,14 +49,14 @@ export async function probe(options: ProbeOptions): Promise<Probed> {
   if (key.mode !== 'test') throw new TypeError('the probe takes only test keys');
   const client = createClient(url, key, 1);
   // Asked with a foreign key, the service may still know ours.
-  const scrubber = createKeyScrubber(key);
-  const other = createClient(url, new SecretKey(`sk_test_${newId()}`), 1, undefined, scrubber);
+  const redactor = createKeyRedactor(key);
+  const other = createClient(url, new SecretKey(`sk_test_${newId()}`), 1, undefined, redactor);
   const line = createLine(client, pauseMs, keep);
   const stranger = createLine(other, pauseMs, keep);
   try {
     const seen = await observe({ ...options, line, stranger, dialect });
     // The bytes stay as they came, for the signature; what is concluded and printed comes from the JSON.
-    const hooks = seen.hooks?.map((hook) => ({ ...hook, json: jsonOf(scrubber.clean(hook.body)) })) ?? null;
+    const hooks = seen.hooks?.map((hook) => ({ ...hook, json: jsonOf(redactor.clean(hook.body)) })) ?? null;
     const observed = { ...seen, hooks };
     const now = clock.now();
     const concludeWith = (words: Words): Conclusion => conclude(observed, dialect, { secrets, words, now });

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Secret } from '../../src/platform/secret.ts';
-import { createKeyScrubber, REDACTED } from '../../src/gateway/http/redact-key.ts';
+import { createKeyRedactor, REDACTED } from '../../src/gateway/http/redact-key.ts';
 import type { Finding } from './finding.ts';
 import type { Said } from './line.ts';
 import type { Probed } from './probe.ts';
@@ -42,7 +42,7 @@ function saverIn(folder: string, secrets: readonly Secret[]): (name: string, val
 /** Takes secrets and everything that looks like an e-mail address out of a text. */
 export function createRedactor(secrets: readonly Secret[]): (text: string) => string {
   const given = secrets.filter((secret) => secret.reveal() !== '');
-  const scrubbers = given.map(createKeyScrubber);
+  const scrubbers = given.map(createKeyRedactor);
   return (text) =>
     scrubbers
       .reduce<Buffer>((left, { clean }) => clean(left), Buffer.from(text))

@@ -1,7 +1,7 @@
 import { newId } from '../../../src/platform/ids.ts';
 import type { Decision, DecisionOutcome, Ledger } from '../ledger/ledger.ts';
 import type { Notice, Transaction } from '../ledger/transaction.ts';
-import { createPauses } from '../webhooks/pauses.ts';
+import { createBackoff } from '../webhooks/pauses.ts';
 import { DEEDS, type DeedName } from './deck.ts';
 
 /** Plays the deeds of the deck, those included that take a while. */
@@ -16,7 +16,7 @@ const LATER_MS = 2_000;
 
 export function createPlayer(parts: { ledger: Ledger; forge: (notice: Notice) => void }): Player {
   const { ledger, forge } = parts;
-  const pauses = createPauses();
+  const pauses = createBackoff();
   return {
     play(name, decision) {
       const found = (): Transaction | undefined => ledger.find(decision.mode, decision.reference);

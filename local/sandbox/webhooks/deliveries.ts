@@ -5,7 +5,7 @@ import type { Profile } from '../profiles/profile.ts';
 import { verdictOn } from './acknowledgement.ts';
 import { withBadSignature } from './message.ts';
 import { createOvertaking } from './overtaking.ts';
-import { createPauses, pauseAfter } from './pauses.ts';
+import { createBackoff, pauseAfter } from './pauses.ts';
 import { MAX_IN_FLIGHT, type Post } from './post.ts';
 import { createQueue } from './queue.ts';
 
@@ -55,7 +55,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const queue = createQueue<Delivery>(MAX_IN_FLIGHT, (delivery) =>
     url === null ? null : attempt(delivery, url),
   );
-  const pauses = createPauses();
+  const pauses = createBackoff();
   const overtaking = createOvertaking<Delivery>(pauses, queue.push);
   const pushAfter = (ms: number, delivery: Delivery): void => {
     pauses.start(ms, queue.push.bind(null, delivery));

@@ -1,7 +1,7 @@
 /** Timers that can all be called off. */
 export type Pauses = { start(ms: number, then: () => void): void; clear(): void };
 
-export function createPauses(): Pauses {
+export function createBackoff(): Pauses {
   const timers = new Set<NodeJS.Timeout>();
   return {
     start(ms, then) {

@@ -1,6 +1,6 @@
 import type { Dialect } from '../dialect/dialect.ts';
 import { createCarefulReader } from './row-parser.ts';
-import { createRecordCutter, type OnRecord, type RecordCutter } from './streaming/record-splitter.ts';
+import { createRecordSplitter, type OnRecord, type RecordSplitter } from './streaming/record-splitter.ts';
 import { createQuickReader } from './streaming/row-fast-path.ts';
 import type { HistoryRow, PlainRow, RowCollector } from './row.ts';
 import type { RepeatDetector } from './repeat-detector.ts';
@@ -10,7 +10,7 @@ export { RecordStreamError } from './streaming/errors.ts';
 
 export type RowReader = {
   /** Splits a streamed body into the records of its list, and gives each to `take`. */
-  cutRecords(take: OnRecord): RecordCutter;
+  cutRecords(take: OnRecord): RecordSplitter;
   /** @returns the index after the record that begins at `start`, or -1: its end has to be searched for */
   pass(bytes: Buffer, start: number): number;
   /** Reads the record from `start` up to, not including, `end`. */
@@ -35,7 +35,7 @@ export function createRowReader(
   const isPlainEnough = dialect.history.fee === undefined;
   const readWithCare = createCarefulReader(dialect, assumedCurrency, quick.learn);
   return {
-    cutRecords: (take) => createRecordCutter(dialect.history.records, take, quick.pass),
+    cutRecords: (take) => createRecordSplitter(dialect.history.records, take, quick.pass),
     pass: quick.pass,
     read: (bytes, start, end) => {
       const plain = isPlainEnough ? quick.read(bytes, start, end) : null;

@@ -5,7 +5,7 @@ import { isLoopback } from '../../platform/config-fields.ts';
 import { publicAddressesOnly } from './address-guard.ts';
 import { ClientError, codeOf } from './client-error.ts';
 import { bodyAborted, createCount, exchange, assertUncompressed, type Exchange } from './exchange.ts';
-import { createKeyScrubber, type KeyScrubber } from './redact-key.ts';
+import { createKeyRedactor, type KeyRedactor } from './redact-key.ts';
 import type { SecretKey } from '../secret-key.ts';
 
 /**
@@ -46,14 +46,14 @@ const CONNECT_MS = 2_000;
 /**
  * @param connections maximum calls in flight; the pool needs as many sockets, or calls would queue unseen
  * @param lookup resolves host names
- * @param scrubber removes our key from every answer
+ * @param redactor removes our key from every answer
  */
 export function createClient(
   baseUrl: URL,
   key: SecretKey,
   connections: number,
   lookup: LookupFunction = systemLookup,
-  scrubber: KeyScrubber = createKeyScrubber(key),
+  redactor: KeyRedactor = createKeyRedactor(key),
 ): Client {
   const isGuarded = key.mode === 'live' && !isLoopback(baseUrl);
   const { connect, hasFailedToConnect } = createConnector(isGuarded ? publicAddressesOnly(lookup) : lookup);
@@ -77,8 +77,8 @@ export function createClient(
         throw noAnswer(error);
       });
       const { status, received } = answer;
-      const headers = scrubber.cleanHeaders(answer.headers);
-      return { status, headers, body: scrubber.clean(received), received };
+      const headers = redactor.cleanHeaders(answer.headers);
+      return { status, headers, body: redactor.clean(received), received };
     },
     stream: async (request) => {
       const deadline = AbortSignal.timeout(request.totalMs);
@@ -87,7 +87,7 @@ export function createClient(
         throw noAnswer(error);
       });
       const { statusCode: status, body } = answer;
-      const headers = scrubber.cleanHeaders(answer.headers);
+      const headers = redactor.cleanHeaders(answer.headers);
       try {
         assertUncompressed(headers);
       } catch (error) {
@@ -95,7 +95,7 @@ export function createClient(
         body.on('error', () => undefined).destroy();
         throw error;
       }
-      return { status, headers, body: scrubber.cleanStream(counted(body, request.maxBytes)) };
+      return { status, headers, body: redactor.cleanStream(counted(body, request.maxBytes)) };
     },
     close: () => (pool.closed ? Promise.resolve() : pool.close()),
   };

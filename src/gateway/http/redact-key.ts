@@ -13,14 +13,14 @@ type Headers = IncomingHttpHeaders;
  * piece of it, in any case, escaped as in URLs or JSON, in hex or in base64. Input without the key is
  * returned as the very same object.
  */
-export type KeyScrubber = {
+export type KeyRedactor = {
   clean(body: Buffer): Buffer;
   cleanHeaders(headers: Headers): Headers;
   /** For a body in chunks; the key may lie across them. The output has other chunk boundaries. */
   cleanStream(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
 };
 
-export function createKeyScrubber(key: Secret): KeyScrubber {
+export function createKeyRedactor(key: Secret): KeyRedactor {
   const search = createKeySearch(key.reveal());
   const clean = (body: Buffer): Buffer => without(body, search.find(body));
   const cleanText = (text: string): string => clean(Buffer.from(text)).toString();

@@ -25,7 +25,7 @@ const MAX_PAUSE_MS = 30_000;
 
 type Pause = { untilMs: number; isCut: boolean; unexplained: number };
 
-export function createPauses({ clock, logger }: { clock: Clock; logger: Logger }): Pauses {
+export function createBackoff({ clock, logger }: { clock: Clock; logger: Logger }): Pauses {
   const pauses = new Map<Endpoint, Pause>(
     ENDPOINTS.map((endpoint) => [endpoint, { untilMs: -Infinity, isCut: false, unexplained: 0 }]),
   );

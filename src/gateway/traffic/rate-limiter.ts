@@ -59,7 +59,7 @@ type Turn = () => void;
 type Lane = { urgency: Urgency; turns: Set<Turn>; inFlight: number; kept: number; slots: Slots };
 type Slots = { count: number; lanes: Lane[] };
 
-export function createBudget({ callsPerSecond, concurrency, clock }: BudgetOptions): Budget {
+export function createRateLimiter({ callsPerSecond, concurrency, clock }: BudgetOptions): Budget {
   const lanes = createLanes(concurrency);
   const tokens = createTokens(callsPerSecond, SHARES, 'checkout', clock);
   const waiting = new Set<() => void>();

@@ -1,20 +1,20 @@
 import { systemClock } from '../clock.ts';
-import { createPlaces, type Reserve } from './slots.ts';
+import { createSlots, type Reserve } from './slots.ts';
 import type { Logger } from '../logger.ts';
 
 /**
  * Due rows are the queue. A loop claims rows whose time has come and works on them. The claim writes a lease
  * into the row, so no transaction is open meanwhile, and the rows of a killed worker come back by themselves.
  */
-export type DueLoop<Row = unknown> = {
+export type Poller<Row = unknown> = {
   /** Works until nothing is due, and returns the number of rows. For tests and one-shot commands. */
-  pass(): Promise<number>;
-  /** Runs passes for ever, and sleeps in between until it is woken or `pollMs` have passed. */
+  runOnce(): Promise<number>;
+  /** Runs for ever, and sleeps in between until it is woken or `pollMs` have passed. */
   start(): void;
-  /** Something became due: run a pass now. */
+  /** Something became due: look now. */
   wake(): void;
   /**
-   * Reserves places for rows claimed elsewhere, `limit` at most. There are as many as the loop's own,
+   * Reserves slots for rows claimed elsewhere, `limit` at most. There are as many as the loop's own,
    * which stay free; none unless the loop was started.
    */
   reserve: Reserve<Row>;
@@ -22,7 +22,7 @@ export type DueLoop<Row = unknown> = {
   stop(): Promise<void>;
 };
 
-export type DueLoopOptions<Row> = {
+export type PollerOptions<Row> = {
   name: string;
   /** Leases up to `limit` due rows and returns them. */
   claim: (limit: number) => Promise<Row[]>;
@@ -40,87 +40,87 @@ export type DueLoopOptions<Row> = {
 };
 
 export type LoopWatch = <Row>(
-  options: Omit<DueLoopOptions<Row>, 'watch'>,
-) => Pick<DueLoopOptions<Row>, 'claim' | 'work' | 'workOnLent'>;
+  options: Omit<PollerOptions<Row>, 'watch'>,
+) => Pick<PollerOptions<Row>, 'claim' | 'work' | 'workOnLent'>;
 
-/** Under load a claim waits this long for free places: one statement for many rows, not one for each. */
-const GATHER_MS = 20;
+/** Under load a claim waits this long for free slots: one statement for many rows, not one for each. */
+const ROOM_MS = 20;
 
-export function createDueLoop<Row>(options: DueLoopOptions<Row>): DueLoop<Row> {
+export function createPoller<Row>(options: PollerOptions<Row>): Poller<Row> {
   const { concurrency, pollMs } = options;
   const { claim, work, workOnLent = work } = options.watch?.(options) ?? options;
   const logger = options.logger.child({ loop: options.name });
-  const bell = createBell();
+  const wakeSignal = createWakeSignal();
   const onError = (err: unknown, row: Row): void => {
     logger.error({ err, ...options.label?.(row) }, 'work on a due row failed');
   };
-  const places = createPlaces({ count: concurrency, work, onFree: bell.ring, onError });
-  const lent = createPlaces({ count: concurrency, work: workOnLent, onFree: () => undefined, onError });
+  const slots = createSlots({ count: concurrency, work, onFree: wakeSignal.ring, onError });
+  const lent = createSlots({ count: concurrency, work: workOnLent, onFree: () => undefined, onError });
   let isStopping = false;
   let running: Promise<void> | undefined;
 
-  async function pass(): Promise<number> {
+  async function runOnce(): Promise<number> {
     let count = 0;
     for (;;) {
-      const free = isStopping ? 0 : places.free();
+      const free = isStopping ? 0 : slots.free();
       // Earlier rings are forgotten, as this claim covers them. Only the ring of stop() must end
       // the next wait, too.
-      if (!isStopping) bell.hush();
+      if (!isStopping) wakeSignal.clear();
       const rows = free > 0 ? await claim(free) : [];
-      rows.forEach(places.take);
+      rows.forEach(slots.take);
       count += rows.length;
-      if (places.inHand() === 0) return count;
+      if (slots.inHand() === 0) return count;
       if (isStopping) {
-        await places.emptied();
+        await slots.emptied();
         return count;
       }
       // A slow row must not keep new ones waiting: go on when a row ends, or when the loop is woken.
-      if (rows.length === 0 || places.inHand() === concurrency) await bell.wait(pollMs);
+      if (rows.length === 0 || slots.inHand() === concurrency) await wakeSignal.wait(pollMs);
       if (rows.length > 0 && rows.length === free)
-        await gather(bell, () => isStopping || places.inHand() <= concurrency / 2);
+        await waitForRoom(wakeSignal, () => isStopping || slots.inHand() <= concurrency / 2);
     }
   }
 
   async function run(): Promise<void> {
     while (!isStopping) {
-      await pass().catch((error: unknown) => {
+      await runOnce().catch((error: unknown) => {
         logger.error({ err: error }, 'claiming due rows failed');
       });
-      await bell.wait(pollMs);
+      await wakeSignal.wait(pollMs);
     }
   }
 
   return {
-    pass,
+    runOnce,
     start: () => {
       running ??= run();
     },
-    wake: bell.ring,
+    wake: wakeSignal.ring,
     reserve: (limit) => lent.reserve(running === undefined || isStopping ? 0 : limit),
     stop: async () => {
       isStopping = true;
-      bell.ring();
+      wakeSignal.ring();
       await running;
-      await Promise.all([places.emptied(), lent.emptied()]);
+      await Promise.all([slots.emptied(), lent.emptied()]);
     },
   };
 }
 
-/** After a claim that left rows behind: waits until half of the places are free, or until the time is up. */
-async function gather(bell: Bell, isRoomy: () => boolean): Promise<void> {
-  const untilMs = systemClock.elapsedMs() + GATHER_MS;
+/** After a claim that left rows behind: waits until half of the slots are free, or until the time is up. */
+async function waitForRoom(wakeSignal: WakeSignal, isRoomy: () => boolean): Promise<void> {
+  const untilMs = systemClock.elapsedMs() + ROOM_MS;
   for (;;) {
     const leftMs = untilMs - systemClock.elapsedMs();
     if (leftMs <= 0 || isRoomy()) return;
-    bell.hush();
-    await bell.wait(leftMs);
+    wakeSignal.clear();
+    await wakeSignal.wait(leftMs);
   }
 }
 
-type Bell = { ring(): void; hush(): void; wait(ms: number): Promise<void> };
+type WakeSignal = { ring(): void; clear(): void; wait(ms: number): Promise<void> };
 
 /** A wait that a ring ends early. A ring outside of a wait ends the next wait, unless it is hushed before. */
-function createBell(): Bell {
+function createWakeSignal(): WakeSignal {
   let hasRung = false;
   const waiters = new Set<() => void>();
   return {
@@ -128,7 +128,7 @@ function createBell(): Bell {
       hasRung = true;
       for (const wake of waiters) wake();
     },
-    hush: () => {
+    clear: () => {
       hasRung = false;
     },
     wait: (ms) =>

@@ -1,19 +1,19 @@
-/** Places kept free until `take` is called. It must be called, with the claimed rows or with none. */
-export type Reservation<Row> = { places: number; take(rows: readonly Row[]): void };
+/** Slots kept free until `take` is called. It must be called, with the claimed rows or with none. */
+export type Reservation<Row> = { slots: number; take(rows: readonly Row[]): void };
 export type Reserve<Row> = (limit: number) => Reservation<Row>;
 
-/** The places of a loop: taken by rows that are worked on, and by rows that are being claimed. */
-export type Places<Row> = {
+/** The slots of a loop: taken by rows that are worked on, and by rows that are being claimed. */
+export type Slots<Row> = {
   free(): number;
   inHand(): number;
   take(row: Row): void;
-  /** Keeps up to `limit` of the free places. */
+  /** Keeps up to `limit` of the free slots. */
   reserve: Reserve<Row>;
   /** Resolves when every reservation was taken up and every row is done. */
   emptied(): Promise<void>;
 };
 
-export type PlacesOptions<Row> = {
+export type SlotsOptions<Row> = {
   count: number;
   work: (row: Row) => Promise<void>;
   /** Called when a row is done. */
@@ -21,7 +21,7 @@ export type PlacesOptions<Row> = {
   onError: (error: unknown, row: Row) => void;
 };
 
-export function createPlaces<Row>({ count, work, onFree, onError }: PlacesOptions<Row>): Places<Row> {
+export function createSlots<Row>({ count, work, onFree, onError }: SlotsOptions<Row>): Slots<Row> {
   const inHand = new Set<Promise<void>>();
   const reservations = new Set<Promise<void>>();
   let reserved = 0;
@@ -41,18 +41,18 @@ export function createPlaces<Row>({ count, work, onFree, onError }: PlacesOption
   }
 
   function reserve(limit: number): Reservation<Row> {
-    const places = Math.max(0, Math.min(limit, free()));
-    if (places === 0) return { places, take: () => undefined };
+    const slots = Math.max(0, Math.min(limit, free()));
+    if (slots === 0) return { slots, take: () => undefined };
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    reserved += places;
+    reserved += slots;
     reservations.add(ended);
     return {
-      places,
+      slots,
       take: (rows) => {
-        reserved -= places;
+        reserved -= slots;
         reservations.delete(ended);
         rows.forEach(take);
         end();

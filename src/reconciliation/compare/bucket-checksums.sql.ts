@@ -62,13 +62,17 @@ const ROWS = `
   FROM releases WHERE mode = $1`;
 
 /**
- * Creates table `tallies` anew: what each side holds, by bucket. Call it inside a snapshot.
- * @param sentinels references to look up in the list, see {@link ListTally}
+ * Creates table `bucket_checksums` anew: what each side holds, by bucket. Call it inside a snapshot.
+ * @param sentinels references to look up in the list, see {@link ListTotals}
  */
-export async function tallySides(db: Queryable, scope: Scope, sentinels: readonly string[]): Promise<void> {
-  await db.query('DROP TABLE IF EXISTS tallies');
+export async function checksumBuckets(
+  db: Queryable,
+  scope: Scope,
+  sentinels: readonly string[],
+): Promise<void> {
+  await db.query('DROP TABLE IF EXISTS bucket_checksums');
   await db.query(
-    `CREATE TEMPORARY TABLE tallies AS
+    `CREATE TEMPORARY TABLE bucket_checksums AS
      SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}] AS side,
        scale % ${BUCKETS} AS bucket, currency,
        rows, sum, fingerprint, age, sentinels, digest
@@ -89,7 +93,7 @@ export async function tallySides(db: Queryable, scope: Scope, sentinels: readonl
  */
 export async function bucketsToJoin(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ bucket: number }>(
-    `SELECT DISTINCT bucket::integer FROM tallies WHERE side IN ('history', 'payments', 'releases')
+    `SELECT DISTINCT bucket::integer FROM bucket_checksums WHERE side IN ('history', 'payments', 'releases')
      GROUP BY bucket, currency
      HAVING count(*) < 3 OR min(rows) < max(rows)
        OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)
@@ -99,19 +103,19 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
 }
 
 /** What was read of the list: its named references, how many of the sentinels are among them, and a digest. */
-export type ListTally = { length: bigint; sentinels: bigint; digest: string };
+export type ListTotals = { length: bigint; sentinels: bigint; digest: string };
 
 /**
  * The digest covers the rows that were read, in any order. Lists that differ have different digests, but
  * it is no protection against an attacker who constructs a list with a given digest.
  */
-export async function tallyOfList(db: Queryable): Promise<ListTally> {
-  const [row] = await db.query<ListTally>(
+export async function tallyOfList(db: Queryable): Promise<ListTotals> {
+  const [row] = await db.query<ListTotals>(
     `SELECT coalesce(sum(rows) FILTER (WHERE side <> 'nameless'), 0)::bigint AS length,
        coalesce(sum(sentinels), 0)::bigint AS sentinels,
        coalesce(sum(rows), 0) || ':' || coalesce(sum(sum), 0)
          || ':' || coalesce(to_hex(bit_xor(digest)), '0') AS digest
-     FROM tallies WHERE side IN ('history', 'other history', 'nameless')`,
+     FROM bucket_checksums WHERE side IN ('history', 'other history', 'nameless')`,
   );
   return row ?? { length: 0n, sentinels: 0n, digest: '' };
 }

@@ -125,13 +125,13 @@ export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTo
          THEN 'history' ELSE 'releases' END AS side, currency,
          rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named,
          0 AS differing, coalesce(sum, 0) AS sum
-       FROM tallies WHERE side IN ('history', 'other history', 'nameless', 'releases')
+       FROM bucket_checksums WHERE side IN ('history', 'other history', 'nameless', 'releases')
        UNION ALL
        -- Money that the list does not name is what was asked for, so only the match can tell it.
        SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount) FROM differing
        WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
        UNION ALL SELECT 'history', NULL, 0, 0, count(*), 0 FROM differing WHERE is_listed
-       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM tallies
+       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM bucket_checksums
        WHERE side IN ('payments', 'other payments', 'outside')
        UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
        UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
@@ -152,7 +152,7 @@ export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTo
 async function noteOutside(db: Queryable, scope: Scope): Promise<void> {
   await db.query('DROP TABLE IF EXISTS outside');
   await db.query('CREATE TEMPORARY TABLE outside (reference text NOT NULL)');
-  const [some] = await db.query(`SELECT FROM tallies WHERE side = 'outside' LIMIT 1`);
+  const [some] = await db.query(`SELECT FROM bucket_checksums WHERE side = 'outside' LIMIT 1`);
   if (some === undefined) return;
   await db.query(
     `INSERT INTO outside SELECT p.reference FROM payments p WHERE p.mode = $1 AND NOT (${isInWindow('p')})

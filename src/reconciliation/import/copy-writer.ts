@@ -38,7 +38,7 @@ const REST_OF_TUPLE = 128;
  * @param hasFees whether a tuple ends with the row's fee; plain rows have none, so there
  * are none in that case
  */
-export function createTupleWriter(seq: number, hasFees = false): TupleWriter {
+export function createCopyWriter(seq: number, hasFees = false): TupleWriter {
   const seenBefore = createBloomFilter();
   const out = createByteWriter();
   let next = seq;

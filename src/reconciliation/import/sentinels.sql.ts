@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
-import type { ListTally } from '../compare/bucket-checksums.sql.ts';
+import type { ListTotals } from '../compare/bucket-checksums.sql.ts';
 
 /**
  * The number of gaps between the stored references: a list that lost its end, its beginning or a
@@ -31,7 +31,7 @@ export async function findSentinels(db: Queryable, mode: Mode): Promise<Sentinel
 /** Signs that the list is shorter than it was, in words; null when there are none. */
 export function missingSince(
   before: Sentinels | null,
-  list: Pick<ListTally, 'length' | 'sentinels'>,
+  list: Pick<ListTotals, 'length' | 'sentinels'>,
 ): string | null {
   if (before === null) return null;
   const { references, listLength } = before;

@@ -3,7 +3,7 @@ import { systemClock } from '../../platform/clock.ts';
 import type { Bookmark } from './checkpoint.sql.ts';
 import type { Session } from '../session.sql.ts';
 import { dropRows, noteMaybeRepeated, stageTuples, type Staging } from './staging.sql.ts';
-import { createTupleWriter, type Tuples } from './copy-writer.ts';
+import { createCopyWriter, type Tuples } from './copy-writer.ts';
 
 /** Stages each batch while the next one is being read. */
 export type Stager = {
@@ -32,7 +32,7 @@ const ROWS_PER_BOOKMARK = 5_000;
 const BOOKMARK_EVERY_MS = 2_000;
 
 export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
-  const writer = createTupleWriter(from?.records ?? 0, staging.hasFees);
+  const writer = createCopyWriter(from?.records ?? 0, staging.hasFees);
   let waiting = nothingWaiting();
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;

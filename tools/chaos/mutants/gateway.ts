@@ -87,7 +87,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'an echo of the key is kept',
     file: CLIENT,
-    find: 'body: scrubber.clean(received), received',
+    find: 'body: redactor.clean(received), received',
     replace: 'body: received, received',
     breaks: 'the key is in the evidence',
     tests: ['test/gateway/redact-key.test.ts'],
@@ -200,7 +200,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a stream is read as it comes',
     file: 'src/gateway/http/client.ts',
-    find: 'body: scrubber.cleanStream(counted(body, request.maxBytes))',
+    find: 'body: redactor.cleanStream(counted(body, request.maxBytes))',
     replace: 'body: counted(body, request.maxBytes)',
     breaks: 'a history row whose reference is the key puts it into rows that nobody can delete',
     tests: ['test/invariants/echo.test.ts'],

@@ -9,7 +9,7 @@ export type OnRecord = (bytes: Buffer, start: number, end: number) => void;
 /** @returns the index after the record that begins at `start`, if a quick check finds it; else -1 */
 export type FastSkip = (bytes: Buffer, start: number) => number;
 
-export type RecordCutter = {
+export type RecordSplitter = {
   /** Passes on every record that ends in the next bytes of the body. @throws {RecordStreamError} */
   push(chunk: Buffer): void;
   /**
@@ -29,11 +29,11 @@ const LIST_END_BYTE = 0x5d;
  * @param pointers RFC 6901: where the list may be; the document must hold exactly one of them
  * @param fastSkip a quick check that saves most records the search for their end
  */
-export function createRecordCutter(
+export function createRecordSplitter(
   pointers: readonly string[],
   onRecord: OnRecord,
   fastSkip: FastSkip = () => -1,
-): RecordCutter {
+): RecordSplitter {
   const envelope = createEnvelope(pointers);
   const gap = createGap();
   const scanner = createValueScanner();
