@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { PrismaPg } from '@prisma/adapter-pg';
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
-import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import pg from 'pg';
-import { openSchemaEngine } from '../../src/platform/database/schema-engine.ts';
+import { readMigrations } from '../../src/platform/database/migration-history.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { openSchemaEngine } from '../support/schema-engine.ts';
 
 // The client's types come from schema.prisma, the tables from the migrations. Both are made in PostgreSQL and compared there.
 
@@ -36,21 +35,17 @@ async function linesIn(pool: pg.Pool): Promise<string[]> {
   return lines.sort();
 }
 
+const FILTERS = { externalTables: [], externalEnums: [] };
+
 /** The statements that make the tables of a schema in an empty database. */
 async function scriptOf(schema: string, pool: pg.Pool): Promise<string> {
-  // It loads the engine.
-  (await openSchemaEngine(pool)).close();
-  const engine = await bindings.SchemaEngine.new(
-    { datamodels: undefined },
-    () => undefined,
-    bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool)),
-  );
+  const engine = await openSchemaEngine(pool);
   const { stdout } = await engine.diff({
     from: { tag: 'empty' },
     to: { tag: 'schemaDatamodel', files: [{ path: 'schema.prisma', content: schema }] },
     script: true,
     exitCode: null,
-    filters: { externalTables: [], externalEnums: [] },
+    filters: FILTERS,
   });
   engine.free();
   return stdout ?? '';
@@ -76,4 +71,31 @@ test('every model says what it is', () => {
     ([, before = '']) => !before.startsWith('///'),
   );
   expect(bare.map(([, , name]) => name)).toEqual([]);
+});
+
+test("Prisma's own engine goes on from what this program has applied", async () => {
+  const { url, drop } = await cloneDatabase();
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  try {
+    const ours = await readMigrations(fileURLToPath(new URL('../../prisma/migrations', import.meta.url)));
+    const next = { name: '29990101000000_next', sql: 'CREATE TABLE next (id int);' };
+    const engine = await openSchemaEngine(pool);
+    const { appliedMigrationNames } = await engine.applyMigrations({
+      filters: FILTERS,
+      migrationsList: {
+        baseDir: '.',
+        lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
+        shadowDbInitScript: '',
+        migrationDirectories: [...ours, next].map(({ name, sql }) => ({
+          path: name,
+          migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: sql } },
+        })),
+      },
+    });
+    engine.free();
+    expect(appliedMigrationNames).toEqual([next.name]);
+  } finally {
+    await pool.end();
+    await drop();
+  }
 });

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Migration } from './schema-engine.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 
 /** A migration cannot be applied. The message names it and says what to do. */
@@ -12,13 +11,14 @@ export class MigrationError extends UserFacingError {
   }
 }
 
+/** A folder of migrations: its name, and the text of its `migration.sql`. */
+export type Migration = { name: string; sql: string };
+
 /** A row of `_prisma_migrations`. */
 export type AppliedMigration = {
   migration_name: string;
   checksum: string;
   finished_at: Date | null;
-  logs: string | null;
-  applied_steps_count: number;
   rolled_back_at: Date | null;
 };
 
@@ -103,6 +103,7 @@ export function isTextOf(sql: string, { checksum }: AppliedMigration): boolean {
   return [sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === checksum);
 }
 
-function sha256(text: string): string {
+/** As Prisma takes it. */
+export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -1,6 +1,5 @@
-import { type AppliedMigration, isTextOf, MigrationError } from './migration-history.ts';
+import { type AppliedMigration, isTextOf, type Migration, MigrationError } from './migration-history.ts';
 import { mayLeaveHalf } from './run-script.ts';
-import type { Migration } from './schema-engine.ts';
 
 export function scriptOf(migrations: readonly Migration[], name: string): string {
   return migrations.find((migration) => migration.name === name)?.sql ?? '';

@@ -11,13 +11,14 @@ import type { Logger } from '../logger.ts';
 import {
   type AppliedMigration,
   compareHistory,
+  type Migration,
   MigrationError,
   readMigrations,
   readShopMigrations,
 } from './migration-history.ts';
-import { COMMITTED, mayLeaveHalf, TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
-import { namesOf, refuseEdited, refuseHalves, repair, scriptOf } from './migration-refusals.ts';
-import type { Migration } from './schema-engine.ts';
+import { applyOne, markRolledBack, openHistory } from './apply-migration.ts';
+import { TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
+import { namesOf, refuseEdited, refuseHalves } from './migration-refusals.ts';
 
 export { DatabaseUnreachableError } from './database-unreachable.ts';
 export { MigrationError } from './migration-history.ts';
@@ -32,7 +33,7 @@ export type MigrationOptions = {
   logger: Logger;
 };
 
-/** Any number that neither the schema engine nor the application uses for a lock. */
+/** Any number that the application uses for no other lock. */
 const LOCK_KEY = 1_836_281_964;
 const LOCK_POLL_MS = 100;
 /** Longer than a migration should take; then the waiting process gives up rather than hang for ever. */
@@ -59,12 +60,18 @@ export async function applyMigrations({
     await waitForLock(session, logger);
     const applied = await readApplied(session);
     if (isCurrent(migrations, applied, logger)) return [];
-    const begun = compareHistory(migrations, applied).unfinished;
-    refuseHalves(migrations, begun);
-    if (begun.length > 0) await finishCommitted(session);
-    const { edited, unfinished } = compareHistory(migrations, await readApplied(session));
+    const { edited, unfinished, pending } = compareHistory(migrations, applied);
+    refuseHalves(migrations, unfinished);
     refuseEdited(edited);
-    const names = await runEngine(session, migrations, namesOf(unfinished));
+    await openHistory(session);
+    // They left nothing, or remove it themselves.
+    await markRolledBack(session, namesOf(unfinished));
+    const missing = new Set([...pending, ...namesOf(unfinished)]);
+    const names = [];
+    for (const migration of migrations.filter(({ name }) => missing.has(name))) {
+      await applyOne(session, migration);
+      names.push(migration.name);
+    }
     logger.info({ migrations: names }, 'database schema is up to date');
     return names;
   } finally {
@@ -73,8 +80,8 @@ export async function applyMigrations({
   }
 }
 
-// A pool of one connection, because the engine wants a pool: the lock and the migrations then share a
-// session, so that nothing is applied once the lock is lost.
+// A pool of one connection, which explains what is wrong with an address as the others do. The lock and the
+// migrations share its session.
 async function openSession(url: string): Promise<pg.Pool> {
   const pool = new pg.Pool({
     connectionString: readAddress(url).direct,
@@ -109,7 +116,7 @@ async function readApplied(session: pg.Pool): Promise<AppliedMigration[]> {
   );
   if (!table.rows[0]?.name) return [];
   const { rows } = await session.query<AppliedMigration>(
-    'SELECT migration_name, checksum, finished_at, rolled_back_at, logs, applied_steps_count FROM _prisma_migrations ORDER BY started_at',
+    'SELECT migration_name, checksum, finished_at, rolled_back_at FROM _prisma_migrations ORDER BY started_at',
   );
   return rows;
 }
@@ -124,15 +131,6 @@ function isCurrent(
   // A rolling deploy: the next version has migrated, and this one goes on serving.
   if (unknown.length > 0) logger.warn({ migrations: unknown }, 'the database is newer than this code');
   return true;
-}
-
-// The process died between the script's commit and the record of it.
-async function finishCommitted(session: pg.Pool): Promise<void> {
-  await session.query(
-    `UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1, logs = NULL
-     WHERE finished_at IS NULL AND rolled_back_at IS NULL AND (logs = $1 OR applied_steps_count > 0)`,
-    [COMMITTED],
-  );
 }
 
 // Polls rather than wait inside one query: a waiting query holds a snapshot, and CREATE INDEX
@@ -151,37 +149,5 @@ async function waitForLock(session: pg.Pool, logger: Logger): Promise<void> {
       );
     }
     await sleep(LOCK_POLL_MS);
-  }
-}
-
-/** @param restartable migrations that began, did not end, and left nothing or remove it themselves */
-async function runEngine(
-  session: pg.Pool,
-  migrations: readonly Migration[],
-  restartable: readonly string[],
-): Promise<string[]> {
-  // Loaded only when there is something to apply.
-  const { openSchemaEngine } = await import('./schema-engine.ts');
-  const engine = await openSchemaEngine(session);
-  try {
-    for (const name of restartable) await engine.markRolledBack(name);
-    const names = await engine.apply(migrations);
-    await session.query(
-      `UPDATE _prisma_migrations SET logs = NULL WHERE finished_at IS NOT NULL AND logs = $1`,
-      [COMMITTED],
-    );
-    return names;
-  } catch (cause) {
-    const words = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    if (!(cause instanceof pg.DatabaseError)) throw new MigrationError(`cannot migrate: ${words}`, { cause });
-    const [name = ''] = namesOf(compareHistory(migrations, await readApplied(session)).unfinished);
-    if (mayLeaveHalf(scriptOf(migrations, name))) {
-      throw new MigrationError(`migration ${name} failed: ${words}; ${repair(name)}`, { cause });
-    }
-    // Nothing of it was kept, so the next start may try again: after a lock time-out that is enough.
-    await engine.markRolledBack(name);
-    throw new MigrationError(`migration ${name} failed and left nothing behind: ${words}`, { cause });
-  } finally {
-    engine.close();
   }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { sleep } from '../clock.ts';
 
@@ -14,18 +13,25 @@ const STEP_BACK_MS = 500;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Runs the whole script of a migration: as one implicit transaction, unless it says otherwise.
+ * Runs the whole script of a migration and then `record`, a statement that says so: both as one implicit
+ * transaction, unless the script ends its transaction itself.
  * @throws {pg.DatabaseError} the database's error; about a lock only after a minute of trying
  */
-export async function runScript(session: pg.Pool, script: string): Promise<void> {
+export async function runScript(session: pg.Pool, script: string, record: string): Promise<void> {
   const index = indexAlone(script);
   if (index !== null) {
     await buildIndex(session, script, index);
+    await session.query(record);
     return;
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      await session.query(endsItsTransaction(script) ? script : `${script}\n;${markOf(script)}`);
+      // Sent as one text, with a line break in case the script ends with a comment.
+      if (!endsItsTransaction(script)) await session.query(`${script}\n;${record}`);
+      else {
+        await session.query(script);
+        await session.query(record);
+      }
       return;
     } catch (error) {
       // A script with its own BEGIN leaves the connection in a failed transaction, which takes no statements.
@@ -35,16 +41,6 @@ export async function runScript(session: pg.Pool, script: string): Promise<void>
       await sleep(STEP_BACK_MS);
     }
   }
-}
-
-/** In the `logs` of a migration: its script was committed. Written in the script's own transaction. */
-export const COMMITTED = 'committed';
-
-// The engine does not say which migration a script belongs to, but it has just recorded the digest.
-function markOf(script: string): string {
-  const checksum = createHash('sha256').update(script).digest('hex');
-  return `UPDATE _prisma_migrations SET logs = '${COMMITTED}'
-    WHERE checksum = '${checksum}' AND finished_at IS NULL AND rolled_back_at IS NULL`;
 }
 
 /**
