@@ -1,8 +1,5 @@
 import type { PrepareBackingServices } from '../config/backing-services.ts';
-import { compose } from '../compose.ts';
-import { EXTENSIONS } from '../custom/index.ts';
-import { createLogger } from '../platform/logger.ts';
-import { openTracing } from '../platform/tracing/open-tracing.ts';
+import { openProgram } from './open-program.ts';
 import { runProcess, terminationSignal } from './run-process.ts';
 import { startWorker, warnOf } from './start-worker.ts';
 
@@ -10,26 +7,17 @@ import { startWorker, warnOf } from './start-worker.ts';
 export function work(prepare: PrepareBackingServices): Promise<void> {
   return runProcess(async (config) => {
     const stopped = terminationSignal();
-    const tracing = await openTracing(config.tracing, () => logger);
-    const logger = createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
-    warnOf(config, logger);
-    const services = await prepare({ config, purpose: 'npm run worker', attachIfRunning: true, logger });
-    const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-    const program = await compose({
-      config,
-      services,
-      publicOrigin,
-      logger,
-      tracing,
-      extensions: EXTENSIONS,
+    const { program, logger, close } = await openProgram(config, prepare, {
+      purpose: 'npm run worker',
+      logLevel: config.LOG_LEVEL,
+      logTo: process.stdout,
     });
+    warnOf(config, logger);
     const worker = startWorker(program);
     logger.info('worker is running');
     await stopped;
     await worker.stop();
-    await program.close();
-    await services.close();
-    await tracing?.close();
+    await close();
     return 0;
   });
 }

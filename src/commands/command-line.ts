@@ -1,17 +1,14 @@
 import { pipeline } from 'node:stream/promises';
 import type { PrepareBackingServices } from '../config/backing-services.ts';
-import { compose } from '../compose.ts';
 import type { Program } from '../program.ts';
 import type { Config } from '../config.ts';
 import { explain } from '../reporting/explain.ts';
-import { EXTENSIONS } from '../custom/index.ts';
-import { createLogger } from '../platform/logger.ts';
-import { openTracing } from '../platform/tracing/open-tracing.ts';
 import { exportFindings } from '../cases/export-findings.ts';
 import { streamFindings } from '../cases/findings.ts';
 import { createProgress } from '../reconciliation/progress.ts';
 import { formatReport } from '../reconciliation/report/format-report.ts';
 import { exitCodeOf, ReconciliationRunningError } from '../reconciliation/report/report.ts';
+import { openProgram } from '../bootstrap/open-program.ts';
 import { runProcess } from '../bootstrap/run-process.ts';
 import { explainAll } from './explain-all.ts';
 import { HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
@@ -79,26 +76,10 @@ async function runCommand(
   const command = COMMANDS[name];
   if (command === undefined) throw new UsageError(`there is no command "${name}"`);
   // Standard output belongs to the result; what happens on the way goes to standard error.
-  const level = config.LOG_LEVEL === 'info' ? 'error' : config.LOG_LEVEL;
-  const tracing = await openTracing(config.tracing, () => logger);
-  const logger = createLogger(level, process.stderr, tracing?.logFields);
-  const purpose = `npm run ${name}`;
-  const services = await prepare({ config, purpose, attachIfRunning: true, logger });
-  try {
-    const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
-    const program = await compose({
-      config,
-      services,
-      publicOrigin,
-      logger,
-      tracing,
-      extensions: EXTENSIONS,
-    });
-    return await command(program, args).finally(() => program.close());
-  } finally {
-    await services.close();
-    await tracing?.close();
-  }
+  const logLevel = config.LOG_LEVEL === 'info' ? 'error' : config.LOG_LEVEL;
+  const options = { purpose: `npm run ${name}`, logLevel, logTo: process.stderr };
+  const { program, close } = await openProgram(config, prepare, options);
+  return command(program, args).finally(close);
 }
 
 async function reconcileCommand(program: Program, args: Arguments): Promise<number> {

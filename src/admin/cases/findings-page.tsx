@@ -3,31 +3,13 @@ import { MajorNumber } from '../../platform/html.tsx';
 import { CLASSES } from '../../cases/classes.ts';
 import type { Finding } from '../../cases/findings.ts';
 import type { ActionForm } from '../actions/action-form.ts';
-import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
-import { Older, OrderLink, Table, words } from '../layout/parts.tsx';
-import { filterParams, type ListFilter } from './filter.ts';
-import {
-  AssignTo,
-  FilterForm,
-  KeepFilter,
-  NoteAction,
-  Notes,
-  Owner,
-  TickAll,
-  TickBox,
-} from './list-parts.tsx';
+import { WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { words, type Head } from '../layout/parts.tsx';
+import { AssignTo, NoteAction, ResolveTicked } from './list-parts.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
+import { CaseCell, OwnerCells, WorkListPage, type ListProps } from './work-list-page.tsx';
 
-type Props = {
-  frame: Frame;
-  filter: ListFilter;
-  classes: readonly string[];
-  rows: readonly Finding[];
-  count: number;
-  next: string | null;
-};
-
-const FACTS = [
+const FACTS: Head = [
   'Finding',
   'Open for',
   { number: 'Expected' },
@@ -38,45 +20,32 @@ const FACTS = [
 ];
 
 /** The open disagreements, oldest first, and what to do about each class. */
-export function FindingsPage({ frame, filter, classes, rows, count, next }: Props): VNode {
+export function FindingsPage(props: ListProps<Finding>): VNode {
+  const { visitor } = props.frame;
+  const actions = (
+    <>
+      <div class="action">
+        <WhoAndWhy visitor={visitor} id="action" />
+      </div>
+      <div class="action">
+        <ResolveTicked />
+        <NoteAction />
+        <AssignTo />
+      </div>
+    </>
+  );
   return (
-    <AdminPage frame={frame} title="Findings" here="/admin/findings">
-      <FilterForm address="/admin/findings" filter={filter} classes={classes} />
-      {rows.length === 0 ? (
-        <p class="none">Nothing is open.</p>
-      ) : (
-        <form method="post" action="/admin/findings">
-          <FormToken visitor={frame.visitor} />
-          <KeepFilter filter={filter} />
-          <p class="none">{count} open, oldest first.</p>
-          <Table label="Open findings" head={['Tick', ...FACTS]}>
-            {rows.map((finding) => (
-              <tr key={String(finding.id)}>
-                <td>
-                  <TickBox row={finding} label={`Finding ${finding.id}, ${words(finding.class)}`} />
-                </td>
-                <Facts finding={finding} />
-              </tr>
-            ))}
-          </Table>
-          {next !== null && <Older address="/admin/findings" params={filterParams(filter, next)} />}
-          <TickAll rows={rows.length} />
-          <div class="action">
-            <WhoAndWhy visitor={frame.visitor} id="action" />
-          </div>
-          <div class="action">
-            <p class="field">
-              <button name="operation" value="resolve">
-                Resolve the ticked ones…
-              </button>
-            </p>
-            <NoteAction />
-            <AssignTo />
-          </div>
-        </form>
-      )}
-      <WhatToDo classes={[...new Set(rows.map((finding) => finding.class))]} />
-    </AdminPage>
+    <WorkListPage
+      {...props}
+      title="Findings"
+      address="/admin/findings"
+      item="Finding"
+      head={FACTS}
+      cells={(finding) => <Facts finding={finding} />}
+      actions={actions}
+    >
+      <WhatToDo classes={[...new Set(props.rows.map((finding) => finding.class))]} />
+    </WorkListPage>
   );
 }
 
@@ -95,27 +64,16 @@ export function ConfirmFindings(props: { frame: Frame; form: ActionForm; rows: r
 }
 
 function Facts({ finding }: { finding: Finding }): VNode {
-  const { id, age, expected, actual, currency, owner, orderId, reference, notes } = finding;
+  const { age, expected, actual, currency } = finding;
   return (
     <>
-      <td>
-        #{String(id)} <span class="status findings">{words(finding.class)}</span>
-        <Notes notes={notes} />
-      </td>
+      <CaseCell row={finding} look="findings" />
       <td>{age}</td>
       <td class="number">{expected === null ? '–' : <MajorNumber text={expected} />}</td>
       <td class="number">
         {actual === null ? '–' : <MajorNumber text={actual} />} {actual === null ? '' : currency}
       </td>
-      <td>
-        <Owner name={owner} />
-      </td>
-      <td>
-        <OrderLink id={orderId} />
-      </td>
-      <td class="words">
-        <code>{reference}</code>
-      </td>
+      <OwnerCells row={finding} />
     </>
   );
 }

@@ -78,6 +78,16 @@ export function Notes({
   );
 }
 
+export function ResolveTicked(): VNode {
+  return (
+    <p class="field">
+      <button name="operation" value="resolve">
+        Resolve the ticked ones…
+      </button>
+    </p>
+  );
+}
+
 export function NoteAction(): VNode {
   return (
     <p class="field">

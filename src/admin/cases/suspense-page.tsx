@@ -3,64 +3,33 @@ import { Amount } from '../../platform/html.tsx';
 import { DECISIONS, type Decision } from '../../cases/decision.ts';
 import type { SuspenseItem } from '../../cases/suspense-list.sql.ts';
 import type { ActionForm } from '../actions/action-form.ts';
-import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
-import { Choice, Moment, Older, OrderLink, Table, words } from '../layout/parts.tsx';
-import { filterParams, type ListFilter } from './filter.ts';
-import {
-  AssignTo,
-  FilterForm,
-  KeepFilter,
-  NoteAction,
-  Notes,
-  Owner,
-  TickAll,
-  TickBox,
-} from './list-parts.tsx';
+import { WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Choice, Moment, words, type Head } from '../layout/parts.tsx';
+import { AssignTo, NoteAction, ResolveTicked } from './list-parts.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
+import { CaseCell, OwnerCells, WorkListPage, type ListProps } from './work-list-page.tsx';
 
-type Props = {
-  frame: Frame;
-  filter: ListFilter;
-  classes: readonly string[];
-  rows: readonly SuspenseItem[];
-  count: number;
-  next: string | null;
-};
-
-const FACTS = ['Item', { number: 'Amount' }, 'Since', 'Owner', 'Order', 'Reference'];
+const FACTS: Head = ['Item', { number: 'Amount' }, 'Since', 'Owner', 'Order', 'Reference'];
 
 /** Money the shop holds and has not earned, oldest first: each item gets an owner and an end. */
-export function SuspensePage({ frame, filter, classes, rows, count, next }: Props): VNode {
+export function SuspensePage(props: ListProps<SuspenseItem>): VNode {
+  const introduction = (
+    <p class="none">
+      Money the shop holds and has not earned. What you decide is final: the service may show it as paid
+      later, and it never pays its order by itself again.
+    </p>
+  );
   return (
-    <AdminPage frame={frame} title="Suspense" here="/admin/suspense">
-      <p class="none">
-        Money the shop holds and has not earned. What you decide is final: the service may show it as paid
-        later, and it never pays its order by itself again.
-      </p>
-      <FilterForm address="/admin/suspense" filter={filter} classes={classes} />
-      {rows.length === 0 ? (
-        <p class="none">Nothing is open.</p>
-      ) : (
-        <form method="post" action="/admin/suspense">
-          <FormToken visitor={frame.visitor} />
-          <KeepFilter filter={filter} />
-          <p class="none">{count} open, oldest first.</p>
-          <Table label="Open items" head={['Tick', ...FACTS]}>
-            {rows.map((item) => (
-              <tr key={String(item.id)}>
-                <td>
-                  <TickBox row={item} label={`Item ${item.id}, ${words(item.class)}`} />
-                </td>
-                <Facts item={item} />
-              </tr>
-            ))}
-          </Table>
-          {next !== null && <Older address="/admin/suspense" params={filterParams(filter, next)} />}
-          <TickAll rows={rows.length} />
-          <Actions frame={frame} />
-        </form>
-      )}
-    </AdminPage>
+    <WorkListPage
+      {...props}
+      title="Suspense"
+      address="/admin/suspense"
+      item="Item"
+      head={FACTS}
+      cells={(item) => <Facts item={item} />}
+      introduction={introduction}
+      actions={<Actions frame={props.frame} />}
+    />
   );
 }
 
@@ -92,28 +61,16 @@ export function ConfirmSuspense(props: {
 }
 
 function Facts({ item }: { item: SuspenseItem }): VNode {
-  const { id, amount, currency, openedAt, owner, orderId, reference, notes } = item;
   return (
     <>
-      <td>
-        #{String(id)} <span class="status review">{words(item.class)}</span>
-        <Notes notes={notes} />
-      </td>
+      <CaseCell row={item} look="review" />
       <td class="number">
-        <Amount amount={amount} currency={currency} />
+        <Amount amount={item.amount} currency={item.currency} />
       </td>
       <td>
-        <Moment at={openedAt} />
+        <Moment at={item.openedAt} />
       </td>
-      <td>
-        <Owner name={owner} />
-      </td>
-      <td>
-        <OrderLink id={orderId} />
-      </td>
-      <td class="words">
-        <code>{reference}</code>
-      </td>
+      <OwnerCells row={item} />
     </>
   );
 }
@@ -137,11 +94,7 @@ function Actions({ frame }: { frame: Frame }): VNode {
           <label for="refund">Refund number, with a refund</label>
           <input id="refund" name="refund" maxLength={200} autocomplete="off" />
         </p>
-        <p class="field">
-          <button name="operation" value="resolve">
-            Resolve the ticked ones…
-          </button>
-        </p>
+        <ResolveTicked />
       </div>
       <div class="action">
         <NoteAction />

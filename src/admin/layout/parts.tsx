@@ -28,6 +28,9 @@ export function span(sec: number): string {
   return `${Math.floor(sec / size)} ${unit}`;
 }
 
+/** The head of a table; a column of numbers stands to the right. */
+export type Head = readonly (string | { number: string })[];
+
 /** A table that scrolls by itself where the screen is narrower. */
 export function Table({
   label,
@@ -35,7 +38,7 @@ export function Table({
   children,
 }: {
   label: string;
-  head: readonly (string | { number: string })[];
+  head: Head;
   children: ComponentChildren;
 }): VNode {
   return (

@@ -1,0 +1,46 @@
+import type { DestinationStream } from 'pino';
+import { compose } from '../compose.ts';
+import type { Config } from '../config.ts';
+import type { PrepareBackingServices } from '../config/backing-services.ts';
+import { EXTENSIONS } from '../custom/index.ts';
+import { createLogger, type Logger } from '../platform/logger.ts';
+import { openTracing } from '../platform/tracing/open-tracing.ts';
+import type { Program } from '../program.ts';
+
+export type OpenedProgram = {
+  program: Program;
+  logger: Logger;
+  /** Closes the program and what it stands on. */
+  close(): Promise<void>;
+};
+
+export type OpenOptions = {
+  /** Who asks for backing services, as their messages name it. */
+  purpose: string;
+  logLevel: string;
+  logTo: DestinationStream;
+};
+
+/** Opens backing services and the program on them, for a process without a port: the worker, a command. */
+export async function openProgram(
+  config: Config,
+  prepare: PrepareBackingServices,
+  { purpose, logLevel, logTo }: OpenOptions,
+): Promise<OpenedProgram> {
+  const tracing = await openTracing(config.tracing, () => logger);
+  const logger = createLogger(logLevel, logTo, tracing?.logFields);
+  const services = await prepare({ config, purpose, attachIfRunning: true, logger });
+  const closeServices = async (): Promise<void> => {
+    await services.close();
+    await tracing?.close();
+  };
+  const publicOrigin = (): string => config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`;
+  try {
+    const extensions = EXTENSIONS;
+    const program = await compose({ config, services, publicOrigin, logger, tracing, extensions });
+    return { program, logger, close: () => program.close().finally(closeServices) };
+  } catch (error) {
+    await closeServices();
+    throw error;
+  }
+}
