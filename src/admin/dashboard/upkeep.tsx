@@ -9,7 +9,7 @@ export type LastCheck = { agoSec: number; orders: bigint; contradictions: bigint
 export function NoWorker(): VNode {
   return (
     <p class="alarm" role="status">
-      No worker is running, and this server leaves the clock&apos;s work to one (<code>WORKER=off</code>):
+      No worker is running, and this server leaves the scheduled checks to one (<code>WORKER=off</code>):
       payments are not checked and releases not delivered. Type: <code>npm run worker</code>
     </p>
   );
