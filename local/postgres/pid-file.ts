@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../src/platform/clock.ts';
 import type { PostgresHome } from './home.ts';
@@ -25,6 +25,8 @@ export async function stopOrphan(home: PostgresHome): Promise<boolean> {
   // parent's pid, and still checks the shared memory that the rest of the file names. No link is followed:
   // the folder is the account's, and we may be root.
   const path = pathIn(cluster);
+  // A server that is ending has no arguments any more, and has removed its file.
+  if (!existsSync(path)) return false;
   const words = readFileSync(path, 'utf8').replace(/^\d+/, String(process.pid));
   const fd = openSync(path, constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW);
   writeFileSync(fd, words);
