@@ -45,11 +45,11 @@ export type ReceiveParts = {
   /** Takes the secret key out of what came in. Signature and digest are over the bytes as they came. */
   redactKey: (body: Buffer) => Buffer;
   clock: Clock;
-  /** Places for payments that this process checks at once. */
+  /** Slots for payments that this process checks at once. */
   reserve: Reserve<DuePayment>;
-  /** Called when the payment that a webhook named has such a place. */
+  /** Called when the payment that a webhook named has such a slot. */
   onClaimed: (reference: Reference | null) => void;
-  /** Called when the payment that a webhook named became due and has no such place. */
+  /** Called when the payment that a webhook named became due and has no such slot. */
   onDue: (reference: Reference | null) => void;
   logger: Logger;
 };
