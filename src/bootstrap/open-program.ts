@@ -19,16 +19,19 @@ export type OpenOptions = {
   purpose: string;
   logLevel: string;
   logTo: DestinationStream;
+  /** Called first, with what must be said even where the database is away. */
+  beforeOpening?: (logger: Logger) => void;
 };
 
 /** Opens backing services and the program on them, for a process without a port: the worker, a command. */
 export async function openProgram(
   config: Config,
   prepare: PrepareBackingServices,
-  { purpose, logLevel, logTo }: OpenOptions,
+  { purpose, logLevel, logTo, beforeOpening }: OpenOptions,
 ): Promise<OpenedProgram> {
   const tracing = await openTracing(config.tracing, () => logger);
   const logger = createLogger(logLevel, logTo, tracing?.logFields);
+  beforeOpening?.(logger);
   const services = await prepare({ config, purpose, attachIfRunning: true, logger });
   const closeServices = async (): Promise<void> => {
     await services.close();

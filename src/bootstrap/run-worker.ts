@@ -11,8 +11,10 @@ export function work(prepare: PrepareBackingServices): Promise<void> {
       purpose: 'npm run worker',
       logLevel: config.LOG_LEVEL,
       logTo: process.stdout,
+      beforeOpening: (log) => {
+        warnOf(config, log);
+      },
     });
-    warnOf(config, logger);
     const worker = startWorker(program);
     logger.info('worker is running');
     await stopped;
