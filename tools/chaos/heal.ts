@@ -65,7 +65,7 @@ export async function heal(world: World, tally: Tally): Promise<Healed> {
 async function sell(world: World): Promise<string[]> {
   const shopper = { story: 'pays and returns', sku: 'bissap', quantity: 1 } as const;
   const sold = await until(async () => (await visit(world, shopper, 'healed')) !== null, SELLS_AGAIN_MS);
-  return sold ? [] : [`nobody could buy for ${SELLS_AGAIN_MS / 1_000} s after the faults were over`];
+  return sold ? [] : [`no shopper could buy for ${SELLS_AGAIN_MS / 1_000} s after the faults were over`];
 }
 
 /** A card was played when fewer of its calls are left than it had. */

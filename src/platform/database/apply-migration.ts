@@ -7,7 +7,7 @@ import { mayLeaveHalf, runScript } from './run-script.ts';
  * Creates `_prisma_migrations` as `prisma migrate` does, which can go on from here.
  * @throws {MigrationError} when the database holds tables of another program
  */
-export async function openHistory(session: pg.Pool): Promise<void> {
+export async function openHistory(session: pg.Client): Promise<void> {
   try {
     const { rows } = await session.query<{ isOurs: boolean; isEmpty: boolean }>(
       `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS "isOurs",
@@ -30,7 +30,7 @@ export async function openHistory(session: pg.Pool): Promise<void> {
  * Applies a migration and records it in the same transaction, unless its script ends its transaction itself.
  * @throws {MigrationError} with the database's error, and with what to do where half of it may be left
  */
-export async function applyOne(session: pg.Pool, { name, sql }: Migration): Promise<void> {
+export async function applyOne(session: pg.Client, { name, sql }: Migration): Promise<void> {
   const { rows } = await session.query<{ id: string }>(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES (gen_random_uuid()::text, $1, $2)
      RETURNING id`,
@@ -54,7 +54,7 @@ export async function applyOne(session: pg.Pool, { name, sql }: Migration): Prom
 }
 
 /** Records that begun migrations have left nothing, so that they may be tried again. */
-export async function markRolledBack(session: pg.Pool, names: readonly string[]): Promise<void> {
+export async function markRolledBack(session: pg.Client, names: readonly string[]): Promise<void> {
   await session.query(
     `UPDATE _prisma_migrations SET rolled_back_at = now()
      WHERE migration_name = ANY($1) AND finished_at IS NULL AND rolled_back_at IS NULL`,

@@ -55,7 +55,7 @@ export async function applyMigrations({
   const migrations = [...(await readMigrations(dir)), ...(await readShopMigrations(shopDir))];
   const session = await openSession(url);
   try {
-    // The usual start has nothing to do and costs one query, without the lock and the engine.
+    // The usual start has nothing to do and costs two queries and no lock.
     if (isCurrent(migrations, await readApplied(session), logger)) return [];
     await waitForLock(session, logger);
     const applied = await readApplied(session);
@@ -80,29 +80,30 @@ export async function applyMigrations({
   }
 }
 
-// A pool of one connection, which explains what is wrong with an address as the others do. The lock and the
-// migrations share its session.
-async function openSession(url: string): Promise<pg.Pool> {
-  const pool = new pg.Pool({
-    connectionString: readAddress(url).direct,
-    max: 1,
-    idleTimeoutMillis: 0,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    lock_timeout: TABLE_LOCK_TIMEOUT_MS,
-    keepAlive: true,
-  });
-  pool.on('error', () => undefined);
+// One connection and no pool, which would open another one: once the session is lost, so is the lock, and
+// nothing more may be applied.
+async function openSession(url: string): Promise<pg.Client> {
   try {
-    await refusePooler(pool);
-    return pool;
+    const session = new pg.Client({
+      connectionString: readAddress(url).direct,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      lock_timeout: TABLE_LOCK_TIMEOUT_MS,
+      keepAlive: true,
+    });
+    session.on('error', () => undefined);
+    await session.connect();
+    await refusePooler(session).catch(async (error: unknown) => {
+      await session.end();
+      throw error;
+    });
+    return session;
   } catch (error) {
-    await pool.end();
     throw explainConnectionError(error, url);
   }
 }
 
 // What a pooler in transaction mode does not pass on would fail later, and less clearly than this check.
-async function refusePooler(session: pg.Pool): Promise<void> {
+async function refusePooler(session: pg.Client): Promise<void> {
   const { rows } = await session.query<{ isOurs: boolean }>(
     `SELECT current_setting('lock_timeout')::interval = make_interval(secs => $1) AS "isOurs"`,
     [TABLE_LOCK_TIMEOUT_MS / 1_000],
@@ -110,7 +111,7 @@ async function refusePooler(session: pg.Pool): Promise<void> {
   if (rows[0]?.isOurs !== true) throw new Error(SETTING_LOST);
 }
 
-async function readApplied(session: pg.Pool): Promise<AppliedMigration[]> {
+async function readApplied(session: pg.Client): Promise<AppliedMigration[]> {
   const table = await session.query<{ name: string | null }>(
     `SELECT to_regclass('_prisma_migrations')::text AS name`,
   );
@@ -135,7 +136,7 @@ function isCurrent(
 
 // Polls rather than wait inside one query: a waiting query holds a snapshot, and CREATE INDEX
 // CONCURRENTLY in the other process would wait for that snapshot while we wait for its lock.
-async function waitForLock(session: pg.Pool, logger: Logger): Promise<void> {
+async function waitForLock(session: pg.Client, logger: Logger): Promise<void> {
   const deadline = systemClock.elapsedMs() + LOCK_WAIT_MS;
   for (let attempt = 0; ; attempt++) {
     const { rows } = await session.query<{ ok: boolean }>('SELECT pg_try_advisory_lock($1) AS ok', [

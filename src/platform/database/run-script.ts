@@ -17,7 +17,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * transaction, unless the script ends its transaction itself.
  * @throws {pg.DatabaseError} the database's error; about a lock only after a minute of trying
  */
-export async function runScript(session: pg.Pool, script: string, record: string): Promise<void> {
+export async function runScript(session: pg.Client, script: string, record: string): Promise<void> {
   const index = indexAlone(script);
   if (index !== null) {
     await buildIndex(session, script, index);
@@ -71,7 +71,7 @@ export function mayLeaveHalf(sql: string): boolean {
 }
 
 /** Drops what a failed or killed build has left; a valid index stays. */
-export async function dropHalfBuilt(session: pg.Pool, index: string): Promise<void> {
+export async function dropHalfBuilt(session: pg.Client, index: string): Promise<void> {
   const { rows } = await session.query(
     'SELECT FROM pg_index WHERE indexrelid = to_regclass(quote_ident($1)) AND NOT indisvalid',
     [index],
@@ -80,7 +80,7 @@ export async function dropHalfBuilt(session: pg.Pool, index: string): Promise<vo
 }
 
 // The build blocks neither reads nor writes, so it may wait without limit for transactions to end.
-async function buildIndex(session: pg.Pool, script: string, index: string): Promise<void> {
+async function buildIndex(session: pg.Client, script: string, index: string): Promise<void> {
   await session.query('SET lock_timeout = 0');
   try {
     await dropHalfBuilt(session, index);
