@@ -34,8 +34,8 @@ const FILL = (count: number): string[] => [
      CASE WHEN i % 20011 = 5 THEN 'dead' WHEN i > ${count} - 300 THEN 'waiting' ELSE 'delivered' END,
      CASE WHEN i % 20011 <> 5 AND i > ${count} - 300 THEN now() END, 1, s.at + interval '40 s'
    FROM shop s JOIN verifications v USING (reference) WHERE s.status = 'paid' ORDER BY i`,
-  `INSERT INTO webhooks (body, body_sha256, authenticity, reference, outcome, received_at, last_received_at)
-   SELECT convert_to(repeat('{"data": {}}', 20), 'UTF8'), sha256(convert_to(reference, 'UTF8')), 'signed', reference, 'hinted',
+  `INSERT INTO webhooks (mode, body, body_sha256, authenticity, reference, outcome, received_at, last_received_at)
+   SELECT 'test', convert_to(repeat('{"data": {}}', 20), 'UTF8'), sha256(convert_to(reference, 'UTF8')), 'signed', reference, 'hinted',
      at + interval '38 s', at + interval '38 s' FROM shop WHERE i % 5 <> 0 AND status <> 'pending' ORDER BY i`,
   `INSERT INTO journal (order_id, seq, at, event, reference, cause, previous_hash, hash)
    SELECT order_id, seq, at + seq * interval '1 s', (ARRAY['order-placed', 'payment-open', 'order-paid'])[seq], reference,

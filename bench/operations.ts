@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { undeliveredReleases } from '../src/fulfilment/releases.sql.ts';
 import { explain } from '../src/reporting/explain.ts';
-import { heldDays, settledDays, sumSettledHours } from '../src/reporting/money-by-day.sql.ts';
+import { heldDays, confirmedDays, sumConfirmedHours } from '../src/reporting/money-by-day.sql.ts';
 import * as glance from '../src/reporting/shop-state.sql.ts';
 import { readFilter } from '../src/admin/cases/filter.ts';
 import { wantedBy } from '../src/admin/cases/pagination.ts';
@@ -51,7 +51,7 @@ export async function benchOperations(argv: string[]): Promise<Row[]> {
   const database = openDatabase(new Secret(postgres.url), logger);
   try {
     await timed(`filled with ${orders} orders`, () => fillShop(postgres.url, orders));
-    await timed('summed the confirmed hours, a day at a time', () => sumSettledHours(database, 'test'));
+    await timed('summed the confirmed hours, a day at a time', () => sumConfirmedHours(database, 'test'));
     const measured = await measureAll(database, orders);
     report(measured, argv.includes('--plans'));
     const late = measured.filter(({ ms }) => ms > PROMISE_MS).length;
@@ -84,7 +84,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
   const middle = idOf('o', Math.floor(orders / 2)) as OrderId;
   const runId = 'run_100' as RunId;
   return {
-    'today: confirmed': () => settledDays(db, mode, 1),
+    'today: confirmed': () => confirmedDays(db, mode, 1),
     'today: held': () => heldDays(db, mode, 1),
     'today: open': () => glance.openMoney(db, mode),
     'today: findings': () => glance.openFindingCounts(db, mode),
@@ -129,7 +129,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
       return run && runsToCompare(db, mode, run);
     },
     'one run: what changed': () => changesBetween(db, mode, 'run_99' as RunId, runId),
-    'charts: confirmed': () => settledDays(db, mode, 30),
+    'charts: confirmed': () => confirmedDays(db, mode, 30),
     'charts: held': () => heldDays(db, mode, 30),
     'metrics: last hour': () => metrics.lastHour(db, mode),
     'metrics: since confirmed': () => metrics.sinceConfirmed(db, mode),

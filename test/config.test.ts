@@ -334,7 +334,7 @@ describe('B8: operators have a name, a role and a token', () => {
     'ada', 'ada:operator', 'ada:operator:', ':operator:a-long-token-of-hers', 'ada:admin:a-long-token-of-hers', 'ada:Viewer:a-long-token-of-hers',
     'ada:operator:with a space', '<b>:operator:a-long-token-of-hers', `${'a'.repeat(81)}:viewer:a-long-token-of-hers`,
     'ada:viewer:a-long-token-of-hers,Ada:operator:another-token-of-hers', 'ada:viewer:one-token-for-two-x,eve:operator:one-token-for-two-x',
-    'Reconciliation:operator:a-long-token-of-hers', 'settlement:viewer:a-long-token-of-hers',
+    'Reconciliation:operator:a-long-token-of-hers', 'confirmation:viewer:a-long-token-of-hers',
   ])('"%s" is refused', (entries) => {
     expect(of(entries)).toEqual(['OPERATORS']);
   }); // prettier-ignore

@@ -4,7 +4,7 @@ import { forgetOldKeys } from '../checkout/idempotency.sql.ts';
 import { unsentReleases } from '../fulfilment/releases.sql.ts';
 import { beat } from '../platform/heartbeat/heartbeat.sql.ts';
 import { BEAT_MS } from '../platform/heartbeat/worker-watch.ts';
-import { sumSettledHours } from '../reporting/money-by-day.sql.ts';
+import { sumConfirmedHours } from '../reporting/money-by-day.sql.ts';
 import { checkIntegrityWeekly } from '../reporting/weekly-integrity-check.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -37,7 +37,7 @@ export function startWorker(program: Program): Worker {
   void warnOfUnsent(program);
   const stopping = new AbortController();
   const sumHours = (): Promise<void> =>
-    sumSettledHours(database, gateway.mode, stopping.signal).catch((error: unknown) => {
+    sumConfirmedHours(database, gateway.mode, stopping.signal).catch((error: unknown) => {
       logger.warn({ err: error }, 'hourly aggregation failed');
     });
   const checkOnce = async (): Promise<void> => {

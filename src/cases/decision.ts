@@ -23,4 +23,4 @@ export type Resolution = {
 };
 
 /** Names under which the program itself closes items. Forms, commands and settings refuse them. */
-export const NOT_A_PERSON: readonly string[] = ['reconciliation', 'settlement'];
+export const NOT_A_PERSON: readonly string[] = ['reconciliation', 'confirmation'];

@@ -100,7 +100,7 @@ export const RECORD: Statement = {
       WHERE s.status_seen = 'paid' AND s.outcome <> 'paid' AND s.outcome IS DISTINCT FROM (
         SELECT v.outcome FROM verifications v WHERE v.reference = s.reference ORDER BY v.id DESC LIMIT 1)
     ), earned AS (
-      UPDATE suspense_items i SET closed_at = now(), closed_by = 'settlement', decision = 'earned',
+      UPDATE suspense_items i SET closed_at = now(), closed_by = 'confirmation', decision = 'earned',
         note = 'the service now shows exactly what was asked for, and it paid the order'
       -- Also an item from before the reference was ours, which knows no order.
       FROM release r WHERE i.mode = $2 AND i.reference = r.reference AND i.closed_at IS NULL

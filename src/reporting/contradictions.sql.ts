@@ -16,7 +16,7 @@ export const CONTRADICTIONS: readonly string[] = [
      WINDOW chain AS (PARTITION BY j.order_id ORDER BY j.seq)) entries
    WHERE hash <> expected OR previous_hash <> before OR seq <> position ORDER BY order_id, seq`,
 
-  // Entries of older versions have no hash of the evidence, but they name its outcome.
+  // The entry keeps the evidence's outcome and, where it rests on it, its digest.
   `SELECT j.order_id AS id, 'verification ' || (j.detail ->> 'verification')
      || CASE WHEN v.id IS NULL THEN ' is gone' ELSE ' was changed' END
      || ', says journal entry ' || j.seq AS what
@@ -74,7 +74,7 @@ export const CONTRADICTIONS: readonly string[] = [
      AND p.status IS DISTINCT FROM told.status AND NOT (told.status = 'created' AND p.status = 'sending')
    ORDER BY p.created_at`,
 
-  // Digests of rows. An entry of an older version has none, which is no contradiction.
+  // Digests of rows, which the first entry keeps.
   `SELECT o.id, CASE WHEN o.amount <> coalesce(l.total, 0) THEN 'the order costs other than its lines'
      ELSE 'the order, or one of its lines, is not the one that was placed' END AS what
    FROM orders o LEFT JOIN journal j ON j.order_id = o.id AND j.event = 'order-placed' CROSS JOIN LATERAL (
@@ -136,7 +136,7 @@ export const CONTRADICTIONS: readonly string[] = [
          AND (j.cause, j.detail ->> 'decision', j.detail ->> 'note')
            IS NOT DISTINCT FROM ('operator:' || s.closed_by, s.decision, s.note)
          AND j.detail ->> 'refund' IS NOT DISTINCT FROM s.refund_note
-       OR s.closed_by = 'settlement' AND j.event = 'order-paid'))`,
+       OR s.closed_by = 'confirmation' AND j.event = 'order-paid'))`,
 
   `SELECT f.order_id AS id, 'finding ' || f.id || ' says other money than when it was raised' AS what
    FROM findings f
@@ -151,7 +151,3 @@ export const CONTRADICTIONS: readonly string[] = [
   `SELECT o.id, 'the order has no journal' AS what FROM orders o
    WHERE o.id = ANY($1) AND NOT EXISTS (SELECT FROM journal j WHERE j.order_id = o.id)`,
 ];
-
-/** Those of the orders $1 whose first entry has no digests: an older version placed them. */
-export const OLDER = `SELECT j.order_id AS id FROM journal j
-  WHERE j.order_id = ANY($1) AND j.event = 'order-placed' AND NOT j.detail ? 'order'`;

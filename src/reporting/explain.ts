@@ -4,7 +4,7 @@ import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
-import { headOf, proofOf, type ChainHead } from './integrity.sql.ts';
+import { contradictionsOf, headOf, type ChainHead } from './integrity.sql.ts';
 import { orderIdOf, paymentsOf, storyOf, type PaymentStanding, type StoryEvent } from './timeline.sql.ts';
 
 /** One order's whole story as data. Amounts in `story` are in minor units, as in the rows. */
@@ -23,11 +23,6 @@ export type OrderDetail = {
   journal: ChainHead;
   /** One sentence per row that was changed by other means than this program; empty when there is none. */
   contradictions: string[];
-  /**
-   * An older version placed the order: the journal keeps no digests of its row, its
-   * lines and its addresses.
-   */
-  isOlder: boolean;
 };
 
 export type Explanation = { text: string; orderDetail: OrderDetail; isIntact: boolean };
@@ -46,14 +41,12 @@ export async function explain(database: Database, name: string): Promise<Explana
     const id = await orderIdOf(tx, name);
     const order = id === null ? null : await findOrder(tx, id);
     if (order === null) return null;
-    const { contradictions, older } = await proofOf(tx, [order.id]);
     return {
       order,
       payments: await paymentsOf(tx, order.id),
       story: await storyOf(tx, order.id),
       journal: await headOf(tx, order.id),
-      contradictions: contradictions.map(({ what }) => what),
-      isOlder: older.length > 0,
+      contradictions: (await contradictionsOf(tx, [order.id])).map(({ what }) => what),
     };
   });
   if (seen === null) return null;
@@ -75,7 +68,7 @@ function headingOf({ id, externalId, status, total, mode, lines, details }: Orde
   };
 }
 
-function textOf(order: Order, { payments, story, journal, contradictions, isOlder }: OrderDetail): string {
+function textOf(order: Order, { payments, story, journal, contradictions }: OrderDetail): string {
   const external = order.externalId === null ? '' : `  external id ${order.externalId}`;
   const lines = [
     `order ${order.id}  ${order.status}  ${displayMoney(order.total)}  ${order.mode} mode${external}`,
@@ -88,14 +81,10 @@ function textOf(order: Order, { payments, story, journal, contradictions, isOlde
     ),
     '',
     ...verdictOf(journal, contradictions),
-    ...(isOlder ? [OLDER] : []),
   ];
   // They contain texts of the service and of the shop, which must not control the terminal.
   return lines.map((line) => line.replace(/\p{C}/gu, '?')).join('\n');
 }
-
-const OLDER =
-  "the order's own row, its lines and its addresses are older than the check: the journal has no digests of them";
 
 function paymentLine({ reference, status, reason, checks, hints, nextCheckAt }: PaymentStanding): string {
   const why = reason === null ? '' : ` (${reason})`;

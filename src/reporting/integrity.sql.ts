@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
-import { CONTRADICTIONS, OLDER } from './contradictions.sql.ts';
+import { CONTRADICTIONS } from './contradictions.sql.ts';
 
 /**
  * The end of an order's hash chain. A copy kept elsewhere proves later that no
@@ -20,20 +20,17 @@ export async function headOf(db: Queryable, orderId: OrderId): Promise<ChainHead
 /** An order and a sentence about a row of it that contradicts the others. */
 export type Contradiction = { orderId: OrderId; what: string };
 
-/**
- * Which rows of some orders were changed by other means than this program, and which orders are older
- * than this check of rows.
- */
-export type Proof = { contradictions: Contradiction[]; older: OrderId[] };
-
-export async function proofOf(db: Queryable, orderIds: readonly OrderId[]): Promise<Proof> {
+/** The rows of some orders that were changed by other means than this program. */
+export async function contradictionsOf(
+  db: Queryable,
+  orderIds: readonly OrderId[],
+): Promise<Contradiction[]> {
   const contradictions: Contradiction[] = [];
   for (const sql of CONTRADICTIONS) {
     const rows = await db.query<{ id: OrderId; what: string }>(sql, [orderIds]);
     contradictions.push(...rows.map(({ id, what }) => ({ orderId: id, what })));
   }
-  const older = await db.query<{ id: OrderId }>(OLDER, [orderIds]);
-  return { contradictions, older: older.map(({ id }) => id) };
+  return contradictions;
 }
 
 /** Order ids greater than `after`, ascending. */

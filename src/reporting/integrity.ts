@@ -1,12 +1,9 @@
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
-import { goneOrders, orderIdsAfter, proofOf, type Contradiction } from './integrity.sql.ts';
+import { contradictionsOf, goneOrders, orderIdsAfter, type Contradiction } from './integrity.sql.ts';
 
-/**
- * The result of a check of all orders. `older`: orders that an older version placed, without
- * digests of their rows.
- */
-export type Integrity = { orders: number; older: number; contradictions: number };
+/** How many orders were checked, and how many rows were changed by other means. */
+export type Integrity = { orders: number; contradictions: number };
 
 export type IntegrityOptions = {
   onFound: (found: Contradiction) => unknown;
@@ -30,7 +27,7 @@ export async function checkIntegrity(
   database: Database,
   { onFound, onProgress, signal }: IntegrityOptions,
 ): Promise<Integrity> {
-  const all: Integrity = { orders: 0, older: 0, contradictions: 0 };
+  const all: Integrity = { orders: 0, contradictions: 0 };
   const take = async (found: readonly Contradiction[]): Promise<void> => {
     all.contradictions += found.length;
     for (const one of found) await onFound(one);
@@ -40,14 +37,13 @@ export async function checkIntegrity(
     const ids = await orderIdsAfter(database, after, ORDERS_AT_ONCE);
     const last = ids.at(-1);
     if (last === undefined) break;
-    const { contradictions, older } = await database.transaction(async (tx) => {
+    const contradictions = await database.transaction(async (tx) => {
       await tx.query(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
       await tx.query(PATIENTLY);
-      return proofOf(tx, ids);
+      return contradictionsOf(tx, ids);
     });
     await take(contradictions);
     all.orders += ids.length;
-    all.older += older.length;
     onProgress?.(all.orders);
     after = last;
   }

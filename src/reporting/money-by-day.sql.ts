@@ -27,11 +27,11 @@ const IS_OVER = `date_trunc('hour', now() - interval '5 minutes', 'UTC')`;
  * Sums the hours that are over and not summed yet, a day at a time. Several processes may do it at once:
  * their sums are the same.
  */
-export async function sumSettledHours(database: Database, mode: Mode, signal?: AbortSignal): Promise<void> {
+export async function sumConfirmedHours(database: Database, mode: Mode, signal?: AbortSignal): Promise<void> {
   while (signal?.aborted !== true) {
     const [span] = await database.query<{ from: string; until: string }>(
       `SELECT began::text AS from, LEAST(began + interval '1 day', ${IS_OVER})::text AS until FROM (
-         SELECT coalesce((SELECT summed_until FROM settled_until WHERE mode = $1),
+         SELECT coalesce((SELECT summed_until FROM confirmed_until WHERE mode = $1),
            (SELECT date_trunc('hour', min(released_at), 'UTC') FROM releases)) AS began) start
        WHERE began < ${IS_OVER}`,
       [mode],
@@ -39,20 +39,20 @@ export async function sumSettledHours(database: Database, mode: Mode, signal?: A
     if (span === undefined) return;
     await database.query(
       `WITH summed AS (
-         INSERT INTO settled_hours (mode, hour, currency,
+         INSERT INTO confirmed_hours (mode, hour, currency,
            found_by, waited, releases, amount) ${CONFIRMED_BY_HOUR}
          ON CONFLICT DO NOTHING
        )
-       INSERT INTO settled_until (mode, summed_until) VALUES ($1, $3::timestamptz)
+       INSERT INTO confirmed_until (mode, summed_until) VALUES ($1, $3::timestamptz)
        ON CONFLICT (mode) DO UPDATE
-         SET summed_until = GREATEST(settled_until.summed_until, EXCLUDED.summed_until)`,
+         SET summed_until = GREATEST(confirmed_until.summed_until, EXCLUDED.summed_until)`,
       [mode, span.from, span.until],
     );
   }
 }
 
 /** What was confirmed in a day (UTC) of a currency, by who found it and how long it took. */
-export type SettledDay = {
+export type ConfirmedDay = {
   /** `2026-01-31` */
   day: string;
   currency: string;
@@ -65,19 +65,19 @@ export type SettledDay = {
 };
 
 /** The last days, today included: hours that are over from their stored sums, the rest from the releases. */
-export async function settledDays(db: Queryable, mode: Mode, days: number): Promise<SettledDay[]> {
+export async function confirmedDays(db: Queryable, mode: Mode, days: number): Promise<ConfirmedDay[]> {
   const [span] = await db.query<{ since: string; summedUntil: string; end: string }>(
     `SELECT since::text AS since,
-       GREATEST(since, (SELECT summed_until FROM settled_until WHERE mode = $1))::text AS "summedUntil",
+       GREATEST(since, (SELECT summed_until FROM confirmed_until WHERE mode = $1))::text AS "summedUntil",
        (now() + interval '1 day')::text AS end
      FROM (SELECT date_trunc('day', now(), 'UTC') - make_interval(days => $2 - 1) AS since) start`,
     [mode, days],
   );
   if (span === undefined) throw new Error('Bug: the database does not know the day');
-  const rows = await db.query<Omit<SettledDay, 'amount'> & { amount: string }>(
+  const rows = await db.query<Omit<ConfirmedDay, 'amount'> & { amount: string }>(
     `SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, currency, found_by AS "foundBy", waited,
        sum(releases)::int AS releases, sum(amount)::text AS amount
-     FROM (SELECT mode, hour, currency, found_by, waited, releases, amount FROM settled_hours
+     FROM (SELECT mode, hour, currency, found_by, waited, releases, amount FROM confirmed_hours
          WHERE mode = $1 AND hour >= $4::timestamptz AND hour < $2::timestamptz
        UNION ALL ${CONFIRMED_BY_HOUR}) hours
      GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,

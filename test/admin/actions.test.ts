@@ -105,7 +105,7 @@ describe('nobody acts without a name and a reason', () => {
       'the name is that of the program',
       [
         ['id', '1'],
-        ['by', 'settlement'],
+        ['by', 'confirmation'],
         ['note', 'x'],
       ],
       'not-a-person:1',
@@ -156,8 +156,8 @@ describe('releases and webhooks', () => {
     const { orderId, reference } = await bought();
     const store = async (body: string): Promise<string> => {
       const [row] = await sql<{ id: bigint }>(
-        `INSERT INTO webhooks (body, body_sha256, authenticity, outcome)
-         VALUES (convert_to($1, 'UTF8'), sha256(convert_to($1, 'UTF8')), 'signed', 'ignored') RETURNING id`,
+        `INSERT INTO webhooks (mode, body, body_sha256, authenticity, outcome)
+         VALUES ('test', convert_to($1, 'UTF8'), sha256(convert_to($1, 'UTF8')), 'signed', 'ignored') RETURNING id`,
         body,
       );
       return `/admin/webhooks/${row?.id ?? ''}`;
@@ -179,8 +179,8 @@ describe('releases and webhooks', () => {
   test('a webhook is shown as text, and acted upon again', async () => {
     const { orderId, reference } = await bought();
     const [row] = await sql<{ id: bigint }>(
-      `INSERT INTO webhooks (body, body_sha256, authenticity, reference, outcome)
-       VALUES (convert_to($2, 'UTF8'), sha256(convert_to($2, 'UTF8')), 'unsigned', $1, 'ignored') RETURNING id`,
+      `INSERT INTO webhooks (mode, body, body_sha256, authenticity, reference, outcome)
+       VALUES ('test', convert_to($2, 'UTF8'), sha256(convert_to($2, 'UTF8')), 'unsigned', $1, 'ignored') RETURNING id`,
       reference,
       `{"reference": "${reference}", "x": "<script>alert(1)</script>\u202e"}`,
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { settledDays, sumSettledHours } from '../../src/reporting/money-by-day.sql.ts';
+import { confirmedDays, sumConfirmedHours } from '../../src/reporting/money-by-day.sql.ts';
 import { isWebhookSilenceSuspicious } from '../../src/admin/dashboard/webhook-silence.ts';
 import { webhookSilence } from '../../src/reporting/shop-state.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -22,8 +22,8 @@ beforeEach(async () => {
       'payments',
       'orders',
       'webhooks',
-      'settled_hours',
-      'settled_until',
+      'confirmed_hours',
+      'confirmed_until',
     ])
       await tx.query(`DELETE FROM ${table}`);
   });
@@ -51,8 +51,8 @@ async function confirmed(
     );
     if (webhookBeforeSec !== null)
       await tx.query(
-        `INSERT INTO webhooks (body, body_sha256, authenticity, reference, outcome, received_at)
-         VALUES ('', convert_to($1, 'UTF8'), 'unsigned', $1, 'hinted', now() - make_interval(secs => $2))`,
+        `INSERT INTO webhooks (mode, body, body_sha256, authenticity, reference, outcome, received_at)
+         VALUES ('test', '', convert_to($1, 'UTF8'), 'unsigned', $1, 'hinted', now() - make_interval(secs => $2))`,
         [id, agoSec + webhookBeforeSec],
       );
   });
@@ -60,20 +60,20 @@ async function confirmed(
 
 const DAY = 86_400;
 const total = async (days = 30) =>
-  (await settledDays(clone.database, 'test', days)).reduce((all, row) => all + row.releases, 0);
+  (await confirmedDays(clone.database, 'test', days)).reduce((all, row) => all + row.releases, 0);
 
 describe('what was confirmed per day', () => {
   test('is the same before the hours are summed, after, and after once more', async () => {
     for (const ago of [0, 60, 2 * 3_600, DAY, 3 * DAY, 3 * DAY + 10, 29 * DAY]) await confirmed(ago);
     await confirmed(3 * DAY, 'schedule', null);
     await confirmed(3 * DAY, 'return', 7_200);
-    const before = await settledDays(clone.database, 'test', 30);
+    const before = await confirmedDays(clone.database, 'test', 30);
     expect(await total()).toBe(9);
     for (let times = 0; times < 2; times += 1) {
-      await sumSettledHours(clone.database, 'test');
-      expect(await settledDays(clone.database, 'test', 30)).toEqual(before);
+      await sumConfirmedHours(clone.database, 'test');
+      expect(await confirmedDays(clone.database, 'test', 30)).toEqual(before);
     }
-    expect(await sql('SELECT count(*)::int AS hours FROM settled_hours')).not.toEqual([{ hours: 0 }]);
+    expect(await sql('SELECT count(*)::int AS hours FROM confirmed_hours')).not.toEqual([{ hours: 0 }]);
     expect(before.find(({ foundBy }) => foundBy === 'schedule')).toMatchObject({
       waited: -1,
       releases: 1,
@@ -87,24 +87,24 @@ describe('what was confirmed per day', () => {
 
   test('knows what was confirmed after the hours were summed, each once', async () => {
     await confirmed(2 * DAY);
-    await sumSettledHours(clone.database, 'test');
+    await sumConfirmedHours(clone.database, 'test');
     await confirmed(30);
     expect(await total()).toBe(2);
-    await sumSettledHours(clone.database, 'test');
+    await sumConfirmedHours(clone.database, 'test');
     expect(await total()).toBe(2);
     expect(await total(1)).toBe(1);
   });
 
   test('is summed by two workers at once as by one', async () => {
     for (let ago = 1; ago < 20; ago += 1) await confirmed(ago * DAY);
-    await Promise.all([1, 2, 3].map(() => sumSettledHours(clone.database, 'test')));
+    await Promise.all([1, 2, 3].map(() => sumConfirmedHours(clone.database, 'test')));
     expect(await total()).toBe(19);
   });
 
   test('is of one mode', async () => {
     await confirmed(DAY);
-    await sumSettledHours(clone.database, 'live');
-    expect(await settledDays(clone.database, 'live', 30)).toEqual([]);
+    await sumConfirmedHours(clone.database, 'live');
+    expect(await confirmedDays(clone.database, 'live', 30)).toEqual([]);
   });
 });
 
@@ -113,8 +113,8 @@ describe('silence of webhooks', () => {
     isWebhookSilenceSuspicious(await webhookSilence(clone.database, 'test'));
   const webhook = (agoSec: number) =>
     sql(
-      `INSERT INTO webhooks (body, body_sha256, authenticity, outcome, received_at, last_received_at)
-       VALUES ('', convert_to($1::float8::text, 'UTF8'), 'unsigned', 'ignored', now() - make_interval(secs => $1::float8), now() - make_interval(secs => $1::float8))`,
+      `INSERT INTO webhooks (mode, body, body_sha256, authenticity, outcome, received_at, last_received_at)
+       VALUES ('test', '', convert_to($1::float8::text, 'UTF8'), 'unsigned', 'ignored', now() - make_interval(secs => $1::float8), now() - make_interval(secs => $1::float8))`,
       agoSec,
     );
 

@@ -134,8 +134,8 @@ describe('an order is shown as its story', () => {
 describe('the other lists are paged, too', () => {
   test('webhooks, newest first', async () => {
     await sql(
-      `INSERT INTO webhooks (body, body_sha256, authenticity, outcome)
-       SELECT '{}', sha256(convert_to(i::text, 'UTF8')), 'unsigned', 'ignored' FROM generate_series(1, 120) i`,
+      `INSERT INTO webhooks (mode, body, body_sha256, authenticity, outcome)
+       SELECT 'test', '{}', sha256(convert_to(i::text, 'UTF8')), 'unsigned', 'ignored' FROM generate_series(1, 120) i`,
     );
     const ids: number[] = [];
     for (let next: string | undefined = '/admin/webhooks'; next !== undefined;) {

@@ -88,8 +88,8 @@ describe('the questions of somebody who was woken', () => {
     expect(await read('integrator_unanswered_hint_age_seconds')).toBe(0);
     const { reference } = await shop.checkout();
     await sql(
-      `INSERT INTO webhooks (body, body_sha256, authenticity, reference, outcome, received_at, last_received_at)
-       VALUES ('x', 'x', 'unsigned', $1, 'hinted', now() - interval '10 min', now() - interval '10 min')`,
+      `INSERT INTO webhooks (mode, body, body_sha256, authenticity, reference, outcome, received_at, last_received_at)
+       VALUES ('test', 'x', 'x', 'unsigned', $1, 'hinted', now() - interval '10 min', now() - interval '10 min')`,
       reference,
     );
     await sql(
@@ -104,7 +104,7 @@ describe('the questions of somebody who was woken', () => {
     expect(await read('integrator_due_rows', '{queue="payments"}')).toBe(0);
     // A new one counts from its own time, not from that of the one that was answered.
     await sql(
-      `INSERT INTO webhooks (body, body_sha256, authenticity, reference, outcome) VALUES ('y', 'y', 'unsigned', $1, 'hinted')`,
+      `INSERT INTO webhooks (mode, body, body_sha256, authenticity, reference, outcome) VALUES ('test', 'y', 'y', 'unsigned', $1, 'hinted')`,
       reference,
     );
     await sql('UPDATE payments SET hints = hints + 1 WHERE reference = $1', reference);

@@ -107,10 +107,10 @@ describe('PostgreSQL refuses', () => {
 
   test.each([
     ['no name', ' ', 'asked'],
-    ["the program's own name", 'settlement', 'asked'],
+    ["the program's own name", 'confirmation', 'asked'],
     ['no reason', 'Ngozi', ' '],
   ])('%s', async (_name, by, why) => {
-    await expect(erase('ada@example.com', by, why)).rejects.toThrow('by somebody, with a reason');
+    await expect(erase('ada@example.com', by, why)).rejects.toThrow('by a person, with a reason');
   });
 
   test.each([

@@ -46,8 +46,8 @@ afterAll(async () => {
 
 async function receiveWebhook(reference: string): Promise<string> {
   const [row] = await shop.program.database.query<{ id: bigint }>(
-    `INSERT INTO webhooks (body, body_sha256, content_type, authenticity, reference, outcome)
-     VALUES (convert_to($2, 'UTF8'), sha256(convert_to($2, 'UTF8')), 'application/json', 'signed', $1, 'hinted') RETURNING id`,
+    `INSERT INTO webhooks (mode, body, body_sha256, content_type, authenticity, reference, outcome)
+     VALUES ('test', convert_to($2, 'UTF8'), sha256(convert_to($2, 'UTF8')), 'application/json', 'signed', $1, 'hinted') RETURNING id`,
     [reference, `{"data": {"reference": "${reference}", "note": "<script>alert(1)</script>"}}`],
   );
   return String(row?.id);

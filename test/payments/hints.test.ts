@@ -196,7 +196,7 @@ describe('B1: an answer that says the same again', () => {
     await confirm();
     expect(await evidence()).toEqual(['underpaid', 'underpaid']);
     await query(
-      'UPDATE suspense_items SET closed_at = now(), closed_by = $2, note = $2 WHERE reference = $1',
+      `UPDATE suspense_items SET closed_at = now(), closed_by = $2, decision = 'other' WHERE reference = $1`,
       reference,
       'Ada',
     );

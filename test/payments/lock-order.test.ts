@@ -104,7 +104,7 @@ const callUs: Deed = (db, { confirmed, opened }) => {
 };
 
 const DEEDS: readonly [string, Deed][] = [
-  ['settlement', confirm],
+  ['confirmation', confirm],
   ['checkouts that open', open],
   ['shoppers who come back', comeBack],
   ['webhooks', callUs],

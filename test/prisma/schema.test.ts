@@ -16,7 +16,8 @@ const COLUMNS = `
   SELECT table_name AS of, concat_ws(' ', table_name || '.' || column_name, udt_name, is_nullable,
     CASE WHEN is_identity = 'YES' OR column_default LIKE 'nextval%' THEN 'numbered'
       ELSE replace(column_default, 'CURRENT_TIMESTAMP', 'now()') END) AS line
-  FROM information_schema.columns WHERE table_schema = 'public'`;
+  FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
+  WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`;
 /** Those that the language can express: of whole tables, and of columns. */
 const INDEXES = `
   SELECT indrelid::regclass::text AS of, pg_get_indexdef(indexrelid) AS line

@@ -51,11 +51,11 @@ test('money in suspense is listed, given to somebody, and ended with a decision'
     [usage, 'assign', id, '--by', 'Ngozi'],
     [usage, 'assign', id, '--owner', 'Tunde'],
     [
-      '"settlement" is not a person: give your name with --by',
+      '"confirmation" is not a person: give your name with --by',
       'resolve',
       id,
       '--by',
-      'settlement',
+      'confirmation',
       '--note',
       'x',
     ],

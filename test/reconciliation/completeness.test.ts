@@ -46,7 +46,7 @@ describe('a list that is shorter than the last complete run saw it', () => {
 
   test('is the list there is after three days: what is missing is then a finding', async () => {
     desk.service.history.splice(30);
-    await desk.database.query(`UPDATE reconciliation_anchors SET seen_at = now() - interval '73 hours'`);
+    await desk.database.query(`UPDATE history_sentinels SET seen_at = now() - interval '73 hours'`);
     expect(await run()).toMatchObject({ verdict: 'findings', findings: { absent_from_history: 10 } });
   });
 

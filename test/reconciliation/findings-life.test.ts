@@ -103,7 +103,7 @@ describe('a finding', () => {
   test('keeps its evidence as long as it is open', async () => {
     const { reference } = await desk.put({}, { amount: '20.00' });
     await desk.database.query(
-      `INSERT INTO webhooks (body_sha256, body, authenticity, reference, outcome) VALUES ('x', 'y', 'signed', $1, 'hinted')`,
+      `INSERT INTO webhooks (mode, body_sha256, body, authenticity, reference, outcome) VALUES ('test', 'x', 'y', 'signed', $1, 'hinted')`,
       [reference],
     );
     await run();

@@ -126,7 +126,7 @@ async function runToEnd(ending: Promise<End> = run()): Promise<Lasting> {
   expect([code, lasting.incompleteReason]).toEqual([0, null]);
   // A finished run leaves nothing of the list behind.
   expect(await books.database.query('SELECT FROM history_rows_test LIMIT 1')).toEqual([]);
-  expect(await books.database.query('SELECT FROM history_bookmarks')).toEqual([]);
+  expect(await books.database.query('SELECT FROM history_checkpoints')).toEqual([]);
   expect([runId, startedAt, finishedAt]).not.toContain('');
   return lasting;
 }
@@ -231,11 +231,11 @@ test('another question, and a dry run, begin at the first page and leave the boo
   };
   expect((await run()).code).toBe(2);
   onPage = null;
-  const marks = await books.database.query('SELECT state FROM history_bookmarks');
+  const marks = await books.database.query('SELECT state FROM history_checkpoints');
   const staged = await books.database.query('SELECT count(*) FROM history_rows_test');
   expect((await run(SIZE, { dryRun: true })).code).toBe(0);
   expect(asked[0]).toBe(1);
-  expect(await books.database.query('SELECT state FROM history_bookmarks')).toEqual(marks);
+  expect(await books.database.query('SELECT state FROM history_checkpoints')).toEqual(marks);
   expect(await books.database.query('SELECT count(*) FROM history_rows_test')).toEqual(staged);
   expect((await run(SIZE, { since: new Date('2020-01-01') })).code).toBe(0);
   expect(asked[0]).toBe(1);
@@ -256,7 +256,7 @@ test('what a killed run had staged of a page that is not done is forgotten: a ro
     books.database.query('SELECT FROM history_rows_test WHERE seq >= $1 LIMIT 1', [size + 2_000]);
   await eventually(async () => (await staged()).length > 0);
   await kill(killed);
-  expect(await books.database.query('SELECT FROM history_bookmarks')).toHaveLength(1);
+  expect(await books.database.query('SELECT FROM history_checkpoints')).toHaveLength(1);
 
   onPage = (page, res) => {
     const rest = `${list(size + 1, gone - 1)},${list(gone + 1, 2 * size)}`;

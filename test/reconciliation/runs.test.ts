@@ -54,7 +54,7 @@ describe('the report of a run is written again to the same bytes', () => {
     const second = await run();
     expect(second.items[0]?.age).toBe('>30d');
     desk.service.history.splice(1);
-    await desk.database.query(`UPDATE reconciliation_anchors SET seen_at = now() - interval '4 days'`);
+    await desk.database.query(`UPDATE history_sentinels SET seen_at = now() - interval '4 days'`);
     const third = await run();
     expect(third.items.map(({ reference }) => reference)).not.toContain('evil"\u202e=1');
     expect(underpaid.reference).not.toBe('');

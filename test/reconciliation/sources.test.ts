@@ -27,7 +27,7 @@ const hoursPass = (hours: number): Promise<unknown> =>
 async function webhook(reference: string, status: string, authenticity = 'signed'): Promise<void> {
   const body = Buffer.from(JSON.stringify({ event: 'x', data: { reference, status } }));
   await desk.database.query(
-    `INSERT INTO webhooks (body_sha256, body, authenticity, reference, outcome) VALUES ($1, $2, $3, $4, 'hinted')`,
+    `INSERT INTO webhooks (mode, body_sha256, body, authenticity, reference, outcome) VALUES ('test', $1, $2, $3, $4, 'hinted')`,
     [createHash('sha256').update(body).digest(), body, authenticity, reference],
   );
 }

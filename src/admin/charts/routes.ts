@@ -6,7 +6,7 @@ import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
 import { openFindingCounts } from '../../reporting/shop-state.sql.ts';
 import { ChartsPage } from './charts-page.tsx';
-import { heldDays, settledDays } from '../../reporting/money-by-day.sql.ts';
+import { heldDays, confirmedDays } from '../../reporting/money-by-day.sql.ts';
 import { collectedPerDay, findingsByAge, timeToConfirm } from './series.ts';
 
 const DAYS = 30;
@@ -18,7 +18,7 @@ export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
   const { mode } = gateway;
   router.get('/admin/charts', guard.requireLogin, async (req, res) => {
     const [confirmed, held, findings] = await Promise.all([
-      settledDays(database, mode, DAYS),
+      confirmedDays(database, mode, DAYS),
       heldDays(database, mode, DAYS),
       openFindingCounts(database, mode),
     ]);

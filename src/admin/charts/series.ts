@@ -1,7 +1,7 @@
 import { AGES } from '../cases/filter.ts';
 import { displayMoney, minorDigits } from '../../platform/money.ts';
 import type { OpenWork } from '../../reporting/shop-state.sql.ts';
-import { WAIT_STEPS_SEC, type HeldDay, type SettledDay } from '../../reporting/money-by-day.sql.ts';
+import { WAIT_STEPS_SEC, type HeldDay, type ConfirmedDay } from '../../reporting/money-by-day.sql.ts';
 
 /** A column chart: one column per key, stacked from one part per class. */
 export type Chart = {
@@ -21,7 +21,7 @@ export const CONFIRMED = 'confirmed';
 
 /** The money that came per day, split into confirmed and held by class: one chart for each currency. */
 export function collectedPerDay(
-  confirmed: readonly SettledDay[],
+  confirmed: readonly ConfirmedDay[],
   held: readonly HeldDay[],
   days: readonly string[],
   locale: string,
@@ -66,7 +66,7 @@ function spanOf(sec: number): string {
 }
 
 /** How long orders waited between the first webhook and their release. */
-export function timeToConfirm(confirmed: readonly SettledDay[], days: number): Chart {
+export function timeToConfirm(confirmed: readonly ConfirmedDay[], days: number): Chart {
   const values: Chart['values'] = {};
   let all = 0;
   let quick = 0;

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Amount, MajorNumber } from '../../platform/html.tsx';
 import { formatMajor, minorDigits, type Money } from '../../platform/money.ts';
-import type { HeldDay, SettledDay } from '../../reporting/money-by-day.sql.ts';
+import type { HeldDay, ConfirmedDay } from '../../reporting/money-by-day.sql.ts';
 import { Table } from '../layout/parts.tsx';
 import { MAX_COUNTED, type OpenMoney, type OpenWork } from '../../reporting/shop-state.sql.ts';
 
@@ -18,7 +18,7 @@ export type MoneyLine = {
 };
 
 type Sources = {
-  confirmed: readonly SettledDay[];
+  confirmed: readonly ConfirmedDay[];
   held: readonly HeldDay[];
   open: readonly OpenMoney[];
   suspense: readonly OpenWork[];

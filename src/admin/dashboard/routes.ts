@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
-import { heldDays, settledDays } from '../../reporting/money-by-day.sql.ts';
+import { heldDays, confirmedDays } from '../../reporting/money-by-day.sql.ts';
 import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
 import { frameOf } from '../actions/action-handler.ts';
@@ -23,7 +23,7 @@ export function todayRoutes({ database, gateway, guard, workerWatch }: AdminPart
   const { mode } = gateway;
   router.get('/admin', guard.requireLogin, async (req, res) => {
     const [confirmed, held, open, findings, suspense, run, silence, undelivered, stops] = await Promise.all([
-      settledDays(database, mode, 1),
+      confirmedDays(database, mode, 1),
       heldDays(database, mode, 1),
       openMoney(database, mode),
       openFindingCounts(database, mode),

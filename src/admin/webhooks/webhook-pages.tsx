@@ -75,7 +75,7 @@ function WebhookTable({ webhooks }: Pick<ListProps, 'webhooks'>): VNode {
             <Status word={webhook.outcome} />
           </td>
           <td>{webhook.authenticity}</td>
-          <td>{webhook.mode ?? 'unknown'}</td>
+          <td>{webhook.mode}</td>
           <td class="number">{webhook.deliveries}</td>
           <td class="number">{webhook.bytes}</td>
         </tr>
@@ -115,7 +115,7 @@ export function WebhookPage({ frame, webhook, payment }: WebhookProps): VNode {
             <OrderLink id={payment?.orderId ?? null} />
           </dd>
           <dt>Mode</dt>
-          <dd>{webhook.mode ?? 'unknown'}</dd>
+          <dd>{webhook.mode}</dd>
           <dt>Type</dt>
           <dd>{contentType === '' ? 'none' : contentType}</dd>
         </dl>

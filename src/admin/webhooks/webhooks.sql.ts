@@ -10,8 +10,8 @@ export type WebhookRow = {
   authenticity: 'signed' | 'unsigned';
   outcome: 'hinted' | 'ignored';
   reference: Reference | null;
-  /** The mode of its latest delivery; null when it was stored by a version without this column. */
-  mode: Mode | null;
+  /** The mode of its latest delivery. */
+  mode: Mode;
   bytes: number;
 };
 

@@ -1,4 +1,10 @@
-import { type AppliedMigration, isTextOf, type Migration, MigrationError } from './migration-history.ts';
+import {
+  type AppliedMigration,
+  type History,
+  isTextOf,
+  type Migration,
+  MigrationError,
+} from './migration-history.ts';
 import { mayLeaveHalf } from './run-script.ts';
 
 export function scriptOf(migrations: readonly Migration[], name: string): string {
@@ -35,6 +41,18 @@ export function refuseEdited(edited: readonly string[]): void {
   if (edited.length > 0) {
     throw new MigrationError(
       `these migrations were edited after they had been applied: ${edited.join(', ')}; restore their files and write a new migration for the change`,
+    );
+  }
+}
+
+/**
+ * A migration is added after ours and never before: a history that lacks our first one is not ours.
+ * @throws {MigrationError} the tables were made by other migrations than the files
+ */
+export function refuseForeign(first: string, { pending, unknown }: History): void {
+  if (pending.includes(first) && unknown.length > 0) {
+    throw new MigrationError(
+      `this database was made by other migrations (${unknown[0] ?? ''}, …), as versions before the first release had; use an empty one, or remove the folder .data if it is the embedded one`,
     );
   }
 }

@@ -18,7 +18,7 @@ import {
 } from './migration-history.ts';
 import { applyOne, markRolledBack, openHistory } from './apply-migration.ts';
 import { TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
-import { namesOf, refuseEdited, refuseHalves } from './migration-refusals.ts';
+import { namesOf, refuseEdited, refuseForeign, refuseHalves } from './migration-refusals.ts';
 
 export { DatabaseUnreachableError } from './database-unreachable.ts';
 export { MigrationError } from './migration-history.ts';
@@ -60,7 +60,9 @@ export async function applyMigrations({
     await waitForLock(session, logger);
     const applied = await readApplied(session);
     if (isCurrent(migrations, applied, logger)) return [];
-    const { edited, unfinished, pending } = compareHistory(migrations, applied);
+    const history = compareHistory(migrations, applied);
+    const { edited, unfinished, pending } = history;
+    refuseForeign(migrations[0]?.name ?? '', history);
     refuseHalves(migrations, unfinished);
     refuseEdited(edited);
     await openHistory(session);

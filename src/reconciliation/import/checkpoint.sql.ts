@@ -20,7 +20,7 @@ const MAX_AGE = '1 hour';
  */
 export async function findBookmark(db: Queryable, mode: Mode, question: string): Promise<Bookmark | null> {
   const [row] = await db.query<{ startedAt: Date; state: string }>(
-    `SELECT started_at AS "startedAt", state #>> '{}' AS state FROM history_bookmarks
+    `SELECT started_at AS "startedAt", state #>> '{}' AS state FROM history_checkpoints
      WHERE mode = $1 AND question = $2 AND started_at > clock_timestamp() - interval '${MAX_AGE}'`,
     [mode, question],
   );
@@ -36,7 +36,7 @@ export async function saveBookmark(
   { startedAt, ...state }: Bookmark,
 ): Promise<void> {
   await db.query(
-    `INSERT INTO history_bookmarks (mode, question, started_at, state) VALUES ($1, $2, $3, $4)
+    `INSERT INTO history_checkpoints (mode, question, started_at, state) VALUES ($1, $2, $3, $4)
      ON CONFLICT (mode) DO UPDATE SET question = excluded.question,
        started_at = excluded.started_at, state = excluded.state`,
     // A JSON string that contains JSON: jsonb rejects characters that a cursor or a name of the
@@ -46,5 +46,5 @@ export async function saveBookmark(
 }
 
 export async function removeBookmark(db: Queryable, mode: Mode): Promise<void> {
-  await db.query('DELETE FROM history_bookmarks WHERE mode = $1', [mode]);
+  await db.query('DELETE FROM history_checkpoints WHERE mode = $1', [mode]);
 }

@@ -20,7 +20,7 @@ export type Sentinels = { references: Reference[]; listLength: bigint };
 /** @returns null when no run was complete, or none lately */
 export async function findSentinels(db: Queryable, mode: Mode): Promise<Sentinels | null> {
   const [found] = await db.query<{ references: Reference[] | null; listLength: bigint | null }>(
-    `SELECT array_agg(reference) AS references, max(list_length) AS "listLength" FROM reconciliation_anchors
+    `SELECT array_agg(reference) AS references, max(list_length) AS "listLength" FROM history_sentinels
      WHERE mode = $1 AND seen_at > now() - interval '${MEMORY}'`,
     [mode],
   );
@@ -52,7 +52,7 @@ export async function setSentinels(
   mode: Mode,
   { records, length }: { records: number; length: bigint },
 ): Promise<void> {
-  await db.query('DELETE FROM reconciliation_anchors WHERE mode = $1', [mode]);
+  await db.query('DELETE FROM history_sentinels WHERE mode = $1', [mode]);
   const last = Math.max(records - 1, 0);
   const places = Array.from({ length: GAPS + 1 }, (_, step) => Math.floor((last * step) / GAPS));
   // Separate from the insert: PostgreSQL spreads only read-only statements over every core.
@@ -61,7 +61,7 @@ export async function setSentinels(
     [places],
   );
   await db.query(
-    `INSERT INTO reconciliation_anchors (mode, reference, list_length)
+    `INSERT INTO history_sentinels (mode, reference, list_length)
      SELECT DISTINCT $1, reference, $3::bigint FROM unnest($2::text[]) reference`,
     [mode, rows.map(({ reference }) => reference), length],
   );

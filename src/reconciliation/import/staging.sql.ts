@@ -134,7 +134,8 @@ export async function foldHistory(session: Session, { table }: Staging, areNoted
   await session.query(`
     WITH readings AS (${READINGS}), together AS (${TOGETHER}), folded AS (${ONE_PER_REFERENCE}),
       folded_up AS (UPDATE ${table} h SET is_current = false FROM repeated r WHERE h.reference = r.reference)
-    INSERT INTO ${table} SELECT * FROM folded`);
+    INSERT INTO ${table} (seq, reference, is_named, service_id, status, amount, currency, is_money_assumed, charges)
+    SELECT * FROM folded`);
 }
 
 /**

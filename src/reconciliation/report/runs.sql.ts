@@ -178,7 +178,7 @@ export async function lastRuns(db: Queryable, mode: Mode): Promise<LastRuns> {
     `SELECT max(finished_at) AS "finishedAt",
        max(started_at) FILTER (WHERE since IS NULL AND until IS NULL) AS "fullStartedAt",
        max(started_at) FILTER (WHERE since IS NULL AND until IS NULL AND complete) AS "fullCompletedAt"
-     FROM reconciliation_runs WHERE mode = $1 AND NOT dry_run AND started_at > now() - interval '30 days'`,
+     FROM reconciliation_runs WHERE mode = $1 AND started_at > now() - interval '30 days'`,
     [mode],
   );
   return row ?? { finishedAt: null, fullStartedAt: null, fullCompletedAt: null };

@@ -234,6 +234,19 @@ test('an index whose build was killed half-way is built anew, not taken for fini
   ]);
 });
 
+test('a database that other migrations made is refused with what to do, and left alone', async () => {
+  write('2_drawn_together_later', TABLE);
+  await apply();
+  fs.rmSync(join(dir, '2_drawn_together_later'), { recursive: true });
+  write('1_table', TABLE);
+  await expect(apply()).rejects.toThrow(
+    'made by other migrations (2_drawn_together_later, …), as versions before the first release had; use an empty one',
+  );
+  expect(await query('SELECT migration_name FROM _prisma_migrations')).toEqual([
+    { migration_name: '2_drawn_together_later' },
+  ]);
+});
+
 test('a folder without a script is named', async () => {
   fs.mkdirSync(join(dir, '1_empty'));
   await expect(apply()).rejects.toThrow(`cannot read ${join(dir, '1_empty', 'migration.sql')}`);

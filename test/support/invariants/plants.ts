@@ -52,7 +52,7 @@ const tallyOf = ({ service }: Observed, { reference }: CheckoutAnswer) => {
   if (found === undefined) throw new Error(`nobody called about ${reference}`);
   return found;
 };
-const WEBHOOK = `INSERT INTO webhooks (body, body_sha256, authenticity, reference, outcome, deliveries)`;
+const WEBHOOK = `INSERT INTO webhooks (mode, body, body_sha256, authenticity, reference, outcome, deliveries)`;
 
 export const PLANTS: readonly Plant[] = [
   sql(
@@ -147,13 +147,13 @@ export const PLANTS: readonly Plant[] = [
     'a webhook that hinted at nothing',
     ['I12'],
     'open',
-    `${WEBHOOK} VALUES ('x', 'x', 'signed', $1, 'ignored', 1)`,
+    `${WEBHOOK} VALUES ('test', 'x', 'x', 'signed', $1, 'ignored', 1)`,
   ),
   sql(
     'a webhook whose hint was lost',
     ['I12'],
     'open',
-    `${WEBHOOK} VALUES ('x', 'x', 'signed', $1, 'hinted', 9)`,
+    `${WEBHOOK} VALUES ('test', 'x', 'x', 'signed', $1, 'hinted', 9)`,
   ),
   said('asked about a stranger', ['I13'], (observed) => {
     observed.service.calls.references.stranger = { initialize: 0, verify: 1 };
@@ -237,7 +237,7 @@ export const PLANTS: readonly Plant[] = [
     breaks: ['I28'],
     plant: async (db, _orders, observed) => {
       const [row] = await db.query<{ body: Buffer }>(`${WEBHOOK}
-        VALUES ('{"data":{"reference":"nobody"}}', 'x', 'signed', NULL, 'ignored', 1) RETURNING body`);
+        VALUES ('test', '{"data":{"reference":"nobody"}}', 'x', 'signed', NULL, 'ignored', 1) RETURNING body`);
       observed.logs = [JSON.stringify({ msg: `got ${row?.body.toString() ?? ''}` })];
     },
   },

@@ -8,7 +8,8 @@ const MEANING = 'src/gateway/records/field-meaning.ts';
 const CONTRADICTIONS = 'src/gateway/records/contradictions.ts';
 const BY_READING = ['test/gateway/evidence.test.ts', 'test/gateway/verify.test.ts'];
 const BY_DECISION = ['test/cases/decided-money.test.ts'];
-const DECIDED_IN_THE_DATABASE = 'prisma/migrations/20261122010000_decided_money/migration.sql';
+const ORDERS_SCHEMA = 'prisma/migrations/20261122100000_orders/migration.sql';
+const CASES_SCHEMA = 'prisma/migrations/20261122100400_cases/migration.sql';
 const BY_CONTRADICTING = ['test/gateway/contradictions.test.ts'];
 const BY_ROW = ['test/gateway/history-row-fast-path.test.ts'];
 const MONEY = 'src/platform/money.ts';
@@ -25,7 +26,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the database lets decided money pay',
-    file: DECIDED_IN_THE_DATABASE,
+    file: CASES_SCHEMA,
     find: 'WHERE reference = NEW.reference AND decided_at IS NOT NULL',
     replace: 'WHERE reference = NEW.reference AND decided_at IS NOT NULL AND false',
     breaks: 'the next program that writes a release pays an order with money that was refunded',
@@ -73,7 +74,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'held payments move by hand',
-    file: DECIDED_IN_THE_DATABASE,
+    file: ORDERS_SCHEMA,
     find: 'IS DISTINCT FROM now() THEN',
     replace: 'IS NULL THEN',
     breaks: 'a script frees money that a person has to look at',
@@ -363,7 +364,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'money decided about before its reference was ours pays',
-    file: 'prisma/migrations/20261122070100_decided_before_ours/migration.sql',
+    file: CASES_SCHEMA,
     find: `closed_at IS NOT NULL AND decision <> 'earned'`,
     replace: 'false',
     breaks: 'money that was given back pays an order',
