@@ -5,16 +5,37 @@ import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { LOCK_ORDER } from '../payments/lock-order.ts';
-import { isStoppedSql } from '../payments/currency-stops.sql.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
 import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
 
-// Rows are locked as confirmation locks them (see LOCK_ORDER). A webhook can be faster than the answer to
-// initialize: then the payment has moved on, and only the address is worth keeping. A key that has its
-// answer keeps it: if this process was held up for longer than the key was locked, another request may
-// have gone on. Checkouts that open at the same time share the statement.
+// Locked as confirmation locks them (see LOCK_ORDER).
+const HELD = `
+  SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference
+  JOIN orders o ON o.id = p.order_id
+  ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p`;
+
+// A webhook can be faster than the answer to initialize: then the payment has moved on, and only the address
+// is worth keeping.
+const RECORDED = `
+  UPDATE payments p SET checkout_url = h.url,
+    status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.status ELSE p.status END,
+    reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.reason ELSE p.reason END,
+    next_check_at = CASE WHEN p.status NOT IN ('sending', 'ambiguous') THEN p.next_check_at
+      WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => h.next_check_sec) END
+  FROM held h WHERE p.reference = h.reference
+  RETURNING p.reference, p.status = h.status AS moved`;
+
+// A key that has its answer keeps it: if this process was held up for longer than the key was locked,
+// another request may have gone on.
+const ANSWERED = `
+  UPDATE idempotency_keys k
+  SET locked_until = NULL,
+    reference = coalesce(k.reference, CASE WHEN g.status = 'open' THEN g.reference END)
+  FROM given g WHERE k.mode = g.mode AND k.key = g.key`;
+
+// Checkouts that open at the same time share the statement.
 const RECORD: Statement = {
   name: 'record-initialize',
   text: `
@@ -22,24 +43,7 @@ const RECORD: Statement = {
       SELECT * FROM json_to_recordset($1) AS g (reference text, status text, url text, reason text,
         next_check_sec float8, mode text, key text)
       WHERE g.mode = $2
-    ), held AS (
-      SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference
-      JOIN orders o ON o.id = p.order_id
-      ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p
-    ), recorded AS (
-      UPDATE payments p SET checkout_url = h.url,
-        status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.status ELSE p.status END,
-        reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.reason ELSE p.reason END,
-        next_check_at = CASE WHEN p.status NOT IN ('sending', 'ambiguous') THEN p.next_check_at
-          WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => h.next_check_sec) END
-      FROM held h WHERE p.reference = h.reference
-      RETURNING p.reference, p.status = h.status AS moved
-    ), answered AS (
-      UPDATE idempotency_keys k
-      SET locked_until = NULL,
-        reference = coalesce(k.reference, CASE WHEN g.status = 'open' THEN g.reference END)
-      FROM given g WHERE k.mode = g.mode AND k.key = g.key
-    )
+    ), held AS (${HELD}), recorded AS (${RECORDED}), answered AS (${ANSWERED})
     INSERT INTO journal (order_id, event, reference, cause, detail)
     SELECT held.id, CASE WHEN recorded.moved THEN 'payment-' || held.status ELSE 'checkout-address' END,
       held.reference, 'shopper',
@@ -93,10 +97,28 @@ function consequence({ outcome }: InitializeResult): [PaymentStatus, number | nu
   }
 }
 
+// None begins when a webhook was faster, when the order no longer waits for money or has as many payments as
+// it may have, or when its currency is stopped.
+const ADDED = `
+  INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
+  SELECT $3, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+  FROM held WHERE held.waits AND EXISTS (SELECT FROM ended)
+    AND NOT EXISTS (
+      SELECT FROM stopped_currencies s WHERE s.mode = held.mode AND s.currency = held.currency)
+    AND (SELECT count(*) FROM payments p WHERE p.order_id = held.id AND p.status = ANY($6)
+      AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_OPEN_PAYMENTS}
+  RETURNING reference`;
+
+const ENTRIES = `
+  INSERT INTO journal (order_id, event, reference, cause, detail)
+  SELECT held.id, e.event, e.reference, 'shopper', e.detail FROM held, (
+    SELECT 1 AS position, 'payment-ambiguous' AS event, reference,
+      jsonb_build_object('reason', $2) AS detail FROM ended
+    UNION ALL SELECT 2, 'payment-added', reference, '{}' FROM added) e
+  ORDER BY e.position`;
+
 // One statement, so that the order always has a payment on its way: a second click waits for this one.
-// It ends the first attempt as RECORD does and begins the next. It begins none when a webhook was
-// faster, when the order no longer waits for money or has as many payments as it may have, or when its
-// currency is stopped.
+// It ends the first attempt as RECORD does and begins the next.
 const RECORD_AND_ADD: Statement = {
   name: 'record-ambiguous-and-add-payment',
   text: `
@@ -107,25 +129,10 @@ const RECORD_AND_ADD: Statement = {
       UPDATE payments p SET status = 'ambiguous', reason = $2, next_check_at = now()
       FROM held WHERE p.reference = $1 AND p.status IN ('sending', 'ambiguous')
       RETURNING p.reference
-    ), added AS (
-      INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
-      SELECT $3, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
-      FROM held WHERE held.waits AND EXISTS (SELECT FROM ended)
-        AND NOT ${isStoppedSql('held.mode', 'held.currency')}
-        AND (SELECT count(*) FROM payments p WHERE p.order_id = held.id AND p.status = ANY($6)
-          AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_OPEN_PAYMENTS}
-      RETURNING reference
-    ), key AS (
+    ), added AS (${ADDED}), entries AS (${ENTRIES}), key AS (
       UPDATE idempotency_keys
       SET locked_until = CASE WHEN EXISTS (SELECT FROM added) THEN now() + interval '${KEY_LOCK_SEC} s' END
       WHERE mode = $4 AND key = $5
-    ), entries AS (
-      INSERT INTO journal (order_id, event, reference, cause, detail)
-      SELECT held.id, e.event, e.reference, 'shopper', e.detail FROM held, (
-        SELECT 1 AS position, 'payment-ambiguous' AS event, reference,
-          jsonb_build_object('reason', $2) AS detail FROM ended
-        UNION ALL SELECT 2, 'payment-added', reference, '{}' FROM added) e
-      ORDER BY e.position
     )
     SELECT reference FROM added`,
 };

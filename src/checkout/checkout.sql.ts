@@ -8,7 +8,6 @@ import type { Money } from '../platform/money.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { IMPLIED_KEY_PREFIX, type IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
-import { isStoppedSql } from '../payments/currency-stops.sql.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
 
 /** Twice as long as the first answer may take: a shopper who clicks again has not waited for longer. */
@@ -16,51 +15,59 @@ const FORM_REPEATS_SEC = 30;
 /** Statuses of orders that the same shopper, asking for the same things again, is led back to. */
 const WAITS_FOR_MONEY = "('pending', 'failed', 'expired', 'review')";
 
+// One row per order, as `rowOf` builds it.
+const GIVEN = `
+  SELECT g.*, EXISTS (
+    SELECT FROM stopped_currencies s WHERE s.mode = g.mode AND s.currency = g.currency) AS is_stopped
+  FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text,
+    lines json, return_url text, details jsonb, reference text, key text, fingerprint bytea)
+  WHERE g.mode = $2`;
+
+// A key that was used before is found taken; two requests with one key queue at its index. But a form that
+// was posted long ago, or whose order no longer waits for money, is a new wish.
+const CLAIMED = `
+  INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
+  SELECT mode, key, fingerprint, id, now() + interval '${KEY_LOCK_SEC} s' FROM given
+  WHERE key IS NOT NULL AND NOT is_stopped ORDER BY key
+  ON CONFLICT (mode, key) DO UPDATE SET order_id = EXCLUDED.order_id, reference = NULL,
+    locked_until = EXCLUDED.locked_until, created_at = now()
+    WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}') AND (known.created_at < now() - interval '${FORM_REPEATS_SEC} s'
+      OR (SELECT status FROM orders o WHERE o.id = known.order_id) NOT IN ${WAITS_FOR_MONEY})
+  RETURNING order_id`;
+
+const PLACED = `
+  INSERT INTO orders (id, mode, email, amount, currency, return_url, shopper_details)
+  SELECT id, mode, email, amount, currency, return_url, details FROM given
+  WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
+  RETURNING id, email_salt`;
+
+const LINES = `
+  INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
+  SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity
+  FROM placed JOIN given ON given.id = placed.id, json_to_recordset(given.lines)
+    AS l (position int, sku text, description text, unit_amount bigint, quantity int)`;
+
+// About to be sent. Should this process die now, the poller asks about the reference.
+const PAYMENT = `
+  INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
+  SELECT given.reference, placed.id, mode, amount, currency, 'sending',
+    now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+  FROM placed JOIN given ON given.id = placed.id`;
+
+const ENTRY = `
+  INSERT INTO journal (order_id, event, reference, cause, detail)
+  SELECT placed.id, 'order-placed', given.reference, 'shopper', jsonb_build_object(
+    'order', order_hash(placed.id, NULL, mode, amount, currency, given.lines::jsonb),
+    'email', text_hash(placed.email_salt || email))
+  FROM placed JOIN given ON given.id = placed.id`;
+
 // One statement, so one round trip and one commit, before the service is called: whatever happens to the
-// call or to this process, the order and its payment exist, and the poller will ask about the reference.
-// With an idempotency key that was used before, or in a currency that is stopped, nothing is written;
-// two requests with one key queue at its index, and the second finds it taken. Shoppers who buy at the
-// same time share the statement (see batched).
+// call or to this process, the order and its payment exist. With a key that is taken, or in a currency that
+// is stopped, nothing is written. Shoppers who buy at the same time share the statement (see batched).
 const PLACE: Statement = {
   name: 'place-order',
-  text: `
-    WITH given AS MATERIALIZED (
-      SELECT g.*, ${isStoppedSql('g.mode', 'g.currency')} AS is_stopped
-      FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text,
-        lines json, return_url text, details jsonb, reference text, key text, fingerprint bytea)
-      WHERE g.mode = $2
-    ), claimed AS (
-      INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
-      SELECT mode, key, fingerprint, id, now() + interval '${KEY_LOCK_SEC} s' FROM given
-      WHERE key IS NOT NULL AND NOT is_stopped ORDER BY key
-      ON CONFLICT (mode, key) DO UPDATE SET order_id = EXCLUDED.order_id, reference = NULL,
-        locked_until = EXCLUDED.locked_until, created_at = now()
-        -- A form that was posted long ago, or whose order no longer waits for money, is a new wish.
-        WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}') AND (known.created_at < now() - interval '${FORM_REPEATS_SEC} s'
-          OR (SELECT status FROM orders o WHERE o.id = known.order_id) NOT IN ${WAITS_FOR_MONEY})
-      RETURNING order_id
-    ), placed AS (
-      INSERT INTO orders (id, mode, email, amount, currency, return_url, shopper_details)
-      SELECT id, mode, email, amount, currency, return_url, details FROM given
-      WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
-      RETURNING id, email_salt
-    ), lines AS (
-      INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
-      SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity
-      FROM placed JOIN given ON given.id = placed.id, json_to_recordset(given.lines)
-        AS l (position int, sku text, description text, unit_amount bigint, quantity int)
-    ), payment AS (
-      INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
-      SELECT given.reference, placed.id, mode, amount, currency, 'sending',
-        now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
-      FROM placed JOIN given ON given.id = placed.id
-    ), entry AS (
-      INSERT INTO journal (order_id, event, reference, cause, detail)
-      SELECT placed.id, 'order-placed', given.reference, 'shopper', jsonb_build_object(
-        'order', order_hash(placed.id, NULL, mode, amount, currency, given.lines::jsonb),
-        'email', text_hash(placed.email_salt || email))
-      FROM placed JOIN given ON given.id = placed.id
-    )
+  text: `WITH given AS MATERIALIZED (${GIVEN}), claimed AS (${CLAIMED}), placed AS (${PLACED}),
+    lines AS (${LINES}), payment AS (${PAYMENT}), entry AS (${ENTRY})
     SELECT given.id, is_stopped AS "isStopped", placed.id IS NOT NULL AS "isPlaced"
     FROM given LEFT JOIN placed ON placed.id = given.id`,
 };
@@ -128,9 +135,10 @@ export async function lockPayableOrder(
   mode: Mode,
 ): Promise<PayableOrder | null> {
   const [order] = await tx.query<Omit<PayableOrder, 'money' | 'payments'> & Money>(
-    `SELECT status, email, amount, currency, ${isStoppedSql('orders.mode', 'orders.currency')} AS "isStopped"
+    `SELECT status, email, amount, currency, EXISTS (
+       SELECT FROM stopped_currencies s WHERE s.mode = o.mode AND s.currency = o.currency) AS "isStopped"
      -- Nothing can be sent to the service for a shopper who asked to be forgotten.
-     FROM orders WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,
+     FROM orders o WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,
     [orderId, mode],
   );
   if (order === undefined) return null;

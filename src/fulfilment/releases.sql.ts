@@ -1,5 +1,5 @@
 import type { OrderLine } from '../orders/order.ts';
-import type { Queryable, Statement } from '../platform/database/database.ts';
+import type { Database, Queryable, Statement } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Release } from './release.ts';
@@ -7,29 +7,26 @@ import type { Release } from './release.ts';
 // Longer than a delivery can take, or two would deliver at once.
 const LEASE_SEC = 30;
 
+const IS_DUE = 'next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1';
+
+// Time without attempts (no worker, a restored backup) does not count.
+const CLAIMED = `
+  UPDATE releases r SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1,
+    tried_since = coalesce(tried_since + (now() - greatest(next_check_at, leased_until)), now())
+  FROM (SELECT id FROM fresh UNION ALL SELECT id FROM failed) due WHERE r.id = due.id
+  RETURNING r.*`;
+
 // Two queues, so that deliveries which keep failing cannot take every place from those that were never tried.
 const CLAIM: Statement = {
   name: 'claim-due-releases',
   text: `
     WITH fresh AS MATERIALIZED (
-      SELECT id FROM releases
-      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now())
-        AND mode = $1 AND attempts = 0
+      SELECT id FROM releases WHERE ${IS_DUE} AND attempts = 0
       ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
     ), failed AS MATERIALIZED (
-      SELECT id FROM releases
-      WHERE next_check_at <= now() AND (leased_until IS NULL OR leased_until < now())
-        AND mode = $1 AND attempts > 0
+      SELECT id FROM releases WHERE ${IS_DUE} AND attempts > 0
       ORDER BY next_check_at LIMIT LEAST($3, $2 - (SELECT count(*) FROM fresh)) FOR UPDATE SKIP LOCKED
-    ), due AS (
-      SELECT id FROM fresh UNION ALL SELECT id FROM failed
-    ), claimed AS (
-      -- Time without attempts (no worker, a restored backup) does not count.
-      UPDATE releases r SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1,
-        tried_since = coalesce(tried_since + (now() - greatest(next_check_at, leased_until)), now())
-      FROM due WHERE r.id = due.id
-      RETURNING r.*
-    )
+    ), claimed AS (${CLAIMED})
     SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId", c.reference, c.amount, c.currency,
       c.mode, o.paid_at AS "paidAt", o.shopper_details AS details, c.attempts, c.message,
       extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec",
@@ -145,15 +142,20 @@ export type Undelivered = {
   nextCheckAt: Date | null;
 };
 
+const UNDELIVERED = {
+  ...{ id: true, orderId: true, reference: true, amount: true, currency: true, delivery: true },
+  ...{ attempts: true, lastError: true, releasedAt: true, nextCheckAt: true },
+} as const;
+
 /** Releases that wait for their receiver or were given up, oldest first. */
-export function undeliveredReleases(db: Queryable, mode: Mode): Promise<Undelivered[]> {
-  return db.query(
-    `SELECT id, order_id AS "orderId", reference, amount, currency, delivery, attempts,
-       last_error AS "lastError",
-       released_at AS "releasedAt", next_check_at AS "nextCheckAt"
-     FROM releases WHERE mode = $1 AND delivery IN ('waiting', 'dead') ORDER BY released_at, id`,
-    [mode],
-  );
+export async function undeliveredReleases(database: Database, mode: Mode): Promise<Undelivered[]> {
+  const { release } = await database.prisma();
+  const releases = await release.findMany({
+    where: { mode, delivery: { in: ['waiting', 'dead'] } },
+    orderBy: [{ releasedAt: 'asc' }, { id: 'asc' }],
+    select: UNDELIVERED,
+  });
+  return releases as Undelivered[];
 }
 
 /**

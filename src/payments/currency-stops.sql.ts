@@ -2,23 +2,13 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
-/**
- * Whether new checkouts of a currency are stopped, as a condition for the statement that
- * is about to begin one.
- * @param mode,currency SQL for the two: a parameter or a column
- */
-export function isStoppedSql(mode: string, currency: string): string {
-  return `EXISTS (SELECT FROM currency_stops s
-    WHERE s.mode = ${mode} AND s.currency = ${currency} AND s.released_at IS NULL)`;
-}
-
 export type StoppedCurrency = { currency: string; reference: Reference; stoppedAt: Date };
 
 /** Currencies whose new checkouts are stopped, and the payment that stopped each. */
 export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCurrency[]> {
   return db.query(
-    `SELECT currency, reference, stopped_at AS "stoppedAt" FROM currency_stops
-     WHERE mode = $1 AND released_at IS NULL ORDER BY stopped_at`,
+    `SELECT currency, reference, stopped_at AS "stoppedAt" FROM stopped_currencies
+     WHERE mode = $1 ORDER BY stopped_at`,
     [mode],
   );
 }

@@ -19,6 +19,17 @@ const NOT_RESOLVED = `NOT EXISTS (
   SELECT FROM findings f WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference
     AND f.closed_at IS NOT NULL AND f.closed_by <> 'reconciliation' AND f.gone_at IS NULL AND ${SAME_MONEY})`;
 
+const CLOSED_BEFORE = `
+  SELECT id, first_seen_at FROM findings f
+  WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference AND f.closed_at IS NOT NULL
+  ORDER BY id DESC LIMIT 1`;
+
+const SEEN_AGAIN = `
+  last_run_id = excluded.last_run_id, last_seen_at = now(), order_id = excluded.order_id,
+  currency = excluded.currency, expected = excluded.expected, actual = excluded.actual,
+  evidence = excluded.evidence, raised_at = coalesce(findings.raised_at,
+    CASE WHEN findings.first_seen_at <= now() - interval '${GRACE}' THEN now() END)`;
+
 /**
  * Raises what this run sees. An open finding is marked as seen again. A closed one stays as it was, and
  * a new row points at it. A finding that came back gets no second grace period.
@@ -32,17 +43,9 @@ export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Pr
        coalesce(c.actual_currency, c.expected_currency), c.expected, c.actual, c.evidence,
        $2, $2, before.id,
        CASE WHEN c.class <> ALL($4) OR before.first_seen_at <= now() - interval '${GRACE}' THEN now() END
-     FROM classified c LEFT JOIN LATERAL (
-       SELECT id, first_seen_at FROM findings f
-       WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference AND f.closed_at IS NOT NULL
-       ORDER BY id DESC LIMIT 1) before ON true
+     FROM classified c LEFT JOIN LATERAL (${CLOSED_BEFORE}) before ON true
      WHERE c.class = ANY($3) AND ${NOT_RESOLVED}
-     ON CONFLICT (mode, class, reference) WHERE closed_at IS NULL DO UPDATE
-     SET last_run_id = excluded.last_run_id, last_seen_at = now(), order_id = excluded.order_id,
-       currency = excluded.currency, expected = excluded.expected, actual = excluded.actual,
-       evidence = excluded.evidence,
-       raised_at = coalesce(findings.raised_at,
-         CASE WHEN findings.first_seen_at <= now() - interval '${GRACE}' THEN now() END)`,
+     ON CONFLICT (mode, class, reference) WHERE closed_at IS NULL DO UPDATE SET ${SEEN_AGAIN}`,
     [mode, runId, FINDING_CLASSES, GRACED_CLASSES],
   );
 }

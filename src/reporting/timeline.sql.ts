@@ -41,28 +41,33 @@ export type StoryEvent = {
   detail: string;
 };
 
-// One branch per table that records events. Amounts are in minor units, as in the rows.
-const STORY = `
+// What each table that records events says of the order $1. Amounts are in minor units, as in the rows.
+
+const JOURNAL = `
   SELECT at, 3 AS rank, seq, 'journal' AS source, event AS what, reference,
     concat_ws(' ', '#' || seq, 'by ' || cause, nullif(detail::text, '{}')) AS detail
-  FROM journal WHERE order_id = $1
-  UNION ALL
+  FROM journal WHERE order_id = $1`;
+
+const KEYS = `
   SELECT created_at, 1, 0, 'key',
     CASE WHEN reference IS NULL THEN 'unanswered' ELSE 'answered' END, reference,
     'Idempotency-Key sha256 ' || left(encode(sha256(convert_to(key, 'UTF8')), 'hex'), 16)
-  FROM idempotency_keys WHERE order_id = $1
-  UNION ALL
+  FROM idempotency_keys WHERE order_id = $1`;
+
+const VERIFICATIONS = `
   SELECT answered_at, 2, id::int8, 'verification', outcome, reference,
     concat_ws(' ', '#' || id, 'asked by ' || cause, 'HTTP ' || http_status, 'word ' || status_word,
       amount || coalesce(' ' || currency, ''), 'sha256 ' || left(encode(body_sha256, 'hex'), 16))
-  FROM verifications WHERE reference IN (SELECT p.reference FROM payments p WHERE p.order_id = $1)
-  UNION ALL
+  FROM verifications WHERE reference IN (SELECT p.reference FROM payments p WHERE p.order_id = $1)`;
+
+const WEBHOOKS = `
   SELECT w.received_at, 1, w.id, 'webhook', w.outcome, w.reference,
     concat_ws(' ', '#' || w.id, w.authenticity, w.deliveries || ' time(s)',
       'last ' || to_char(w.last_received_at AT TIME ZONE 'UTC',
       'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'sha256 ' || left(encode(w.body_sha256, 'hex'), 16))
-  FROM webhooks w JOIN payments p ON p.reference = w.reference WHERE p.order_id = $1
-  UNION ALL
+  FROM webhooks w JOIN payments p ON p.reference = w.reference WHERE p.order_id = $1`;
+
+const SUSPENSE = `
   SELECT opened_at, 4, id, 'suspense', 'opened', reference,
     concat_ws(' ', '#' || id, class, amount || ' ' || currency, 'verification #' || verification_id)
   FROM suspense_items WHERE order_id = $1
@@ -71,30 +76,37 @@ const STORY = `
     concat_ws(' ', '#' || id, 'to ' || owner, 'by ' || assigned_by)
   FROM suspense_items WHERE order_id = $1 AND assigned_at IS NOT NULL
   UNION ALL
-  SELECT n.written_at, 4, n.id, 'suspense', 'note', s.reference,
-    concat_ws(' ', '#' || s.id, 'by ' || n.written_by, n.note)
-  FROM suspense_items s JOIN suspense_notes n ON n.item_id = s.id WHERE s.order_id = $1
-  UNION ALL
   SELECT closed_at, 4, id, 'suspense', decision, reference,
     concat_ws(' ', '#' || id, 'by ' || closed_by, note, 'refund ' || refund_note)
-  FROM suspense_items WHERE order_id = $1 AND closed_at IS NOT NULL
-  UNION ALL
-  SELECT released_at, 4, 0, 'release', delivery, reference,
-    concat_ws(' ', id, 'on verification #' || verification_id,
-      attempts || ' deliveries', 'last error: ' || last_error)
-  FROM releases WHERE order_id = $1
-  UNION ALL
+  FROM suspense_items WHERE order_id = $1 AND closed_at IS NOT NULL`;
+
+const FINDINGS = `
   SELECT first_seen_at, 4, id, 'finding', class, reference,
     concat_ws(' ', '#' || id, 'expected ' || expected, 'actual ' || actual, currency)
   FROM findings WHERE order_id = $1
   UNION ALL
-  SELECT n.written_at, 4, n.id, 'finding', 'note', f.reference,
-    concat_ws(' ', '#' || f.id, 'by ' || n.written_by, n.note)
-  FROM findings f JOIN finding_notes n ON n.finding_id = f.id WHERE f.order_id = $1
-  UNION ALL
   SELECT closed_at, 4, id, 'finding', 'closed', reference,
     concat_ws(' ', '#' || id, class, 'by ' || closed_by, note)
   FROM findings WHERE order_id = $1 AND closed_at IS NOT NULL`;
+
+const NOTES = `
+  SELECT n.written_at, 4, n.id, 'suspense', 'note', s.reference,
+    concat_ws(' ', '#' || s.id, 'by ' || n.written_by, n.note)
+  FROM suspense_items s JOIN suspense_notes n ON n.item_id = s.id WHERE s.order_id = $1
+  UNION ALL
+  SELECT n.written_at, 4, n.id, 'finding', 'note', f.reference,
+    concat_ws(' ', '#' || f.id, 'by ' || n.written_by, n.note)
+  FROM findings f JOIN finding_notes n ON n.finding_id = f.id WHERE f.order_id = $1`;
+
+const RELEASE = `
+  SELECT released_at, 4, 0, 'release', delivery, reference,
+    concat_ws(' ', id, 'on verification #' || verification_id,
+      attempts || ' deliveries', 'last error: ' || last_error)
+  FROM releases WHERE order_id = $1`;
+
+const STORY = [JOURNAL, KEYS, VERIFICATIONS, WEBHOOKS, SUSPENSE, FINDINGS, NOTES, RELEASE].join(
+  ' UNION ALL ',
+);
 
 /** Everything that happened, oldest first. */
 export function storyOf(db: Queryable, orderId: OrderId): Promise<StoryEvent[]> {

@@ -22,11 +22,42 @@ export type ReceivedWebhook = {
 const MAX_UNSIGNED_OF_PAYMENT = 20;
 const MAX_UNSIGNED_BYTES_OF_PAYMENT = 64 * 1_024;
 
-// One statement: the webhook is kept and its payment is due, or neither. The hint counts even while a
-// check is in flight; many hints for one payment change the same row and cause a few checks, then one
-// per pause. Where this process has a place free, and its sender has not had many hints followed at
-// once, the payment is claimed for it, as the poller would a moment later. Webhooks that come at the
-// same time share the statement (see batched).
+// Payments of ours, locked. Where this process has a slot free, and its sender has not had many hints
+// followed at once, the payment is claimed for it, as the poller would a moment later.
+const KNOWN = `
+  SELECT p.reference, g.authenticity = 'signed' AS is_signed,
+    g.position < $3 AND g.is_urgent AND ${isFreeSql("(g.authenticity = 'signed')")} AS is_claimed
+  FROM given g JOIN payments p ON p.reference = g.reference
+  WHERE p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p`;
+
+// The hint counts even while a check is in flight. Many hints for one payment change the same row and cause
+// a few checks, then one per pause.
+const HINTED = `
+  UPDATE payments p SET ${hintedSql('known.is_claimed', 'known.is_signed')}
+  FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id
+  RETURNING known.is_claimed, p.checks, ${PAYMENT_COLUMNS}`;
+
+const HAS_ROOM = `
+  (SELECT count(*) < ${MAX_UNSIGNED_OF_PAYMENT}
+    AND coalesce(sum(octet_length(w.body)), 0) < ${MAX_UNSIGNED_BYTES_OF_PAYMENT}
+    FROM webhooks w WHERE w.reference = g.reference)
+  OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = g.body_sha256)`;
+
+// The same bytes again are the same row. An unsigned webhook is kept only while there is room.
+const STORED = `
+  INSERT INTO webhooks (mode, body, body_sha256, content_type, authenticity, reference, outcome)
+  SELECT g.mode, g.body, g.body_sha256, g.content_type, g.authenticity, g.reference,
+    CASE WHEN h.reference IS NULL THEN 'ignored' ELSE 'hinted' END
+  FROM given g LEFT JOIN hinted h ON h.reference = g.reference
+  WHERE g.authenticity = 'signed' OR CASE WHEN h.reference IS NULL THEN g.keeps_unknown ELSE ${HAS_ROOM} END
+  ORDER BY g.body_sha256
+  ON CONFLICT (body_sha256) DO UPDATE
+    SET deliveries = webhooks.deliveries + 1, last_received_at = now(),
+      outcome = EXCLUDED.outcome, mode = EXCLUDED.mode
+  RETURNING body_sha256`;
+
+// One statement: the webhook is kept and its payment is due, or neither. Webhooks that come at the same time
+// share it (see batched).
 const STORE: Statement = {
   name: 'store-webhook',
   text: `
@@ -34,31 +65,7 @@ const STORE: Statement = {
       SELECT * FROM json_to_recordset($1) AS g (position int, mode text, body bytea, body_sha256 bytea,
         content_type text, authenticity text, reference text, keeps_unknown boolean, is_urgent boolean)
       WHERE g.mode = $2
-    ), known AS MATERIALIZED (
-      SELECT p.reference, g.authenticity = 'signed' AS is_signed,
-        g.position < $3 AND g.is_urgent AND ${isFreeSql("(g.authenticity = 'signed')")} AS is_claimed
-      FROM given g JOIN payments p ON p.reference = g.reference
-      WHERE p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
-    ), hinted AS (
-      UPDATE payments p SET ${hintedSql('known.is_claimed', 'known.is_signed')}
-      FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id
-      RETURNING known.is_claimed, p.checks, ${PAYMENT_COLUMNS}
-    ), stored AS (
-      INSERT INTO webhooks (mode, body, body_sha256, content_type, authenticity, reference, outcome)
-      SELECT g.mode, g.body, g.body_sha256, g.content_type, g.authenticity, g.reference,
-        CASE WHEN h.reference IS NULL THEN 'ignored' ELSE 'hinted' END
-      FROM given g LEFT JOIN hinted h ON h.reference = g.reference
-      WHERE g.authenticity = 'signed' OR CASE WHEN h.reference IS NULL THEN g.keeps_unknown
-        ELSE (SELECT count(*) < ${MAX_UNSIGNED_OF_PAYMENT}
-            AND coalesce(sum(octet_length(w.body)), 0) < ${MAX_UNSIGNED_BYTES_OF_PAYMENT}
-            FROM webhooks w WHERE w.reference = g.reference)
-          OR EXISTS (SELECT FROM webhooks w WHERE w.body_sha256 = g.body_sha256) END
-      ORDER BY g.body_sha256
-      ON CONFLICT (body_sha256) DO UPDATE
-        SET deliveries = webhooks.deliveries + 1, last_received_at = now(),
-          outcome = EXCLUDED.outcome, mode = EXCLUDED.mode
-      RETURNING body_sha256
-    )
+    ), known AS MATERIALIZED (${KNOWN}), hinted AS (${HINTED}), stored AS (${STORED})
     SELECT h.*, g.position, h.reference IS NOT NULL AS "isHinted", s.body_sha256 IS NOT NULL AS "isStored",
       coalesce(h.is_claimed, false) AS "isClaimed"
     FROM given g LEFT JOIN hinted h ON h.reference = g.reference

@@ -3,6 +3,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
 import { isInWindow, ofScope, type Scope } from './scope.ts';
 import { MONEY } from '../import/staging.sql.ts';
+import { createTableAs } from '../working-tables.ts';
 
 /**
  * Nearly every row of nearly every run agrees on all three sides, and joining millions of rows to
@@ -72,15 +73,16 @@ export async function checksumBuckets(
 ): Promise<void> {
   await db.query('DROP TABLE IF EXISTS bucket_checksums');
   await db.query(
-    `CREATE TEMPORARY TABLE bucket_checksums AS
-     SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}] AS side,
-       scale % ${BUCKETS} AS bucket, currency,
-       rows, sum, fingerprint, age, sentinels, digest
-     FROM (
-       SELECT scale, currency, count(*) AS rows, sum(amount) AS sum, bit_xor(fingerprint) AS fingerprint,
-         sum(age) AS age, count(*) FILTER (WHERE is_sentinel) AS sentinels, bit_xor(digest) AS digest
-       FROM (${ROWS}) one GROUP BY scale, currency
-     ) weighed`,
+    createTableAs(
+      'bucket_checksums',
+      `SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}], scale % ${BUCKETS}, currency,
+         rows, sum, fingerprint, age, sentinels, digest
+       FROM (
+         SELECT scale, currency, count(*) AS rows, sum(amount) AS sum, bit_xor(fingerprint) AS fingerprint,
+           sum(age) AS age, count(*) FILTER (WHERE is_sentinel) AS sentinels, bit_xor(digest) AS digest
+         FROM (${ROWS}) one GROUP BY scale, currency
+       ) tallied`,
+    ),
     [...ofScope(scope), randomBytes(8).readBigInt64BE(), sentinels],
   );
 }

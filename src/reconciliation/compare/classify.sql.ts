@@ -5,67 +5,80 @@ import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
 import type { Coverage } from '../coverage.ts';
 import { FINDING_CLASSES, type ReconciliationClass } from '../../cases/classes.ts';
 import { MONEY } from '../import/staging.sql.ts';
+import { createTableAs } from '../working-tables.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
 // The answer to this run's own question. It has no row of its own when it equals the answer before it.
 const ANSWERED = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
 
+// What the money says beside ours.
+const FACTS_OF_MONEY = `
+  NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
+  m.paid_amount = m.amount AND m.paid_currency = m.currency AS is_exact,
+  m.paid_currency = m.currency AND m.paid_amount <> m.amount AND m.paid_amount > 0 AND EXISTS (
+    SELECT FROM generate_series(1, 18) power
+    WHERE greatest(m.paid_amount, m.amount) = least(m.paid_amount, m.amount) * 10::numeric ^ power
+  ) AS is_power_of_ten_apart,
+  ${ANSWERED} AS answered,
+  coalesce(${ANSWERED} IN
+    ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
+    OR m.here = 'held' AND EXISTS (
+      SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
+    AS is_money_answered`;
+
+// Where our payment and its order stand.
+const FACTS_OF_PAYMENT = `
+  m.is_ours AND NOT m.is_released AND m.there = 'paid' AND EXISTS (
+    SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
+  m.here = 'held' AND EXISTS (
+    SELECT FROM payments decided
+    WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
+  m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
+  m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
+  coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_released_since_start,
+  coalesce(m.released_at >= $5, false) AS is_within_lag,
+  coalesce(m.created_at < $6, false) AS is_older_than_list`;
+
+// What other sources said, and when. What verify confirmed within a day is not asked about again because the
+// list lacks it.
+const FACTS_OF_SOURCES = `
+  asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
+  known.reference IS NOT NULL AS is_confirmed_lately,
+  told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
+  coalesce(asked.has_released OR asked.outcome = 'paid', false)
+    OR coalesce(m.released_at > dispute.last_seen_at
+      AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed`;
+
+const PAYMENT_OF_OTHER_MODE = `
+  SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
+  WHERE NOT m.is_ours AND p.reference = m.reference LIMIT 1`;
+
+const LATEST_ANSWER = `
+  SELECT outcome FROM verifications
+  WHERE (m.is_released OR m.here = 'held' OR m.there = 'paid')
+    AND reference = m.reference AND id > coalesce(m.verification_id, 0)
+  ORDER BY id DESC LIMIT 1`;
+
+// That the list lacks it ends when the list shows it.
+const OPEN_DISPUTE = `
+  SELECT f.class, f.last_seen_at FROM findings f
+  WHERE m.is_released AND f.mode = $4 AND f.reference = m.reference AND f.closed_at IS NULL
+    AND f.class <> 'absent_from_history'
+  ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1`;
+
 // The facts that the rules use. $1 is the start of the run, $2 whether the list is cut, $4 the mode, $5
 // and $6 as in a coverage. Lookups in other tables are made only where a rule may need them.
 const COMPARED = `
-  SELECT m.*, o.order_id AS other_mode_order,
-    o.amount AS other_mode_amount, o.currency AS other_mode_currency,
-    NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
-    m.paid_amount = m.amount AND m.paid_currency = m.currency AS is_exact,
-    m.paid_currency = m.currency AND m.paid_amount <> m.amount AND m.paid_amount > 0 AND EXISTS (
-      SELECT FROM generate_series(1, 18) power
-      WHERE greatest(m.paid_amount, m.amount) = least(m.paid_amount, m.amount) * 10::numeric ^ power
-    ) AS is_power_of_ten_apart,
-    ${ANSWERED} AS answered,
-    coalesce(${ANSWERED} IN
-      ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
-      OR m.here = 'held' AND EXISTS (
-        SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
-      AS is_money_answered,
-    m.is_ours AND NOT m.is_released AND m.there = 'paid' AND EXISTS (
-      SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
-    m.here = 'held' AND EXISTS (
-      SELECT FROM payments decided
-      WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
-    m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
-    m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
-    coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_released_since_start,
-    asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
-    coalesce(m.released_at >= $5, false) AS is_within_lag,
-    coalesce(m.created_at < $6, false) AS is_older_than_list,
-    -- What verify confirmed within a day is not asked about again because the list lacks it.
-    known.reference IS NOT NULL AS is_confirmed_lately,
-    told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
-    coalesce(asked.has_released OR asked.outcome = 'paid', false)
-      OR coalesce(m.released_at > dispute.last_seen_at
-        AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed
+  SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
+    ${FACTS_OF_MONEY}, ${FACTS_OF_PAYMENT}, ${FACTS_OF_SOURCES}
   FROM differing m
-  LEFT JOIN LATERAL (
-    SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
-    WHERE NOT m.is_ours AND p.reference = m.reference LIMIT 1
-  ) o ON true
+  LEFT JOIN LATERAL (${PAYMENT_OF_OTHER_MODE}) o ON true
   LEFT JOIN webhook_words told ON m.is_ours AND told.reference = m.reference
   LEFT JOIN verified_payments asked ON asked.reference = m.reference
   LEFT JOIN confirmed_payments known ON known.mode = $4 AND known.reference = m.reference
     AND known.confirmed_at > $1::timestamptz - interval '1 day'
-  LEFT JOIN LATERAL (
-    SELECT outcome FROM verifications
-    WHERE (m.is_released OR m.here = 'held' OR m.there = 'paid')
-      AND reference = m.reference AND id > coalesce(m.verification_id, 0)
-    ORDER BY id DESC LIMIT 1
-  ) v ON true
-  LEFT JOIN LATERAL (
-    SELECT f.class, f.last_seen_at FROM findings f
-    WHERE m.is_released AND f.mode = $4 AND f.reference = m.reference AND f.closed_at IS NULL
-      -- That the list lacks it ends when the list shows it.
-      AND f.class <> 'absent_from_history'
-    ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1
-  ) dispute ON true`;
+  LEFT JOIN LATERAL (${LATEST_ANSWER}) v ON true
+  LEFT JOIN LATERAL (${OPEN_DISPUTE}) dispute ON true`;
 
 // What each source says. An operator reads it later, when the list may already say something else.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
@@ -83,15 +96,16 @@ export async function classify(
 ): Promise<void> {
   await db.query('DROP TABLE IF EXISTS classified');
   await db.query(
-    `CREATE TEMPORARY TABLE classified AS
-     SELECT reference, class, is_ours, coalesce(order_id, other_mode_order) AS order_id,
-       coalesce(amount, other_mode_amount) AS expected,
-       coalesce(currency, other_mode_currency) AS expected_currency,
-       CASE WHEN there IN (${MONEY}) THEN paid_amount END AS actual,
-       CASE WHEN there IN (${MONEY}) THEN paid_currency END AS actual_currency,
-       released_amount AS confirmed, is_released, ${IS_TO_VERIFY} AS is_to_verify,
-       is_confirmed_lately, CASE WHEN class = ANY($3) THEN ${EVIDENCE} END AS evidence
-     FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
+    createTableAs(
+      'classified',
+      `SELECT reference, class, is_ours, coalesce(order_id, other_mode_order),
+         coalesce(amount, other_mode_amount), coalesce(currency, other_mode_currency),
+         CASE WHEN there IN (${MONEY}) THEN paid_amount END,
+         CASE WHEN there IN (${MONEY}) THEN paid_currency END,
+         released_amount, is_released, ${IS_TO_VERIFY}, is_confirmed_lately,
+         CASE WHEN class = ANY($3) THEN ${EVIDENCE} END
+       FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
+    ),
     [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo],
   );
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
+import { createTable } from '../working-tables.ts';
 
 /** A complete run has read the rows up to these ids. Texts, because they are kept as JSON. */
 export type Watermark = { webhooks: string; verifications: string };
@@ -59,8 +60,8 @@ export function signedWebhooks(
 
 /** Creates the temporary tables `webhook_words` and `contested`, empty. */
 export async function openContested(db: Queryable): Promise<void> {
-  await db.query(`CREATE TEMPORARY TABLE webhook_words (reference text PRIMARY KEY, word text NOT NULL)`);
-  await db.query(`CREATE TEMPORARY TABLE contested (reference text PRIMARY KEY)`);
+  await db.query(createTable('webhook_words'));
+  await db.query(createTable('contested'));
 }
 
 /**

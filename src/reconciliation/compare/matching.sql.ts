@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
+import { createTable, createTableAs } from '../working-tables.ts';
 import { isInWindow, ofScope, type Scope } from './scope.ts';
 import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './bucket-checksums.sql.ts';
 
@@ -69,7 +70,7 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
   const rows = toJoin(await bucketsToJoin(db));
   // Two statements: reading a temporary table would keep the first one from using every core.
   await db.query(
-    `CREATE TEMPORARY TABLE differing AS ${rows} AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`,
+    createTableAs('differing', `${rows} AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`),
     ofScope(scope),
   );
   const toLookAt = await db.query(`SELECT FROM (${TO_LOOK_AT}) one LIMIT 1`, [scope.mode]);
@@ -110,6 +111,35 @@ export type SideTotal = {
   sum: string;
 };
 
+const HISTORY_AND_RELEASES = `
+  SELECT CASE WHEN side IN ('history', 'other history', 'nameless')
+    THEN 'history' ELSE 'releases' END AS side, currency,
+    rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named,
+    0 AS differing, coalesce(sum, 0) AS sum
+  FROM bucket_checksums WHERE side IN ('history', 'other history', 'nameless', 'releases')`;
+
+// Money that the list does not name is what was asked for, so only the match can tell it.
+const ASSUMED_MONEY = `
+  SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount) FROM differing
+  WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency`;
+
+const PAYMENTS = `
+  SELECT 'payments', NULL, rows, 0, 0, 0 FROM bucket_checksums
+  WHERE side IN ('payments', 'other payments', 'outside')`;
+
+const LESS_OUTSIDE = `
+  SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
+  UNION ALL
+  SELECT 'releases', r.currency, -count(*), 0, 0, -sum(r.amount)
+  FROM outside o JOIN releases r ON r.mode = $1 AND r.reference = o.reference GROUP BY r.currency`;
+
+const DIFFERING = `
+  SELECT 'history', NULL, 0, 0, count(*), 0 FROM differing WHERE is_listed
+  UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
+  UNION ALL SELECT 'releases', NULL, 0, 0, count(*), 0 FROM differing WHERE is_released`;
+
+const SIDES = [HISTORY_AND_RELEASES, ASSUMED_MONEY, PAYMENTS, LESS_OUTSIDE, DIFFERING].join(' UNION ALL ');
+
 /**
  * What each side holds, counted from its own table and not from the match: if the match lost or doubled
  * a row, the sides would not leave the same remainder.
@@ -117,30 +147,9 @@ export type SideTotal = {
 export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTotal[]> {
   await noteOutside(db, scope);
   return db.query<SideTotal>(
-    `SELECT side, currency, sum(rows)::bigint AS rows,
-       sum(named)::bigint AS named, sum(differing)::bigint AS differing,
-       sum(sum)::text AS sum
-     FROM (
-       SELECT CASE WHEN side IN ('history', 'other history', 'nameless')
-         THEN 'history' ELSE 'releases' END AS side, currency,
-         rows, CASE WHEN side IN ('history', 'other history') THEN rows ELSE 0 END AS named,
-         0 AS differing, coalesce(sum, 0) AS sum
-       FROM bucket_checksums WHERE side IN ('history', 'other history', 'nameless', 'releases')
-       UNION ALL
-       -- Money that the list does not name is what was asked for, so only the match can tell it.
-       SELECT 'history', paid_currency, 0, 0, 0, sum(paid_amount) FROM differing
-       WHERE is_assumed AND there = 'paid' AND paid_amount IS NOT NULL GROUP BY paid_currency
-       UNION ALL SELECT 'history', NULL, 0, 0, count(*), 0 FROM differing WHERE is_listed
-       UNION ALL SELECT 'payments', NULL, rows, 0, 0, 0 FROM bucket_checksums
-       WHERE side IN ('payments', 'other payments', 'outside')
-       UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
-       UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
-       UNION ALL
-       SELECT 'releases', r.currency, -count(*), 0, 0, -sum(r.amount)
-       FROM outside o JOIN releases r ON r.mode = $1 AND r.reference = o.reference GROUP BY r.currency
-       UNION ALL SELECT 'releases', NULL, 0, 0, count(*), 0 FROM differing WHERE is_released
-     ) counted
-     GROUP BY side, currency`,
+    `SELECT side, currency, sum(rows)::bigint AS rows, sum(named)::bigint AS named,
+       sum(differing)::bigint AS differing, sum(sum)::text AS sum
+     FROM (${SIDES}) counted GROUP BY side, currency`,
     [scope.mode],
   );
 }
@@ -151,7 +160,7 @@ export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTo
  */
 async function noteOutside(db: Queryable, scope: Scope): Promise<void> {
   await db.query('DROP TABLE IF EXISTS outside');
-  await db.query('CREATE TEMPORARY TABLE outside (reference text NOT NULL)');
+  await db.query(createTable('outside'));
   const [some] = await db.query(`SELECT FROM bucket_checksums WHERE side = 'outside' LIMIT 1`);
   if (some === undefined) return;
   await db.query(

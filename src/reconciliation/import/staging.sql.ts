@@ -4,6 +4,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Session } from '../session.sql.ts';
+import { createTable, createTableAs } from '../working-tables.ts';
 import { COLUMNS } from './copy-writer.ts';
 
 /**
@@ -34,10 +35,8 @@ export async function openStaging(
   const table = isDry ? 'history_rows_dry' : kept;
   if (isDry) await session.query(`CREATE TEMPORARY TABLE ${table} (LIKE ${kept} INCLUDING DEFAULTS)`);
   await session.query(`CREATE TEMPORARY VIEW history_rows AS SELECT * FROM ${table} WHERE is_current`);
-  await session.query(`CREATE TEMPORARY TABLE maybe_repeated (reference text NOT NULL)`);
-  await session.query(`
-    CREATE TEMPORARY TABLE verified_payments (reference text PRIMARY KEY,
-      has_released boolean NOT NULL, outcome text NOT NULL)`);
+  await session.query(createTable('maybe_repeated'));
+  await session.query(createTable('verified_payments'));
   return { table, hasFees };
 }
 
@@ -85,6 +84,14 @@ const READINGS = `
     status, amount, currency, is_named, is_money_assumed
   FROM history_rows JOIN repeated USING (reference)`;
 
+// Money in two currencies cannot be added, one id has one amount, and nothing is no charge.
+const DOUBTS = `
+  count(DISTINCT currency) FILTER (WHERE status IN ('paid', 'reversed')) > 1
+    OR count(*) FILTER (WHERE status = 'paid')
+      > count(DISTINCT id) FILTER (WHERE status = 'paid') AS is_unclear,
+  bool_or(status IN ('paid', 'reversed')) AND bool_or(status IN ('unknown', 'unreadable'))
+    OR count(*) FILTER (WHERE status = 'paid') > 1 AND bool_or(status = 'paid' AND amount = 0) AS is_mixed`;
+
 // Combines the transactions of one reference. Two ids that paid are two charges.
 const TOGETHER = `
   SELECT reference, bool_or(is_named) AS is_named, min(id) AS id,
@@ -97,13 +104,7 @@ const TOGETHER = `
     sum(amount) FILTER (WHERE status = 'paid') AS came,
     -- Where no amount says how much went back, all of it did.
     coalesce(sum(coalesce(amount, ${MAX_AMOUNT})) FILTER (WHERE status = 'reversed'), 0) AS went,
-    bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back,
-    -- Money in two currencies cannot be added, one id has one amount, and nothing is no charge.
-    count(DISTINCT currency) FILTER (WHERE status IN ('paid', 'reversed')) > 1
-      OR count(*) FILTER (WHERE status = 'paid')
-        > count(DISTINCT id) FILTER (WHERE status = 'paid') AS is_unclear,
-    bool_or(status IN ('paid', 'reversed')) AND bool_or(status IN ('unknown', 'unreadable'))
-      OR count(*) FILTER (WHERE status = 'paid') > 1 AND bool_or(status = 'paid' AND amount = 0) AS is_mixed
+    bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back, ${DOUBTS}
   FROM readings GROUP BY reference`;
 
 // Pending, failed or expired attempts do not matter beside one that paid. Every other row beside it
@@ -183,11 +184,8 @@ const MANY_TO_NAME = 10_000;
 /** Creates table `repeated`: references that are in the list more than once. */
 async function noteRepeated(session: Session, areNoted: boolean): Promise<void> {
   const among = async (within: string, values: readonly unknown[] = []): Promise<void> => {
-    await session.query(
-      `CREATE TEMPORARY TABLE repeated AS
-       SELECT reference FROM history_rows ${within} GROUP BY reference HAVING count(*) > 1`,
-      values,
-    );
+    const repeated = `SELECT reference FROM history_rows ${within} GROUP BY reference HAVING count(*) > 1`;
+    await session.query(createTableAs('repeated', repeated), values);
   };
   if (!areNoted) return among('');
   const noted = await session.query<{ reference: Reference }>(

@@ -63,8 +63,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'payments outside of the window are counted',
     file: MATCH,
-    find: `UNION ALL SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside`,
-    replace: '',
+    find: `SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside`,
+    replace: `SELECT 'payments', NULL, 0, 0, 0, 0 FROM outside`,
     breaks: 'every run over a window finds rows that nobody can explain',
     tests: ['test/reconciliation/completeness.test.ts'],
   },

@@ -42,9 +42,9 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'items count money twice that was accounted for',
-    file: 'src/cases/suspense.sql.ts',
-    find: `coalesce(sum(i.amount), 0) AS amount`,
-    replace: `0 * coalesce(sum(i.amount), 0) AS amount`,
+    file: 'src/payments/record.sql.ts',
+    find: `coalesce(sum(amount), 0) AS amount`,
+    replace: `0 * coalesce(sum(amount), 0) AS amount`,
     breaks: 'one charge is refunded twice',
     tests: BY_DECISION,
   },

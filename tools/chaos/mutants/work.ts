@@ -23,7 +23,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     bug: 'a decision is written over what moved meanwhile',
     file: RECORD,
     find: `WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
-        AND p.mode = g.mode`,
+    AND p.mode = g.mode`,
     replace: 'WHERE g.status_seen <> g.order_status_seen AND p.mode = g.mode',
     breaks: 'two answers at once release twice, or fail',
     tests: BY_CONFIRMING,

@@ -1,0 +1,120 @@
+/**
+ * The temporary tables of a run, in the order in which its stages fill them, and what their columns mean.
+ * They live as long as the run's session. `history_rows`, the view of the list that was read, has the
+ * columns of the table `history_rows_test`, which the migrations explain.
+ */
+export const WORKING_TABLES = {
+  /** References that may be in the list more than once. */
+  maybe_repeated: { reference: 'text NOT NULL' },
+
+  /** Those of them that are. */
+  repeated: { reference: 'text' },
+
+  /** What webhooks say about money. */
+  webhook_words: {
+    reference: 'text PRIMARY KEY',
+    /** `reversed`: it went back. `paid`: it came, for a payment that is not confirmed. */
+    word: 'text NOT NULL',
+  },
+
+  /** Confirmed payments that a webhook, a later answer of verify or an open finding contradicts. */
+  contested: { reference: 'text PRIMARY KEY' },
+
+  /** What each side holds, by bucket. */
+  bucket_checksums: {
+    /** `history`, `payments`, `releases`: rows that are plainly paid. The others are only counted. */
+    side: 'text',
+    bucket: 'bigint',
+    currency: 'text',
+    rows: 'bigint',
+    /** Minor units. */
+    sum: 'numeric',
+    /** XOR of the seeded hashes of reference and amount. */
+    fingerprint: 'bigint',
+    /** The sum of the times from the start of the run to writing (payments) or releasing (releases). */
+    age: 'interval',
+    /** How many references that the last complete list held are among the rows of this list. */
+    sentinels: 'bigint',
+    /** XOR of hashes that are not seeded: equal for equal lists. */
+    digest: 'bigint',
+  },
+
+  /** One row per reference, from the list, from our payments or from both, that is not plainly matched. */
+  differing: {
+    reference: 'text',
+    is_listed: 'boolean',
+    /** The status in the list; null when it is not listed. */
+    there: 'text',
+    /** How many transactions took money under the reference. */
+    charges: 'integer',
+    /** The list names no amount or no currency: what was asked for stands in. */
+    is_assumed: 'boolean',
+    /** Minor units, as the list says or as assumed. */
+    paid_amount: 'bigint',
+    paid_currency: 'text',
+    is_ours: 'boolean',
+    order_id: 'text',
+    /** The status of our payment. */
+    here: 'text',
+    /** What was asked for. */
+    amount: 'bigint',
+    currency: 'text',
+    created_at: 'timestamp with time zone',
+    is_released: 'boolean',
+    released_amount: 'bigint',
+    released_at: 'timestamp with time zone',
+    /** The evidence of the release. */
+    verification_id: 'bigint',
+    /** Released after the payment was closed, or after eight days. */
+    is_late: 'boolean',
+  },
+
+  /** Payments that are not compared: outside the window, and not listed. */
+  outside: { reference: 'text NOT NULL' },
+
+  /** Every row of `differing`, with its class. */
+  classified: {
+    reference: 'text',
+    class: 'text',
+    is_ours: 'boolean',
+    order_id: 'text',
+    /** Minor units here. */
+    expected: 'bigint',
+    expected_currency: 'text',
+    /** Minor units there, of a status that means money. */
+    actual: 'bigint',
+    actual_currency: 'text',
+    /** Minor units of the release. */
+    confirmed: 'bigint',
+    is_released: 'boolean',
+    /** Verify is asked about it. */
+    is_to_verify: 'boolean',
+    /** Verify confirmed it within a day, although the list lacks it. */
+    is_confirmed_lately: 'boolean',
+    /** What each source says; null for a class that is no finding. */
+    evidence: 'jsonb',
+  },
+
+  /** What verify answered in this run. */
+  verified_payments: {
+    reference: 'text PRIMARY KEY',
+    has_released: 'boolean NOT NULL',
+    outcome: 'text NOT NULL',
+  },
+} as const;
+
+type WorkingTable = keyof typeof WORKING_TABLES;
+
+/** SQL that creates a working table, empty. */
+export function createTable(name: WorkingTable): string {
+  const columns = Object.entries(WORKING_TABLES[name]).map(([column, type]) => `${column} ${type}`);
+  return `CREATE TEMPORARY TABLE ${name} (${columns.join(', ')})`;
+}
+
+/**
+ * SQL that creates a working table anew from a query with these columns. Inserting into an empty table would
+ * be the same, but PostgreSQL spreads only this form over every core.
+ */
+export function createTableAs(name: WorkingTable, query: string): string {
+  return `CREATE TEMPORARY TABLE ${name} (${Object.keys(WORKING_TABLES[name]).join(', ')}) AS ${query}`;
+}
