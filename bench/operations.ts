@@ -107,13 +107,13 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'orders: by external id': () => orderIdOf(db, 'shop-4711'),
     'orders: by nothing known': () => orderIdOf(db, 'nothing'),
     orderDetail: () => explain(all, middle),
-    'order page: evidence': () => evidenceOf(db, middle),
-    'order page: release': () => releaseOf(db, middle),
+    'order page: evidence': () => evidenceOf(all, middle),
+    'order page: release': () => releaseOf(all, middle),
     'findings: oldest': () => openFindings(all, mode, wantedBy(readFilter({}))),
     'findings: of a class and an age': () =>
       openFindings(all, mode, wantedBy(readFilter({ class: 'overpaid', age: '7-30d', after: '5000' }))),
     suspense: () => openSuspense(db, mode, wantedBy(readFilter({}))),
-    'releases: not delivered': () => undeliveredReleases(db, mode),
+    'releases: not delivered': () => undeliveredReleases(all, mode),
     'releases: newest': () => latestReleases(db, mode, null),
     'releases: from the middle on': () => latestReleases(db, mode, `rel_${middle}`),
     'webhooks: newest': () => latestWebhooks(db, { reference: null, before: null }),
@@ -121,12 +121,12 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
       latestWebhooks(db, { reference: null, before: String(Math.floor(orders / 3)) }),
     'webhooks: of a payment': () =>
       latestWebhooks(db, { reference: idOf('p', 4_711) as Reference, before: null }),
-    'one webhook': () => webhookById(db, '4711'),
+    'one webhook': () => webhookById(all, '4711'),
     runs: () => latestRuns(db, mode, null),
-    'one run': () => runById(db, mode, runId),
+    'one run': () => runById(all, mode, runId),
     'one run: others': async () => {
-      const run = await runById(db, mode, runId);
-      return run && runsToCompare(db, mode, run);
+      const run = await runById(all, mode, runId);
+      return run && runsToCompare(all, mode, run);
     },
     'one run: what changed': () => changesBetween(db, mode, 'run_99' as RunId, runId),
     'charts: confirmed': () => confirmedDays(db, mode, 30),
@@ -157,7 +157,13 @@ async function measureAll(database: Database, orders: number): Promise<Measured[
   const all: Database = { ...database, query, transaction: (work) => work(watched) };
   for (const [name, look] of Object.entries(pages(watched, all, orders))) {
     page = name;
+    const before = seen.length;
     await look();
+    if (seen.length > before) continue;
+    // Prisma's client makes its own statements: the second call is timed as a whole.
+    const startedMs = performance.now();
+    await look();
+    seen.push({ page, text: '(by the typed client)', plan: '', ms: performance.now() - startedMs });
   }
   return seen;
 }

@@ -23,6 +23,14 @@ test('the contents name every page', () => {
   expect(unnamed).toEqual([]);
 });
 
+test('the page of statements names every file that holds SQL', () => {
+  const { text } = pageAt('docs/statements.md');
+  const files = readSources(ROOT)
+    .map(({ path }) => path)
+    .filter((path) => /^src\/(?!custom\/).*\.sql\.ts$/.test(path));
+  expect(files.filter((path) => !text.includes(`](../${path})`))).toEqual([]);
+});
+
 test('the page of a folder is one screen', () => {
   const folders = pages.filter(({ path }) => /^(src|local|tools|test)\//.test(path));
   expect(folders.map(({ path }) => path)).toEqual([

@@ -1,5 +1,5 @@
 import type { OrderStatus } from '../../orders/order.ts';
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { isEmail, type OrderSearch } from './search.ts';
@@ -105,12 +105,13 @@ export type Evidence = {
 const MAX_EVIDENCE = 200;
 
 /** The latest verify answers of an order, newest first. */
-export function evidenceOf(db: Queryable, orderId: OrderId): Promise<Evidence[]> {
-  return db.query(
-    `SELECT v.id, v.reference, v.outcome, v.cause,
-       v.http_status AS "httpStatus", v.answered_at AS "answeredAt", v.body
-     FROM verifications v JOIN payments p USING (reference) WHERE p.order_id = $1
-     ORDER BY v.id DESC LIMIT ${MAX_EVIDENCE}`,
-    [orderId],
-  );
+export async function evidenceOf(database: Database, orderId: OrderId): Promise<Evidence[]> {
+  const { verification } = await database.prisma();
+  const answers = await verification.findMany({
+    where: { payment: { orderId } },
+    orderBy: { id: 'desc' },
+    take: MAX_EVIDENCE,
+  });
+  const bodies = answers.map(({ body, ...answer }) => ({ ...answer, body: body && Buffer.from(body) }));
+  return bodies as unknown[] as Evidence[];
 }

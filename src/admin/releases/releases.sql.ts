@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
@@ -38,7 +38,6 @@ export function latestReleases(db: Queryable, mode: Mode, before: string | null)
 }
 
 /** The release of an order, if it has one. */
-export async function releaseOf(db: Queryable, orderId: OrderId): Promise<ReleaseRow | null> {
-  const [row] = await db.query<ReleaseRow>(`SELECT ${COLUMNS} FROM releases WHERE order_id = $1`, [orderId]);
-  return row ?? null;
+export async function releaseOf(database: Database, orderId: OrderId): Promise<ReleaseRow | null> {
+  return (await (await database.prisma()).release.findUnique({ where: { orderId } })) as ReleaseRow | null;
 }

@@ -3,7 +3,7 @@ import type { RunId } from '../../platform/ids.ts';
 import type { Change } from '../../reconciliation/report/runs.sql.ts';
 import type { Difference } from '../../reconciliation/report/replay.ts';
 import { Choice, Moment, OrderLink, Status, Table, words } from '../layout/parts.tsx';
-import type { RunRow } from './runs.sql.ts';
+import type { ComparedRun } from './runs.sql.ts';
 
 type Props = {
   /** The run whose page it is. */
@@ -11,7 +11,7 @@ type Props = {
   /** Null: the two cannot be compared. */
   difference: Difference | null;
   /** Runs to compare it with. */
-  others: readonly RunRow[];
+  others: readonly ComparedRun[];
   against: string | null;
 };
 

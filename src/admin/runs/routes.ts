@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import { parseRunId, type RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { Problem } from '../../platform/problem.ts';
@@ -8,7 +8,14 @@ import { diffRuns, RunNotKeptError, type Difference } from '../../reconciliation
 import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
 import { DifferenceOfRuns } from './diff-page.tsx';
-import { latestRuns, PAGE_ROWS, runById, runsToCompare, type RunRow, type StoredRun } from './runs.sql.ts';
+import {
+  latestRuns,
+  PAGE_ROWS,
+  runById,
+  runsToCompare,
+  type ComparedRun,
+  type StoredRun,
+} from './runs.sql.ts';
 import { RunListPage, RunPage } from './run-pages.tsx';
 
 /** When were our orders compared with the service's records, and with which result? */
@@ -37,19 +44,19 @@ export function runRoutes({ database, gateway, guard }: AdminParts): Router {
 }
 
 /** The latest of the other runs (newest first) that began before this one; else the oldest of them. */
-function runBefore({ startedAt }: StoredRun, others: readonly RunRow[]): RunRow | null {
+function runBefore({ startedAt }: StoredRun, others: readonly ComparedRun[]): ComparedRun | null {
   return others.find((other) => other.startedAt < startedAt) ?? others.at(-1) ?? null;
 }
 
 /** Null when there is no such run, or it has not finished. */
 async function differenceOrNull(
-  db: Queryable,
+  database: Database,
   mode: Mode,
   one: RunId,
   other: RunId,
 ): Promise<Difference | null> {
   try {
-    return await diffRuns(db, mode, one, other);
+    return await diffRuns(database, mode, one, other);
   } catch (error) {
     if (error instanceof RunNotKeptError) return null;
     throw error;

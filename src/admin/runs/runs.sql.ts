@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Verdict } from '../../cases/classes.ts';
@@ -34,25 +34,36 @@ export function latestRuns(db: Queryable, mode: Mode, before: RunId | null): Pro
 
 export type StoredRun = Omit<RunRow, 'findings'> & { report: ReconciliationReport | null };
 
-export async function runById(db: Queryable, mode: Mode, id: RunId): Promise<StoredRun | null> {
-  const [row] = await db.query<StoredRun>(
-    `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict, report
-     FROM reconciliation_runs WHERE mode = $1 AND id = $2`,
-    [mode, id],
-  );
-  return row ?? null;
+const RUN = { id: true, startedAt: true, finishedAt: true, verdict: true } as const;
+
+export async function runById(database: Database, mode: Mode, id: RunId): Promise<StoredRun | null> {
+  const { reconciliationRun } = await database.prisma();
+  const run = await reconciliationRun.findFirst({ where: { id, mode }, select: { ...RUN, report: true } });
+  return run as StoredRun | null;
 }
 
-/** Finished runs around this one, newest first: twenty before it and twenty after. */
-export function runsToCompare(db: Queryable, mode: Mode, { id, startedAt }: StoredRun): Promise<RunRow[]> {
-  const side = (compares: string, order: string): string =>
-    `(SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict, NULL::int AS findings
-      FROM reconciliation_runs
-      WHERE mode = $1 AND id <> $2 AND started_at ${compares} $3 AND finished_at IS NOT NULL
-      ORDER BY started_at ${order} LIMIT 20)`;
-  return db.query(`${side('>', 'ASC')} UNION ALL ${side('<=', 'DESC')} ORDER BY 2 DESC, 1`, [
-    mode,
-    id,
-    startedAt,
-  ]);
+/** A run that another one is compared with. */
+export type ComparedRun = Omit<RunRow, 'findings'>;
+
+/** Finished runs around this one, newest first: twenty after it and twenty before. */
+export async function runsToCompare(
+  database: Database,
+  mode: Mode,
+  { id, startedAt }: StoredRun,
+): Promise<ComparedRun[]> {
+  const { reconciliationRun } = await database.prisma();
+  const others = { mode, id: { not: id }, finishedAt: { not: null } };
+  const after = await reconciliationRun.findMany({
+    where: { ...others, startedAt: { gt: startedAt } },
+    orderBy: { startedAt: 'asc' },
+    take: 20,
+    select: RUN,
+  });
+  const before = await reconciliationRun.findMany({
+    where: { ...others, startedAt: { lte: startedAt } },
+    orderBy: { startedAt: 'desc' },
+    take: 20,
+    select: RUN,
+  });
+  return [...after.reverse(), ...before] as ComparedRun[];
 }

@@ -119,7 +119,7 @@ export function WebhookPage({ frame, webhook, payment }: WebhookProps): VNode {
           <dt>Type</dt>
           <dd>{contentType === '' ? 'none' : contentType}</dd>
         </dl>
-        <h2>Body, {webhook.bytes} bytes</h2>
+        <h2>Body, {body.length} bytes</h2>
         <pre tabIndex={0}>{foreignText(body)}</pre>
       </section>
       {payment !== null && (

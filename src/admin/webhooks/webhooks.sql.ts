@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
@@ -17,10 +17,6 @@ export type WebhookRow = {
 
 export const PAGE_ROWS = 50;
 
-const COLUMNS = `id, received_at AS "receivedAt",
-  last_received_at AS "lastReceivedAt", deliveries, authenticity, outcome,
-  reference, mode, octet_length(body) AS bytes`;
-
 /**
  * Webhooks in order of arrival, newest first: their ids ascend in that order.
  * @param before the webhook after which the page begins
@@ -36,31 +32,29 @@ export function latestWebhooks(
     return `AND ${condition} $${values.length}`;
   };
   return db.query(
-    `SELECT ${COLUMNS} FROM webhooks WHERE true ${given('reference =', reference)} ${given('id <', before)}
+    `SELECT id, received_at AS "receivedAt", last_received_at AS "lastReceivedAt", deliveries, authenticity,
+       outcome, reference, mode, octet_length(body) AS bytes
+     FROM webhooks WHERE true ${given('reference =', reference)} ${given('id <', before)}
      ORDER BY id DESC LIMIT ${PAGE_ROWS + 1}`,
     values,
   );
 }
 
-export type StoredWebhook = WebhookRow & { contentType: string; body: Buffer };
+export type StoredWebhook = Omit<WebhookRow, 'bytes'> & { contentType: string; body: Buffer };
 
 /** The order of a payment of the mode; null when the reference is not ours. */
 export async function orderOfPayment(
-  db: Queryable,
+  database: Database,
   mode: Mode,
   reference: Reference,
 ): Promise<OrderId | null> {
-  const [row] = await db.query<{ orderId: OrderId }>(
-    'SELECT order_id AS "orderId" FROM payments WHERE reference = $1 AND mode = $2',
-    [reference, mode],
-  );
-  return row?.orderId ?? null;
+  const { payment } = await database.prisma();
+  const found = await payment.findFirst({ where: { reference, mode }, select: { orderId: true } });
+  return (found?.orderId as OrderId | undefined) ?? null;
 }
 
-export async function webhookById(db: Queryable, id: string): Promise<StoredWebhook | null> {
-  const [row] = await db.query<StoredWebhook>(
-    `SELECT ${COLUMNS}, content_type AS "contentType", body FROM webhooks WHERE id = $1`,
-    [id],
-  );
-  return row ?? null;
+export async function webhookById(database: Database, id: string): Promise<StoredWebhook | null> {
+  const { webhook } = await database.prisma();
+  const found = await webhook.findUnique({ where: { id: BigInt(id) } });
+  return found && ({ ...found, body: Buffer.from(found.body) } as StoredWebhook);
 }

@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { composeReport, type ReconciliationReport } from './report.ts';
@@ -17,10 +17,10 @@ export type Replay = { report: ReconciliationReport; text: string; isSame: boole
  * both read the same list.
  * @throws {RunNotKeptError}
  */
-export async function replayRun(db: Queryable, mode: Mode, id: RunId): Promise<Replay> {
-  const kept = await outcomeOfRun(db, mode, id);
+export async function replayRun(database: Database, mode: Mode, id: RunId): Promise<Replay> {
+  const kept = await outcomeOfRun(database, mode, id);
   if (kept === null) {
-    const run = await runOf(db, mode, id);
+    const run = await runOf(database, mode, id);
     const why = run.finishedAt === null ? 'has not finished' : (run.problem ?? 'is older than this is kept');
     throw new RunNotKeptError(`there is no report of ${id}: the run ${why}`);
   }
@@ -33,19 +33,24 @@ export async function replayRun(db: Queryable, mode: Mode, id: RunId): Promise<R
 export type Difference = { from: RunLine; to: RunLine; changes: Change[] };
 
 /** @throws {RunNotKeptError} */
-export async function diffRuns(db: Queryable, mode: Mode, one: RunId, other: RunId): Promise<Difference> {
-  const runs = [await runOf(db, mode, one), await runOf(db, mode, other)];
+export async function diffRuns(
+  database: Database,
+  mode: Mode,
+  one: RunId,
+  other: RunId,
+): Promise<Difference> {
+  const runs = [await runOf(database, mode, one), await runOf(database, mode, other)];
   const [from, to] = runs
     .flatMap((run) => (run.finishedAt === null ? [] : [{ run, finishedAt: run.finishedAt }]))
     .sort((a, b) => a.finishedAt.getTime() - b.finishedAt.getTime());
   if (from === undefined || to === undefined)
     throw new RunNotKeptError('a run that has not finished cannot be compared');
-  const changes = await changesBetween(db, mode, from.run.id, to.run.id);
+  const changes = await changesBetween(database, mode, from.run.id, to.run.id);
   return { from: from.run, to: to.run, changes };
 }
 
-async function runOf(db: Queryable, mode: Mode, id: RunId): Promise<RunLine> {
-  const run = await findRun(db, mode, id);
+async function runOf(database: Database, mode: Mode, id: RunId): Promise<RunLine> {
+  const run = await findRun(database, mode, id);
   if (run === null)
     throw new RunNotKeptError(
       `there is no run ${id} in ${mode} mode: npm run reconcile -- --runs lists them`,

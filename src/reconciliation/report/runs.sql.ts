@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { ReconciliationClass } from '../../cases/classes.ts';
@@ -86,28 +86,45 @@ export type RunLine = {
   records: string | null;
 };
 
-const LINE = `id, started_at AS "startedAt",
-  finished_at AS "finishedAt", since, until, complete, verdict, problem,
-  inputs - 'looked' AS inputs, report -> 'findings' AS findings,
-  report -> 'history' ->> 'records' AS records`;
+const LINE = {
+  ...{ id: true, startedAt: true, finishedAt: true, since: true, until: true },
+  ...{ complete: true, verdict: true, problem: true, inputs: true, report: true },
+} as const;
 
 /** The latest runs of a mode, the newest first. */
-export function latestRuns(db: Queryable, mode: Mode, limit: number): Promise<RunLine[]> {
-  return db.query(
-    `SELECT ${LINE} FROM reconciliation_runs WHERE mode = $1 ORDER BY started_at DESC, id LIMIT $2`,
-    [mode, limit],
-  );
+export async function latestRuns(database: Database, mode: Mode, limit: number): Promise<RunLine[]> {
+  const { reconciliationRun } = await database.prisma();
+  const rows = await reconciliationRun.findMany({
+    where: { mode },
+    orderBy: [{ startedAt: 'desc' }, { id: 'asc' }],
+    take: limit,
+    select: LINE,
+  });
+  return (rows as unknown[] as RunRow[]).map(lineOf);
 }
 
-export async function findRun(db: Queryable, mode: Mode, id: RunId): Promise<RunLine | null> {
-  const rows = await db.query<RunLine>(
-    `SELECT ${LINE} FROM reconciliation_runs WHERE mode = $1 AND id = $2`,
-    [mode, id],
-  );
-  return rows[0] ?? null;
+export async function findRun(database: Database, mode: Mode, id: RunId): Promise<RunLine | null> {
+  const { reconciliationRun } = await database.prisma();
+  const row = await reconciliationRun.findFirst({ where: { mode, id }, select: LINE });
+  return row && lineOf(row as RunRow);
 }
 
-/** The stored outcome of a run; null for one that did not finish, or that an older version made. */
+type RunRow = Omit<RunLine, 'findings' | 'records'> & {
+  inputs: KeptRun['inputs'] | null;
+  report: ReconciliationReport | null;
+};
+
+function lineOf({ inputs, report, ...run }: RunRow): RunLine {
+  const records = report?.history.records;
+  return {
+    ...run,
+    inputs: inputs && { history: inputs.history, ours: inputs.ours, dialect: inputs.dialect },
+    findings: report?.findings ?? null,
+    records: records === undefined ? null : String(records),
+  };
+}
+
+/** The stored outcome of a run; null for one that did not finish. */
 export async function outcomeOfRun(
   db: Queryable,
   mode: Mode,
@@ -136,26 +153,22 @@ export type Change = {
   closedBy: string | null;
 };
 
+// Those that were open at the end of the run. A run raises, closes and ends at one timestamp of the database,
+// which a JavaScript Date would round.
+const openAtEndOf = (run: '$2' | '$3'): string => `
+  SELECT f.* FROM findings f, (SELECT finished_at AS at FROM reconciliation_runs WHERE id = ${run}) run
+  WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)`;
+
+// Numbered, so that of several findings about one reference each is paired with one.
+const onlyIn = (these: string, others: string): string => `
+  SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
+  FROM ${these} WHERE id NOT IN (SELECT id FROM ${others})`;
+
 /** What changed between the ends of two runs of a mode. */
 export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId): Promise<Change[]> {
   return db.query(
-    // A run raises, closes and ends at one timestamp of the database, which a
-    // JavaScript Date would round.
-    `WITH earlier AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $2),
-     later AS (SELECT finished_at AS at FROM reconciliation_runs WHERE id = $3),
-     open_then AS (
-       SELECT f.* FROM findings f, earlier
-       WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
-     ), open_later AS (
-       SELECT f.* FROM findings f, later
-       WHERE mode = $1 AND raised_at <= at AND (closed_at IS NULL OR closed_at > at)
-     ), gone AS (
-       SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
-       FROM open_then WHERE id NOT IN (SELECT id FROM open_later)
-     ), come AS (
-       SELECT *, row_number() OVER (PARTITION BY reference ORDER BY id) AS place
-       FROM open_later WHERE id NOT IN (SELECT id FROM open_then)
-     )
+    `WITH open_then AS (${openAtEndOf('$2')}), open_later AS (${openAtEndOf('$3')}),
+       gone AS (${onlyIn('open_then', 'open_later')}), come AS (${onlyIn('open_later', 'open_then')})
      SELECT CASE WHEN gone.id IS NULL THEN 'opened'
        WHEN come.id IS NULL THEN 'closed' ELSE 'changed' END AS change,
        reference, coalesce(come.order_id, gone.order_id) AS "orderId",
