@@ -35,8 +35,8 @@ export type ReturnParts = {
   logger: Logger;
 };
 
-/** The longest that a shopper waits for the page behind the redirect. */
-const PATIENCE_MS = 6_000;
+/** How long a shopper waits for a check that another hint began. A check of its own takes as long at most. */
+const WAIT_FOR_OTHER_CHECK_MS = 6_000;
 const LOOK_AGAIN_MS = 200;
 /** After a failed call the poller asks again soon: the shopper may still be looking at the page. */
 const RETRY_SEC = 5;
@@ -92,7 +92,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
 
 /** A faster webhook's check is under way: its result serves this shopper too, if it comes in time. */
 async function waitForConcurrentCheck(database: Database, reference: Reference, clock: Clock): Promise<void> {
-  const until = clock.elapsedMs() + PATIENCE_MS;
+  const until = clock.elapsedMs() + WAIT_FOR_OTHER_CHECK_MS;
   while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);
 }
 

@@ -14,7 +14,13 @@ import { createCredentialHealth } from './traffic/credential-health.ts';
 import { createBackoff, type Endpoint } from './traffic/backoff.ts';
 import type { SecretKey } from './secret-key.ts';
 import { createClient, type Client } from './http/client.ts';
-import { INTERACTIVE_DEADLINE, verify, type VerifyAnswer, type VerifyDeadline } from './verify.ts';
+import {
+  BACKGROUND_DEADLINE,
+  INTERACTIVE_DEADLINE,
+  verify,
+  type VerifyAnswer,
+  type VerifyDeadline,
+} from './verify.ts';
 
 /** The service, as the rest of the program sees it. The only holder of the secret key. */
 export type Gateway = {
@@ -22,14 +28,15 @@ export type Gateway = {
   dialect: Dialect;
   initialize(request: InitializeRequest): Promise<InitializeResult>;
   /**
-   * @param urgency default: `return` while a person waits, else `background`
+   * @param urgency its place in the queue of calls; `return`, while a person waits, also has less time
+   * @param deadline default: by the urgency
    * @throws {GatewayUnavailable} {@link GatewayKeyRefused}
    */
   verify(
     reference: Reference,
     expectedCurrency: string,
-    deadline: VerifyDeadline,
-    urgency?: Urgency,
+    urgency: Urgency,
+    deadline?: VerifyDeadline,
   ): Promise<VerifyAnswer>;
   /** A body from another source, with our key redacted; the same buffer when the key is not in it. */
   redactKey(body: Buffer): Buffer;
@@ -117,7 +124,7 @@ export function createGateway({
       addresses.note(request.reference, result);
       return result;
     },
-    verify: async (reference, expectedCurrency, deadline, urgency = urgencyOf(deadline)) => {
+    verify: async (reference, expectedCurrency, urgency, deadline = deadlineOf(urgency)) => {
       const guarded = clientFor('verify', urgency);
       try {
         const answer = await verify(guarded, dialect, reference, expectedCurrency, deadline);
@@ -177,8 +184,8 @@ function createAddressWatch(onTrouble: (trouble: GatewayTrouble) => void, logger
   };
 }
 
-function urgencyOf(deadline: VerifyDeadline): Urgency {
-  return deadline === INTERACTIVE_DEADLINE ? 'return' : 'background';
+function deadlineOf(urgency: Urgency): VerifyDeadline {
+  return urgency === 'return' ? INTERACTIVE_DEADLINE : BACKGROUND_DEADLINE;
 }
 
 function notSent(error: unknown): InitializeResult {

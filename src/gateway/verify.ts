@@ -31,8 +31,8 @@ type Content =
 const MAX_BYTES = 256 * 1024;
 
 export type VerifyDeadline = { headersMs: number; totalMs: number };
-/** While a person waits for the page behind the redirect. */
-export const INTERACTIVE_DEADLINE: VerifyDeadline = { headersMs: 4_000, totalMs: 5_000 };
+/** While a person waits for the page behind the redirect: with two seconds for a turn, six at most. */
+export const INTERACTIVE_DEADLINE: VerifyDeadline = { headersMs: 3_500, totalMs: 4_000 };
 /** For the scheduled checks. */
 export const BACKGROUND_DEADLINE: VerifyDeadline = { headersMs: 8_000, totalMs: 10_000 };
 

@@ -1,6 +1,6 @@
 import type { Urgency } from '../gateway/traffic/rate-limiter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { BACKGROUND_DEADLINE, INTERACTIVE_DEADLINE, type VerifyAnswer } from '../gateway/verify.ts';
+import type { VerifyAnswer } from '../gateway/verify.ts';
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
@@ -44,15 +44,15 @@ export function createConfirm(parts: ConfirmParts): Confirm {
     // A process asks with the key of its own mode: test money must never pay a live order.
     if (payment.mode !== parts.gateway.mode)
       throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
-    const deadline = cause === 'return' ? INTERACTIVE_DEADLINE : BACKGROUND_DEADLINE;
-    const answer = await parts.gateway.verify(payment.reference, payment.currency, deadline, urgency);
+    const answer = await parts.gateway.verify(payment.reference, payment.currency, urgency);
     return agree(parts, payment, answer, cause);
   };
 }
 
-/** A shopper may be waiting for what a webhook announces; the schedule can wait. */
-function urgencyOf(cause: Cause): Urgency | undefined {
-  return cause === 'webhook' ? 'hint' : undefined;
+/** A shopper waits for the page, or may be waiting for what a webhook announces; the schedule can wait. */
+function urgencyOf(cause: Cause): Urgency {
+  if (cause === 'return') return 'return';
+  return cause === 'webhook' ? 'hint' : 'background';
 }
 
 /** Makes payment and order agree with the answer. Decides anew when another process moved them meanwhile. */

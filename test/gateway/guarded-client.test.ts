@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { GatewayNotAsked, GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { readHistory } from '../../src/gateway/history/history.ts';
-import { BACKGROUND_DEADLINE, INTERACTIVE_DEADLINE } from '../../src/gateway/verify.ts';
+import type { Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
+import type { VerifyDeadline } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';
 import { asReference } from '../support/ids.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
@@ -23,8 +24,8 @@ async function startInStillTime(
   service = await startOddService(defaultDialect, budget, clock);
   return { later: (ms) => (nowMs += ms) };
 }
-const verify = (name: string, deadline = BACKGROUND_DEADLINE): Promise<unknown> =>
-  service.gateway.verify(asReference(name), 'NGN', deadline).catch((error: unknown) => error);
+const verify = (name: string, urgency: Urgency = 'background', deadline?: VerifyDeadline): Promise<unknown> =>
+  service.gateway.verify(asReference(name), 'NGN', urgency, deadline).catch((error: unknown) => error);
 const initialize = () =>
   service.gateway.initialize({
     email: 'ada@example.com',
@@ -70,11 +71,8 @@ test('no more calls are in flight than agreed, and shoppers are next', async () 
   await start({ concurrency: 2 });
   const { answer, answerAll } = holding();
   service.answer = answer;
-  const all = [initialize(), verify('first', INTERACTIVE_DEADLINE), verify('third'), initialize()];
-  all.push(
-    service.gateway.verify(asReference('hinted'), 'NGN', BACKGROUND_DEADLINE, 'hint'),
-    verify('returned', INTERACTIVE_DEADLINE),
-  );
+  const all = [initialize(), verify('first', 'return'), verify('third'), initialize()];
+  all.push(service.gateway.verify(asReference('hinted'), 'NGN', 'hint'), verify('returned', 'return'));
   await until(() => service.requests.length >= 2);
   expect(asked()).toEqual(['initialize', 'first']);
   answerAll();
@@ -147,9 +145,9 @@ describe('a wait for a turn ends', () => {
     await start({ concurrency: 1 });
     const { answer, answerAll } = holding();
     service.answer = answer;
-    const first = verify('first', INTERACTIVE_DEADLINE);
+    const first = verify('first', 'return');
     await until(() => service.requests.length === 1);
-    const blocked = verify('second', INTERACTIVE_DEADLINE);
+    const blocked = verify('second', 'return');
     const closed = service.gateway.close();
     expect(await blocked).toMatchObject({ reason: 'shutting-down' });
     expect(await initialize()).toMatchObject({ outcome: 'not-sent', reason: 'shutting-down' });
@@ -178,7 +176,7 @@ describe('what the service asked to be left alone with', () => {
     service.answer = json({ data: 'https://pay.example.com/c/1' });
     const told = { reason: 'service-asked-to-wait', retryAfterSec: 1 };
     expect(await initialize()).toMatchObject({ outcome: 'not-sent', ...told });
-    expect(await verify('V', INTERACTIVE_DEADLINE)).toMatchObject(told);
+    expect(await verify('V', 'return')).toMatchObject(told);
     expect(await history()).toMatchObject(told);
     expect(service.requests).toHaveLength(3);
     later(1);
@@ -197,7 +195,7 @@ describe('what the service asked to be left alone with', () => {
   test('holds back who was waiting for a turn when it was said', async () => {
     await start({ concurrency: 1 });
     service.answer = raw('', 429, { 'retry-after': '60' });
-    await times(10, () => verify('V', INTERACTIVE_DEADLINE));
+    await times(10, () => verify('V', 'return'));
     expect(service.requests).toHaveLength(1);
   });
 });
@@ -249,8 +247,8 @@ test('what finds no turn in time was not sent, and says so', async () => {
   const { answer, answerAll } = holding();
   service.answer = answer;
   let isFirstOver = false;
-  const first = verify('first', INTERACTIVE_DEADLINE).finally(() => (isFirstOver = true));
-  const [opened, returned] = await Promise.all([initialize(), verify('returned', INTERACTIVE_DEADLINE)]);
+  const first = verify('first', 'return').finally(() => (isFirstOver = true));
+  const [opened, returned] = await Promise.all([initialize(), verify('returned', 'return')]);
   // Two seconds for a turn, four for an answer.
   expect(isFirstOver).toBe(false);
   expect(opened).toMatchObject({ outcome: 'not-sent', reason: 'budget-exhausted' });
@@ -273,7 +271,7 @@ test('a history that is not read to its end gives its place back', async () => {
     if (rows.length > 0) break;
   }
   service.answer = json({}, 404);
-  expect(await verify('after', INTERACTIVE_DEADLINE)).toMatchObject({ kind: 'not-found' });
+  expect(await verify('after', 'return')).toMatchObject({ kind: 'not-found' });
 });
 
 test('a service that fails is left alone: nothing is sent, and callers learn when to ask again', async () => {
@@ -311,7 +309,7 @@ test.each<[string, RequestListener]>([
 ])('five time-outs in a row are enough: %s', async (_name, answer) => {
   await start({});
   service.answer = answer;
-  for (let call = 0; call < 5; call += 1) await verify('V', { headersMs: 50, totalMs: 100 });
+  for (let call = 0; call < 5; call += 1) await verify('V', 'background', { headersMs: 50, totalMs: 100 });
   expect(await initialize()).toMatchObject({ outcome: 'not-sent', reason: 'service-is-failing' });
 });
 

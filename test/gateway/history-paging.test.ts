@@ -5,7 +5,7 @@ import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../src/gateway/errors.ts';
 import {
   readHistory,
-  type HistoryBookmark,
+  type HistoryCheckpoint,
   type HistoryEnd,
   type HistoryRow,
 } from '../../src/gateway/history/history.ts';
@@ -532,7 +532,7 @@ describe('a page that does not come', () => {
     for await (const batch of readHistory(client, parseDialect('{}').dialect)) {
       if (batch.isPageAgain === true) kept = kept.slice(0, ofWholePages);
       kept.push(...batch.rows);
-      if (batch.bookmark !== null) ofWholePages = kept.length;
+      if (batch.checkpoint !== null) ofWholePages = kept.length;
     }
     expect(kept.map(({ reference }) => reference)).toEqual(
       Array.from({ length: 400 }, (_, at) => String(at)),
@@ -549,7 +549,7 @@ describe('a page that does not come', () => {
   });
 });
 
-describe('a reading goes on from a bookmark', () => {
+describe('a reading goes on from a checkpoint', () => {
   const styles: [string, object, Answer][] = [
     [
       'page',
@@ -609,11 +609,11 @@ describe('a reading goes on from a bookmark', () => {
     const { dialect } = parseDialect(JSON.stringify(paging(style)));
     const whole = await read(paging(style));
     const marks: string[] = [];
-    for await (const { bookmark } of readHistory(client, dialect))
-      if (bookmark !== null) marks.push(JSON.stringify(bookmark));
+    for await (const { checkpoint } of readHistory(client, dialect))
+      if (checkpoint !== null) marks.push(JSON.stringify(checkpoint));
     expect(marks.length).toBe(whole.pages);
     for (const mark of marks) {
-      const from = JSON.parse(mark) as HistoryBookmark;
+      const from = JSON.parse(mark) as HistoryCheckpoint;
       const found: (string | null)[] = whole.rows.slice(0, from.received).map(({ reference }) => reference);
       let [end, pages]: [HistoryEnd | null, number] = [null, 0];
       for await (const batch of readHistory(client, dialect, { from })) {
@@ -637,11 +637,11 @@ describe('a reading goes on from a bookmark', () => {
     };
     const { dialect } = parseDialect(JSON.stringify(paging({ style: 'page' })));
     const texts: string[] = [];
-    for await (const { bookmark } of readHistory(client, dialect)) {
+    for await (const { checkpoint } of readHistory(client, dialect)) {
       // Whatever is written in base64 is read again.
       const decode = (_key: string, value: unknown): unknown =>
         typeof value === 'string' ? `${value} ${Buffer.from(value, 'base64').toString('latin1')}` : value;
-      if (bookmark !== null) texts.push(JSON.stringify(bookmark, decode));
+      if (checkpoint !== null) texts.push(JSON.stringify(checkpoint, decode));
     }
     expect(texts).toHaveLength(4);
     expect(texts.join()).not.toMatch(/ada@example|customer|email/);

@@ -5,7 +5,7 @@ import { createClient, type Client } from '../../src/gateway/http/client.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { windowsToAsk, type AskedWindow } from '../../src/gateway/history/windows.ts';
-import { readHistory, type HistoryBookmark, type HistoryEnd } from '../../src/gateway/history/history.ts';
+import { readHistory, type HistoryCheckpoint, type HistoryEnd } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { someOf } from '../support/extent.ts';
 
@@ -80,11 +80,11 @@ const { dialect } = parseDialect(
 
 type Read = { references: string[]; end: HistoryEnd | null; pages: number; marks: string[] };
 
-async function read(from: HistoryBookmark | null = null): Promise<Read> {
+async function read(from: HistoryCheckpoint | null = null): Promise<Read> {
   const seen: Read = { references: [], end: null, pages: 0, marks: [] };
   for await (const batch of readHistory(client, dialect, { since, until, from })) {
     seen.references.push(...batch.rows.map(({ reference }) => reference ?? ''));
-    if (batch.bookmark !== null) seen.marks.push(JSON.stringify(batch.bookmark));
+    if (batch.checkpoint !== null) seen.marks.push(JSON.stringify(batch.checkpoint));
     ({ end: seen.end, pages: seen.pages } = batch);
   }
   return seen;
@@ -164,17 +164,17 @@ describe('a month that fails', () => {
       let mark = '';
       let kept = 0;
       const reading = (async () => {
-        for await (const { rows, bookmark } of readHistory(client, dialect, { since, until })) {
+        for await (const { rows, checkpoint } of readHistory(client, dialect, { since, until })) {
           found.push(...rows.map(({ reference }) => reference ?? ''));
-          if (bookmark === null) continue;
-          mark = JSON.stringify(bookmark);
+          if (checkpoint === null) continue;
+          mark = JSON.stringify(checkpoint);
           kept = found.length;
         }
       })();
       await expect(reading).rejects.toThrow(GatewayUnavailable);
       asked = [];
       onCall = () => false;
-      const rest = await read(JSON.parse(mark) as HistoryBookmark);
+      const rest = await read(JSON.parse(mark) as HistoryCheckpoint);
       expect([...found.slice(0, kept), ...rest.references]).toEqual(whole.references);
       expect({ end: rest.end, pages: rest.pages }).toEqual({ end: whole.end, pages: whole.pages });
       expect(asked).toHaveLength(count - failing + 1);
@@ -184,7 +184,7 @@ describe('a month that fails', () => {
   test('may be gone on with at the end of any page, by what a database has kept', async () => {
     const whole = await read();
     for (const [index, mark] of someOf([...whole.marks.entries()], 12)) {
-      const rest = await read(JSON.parse(mark) as HistoryBookmark);
+      const rest = await read(JSON.parse(mark) as HistoryCheckpoint);
       expect(rest.references).toEqual(
         whole.references.slice(whole.references.length - rest.references.length),
       );

@@ -5,7 +5,6 @@ import { expect, test } from '@jest/globals';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { readHistory } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
-import { BACKGROUND_DEADLINE } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';
 import { findKey } from '../support/invariants/leaks.ts';
 import { asReference } from '../support/ids.ts';
@@ -57,7 +56,7 @@ test.each(Object.entries(LINES))('%s: the error says what happened, and not the 
         redirectUrl: 'http://localhost/',
       })
       .catch((error: unknown) => error),
-    await gateway.verify(asReference(reference), 'NGN', BACKGROUND_DEADLINE).catch((error: unknown) => error),
+    await gateway.verify(asReference(reference), 'NGN', 'background').catch((error: unknown) => error),
     await readHistory(gateway.client, defaultDialect)
       .next()
       .catch((error: unknown) => error),

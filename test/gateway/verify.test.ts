@@ -1,7 +1,7 @@
+import type { VerifyDeadline } from '../../src/gateway/verify.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RequestListener } from 'node:http';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../src/gateway/errors.ts';
-import { BACKGROUND_DEADLINE } from '../../src/gateway/verify.ts';
 import { asReference } from '../support/ids.ts';
 import { hangUp, json, raw, startOddService, type OddService } from '../support/service.ts';
 
@@ -11,9 +11,9 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-const ask = (answer: RequestListener, deadline = BACKGROUND_DEADLINE) => {
+const ask = (answer: RequestListener, deadline?: VerifyDeadline) => {
   service.answer = answer;
-  return service.gateway.verify(asReference('R'.repeat(24)), 'NGN', deadline);
+  return service.gateway.verify(asReference('R'.repeat(24)), 'NGN', 'background', deadline);
 };
 
 const PAGE = { 'content-type': 'text/html' };

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { BACKGROUND_DEADLINE, type VerifyDeadline } from '../../src/gateway/verify.ts';
+import type { VerifyDeadline } from '../../src/gateway/verify.ts';
 import { defaultDialect } from '../support/dialect.ts';
 import { asReference } from '../support/ids.ts';
 import { answerText, startWireService, type WireBehaviour, type WireService } from '../support/wire.ts';
@@ -38,8 +38,8 @@ const initialize = async (): Promise<string> => {
   });
   return outcome;
 };
-const verify = (deadline: VerifyDeadline = BACKGROUND_DEADLINE): Promise<string> =>
-  gateway.verify(asReference('R'.repeat(24)), 'NGN', deadline).then(
+const verify = (deadline?: VerifyDeadline): Promise<string> =>
+  gateway.verify(asReference('R'.repeat(24)), 'NGN', 'background', deadline).then(
     ({ kind }) => kind,
     (error: unknown) => (error as Error).name,
   );
