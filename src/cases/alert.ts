@@ -15,8 +15,8 @@ import type { ReconciliationClass } from './classes.ts';
  *   payment of another order stops the currency.
  * - `journal-broken`: a row was changed by other means than this program, and contradicts
  *   its order's journal.
- * - `currency-stopped`: so many payments came in another unit that no new checkout of
- *   their currency begins.
+ * - `currency-stopped`: two payments of a currency came in another unit, and no new checkout of it
+ *   begins.
  * - `release-given-up`: the receiver has not accepted a release for three days, or has
  *   rejected it for good.
  * - `key-refused`: the service refuses the secret key; sent when it begins, by each process.

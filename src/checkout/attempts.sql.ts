@@ -11,7 +11,7 @@ import { KEY_LOCK_SEC } from './idempotency.sql.ts';
 import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
 
 // Locked as confirmation locks them (see LOCK_ORDER).
-const HELD = `
+const LOCKED = `
   SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference
   JOIN orders o ON o.id = p.order_id
   ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p`;
@@ -19,13 +19,13 @@ const HELD = `
 // A webhook can be faster than the answer to initialize: then the payment has moved on, and only the address
 // is worth keeping.
 const RECORDED = `
-  UPDATE payments p SET checkout_url = h.url,
-    status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.status ELSE p.status END,
-    reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN h.reason ELSE p.reason END,
+  UPDATE payments p SET checkout_url = l.url,
+    status = CASE WHEN p.status IN ('sending', 'ambiguous') THEN l.status ELSE p.status END,
+    reason = CASE WHEN p.status IN ('sending', 'ambiguous') THEN l.reason ELSE p.reason END,
     next_check_at = CASE WHEN p.status NOT IN ('sending', 'ambiguous') THEN p.next_check_at
-      WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => h.next_check_sec) END
-  FROM held h WHERE p.reference = h.reference
-  RETURNING p.reference, p.status = h.status AS moved`;
+      WHEN p.hints > p.hints_answered THEN now() ELSE now() + make_interval(secs => l.next_check_sec) END
+  FROM locked l WHERE p.reference = l.reference
+  RETURNING p.reference, p.status = l.status AS moved`;
 
 // A key that has its answer keeps it: if this process was held up for longer than the key was locked,
 // another request may have gone on.
@@ -36,21 +36,21 @@ const ANSWERED = `
   FROM given g WHERE k.mode = g.mode AND k.key = g.key`;
 
 // Checkouts that open at the same time share the statement.
-const RECORD: Statement = {
+const RECORD_INITIALIZE: Statement = {
   name: 'record-initialize',
   text: `
     WITH given AS MATERIALIZED (
       SELECT * FROM json_to_recordset($1) AS g (reference text, status text, url text, reason text,
         next_check_sec float8, mode text, key text)
       WHERE g.mode = $2
-    ), held AS (${HELD}), recorded AS (${RECORDED}), answered AS (${ANSWERED})
+    ), locked AS (${LOCKED}), recorded AS (${RECORDED}), answered AS (${ANSWERED})
     INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT held.id, CASE WHEN recorded.moved THEN 'payment-' || held.status ELSE 'checkout-address' END,
-      held.reference, 'shopper',
-      jsonb_strip_nulls(jsonb_build_object('reason', held.reason, 'checkout', text_hash(held.url)))
-    FROM held JOIN recorded ON recorded.reference = held.reference
-    WHERE recorded.moved OR held.url IS NOT NULL
-    ORDER BY held.id, held.reference`,
+    SELECT locked.id, CASE WHEN recorded.moved THEN 'payment-' || locked.status ELSE 'checkout-address' END,
+      locked.reference, 'shopper',
+      jsonb_strip_nulls(jsonb_build_object('reason', locked.reason, 'checkout', text_hash(locked.url)))
+    FROM locked JOIN recorded ON recorded.reference = locked.reference
+    WHERE recorded.moved OR locked.url IS NOT NULL
+    ORDER BY locked.id, locked.reference`,
 };
 
 /** A payment that was never sent can be sent by the next click, for this long. */
@@ -72,7 +72,7 @@ type Ended = { reference: Reference; result: InitializeResult; mode: Mode; key: 
 const record = batched<Ended, null>({
   keyOf: ({ reference, key }) => key?.key ?? reference,
   run: async (db, items) => {
-    await db.query(RECORD, [asRows(items.map(rowOf)), items[0]?.mode]);
+    await db.query(RECORD_INITIALIZE, [asRows(items.map(rowOf)), items[0]?.mode]);
     return items.map(() => null);
   },
 });
@@ -102,32 +102,32 @@ function consequence({ outcome }: InitializeResult): [PaymentStatus, number | nu
 const ADDED = `
   INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
   SELECT $3, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
-  FROM held WHERE held.waits AND EXISTS (SELECT FROM ended)
+  FROM locked WHERE locked.waits AND EXISTS (SELECT FROM ended)
     AND NOT EXISTS (
-      SELECT FROM stopped_currencies s WHERE s.mode = held.mode AND s.currency = held.currency)
-    AND (SELECT count(*) FROM payments p WHERE p.order_id = held.id AND p.status = ANY($6)
+      SELECT FROM stopped_currencies s WHERE s.mode = locked.mode AND s.currency = locked.currency)
+    AND (SELECT count(*) FROM payments p WHERE p.order_id = locked.id AND p.status = ANY($6)
       AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_OPEN_PAYMENTS}
   RETURNING reference`;
 
 const ENTRIES = `
   INSERT INTO journal (order_id, event, reference, cause, detail)
-  SELECT held.id, e.event, e.reference, 'shopper', e.detail FROM held, (
+  SELECT locked.id, e.event, e.reference, 'shopper', e.detail FROM locked, (
     SELECT 1 AS position, 'payment-ambiguous' AS event, reference,
       jsonb_build_object('reason', $2) AS detail FROM ended
     UNION ALL SELECT 2, 'payment-added', reference, '{}' FROM added) e
   ORDER BY e.position`;
 
 // One statement, so that the order always has a payment on its way: a second click waits for this one.
-// It ends the first attempt as RECORD does and begins the next.
+// It ends the first attempt as RECORD_INITIALIZE does and begins the next.
 const RECORD_AND_ADD: Statement = {
   name: 'record-ambiguous-and-add-payment',
   text: `
-    WITH held AS (
+    WITH locked AS (
       SELECT o.id, o.mode, o.amount, o.currency, o.status = 'pending' AS waits
       FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
     ), ended AS (
       UPDATE payments p SET status = 'ambiguous', reason = $2, next_check_at = now()
-      FROM held WHERE p.reference = $1 AND p.status IN ('sending', 'ambiguous')
+      FROM locked WHERE p.reference = $1 AND p.status IN ('sending', 'ambiguous')
       RETURNING p.reference
     ), added AS (${ADDED}), entries AS (${ENTRIES}), key AS (
       UPDATE idempotency_keys

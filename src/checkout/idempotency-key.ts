@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { shopperDetails } from '../orders/shopper-details.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Basket, CheckoutInput } from './schemas.ts';
 
@@ -60,5 +61,6 @@ function canonical(input: CheckoutInput): unknown[] {
   const landing = input.returnUrl === undefined ? [] : [input.returnUrl];
   if ('orderId' in input) return [input.orderId, ...landing];
   const items = input.items.map(({ sku, quantity }) => [sku, quantity]);
-  return [input.email, input.currency ?? null, items, ...landing];
+  const details = Object.entries(shopperDetails.parse(input)).sort();
+  return [input.email, input.currency ?? null, items, ...landing, ...(details.length > 0 ? [details] : [])];
 }

@@ -24,7 +24,7 @@ export type PaymentPlan =
   | { outcome: 'currency-stopped'; currency: string }
   | { outcome: 'unknown-order' | 'already-paid' | 'under-review' | 'too-many-open-payments' };
 
-/** Initialize takes 10 s at most. A payment that is "sending" for longer has lost its process. */
+/** Initialize takes 10 s at most: after this a second click no longer waits for the first one's checkout. */
 const SENDING_TAKES_SEC = 12;
 
 /**

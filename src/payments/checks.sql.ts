@@ -6,7 +6,7 @@ import type { Payment } from './payment.ts';
 import { LOCK_ORDER } from './lock-order.ts';
 import { byReference, PAYMENT_COLUMNS } from './confirm.sql.ts';
 import { SIGNED_HINT_STEP } from './recheck-schedule.ts';
-import { HELD_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint.sql.ts';
+import { LEASED_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint.sql.ts';
 
 export type DuePayment = Payment & { checks: number; isHinted: boolean };
 
@@ -17,7 +17,7 @@ const claim = (which: 'scheduled' | 'hinted'): Statement => ({
   text: `
     WITH due AS MATERIALIZED (
       SELECT reference FROM payments p
-      WHERE next_check_at <= now() AND ${HELD_UNTIL} IS NULL AND mode = $1
+      WHERE next_check_at <= now() AND ${LEASED_UNTIL} IS NULL AND mode = $1
         AND p.hints ${which === 'hinted' ? '>' : '<='} p.hints_answered
       ORDER BY ${which === 'hinted' ? 'p.hint_checks, ' : ''}next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
     )
@@ -64,7 +64,7 @@ const HINT_AND_CLAIM: Statement = {
 export type HintedPayment = Payment & {
   /** This process checks it now. Otherwise the poller answers the hint. */
   isClaimed: boolean;
-  /** Another check held it when the hint came. */
+  /** Another check had it when the hint came. */
   isLeased: boolean;
 };
 
@@ -94,12 +94,12 @@ const hint = batched<Hint, HintedPayment | null>({
 /** Expires a payment that was certainly never sent, and now never will be. */
 export async function expireUnsent(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
-    `WITH held AS (
+    `WITH locked AS (
        SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
        WHERE p.reference = $1 FOR NO KEY UPDATE OF o
      ), expired AS (
-       UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL FROM held
-       WHERE reference = $1 AND order_id = held.id AND status = 'created' RETURNING order_id, reference
+       UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL FROM locked
+       WHERE reference = $1 AND order_id = locked.id AND status = 'created' RETURNING order_id, reference
      )
      INSERT INTO journal (order_id, event, reference, cause)
      SELECT order_id, 'payment-expired', reference, 'schedule' FROM expired`,
@@ -113,12 +113,12 @@ export async function expireUnsent(db: Queryable, reference: Reference): Promise
  */
 export async function markAmbiguous(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
-    `WITH held AS (
+    `WITH locked AS (
        SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
        WHERE p.reference = $1 FOR NO KEY UPDATE OF o
      ), doubted AS (
-       UPDATE payments SET status = 'ambiguous', reason = 'process-died' FROM held
-       WHERE reference = $1 AND order_id = held.id AND status = 'sending' RETURNING order_id, reference
+       UPDATE payments SET status = 'ambiguous', reason = 'process-died' FROM locked
+       WHERE reference = $1 AND order_id = locked.id AND status = 'sending' RETURNING order_id, reference
      )
      INSERT INTO journal (order_id, event, reference, cause, detail)
      SELECT order_id, 'payment-ambiguous', reference, 'schedule', '{"reason": "process-died"}' FROM doubted`,

@@ -5,7 +5,7 @@ import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Decision } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
-import { RECORD } from './record.sql.ts';
+import { RECORD_CONFIRMATION } from './record.sql.ts';
 
 /** A payment `p` and its order `o` as {@link Payment}. */
 export const PAYMENT_COLUMNS = `
@@ -81,7 +81,10 @@ const record = batched<Recorded, boolean>({
   maxInFlight: 1,
   run: async (db, items) => {
     const mode = items[0]?.confirmation.payment.mode;
-    const rows = await db.query<{ reference: Reference }>(RECORD, [asRows(items.map(rowOf)), mode]);
+    const rows = await db.query<{ reference: Reference }>(RECORD_CONFIRMATION, [
+      asRows(items.map(rowOf)),
+      mode,
+    ]);
     const written = new Set(rows.map(({ reference }) => reference));
     return items.map(({ confirmation }) => written.has(confirmation.payment.reference));
   },

@@ -16,8 +16,8 @@ const LONGEST_SILENCE_SEC = 3_600;
  * the silence that the service asked for (see postponeCheck).
  */
 const IS_CHECK = 'p.next_check_at < p.leased_until';
-/** Until when a check or such a silence holds a payment `p`; null where it is free. */
-export const HELD_UNTIL = `CASE WHEN p.leased_until > now()
+/** Until when a check or such a silence leases a payment `p`; null where it is free. */
+export const LEASED_UNTIL = `CASE WHEN p.leased_until > now()
   AND p.leased_until < CASE WHEN ${IS_CHECK} THEN ${ahead(LEASE_SEC)} ELSE ${ahead(LONGEST_SILENCE_SEC)} END
   THEN p.leased_until END`;
 
@@ -33,14 +33,14 @@ const pausedUntilSql = (isSigned: string): string => `CASE WHEN p.last_hinted_at
   THEN p.last_hinted_at + make_interval(secs => ${hintPauseSql(checksSql(isSigned))}) END`;
 
 /**
- * Whether a hint may have a payment `p` checked now: it is not held, and no pause is left.
+ * Whether a hint may have a payment `p` checked now: it is not leased, and no pause is left.
  * @param isSigned the column that says so
  */
 export const isFreeSql = (isSigned: string): string =>
-  `${HELD_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isSigned)}, '-infinity') <= now()`;
+  `${LEASED_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isSigned)}, '-infinity') <= now()`;
 
 /** Whether a process is asking the service about a payment `p`. */
-export const IS_BEING_CHECKED = `${HELD_UNTIL} IS NOT NULL AND ${IS_CHECK}`;
+export const IS_BEING_CHECKED = `${LEASED_UNTIL} IS NOT NULL AND ${IS_CHECK}`;
 
 /**
  * What a hint writes into a payment `p`. It counts even when the payment is not taken for a check: then
@@ -58,6 +58,6 @@ export function hintedSql(isTaken: string, isSigned: string): string {
       leased_until = CASE WHEN ${isTaken} THEN ${lease} ELSE p.leased_until END,
       last_hinted_at = CASE WHEN ${isTaken} THEN now() ELSE p.last_hinted_at END,
       next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}
-        THEN GREATEST(now(), ${pausedUntilSql(isSigned)}, ${HELD_UNTIL})
+        THEN GREATEST(now(), ${pausedUntilSql(isSigned)}, ${LEASED_UNTIL})
         WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)`;
 }

@@ -34,8 +34,11 @@ export const CHECK_AGES_SEC: readonly number[] = [
 const MIN_SPREAD_SEC = 20 * MINUTE;
 const MAX_SPREAD_SEC = 10 * MINUTE;
 
-/** Services retry webhooks for some three days and settle late authorisations within a week; then we stop. */
-export const HORIZON_SEC = 8 * DAY;
+/**
+ * When the last scheduled check is made. Services retry webhooks for some three days and confirm late
+ * authorisations within a week.
+ */
+export const HORIZON_SEC = CHECK_AGES_SEC.at(-1) ?? 0;
 
 /** Past the horizon an unreadable answer is asked for again daily, for three days. */
 export const ASK_AGAIN_SEC = DAY;
@@ -44,7 +47,7 @@ export const LAST_ANSWER_BY_SEC = HORIZON_SEC + 3 * DAY;
 /** No shopper has seen a freshly opened checkout yet; age 0 is for payments without a checkout address. */
 export const FIRST_CHECK_AFTER_OPENING_SEC = 5;
 
-/** The initialize call takes 10 s at most. A payment still "sending" after this has lost its process. */
+/** The initialize call takes 10 s at most. Its process has died when a payment is still "sending" after this. */
 export const SENDING_IS_LOST_AFTER_SEC = 60;
 
 /**
@@ -63,7 +66,10 @@ export const SIGNED_HINT_STEP = 3;
 /** The service was not asked, by our own limits or its wish for a short pause: a hint is followed soon. */
 export const NOT_ASKED_PAUSE_SEC = 2;
 
-/** When the service cannot be asked: a first pause, doubled for every check so far, up to 15 minutes. */
+/**
+ * Seconds until the next try when the service could not be asked: 5, doubled for every check so far, up to
+ * 15 minutes. A payment that was checked often is old: its shopper no longer waits.
+ */
 export function pauseAfterFailureSec(checks: number, random?: Random): number {
   return jittered(Math.min(5 * 2 ** Math.min(checks, 8), 15 * MINUTE), random);
 }

@@ -13,7 +13,7 @@ const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_s
   suspense_class text, suspense_amount bigint, suspense_currency text)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it.
-const LAST_THAT_SAYS_THE_SAME = `(
+const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
     SELECT v.id, v.outcome, v.status_word, v.amount, v.currency FROM verifications v
     WHERE v.reference = g.reference AND g.status = g.status_seen AND NOT g.releases ORDER BY v.id DESC LIMIT 1
   ) last ON (last.outcome, last.status_word, last.amount, last.currency)
@@ -25,7 +25,7 @@ const SEEN = `
     coalesce(last.id, nextval('verifications_id_seq')) AS verification
   FROM ${ANSWERS}
   JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
-  LEFT JOIN LATERAL ${LAST_THAT_SAYS_THE_SAME}
+  ${LAST_THAT_SAYS_THE_SAME}
   WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
     AND p.mode = g.mode AND g.mode = $2
   ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p`;
@@ -124,7 +124,8 @@ const DETAIL = `jsonb_strip_nulls(jsonb_build_object(
   'release', CASE WHEN s.releases THEN s.release_id END,
   'delivery', CASE WHEN s.releases THEN s.delivery END))`;
 
-// An answer that changes nothing has no entry.
+// An answer that changes nothing has no entry. `reporting/contradictions.sql.ts` reads events and keys again:
+// add to them, rename none.
 const ENTRY = `
   INSERT INTO journal (order_id, event, reference, cause, detail)
   SELECT s.order_id, CASE WHEN s.releases THEN 'order-paid'
@@ -139,10 +140,12 @@ const ENTRY = `
     OR stopped.reference IS NOT NULL OR c.reference IS NOT NULL
   ORDER BY s.order_id, s.reference`;
 
+// The statuses of unpaid orders follow their payments by a trigger (`follow_payments`, in the migration of cases).
+//
 // One statement, so one round trip and one commit: evidence, payment, release, order, suspense and
 // journal appear together or not at all. It writes nothing for a payment that has moved, or whose order
 // has moved, since the decision. Confirmations that end at the same time share the statement (see batched).
-export const RECORD: Statement = {
+export const RECORD_CONFIRMATION: Statement = {
   name: 'record-confirmation',
   text: `WITH seen AS MATERIALIZED (${SEEN}), evidence AS (${EVIDENCE}), moved AS (${MOVED}),
     release AS (${RELEASE}), paid AS (${PAID}), stray AS (${STRAY}), stopped AS (${STOPPED}),

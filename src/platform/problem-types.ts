@@ -170,14 +170,14 @@ export const PROBLEMS = {
     status: 503,
     title: 'New payments in this currency are stopped for the time being',
     cause:
-      'A payment of this currency came in at ten times, a hundred times or such a part of what was asked for: the unit of amounts may have been mistaken.',
+      'Two payments of this currency came in at ten times, a hundred times or such a part of what was asked for: the unit of amounts may have been mistaken.',
     cure: 'An operator looks at it (npm run currencies) and releases the currency. The order is kept.',
   },
   'database-unavailable': {
     status: 503,
     title: 'The database cannot be reached right now',
-    cause: 'PostgreSQL does not answer. Nothing was written.',
-    cure: 'Try again. Services repeat their webhooks by themselves.',
+    cause: 'PostgreSQL does not answer, or the connection to it broke while it wrote.',
+    cure: 'Try again: a checkout under its Idempotency-Key is never opened twice. Services repeat their webhooks by themselves.',
   },
 } as const satisfies Record<string, ProblemKind>;
 

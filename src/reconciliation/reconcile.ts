@@ -7,7 +7,7 @@ import type { Mode } from '../platform/mode.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import type { Alarm } from '../cases/alert.ts';
 import { findSentinels, missingSince, setSentinels } from './import/sentinels.sql.ts';
-import { removeBookmark } from './import/checkpoint.sql.ts';
+import { removeCheckpoint } from './import/checkpoint.sql.ts';
 import {
   fetchBalances,
   reconcileBalances,
@@ -33,7 +33,7 @@ import { tellOfRun } from './alerts.ts';
 import { verifyPayments, type Verified } from './verify-payments.ts';
 
 /**
- * The clock's second door: compares everything the service lists with everything we asked for, has
+ * Compares everything the service lists with everything we asked for, has
  * missed payments confirmed in the one room, and raises the rest. The history is never proof: a row in it
  * leads to a verify call, never to a release.
  */
@@ -104,7 +104,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
       if (!options.dryRun) {
         const reason = (error as Error).message;
         // The rows that were read may be the cause of the failure, so the next run reads the list again.
-        await removeBookmark(database, gateway.mode).catch(() => undefined);
+        await removeCheckpoint(database, gateway.mode).catch(() => undefined);
         await abandonRun(database, run.id, reason).catch(() => undefined);
         await alarm({ event: 'reconciliation-failed', mode: gateway.mode, runId: id, reason });
       }

@@ -14,7 +14,7 @@ const MAX_FILES = 6;
 const PHONE = '+2348012345678';
 
 // That the order keeps the field is played with the page (walk.test.ts). These are the two places where it comes out.
-test('a field that is added as the page says is in the event and on the order page, and takes few files', async () => {
+test('a field that is added as the page says is in the event and on the order page, in the request that a key repeats, and takes few files', async () => {
   const page = readPages().find(({ path }) => path === 'docs/add-a-field.md');
   const changes = (page?.blocks ?? []).filter((block) => fileOf(block) !== null);
   const files = new Set(changes.map(fileOf)).size;
@@ -30,6 +30,15 @@ test('a field that is added as the page says is in the event and on the order pa
   const { OrderDetailPage } = (await load(
     'src/admin/orders/order-page.tsx',
   )) as typeof import('../../src/admin/orders/order-page.tsx');
+
+  const { readIdempotencyKey } = (await load(
+    'src/checkout/idempotency-key.ts',
+  )) as typeof import('../../src/checkout/idempotency-key.ts');
+  const basket = { email: 'ada@example.com', items: [{ sku: 'dallah', quantity: 1 }] };
+  const fingerprintOf = (phone: string) =>
+    readIdempotencyKey('k', { ...basket, phone } as typeof basket)?.fingerprint;
+  expect(fingerprintOf(PHONE)).toEqual(fingerprintOf(PHONE));
+  expect(fingerprintOf(PHONE)).not.toEqual(fingerprintOf('+2348012345679'));
 
   // Of the copy's schema, which the compiler does not see here.
   const details = { phone: PHONE } as object as ShopperDetails;
@@ -50,7 +59,6 @@ test('a field that is added as the page says is in the event and on the order pa
     story: [],
     journal: { entries: 1, hash: null },
     contradictions: [],
-    isOlder: false,
   };
   const visitor = { name: 'Ngozi', isNamed: false, formToken: '', hasSession: true };
   const frame = { visitor, mode: 'test', told: null } as const;

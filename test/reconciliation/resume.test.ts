@@ -145,14 +145,14 @@ test('a run that nothing disturbs reads every page once', async () => {
   expect(asked).toEqual(Array.from({ length: PAGES }, (_, at) => at + 1));
 });
 
-test('K15: a run killed in the middle of a page: the next one reads that page again, none before the bookmark, and ends the same', async () => {
+test('K15: a run killed in the middle of a page: the next one reads that page again, none before the checkpoint, and ends the same', async () => {
   await killAt((page, res) => {
     if (page !== 11) return false;
     res.write(textOf(page).slice(0, 100_000));
     return true;
   });
   expect(await runToEnd()).toEqual(undisturbed);
-  // A bookmark is set every 5,000 rows, and every two seconds; the kill may come before the second one is written.
+  // A checkpoint is set every 5,000 rows, and every two seconds; the kill may come before the second one is written.
   const [first = 0] = asked;
   expect(first).toBeGreaterThanOrEqual(6);
   expect(first).toBeLessThanOrEqual(11);
@@ -160,12 +160,12 @@ test('K15: a run killed in the middle of a page: the next one reads that page ag
 });
 
 test.each((IS_WHOLE ? [[9], STOPS] : [[3, 9]]).map((stops) => ({ stops })))(
-  'K16: a run killed with pages done and their bookmark not set, at $stops: the next one reads those again, and ends the same',
+  'K16: a run killed with pages done and their checkpoint not set, at $stops: the next one reads those again, and ends the same',
   async ({ stops }) => {
     for (const stop of stops) await killAt((page) => page >= stop);
     expect(await runToEnd()).toEqual(undisturbed);
     expect(asked[0]).toBeGreaterThan(1);
-    // On a machine that took two seconds for the page before, its bookmark is set already.
+    // On a machine that took two seconds for the page before, its checkpoint is set already.
     expect(asked[0]).toBeLessThanOrEqual(stops.at(-1) ?? 0);
     expect(asked.at(-1)).toBe(PAGES);
   },
@@ -224,7 +224,7 @@ test('a key that is refused half-way is not asked with again, and the next run g
   expect(asked[0]).toBeGreaterThan(9);
 });
 
-test('another question, and a dry run, begin at the first page and leave the bookmark where it is', async () => {
+test('another question, and a dry run, begin at the first page and leave the checkpoint where it is', async () => {
   onPage = (page, res) => {
     if (page === 12) res.writeHead(401).end();
     return page === 12;

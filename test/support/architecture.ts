@@ -189,7 +189,7 @@ function wrongWriters(source: Source): string[] {
     .map((table) => `${source.path} must not write ${table}: ${WRITERS[table]?.[0] ?? ''} does`);
 }
 
-/** What stands in a shop's own folder is the shop's business, but for what it imports. */
+/** What stands in a shop's own folder is the shop's business, but for what it imports and the tables it writes. */
 const OF_THE_SHOP = 'src/custom/';
 
 function wrongOwners({ path, code }: Source): string[] {

@@ -4,7 +4,7 @@ import { indexAlone } from '../../src/platform/database/run-script.ts';
 const FORBIDDEN: readonly [pattern: RegExp, instead: string][] = [
   [
     /\bDROP\s+(?:TABLE|COLUMN|SCHEMA|TYPE|VIEW)\b/i,
-    'the running version still uses it: drop it a release later, in a folder named …_contract',
+    'the running version still uses it: leave it, and stop reading it',
   ],
   [/\bRENAME\b/i, 'the running version knows the old name: add the new one beside it'],
   [

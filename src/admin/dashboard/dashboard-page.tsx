@@ -136,7 +136,7 @@ function StoppedCurrencies({ stops }: Pick<Today, 'stops'>): VNode {
       {stops.map(({ currency, reference }) => (
         <p key={currency} class="alarm">
           {currency}, by payment {reference}: see whether the unit of amounts is right, then{' '}
-          <code>npm run currencies -- release {currency}</code>
+          <code>npm run currencies -- release {currency} --note "why" --by "name"</code>
         </p>
       ))}
     </Card>

@@ -6,7 +6,7 @@ import { NO_HINTS } from './paging-hints.ts';
 import {
   readPage,
   type HistoryBatch,
-  type HistoryBookmark,
+  type HistoryCheckpoint,
   type HistoryEnd,
   type PageEnd,
   type PageReader,
@@ -18,14 +18,14 @@ import { collectRows, type HistoryRow, type RowCollector } from './row.ts';
 import { createRowReader } from './row-reader.ts';
 import { windowsToAsk, type AskedWindow, type HistoryWindow } from './windows.ts';
 
-export type { HistoryBatch, HistoryBookmark, HistoryEnd } from './page.ts';
+export type { HistoryBatch, HistoryCheckpoint, HistoryEnd } from './page.ts';
 export { fingerprintOf, referenceOf, type HistoryRow, type RowCollector } from './row.ts';
 
 export type HistoryOptions = HistoryWindow & {
   /** The currency of amounts without one, where the dialect allows that; null: unknown. */
   assumedCurrency?: string | null;
   /** Resumes an earlier reading with the same options. */
-  from?: HistoryBookmark | null;
+  from?: HistoryCheckpoint | null;
   signal?: AbortSignal | undefined;
 };
 
@@ -69,11 +69,11 @@ export async function* readHistoryInto<Rows>(
     // One window with an assumed end makes the whole end assumed.
     if (!(window.end.complete && end.isAssumed === true)) end = window.end;
   }
-  yield { rows: collector.handOver(), pages, end, bookmark: null };
+  yield { rows: collector.handOver(), pages, end, checkpoint: null };
 }
 
 /** The window to read is the first of `windows`. */
-type Part = { windows: readonly AskedWindow[]; pagesBefore: number; from: HistoryBookmark | null };
+type Part = { windows: readonly AskedWindow[]; pagesBefore: number; from: HistoryCheckpoint | null };
 
 async function* readWindow<Rows>(
   client: Client,
@@ -102,7 +102,7 @@ async function* readWindow<Rows>(
       page.cut === null
         ? paging.next({ ...page, ...place, pages: windowPages, ...repeats.seen() })
         : { is: 'cut', reason: page.cut };
-    const bookmark: HistoryBookmark = {
+    const checkpoint: HistoryCheckpoint = {
       ...place,
       windows,
       next: step,
@@ -111,7 +111,7 @@ async function* readWindow<Rows>(
       largestTotal: paging.largestTotal(),
       repeats: repeats.state(),
     };
-    yield { rows: collector.handOver(), pages, end: null, bookmark };
+    yield { rows: collector.handOver(), pages, end: null, checkpoint };
   }
   if (step.is !== 'whole') return { pages, end: { complete: false, reason: step.reason } };
   return { pages, end: step.isAssumed === true ? { complete: true, isAssumed: true } : { complete: true } };
@@ -135,7 +135,7 @@ async function* readPatiently<Rows>(
       if (request.signal?.aborted === true) throw error;
       reader.repeats.beginPageAgain();
       const rows = reader.collector.handOver();
-      yield { rows, pages: request.pages, end: null, isPageAgain: true, bookmark: null };
+      yield { rows, pages: request.pages, end: null, isPageAgain: true, checkpoint: null };
     }
   }
 }

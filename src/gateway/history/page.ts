@@ -21,11 +21,11 @@ export type HistoryBatch<Rows> = {
   /** The current page broke off and is read again: its rows are repeated. */
   isPageAgain?: boolean;
   /** At the end of a page: where a reading that has all rows so far can resume. Null within a page. */
-  bookmark: HistoryBookmark | null;
+  checkpoint: HistoryCheckpoint | null;
 };
 
 /** A place between two pages. Plain data, to be kept and given to a later {@link readHistory}. */
-export type HistoryBookmark = {
+export type HistoryCheckpoint = {
   /** The current window, and those to ask for after it. */
   windows: readonly AskedWindow[];
   next: NextPage;
@@ -95,7 +95,7 @@ export async function* readPage<Rows>(
     if (cursorFromRow !== null) last = Buffer.from(bytes.subarray(start, end));
   };
   const cutter = rowReader.cutRecords(take);
-  const portion = () => ({ rows: collector.handOver(), pages, end: null, bookmark: null });
+  const portion = () => ({ rows: collector.handOver(), pages, end: null, checkpoint: null });
   void abortWhenStuck(over, () => seen.records);
   try {
     const limits = { maxBytes, headersMs: HEADERS_MS, totalMs: MAX_LIST_MS, signal };

@@ -37,7 +37,6 @@ const MAX_REMEMBERED = 10_000;
 export function createRepeatDetector(from: RepeatState | null = null): RepeatDetector {
   let pages = from?.pages ?? 0;
   let firstRecord: Buffer | null = null;
-  // A bookmark that the previous version wrote has none.
   const firstPrint = from?.firstPrint ?? null;
   let hasStartedOver = false;
   let hasNoNewRows = true;

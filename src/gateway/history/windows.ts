@@ -4,7 +4,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 /** The part of the history to ask for, if the dialect can. By creation, the only time both sides share. */
 export type HistoryWindow = { since?: Date | undefined; until?: Date | undefined };
 
-/** Both ends of one request, ISO 8601; null: open. Plain data, kept in a bookmark. */
+/** Both ends of one request, ISO 8601; null: open. Plain data, kept in a checkpoint. */
 export type AskedWindow = { since: string | null; until: string | null };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

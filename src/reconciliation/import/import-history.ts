@@ -3,7 +3,7 @@ import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { readHistoryInto } from '../../gateway/history/history.ts';
 import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
-import { findBookmark, removeBookmark, saveBookmark, type Bookmark } from './checkpoint.sql.ts';
+import { findCheckpoint, removeCheckpoint, saveCheckpoint, type Checkpoint } from './checkpoint.sql.ts';
 import type { Progress } from '../progress.ts';
 import { databaseTime, firstPaymentTime, onlyCurrency, type Session } from '../session.sql.ts';
 import {
@@ -57,18 +57,18 @@ export async function stageHistory(
   const hasFees = gateway.dialect.history.fee !== undefined;
   const staging = await openStaging(session, mode, { isDry: asked.dryRun, hasFees });
   const question = digestOf(gateway, asked);
-  const from = asked.dryRun ? null : await findBookmark(session, mode, question);
-  // The bookmark is removed before the rows: if the process were killed between the two, it would point
+  const from = asked.dryRun ? null : await findCheckpoint(session, mode, question);
+  // The checkpoint is removed before the rows: if the process were killed between the two, it would point
   // at rows that are gone.
-  if (from === null && !asked.dryRun) await removeBookmark(session, mode);
+  if (from === null && !asked.dryRun) await removeCheckpoint(session, mode);
   await dropRows(session, staging, from?.records ?? 0);
   const startedAt = from?.startedAt ?? (await databaseTime(session));
   const stager = createStager({
     session,
     staging,
     from,
-    saveBookmark: async (bookmark) => {
-      if (!asked.dryRun) await saveBookmark(session, mode, question, { startedAt, ...bookmark });
+    saveCheckpoint: async (checkpoint) => {
+      if (!asked.dryRun) await saveCheckpoint(session, mode, question, { startedAt, ...checkpoint });
     },
   });
   const end = await readToEnd(session, gateway, asked, stager, from);
@@ -93,7 +93,7 @@ async function readToEnd(
   { mode, dialect, client }: Gateway,
   { since, until, signal, onProgress }: HistoryQuestion,
   stager: Stager,
-  from: Bookmark | null,
+  from: Checkpoint | null,
 ): Promise<End> {
   // An amount without a currency is readable only if all payments have the same one.
   const mayLackCurrency = dialect.verify.currencyMayBeAbsent;
@@ -140,6 +140,6 @@ function digestOf({ dialect }: Gateway, { since, until }: HistoryQuestion): stri
 }
 
 async function forget(session: Session, { mode }: Gateway, staging: Staging): Promise<void> {
-  await removeBookmark(session, mode);
+  await removeCheckpoint(session, mode);
   await dropRows(session, staging, 0);
 }

@@ -1,6 +1,6 @@
 import type { HistoryBatch, RowCollector } from '../../gateway/history/history.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { Bookmark } from './checkpoint.sql.ts';
+import type { Checkpoint } from './checkpoint.sql.ts';
 import type { Session } from '../session.sql.ts';
 import { dropRows, noteMaybeRepeated, stageTuples, type Staging } from './staging.sql.ts';
 import { createCopyWriter, type Tuples } from './copy-writer.ts';
@@ -21,8 +21,8 @@ export type StagerParts = {
   session: Session;
   staging: Staging;
   /** The earlier reading that this one continues. */
-  from: Bookmark | null;
-  saveBookmark(bookmark: Omit<Bookmark, 'startedAt'>): Promise<void>;
+  from: Checkpoint | null;
+  saveCheckpoint(checkpoint: Omit<Checkpoint, 'startedAt'>): Promise<void>;
 };
 
 /** Enough rows to make a COPY worth its round trips, few enough to hold in memory. */
@@ -31,7 +31,7 @@ const ROWS_PER_BOOKMARK = 5_000;
 /** For a slow service: rows already received must not wait long for the next ones. */
 const BOOKMARK_EVERY_MS = 2_000;
 
-export function createStager({ session, staging, from, saveBookmark }: StagerParts): Stager {
+export function createStager({ session, staging, from, saveCheckpoint }: StagerParts): Stager {
   const writer = createCopyWriter(from?.records ?? 0, staging.hasFees);
   let waiting = nothingWaiting();
   let staged = from?.records ?? 0;
@@ -48,7 +48,7 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   }
 
   /** Waits for the previous copy, but not for this one. If a copy fails, the next wait throws the error. */
-  async function copy(place: Bookmark['place'] | null): Promise<void> {
+  async function copy(place: Checkpoint['place'] | null): Promise<void> {
     await inHand;
     staged += waiting.rows;
     inHand = write(writer.bytes(), waiting.maybeRepeated, place && { ...whole, place });
@@ -60,15 +60,15 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
   async function write(
     tuples: Buffer,
     maybeRepeated: readonly string[],
-    bookmark: Omit<Bookmark, 'startedAt'> | null,
+    checkpoint: Omit<Checkpoint, 'startedAt'> | null,
   ): Promise<void> {
     if (tuples.length > 0) await stageTuples(session, staging, tuples);
     await noteMaybeRepeated(session, maybeRepeated);
-    // The bookmark is written after the rows that it covers, never before them.
-    if (bookmark !== null) await saveBookmark(bookmark);
+    // The checkpoint is written after the rows that it covers, never before them.
+    if (checkpoint !== null) await saveCheckpoint(checkpoint);
   }
 
-  /** Whether the end of a page is worth a bookmark: after many rows, much time, or the last page. */
+  /** Whether the end of a page is worth a checkpoint: after many rows, much time, or the last page. */
   function isDue(isLast: boolean): boolean {
     if (isLast || whole.records - saved.records >= ROWS_PER_BOOKMARK) return true;
     return systemClock.elapsedMs() - saved.atMs > BOOKMARK_EVERY_MS;
@@ -87,9 +87,9 @@ export function createStager({ session, staging, from, saveBookmark }: StagerPar
     take: async (batch) => {
       if (batch.isPageAgain === true) await dropPage();
       add(batch);
-      const { bookmark } = batch;
-      if (bookmark !== null) whole = { records: staged + waiting.rows, unreadable };
-      if (bookmark !== null && isDue(bookmark.next.is !== 'ask')) await copy(bookmark);
+      const { checkpoint } = batch;
+      if (checkpoint !== null) whole = { records: staged + waiting.rows, unreadable };
+      if (checkpoint !== null && isDue(checkpoint.next.is !== 'ask')) await copy(checkpoint);
       else if (waiting.rows >= ROWS_PER_COPY) await copy(null);
     },
     finish: async () => {

@@ -37,7 +37,7 @@ function verdictLine({ verdict, incompleteReason, findings }: ReconciliationRepo
       return `FINDINGS. ${open} open ${open === 1 ? 'disagreement needs' : 'disagreements need'} attention.`;
     }
     case 'incomplete':
-      return `INCOMPLETE. Nothing is called absent in this run: ${visible(incompleteReason ?? 'unknown reason')}.`;
+      return `INCOMPLETE: ${visible(incompleteReason ?? 'unknown reason')}.`;
   }
 }
 

@@ -358,7 +358,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     tests: ['test/gateway/connecting.test.ts'],
   },
   {
-    bug: 'a bookmark keeps a record as it came',
+    bug: 'a checkpoint keeps a record as it came',
     file: 'src/gateway/history/repeat-detector.ts',
     find: "sha256: createHash('sha256').update(record).digest('base64')",
     replace: "sha256: record.toString('base64')",

@@ -429,7 +429,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'checkout addresses have no digest',
     file: 'src/checkout/attempts.sql.ts',
-    find: "'checkout', text_hash(held.url)",
+    find: "'checkout', text_hash(locked.url)",
     replace: "'checkout', NULL",
     breaks: 'shoppers are sent to an address that somebody wrote into a row',
     tests: ['test/reporting/explain.test.ts'],

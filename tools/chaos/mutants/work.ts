@@ -64,7 +64,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'no lease is taken',
     file: CHECKS,
-    find: 'WHERE next_check_at <= now() AND ${HELD_UNTIL} IS NULL AND mode = $1',
+    find: 'WHERE next_check_at <= now() AND ${LEASED_UNTIL} IS NULL AND mode = $1',
     replace: 'WHERE next_check_at <= now() AND mode = $1',
     breaks: 'two workers check the same payment',
     tests: BY_CONFIRMING,
@@ -104,8 +104,8 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a payment that the service asked to leave alone counts as being checked',
     file: HINTS,
-    find: 'export const IS_BEING_CHECKED = `${HELD_UNTIL} IS NOT NULL AND ${IS_CHECK}`;',
-    replace: 'export const IS_BEING_CHECKED = `${HELD_UNTIL} IS NOT NULL`;',
+    find: 'export const IS_BEING_CHECKED = `${LEASED_UNTIL} IS NOT NULL AND ${IS_CHECK}`;',
+    replace: 'export const IS_BEING_CHECKED = `${LEASED_UNTIL} IS NOT NULL`;',
     breaks: 'who comes back meanwhile waits for an answer that nobody has asked for',
     tests: BY_WEBHOOKS,
   },
