@@ -14,7 +14,7 @@ COPY src ./src
 # The client again: the sources that were copied over do not bring it.
 RUN npx prisma generate && npm run build
 # What runs needs neither the compiler nor the test tools nor the embedded PostgreSQL, and of Prisma's compilers of queries
-# only PostgreSQL's: 454 MB become 62.
+# only PostgreSQL's: 454 MB become 57.
 RUN npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts --no-audit --no-fund \
   && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*_fast_bg.postgresql.*' -delete \
   && find node_modules -name '*.map' -delete

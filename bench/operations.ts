@@ -23,7 +23,7 @@ import { applyMigrations } from '../src/platform/database/migrations.ts';
 import { Secret } from '../src/platform/secret.ts';
 import { openFindings } from '../src/cases/findings.ts';
 import { changesBetween } from '../src/reconciliation/report/runs.sql.ts';
-import { openSuspense } from '../src/cases/suspense-list.sql.ts';
+import { openSuspense } from '../src/cases/suspense.sql.ts';
 import { fillShop, idOf } from './operations-shop.ts';
 import type { Row } from './row.ts';
 

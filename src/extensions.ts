@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import type { AlertHook } from './cases/alert.ts';
 import type { Receiver } from './fulfilment/release.ts';
 import type { Catalogue, CreateCatalogue } from './orders/catalogue.ts';
+import type { Order } from './orders/order.ts';
 import type { Database } from './platform/database/database.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Mode } from './platform/mode.ts';
@@ -21,6 +22,11 @@ export type Identity = {
   assets?: URL;
   /** A file in it, loaded after the demo shop's style sheet: `:root { --accent: #0a5c36; }` sets a colour. */
   stylesheet?: string;
+  /**
+   * A sentence of the shop on the page of an order, such as when it will arrive; null: none. Asked whenever
+   * the page is shown. When it fails the page is shown without it.
+   */
+  orderNote?: (order: Order, database: Database) => Promise<string | null>;
 };
 
 /** Addresses of the shop's own. */

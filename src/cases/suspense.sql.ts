@@ -1,6 +1,92 @@
 import type { Database, Queryable } from '../platform/database/database.ts';
-import type { OrderId, RunId } from '../platform/ids.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
+import type { Resolution } from './decision.ts';
+import {
+  isWanted,
+  notesOf,
+  SUSPENSE,
+  versionOf,
+  wantedValues,
+  type ItemsWanted,
+  type Note,
+} from './work-lists.sql.ts';
+
+/**
+ * Money the shop holds and has not earned: it waits here until an operator gives it back
+ * or the shop earns it.
+ */
+export type SuspenseItem = {
+  id: bigint;
+  class: string;
+  /** Minor units. */
+  amount: bigint;
+  currency: string;
+  reference: Reference;
+  /** Null: the money came under a reference that is not ours. */
+  orderId: OrderId | null;
+  openedAt: Date;
+  /** Whole days since then, by the database's clock. */
+  ageDays: number;
+  owner: string | null;
+  assignedAt: Date | null;
+  /** The notes of operators. */
+  notes: Note[];
+  /**
+   * Changes when something changes that an operator sees and decides upon: the money,
+   * the owner, the notes.
+   */
+  version: string;
+};
+
+/** The open items, oldest first, that is, ordered by id. */
+export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}): Promise<SuspenseItem[]> {
+  return db.query(
+    `SELECT id, class, amount, currency, reference, order_id AS "orderId", opened_at AS "openedAt", owner,
+       floor(extract(epoch FROM now() - opened_at) / 86400)::int AS "ageDays", assigned_at AS "assignedAt",
+       ${notesOf(SUSPENSE)} AS notes, ${versionOf(SUSPENSE)} AS version
+     FROM suspense_items i WHERE ${isWanted(SUSPENSE)} AND closed_at IS NULL
+     ORDER BY id LIMIT $7`,
+    wantedValues(mode, wanted),
+  );
+}
+
+/**
+ * Ends an item, with a decision, a name and what was done.
+ * @returns false when the mode has no such open item, or another version of it
+ */
+export async function resolveSuspense(
+  db: Queryable,
+  mode: Mode,
+  id: bigint,
+  { by, note, decision, refundNote }: Resolution,
+  seen: string | null = null,
+): Promise<boolean> {
+  const rows = await db.query(
+    // Locks the payment before its item, in the same order as confirmation: it may be writing an answer
+    // about this very money.
+    `WITH locked AS MATERIALIZED (
+       SELECT p.reference FROM suspense_items s
+       JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
+       WHERE s.id = $1 AND s.mode = $2 FOR NO KEY UPDATE OF o, p
+     ), closed AS (
+       UPDATE suspense_items i SET closed_at = now(), closed_by = $3,
+         note = $4, decision = $5, refund_note = $6
+       WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($7::text IS NULL OR ${versionOf(SUSPENSE)} = $7)
+         AND (SELECT count(*) FROM locked) >= 0
+       RETURNING id, order_id, reference, class, decision, note, refund_note
+     ), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, 'suspense-resolved', reference,
+         'operator:' || $3, jsonb_strip_nulls(jsonb_build_object(
+         'item', id, 'class', class, 'decision', decision, 'note', note, 'refund', refund_note))
+       FROM closed WHERE order_id IS NOT NULL
+     )
+     SELECT id FROM closed`,
+    [id, mode, by, note, decision, refundNote, seen],
+  );
+  return rows.length === 1;
+}
 
 /**
  * How the money of an order left suspense, oldest first.
@@ -20,47 +106,4 @@ export async function decisionsAbout(
     decision === null ? [] : [{ decision, refundNote }],
   );
   return decided.length === rows.length && rows.length > 0 ? decided : null;
-}
-
-// Paid transactions that are not ours, and charges beyond the one that paid an order, of the run $2.
-const FOUND = `
-  SELECT class, reference, NULL AS order_id, actual AS amount, currency FROM findings
-  WHERE mode = $1 AND last_run_id = $2 AND closed_at IS NULL AND class = 'unknown_reference'
-  UNION ALL
-  SELECT f.class, f.reference, r.order_id, f.actual - r.amount, f.currency
-  FROM findings f JOIN releases r USING (mode, reference, currency)
-  WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'`;
-
-// As confirming locks, which may be at the same money: the payment before its item.
-const LOCKED = `
-  SELECT p.reference FROM found JOIN payments p USING (reference) JOIN orders o ON o.id = p.order_id
-  WHERE p.mode = $1 ORDER BY p.order_id, p.reference FOR NO KEY UPDATE OF o, p`;
-
-// An item holds only money that no decision has covered.
-const HELD = `
-  INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
-  SELECT $1, class, reference, order_id, found.amount - decided.amount, currency
-  FROM found, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
-    WHERE d.mode = $1 AND d.reference = found.reference AND d.currency = found.currency) decided
-  WHERE found.amount > decided.amount AND (SELECT count(*) FROM locked) >= 0
-  ORDER BY order_id, reference
-  ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
-    SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency
-    WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
-      IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
-  RETURNING order_id, reference, class, amount || ' ' || currency AS money`;
-
-/**
- * Puts into suspense the money that only the service's history shows. Call it in the transaction that raises
- * the findings of `runId`; it reads them from there.
- */
-export async function holdMoneyFound(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
-  await db.query(
-    `WITH found AS (${FOUND}), locked AS MATERIALIZED (${LOCKED}), held AS (${HELD})
-     INSERT INTO journal (order_id, event, reference, cause, detail)
-     SELECT order_id, 'money-held', reference, 'reconciliation',
-       jsonb_build_object('suspense', class, 'money', money)
-     FROM held WHERE order_id IS NOT NULL ORDER BY order_id, reference`,
-    [mode, runId],
-  );
 }

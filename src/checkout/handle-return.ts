@@ -35,7 +35,10 @@ export type ReturnParts = {
   logger: Logger;
 };
 
-/** How long a shopper waits for a check that another hint began. A check of its own takes as long at most. */
+/**
+ * How long a shopper waits for a check that another hint began. A check of its own takes as long at most:
+ * two seconds for a turn (MAX_WAIT_MS) and four for the call (INTERACTIVE_DEADLINE).
+ */
 const WAIT_FOR_OTHER_CHECK_MS = 6_000;
 const LOOK_AGAIN_MS = 200;
 /** After a failed call the poller asks again soon: the shopper may still be looking at the page. */

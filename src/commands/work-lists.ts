@@ -4,13 +4,14 @@ import { displayMoney, formatMajor } from '../platform/money.ts';
 import { listFindings, resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
 import { releaseCurrency, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
-import { openSuspense, resolveSuspense } from '../cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
 import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
 const RELEASE_OR_ORDER_ID = /^(rel_)?[A-Za-z0-9]{24}$/;
-const NO_RECEIVER = 'no receiver of releases is configured: set FULFILMENT_URL and FULFILMENT_SECRET first';
+const NO_RECEIVER =
+  'no receiver of releases is configured: set FULFILMENT_URL and FULFILMENT_SECRET, or write one in src/custom';
 const doneOrGone = (isDone: boolean, told: string) => ({
   isDone,
   told: isDone ? told : 'There is no such open item.',

@@ -21,9 +21,9 @@ export const OWN_ASSETS = '/shop/own/';
  * @param hasShopPage whether the demo shop's page is served, so that the other pages may link to it
  */
 export function brandingOf(identity: Identity | null, hasShopPage: boolean): Branding {
-  const { homeUrl, stylesheet, ...words } = identity ?? DEMO_IDENTITY;
+  const { name, helpEmail, ribbon, footer, homeUrl, stylesheet } = identity ?? DEMO_IDENTITY;
   return {
-    ...words,
+    ...{ name, helpEmail, ...(ribbon !== undefined && { ribbon }), ...(footer !== undefined && { footer }) },
     homeUrl: homeUrl ?? (hasShopPage ? '/shop' : null),
     isDemo: identity === null && hasShopPage,
     stylesheet: stylesheet === undefined ? null : OWN_ASSETS + stylesheet,

@@ -14,13 +14,15 @@ type OrderPageProps = {
   order: Order;
   /** What was decided about the money of an order under review; null: nothing yet, or not all of it. */
   decisions: readonly ReviewDecision[] | null;
+  /** The shop's own sentence about the order; null: none. */
+  note: string | null;
 };
 
 /**
  * Shows the shopper the state of the order, and nothing that is not known. The address alone gives
  * access, so the page shows what was ordered but no name and no e-mail address.
  */
-export function OrderPage({ branding, order, decisions }: OrderPageProps): VNode {
+export function OrderPage({ branding, order, decisions, note }: OrderPageProps): VNode {
   const text = statusTextOf(order, decisions);
   return (
     <Frame
@@ -41,6 +43,7 @@ export function OrderPage({ branding, order, decisions }: OrderPageProps): VNode
           <h1>{text.heading}</h1>
           <p class="lead">{text.truth}</p>
           <p class="advice">{text.advice}</p>
+          {note !== null && <p class="lead">{note}</p>}
           {text.changes && <Watch />}
           {text.pay && <PayAgain orderId={order.id} pay={text.pay} />}
           {text.needsHelp && <Help orderId={order.id} email={branding.helpEmail} />}

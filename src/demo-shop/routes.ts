@@ -8,6 +8,7 @@ import type { Order } from '../orders/order.ts';
 import { findOrder } from '../orders/orders.sql.ts';
 import type { Database } from '../platform/database/database.ts';
 import { parseOrderId, type OrderId } from '../platform/ids.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem, type ProblemWording } from '../platform/problem.ts';
@@ -33,6 +34,8 @@ export type ShopRoutesParts = {
   openOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
   /** What was decided about an order under review; null while any of its money is undecided. */
   decisionsAbout?: (orderId: OrderId) => Promise<readonly ReviewDecision[] | null>;
+  /** The shop's own sentence about an order; null: none. */
+  noteOf?: (order: Order) => Promise<string | null>;
   /** Whether the shop uses a test key. Undefined: the shop page does not promise that it does. */
   mode?: Mode;
 };
@@ -47,6 +50,7 @@ export type DemoShopParts = {
   isOpen: boolean;
   /** Requests from one address. 0: no limit */
   readsPerMinute: number;
+  logger: Logger;
 };
 
 /**
@@ -57,7 +61,7 @@ export function demoShop(parts: DemoShopParts): {
   routes: Router;
   problemPage: (wording: ProblemWording) => VNode;
 } {
-  const { extensions, database, catalogue, mode, isOpen, readsPerMinute } = parts;
+  const { extensions, database, catalogue, mode, isOpen, readsPerMinute, logger } = parts;
   const branding = brandingOf(extensions.identity, isOpen);
   const router = Router();
   const limitPages = limitReads(readsPerMinute);
@@ -82,6 +86,14 @@ export function demoShop(parts: DemoShopParts): {
         return order?.status === 'pending' ? order : null;
       },
       decisionsAbout: (orderId) => decisionsAbout(database, orderId),
+      noteOf: async (order) => {
+        try {
+          return (await extensions.identity?.orderNote?.(order, database)) ?? null;
+        } catch (error) {
+          logger.warn({ err: error, orderId: order.id }, 'the note of an order page failed');
+          return null;
+        }
+      },
       mode,
     }),
   );
@@ -98,7 +110,7 @@ export function demoShop(parts: DemoShopParts): {
  * an order page shows the current state of the order.
  */
 export function shopRoutes(parts: ShopRoutesParts): Router {
-  const { branding, catalogue, findOrder, mode, openOrderOf, decisionsAbout } = parts;
+  const { branding, catalogue, findOrder, mode, openOrderOf, decisionsAbout, noteOf } = parts;
   const own = parts.ownAssets === undefined ? null : readAssets(parts.ownAssets);
   const router = Router();
 
@@ -125,7 +137,8 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
     const order = await findOrder(String(req.params.orderId));
     if (order === null) throw new Problem('not-found');
     const decisions = order.status === 'review' ? ((await decisionsAbout?.(order.id)) ?? null) : null;
-    sendPage(res, OrderPage({ branding, order, decisions }));
+    const note = (await noteOf?.(order)) ?? null;
+    sendPage(res, OrderPage({ branding, order, decisions, note }));
   });
   router.use('/orders', notFound);
   return router;

@@ -10,5 +10,5 @@ export function tellOfUnsent({ count, oldest }: Unsent, hasReceiver: boolean): s
   const since = `the oldest on ${oldest.toISOString()}`;
   return hasReceiver
     ? `${releases} recorded before there was a receiver and never sent, ${since}: npm run releases -- send-unsent --by "your name"`
-    : `${releases} recorded and never sent, ${since}: there is no receiver (FULFILMENT_URL).`;
+    : `${releases} recorded and never sent, ${since}: there is no receiver (FULFILMENT_URL, or one in src/custom).`;
 }

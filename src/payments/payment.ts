@@ -33,7 +33,7 @@ export type Payment = {
   hasSuspense: boolean;
   /** How often its money in suspense had changed; a change since then makes a decision about it void. */
   suspenseChanges: number;
-  /** Whether a person decided about its money before it had paid: then it never pays by itself again. */
+  /** Whether a person decided about its money before it had paid: then it pays no order any more. */
   isDecided: boolean;
   /** Hints counted when the check began; a larger number afterwards means that one came meanwhile. */
   hints: number;

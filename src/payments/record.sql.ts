@@ -79,7 +79,7 @@ const STRAY = `
   RETURNING reference, class, amount || ' ' || currency AS money`;
 
 // An error of unit of another order, with no exact payment of the currency since, and none that a person
-// has answered by letting the currency go on. What was known at a release must not undo it.
+// has answered since by releasing the currency.
 const EARLIER_UNIT_ERROR = `
   SELECT FROM verifications v JOIN payments p ON p.reference = v.reference
   WHERE v.mode = s.mode AND v.outcome = 'unit_error' AND p.currency = s.expected_currency
@@ -91,7 +91,8 @@ const EARLIER_UNIT_ERROR = `
     AND NOT EXISTS (SELECT FROM currency_stops c
       WHERE c.mode = s.mode AND c.currency = s.expected_currency AND c.released_at > v.answered_at)`;
 
-// One order may be its shopper's slip. A second one is the unit. A payment that is looked at again is no news.
+// One order may be its shopper's mistake; two orders mean that the unit is wrong. A payment that showed the
+// error before is not counted again.
 const STOPPED = `
   INSERT INTO currency_stops (mode, currency, reference, verification_id)
   SELECT s.mode, s.expected_currency, s.reference, s.verification FROM seen s
@@ -125,7 +126,7 @@ const DETAIL = `jsonb_strip_nulls(jsonb_build_object(
   'delivery', CASE WHEN s.releases THEN s.delivery END))`;
 
 // An answer that changes nothing has no entry. `reporting/contradictions.sql.ts` reads events and keys again:
-// add to them, rename none.
+// add to them and rename none. An event that begins with payment- or release- is read there as a status.
 const ENTRY = `
   INSERT INTO journal (order_id, event, reference, cause, detail)
   SELECT s.order_id, CASE WHEN s.releases THEN 'order-paid'

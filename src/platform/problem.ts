@@ -125,7 +125,17 @@ function document(problem: Problem, instance: string): ProblemDocument {
   };
 }
 
+/** What a person reads in place of the title, which is for programs. */
+const FOR_A_PERSON: Partial<Record<ProblemType, ProblemWording>> = {
+  'database-unavailable': {
+    title: 'We cannot show this right now',
+    lines: ['Nothing is lost. If you have paid, do not pay again: load this page again in a minute.'],
+  },
+};
+
 function wording({ type, options }: Problem): ProblemWording {
+  const own = FOR_A_PERSON[type];
+  if (own !== undefined) return own;
   const faults = (options.errors ?? []).map(({ path, message }) => `${path}: ${message}`);
   return {
     title: PROBLEMS[type].title,

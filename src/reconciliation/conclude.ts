@@ -2,7 +2,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
-import { holdMoneyFound } from '../cases/suspense.sql.ts';
+import { holdMoneyFound } from '../cases/hold-money.sql.ts';
 import type { BalanceCheck } from './report/balances.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
 import { noteDifferences } from './report/balances.sql.ts';
@@ -51,7 +51,7 @@ export async function conclude(
   parts: ConcludeParts,
   run: Run,
   found: Found,
-  { isAll, isWhole, looked }: { isAll: boolean; isWhole: boolean; looked: Watermark },
+  { isAll, isListVerified, looked }: { isAll: boolean; isListVerified: boolean; looked: Watermark },
 ): Promise<Ended> {
   const { session, isDry } = run;
   const { mode } = parts.gateway;
@@ -60,7 +60,7 @@ export async function conclude(
     await raiseFindings(session, mode, run.id);
     await holdMoneyFound(session, mode, run.id);
     await noteConfirmed(session, mode);
-    if (isWhole)
+    if (isListVerified)
       await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: found.cash.lines !== null });
   }
   const outcome = await outcomeOf(parts, run, found);

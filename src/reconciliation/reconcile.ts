@@ -165,15 +165,15 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const books =
     verified.answers.length === 0 ? before : await step('compare again', () => compare(matchAgain));
   const inputs = { ...digestsOf(parts.gateway, books), history: books.list.digest };
-  const isWhole = history.cut === null && verified.problem === null;
+  const isListVerified = history.cut === null && verified.problem === null;
   const cash = await cashOf(parts, history, cashBefore, books);
   const problem = history.cut ?? verified.problem ?? cash.problem;
   const reachesBackDays = daysOf(coverage, scope.startedAt);
   const found: Found = { history: { ...history, reachesBackDays }, verified, books, inputs, cash, problem };
   const ended = await step('conclude', () =>
-    session.transaction(() => conclude(parts, run, found, { isAll, isWhole, looked })),
+    session.transaction(() => conclude(parts, run, found, { isAll, isListVerified, looked })),
   );
-  if (isWhole && isAll && !options.dryRun)
+  if (isListVerified && isAll && !options.dryRun)
     await session.transaction(() =>
       setSentinels(session, mode, { records: history.records, length: books.list.length }),
     );

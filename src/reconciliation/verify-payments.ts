@@ -34,8 +34,8 @@ const MAX_WAIT_MS = 35_000;
 const POLL_MS = 200;
 
 /**
- * Asks the service about payments one by one, at most `concurrency` at a time, and lets confirmation act
- * on the answers. An answer that cannot be recorded does not end the run. The history releases nothing:
+ * Asks the service about payments, each by a call of its own and at most `concurrency` at a time, and lets
+ * confirmation act on the answers. An answer that cannot be recorded does not end the run. The history releases nothing:
  * confirmation decides whether money came.
  */
 export async function verifyPayments(

@@ -15,8 +15,8 @@ import { createWebhookStore, type ReceivedWebhook } from './webhooks.sql.ts';
 import { createUnsignedLimits, type Limit } from './rate-limits.ts';
 
 /**
- * Receives a webhook of the service. The bytes are kept, and if they name a payment of ours, that
- * payment is due: the poller asks the service about it. Nothing the webhook says is believed, so a
+ * Receives a webhook of the service. The bytes are kept, and if they name a payment of ours, the service is
+ * asked about it: by this process if it has a slot free, else by the poller. Nothing the webhook says is believed, so a
  * forged one costs a row and at most one question.
  */
 export type ReceiveWebhook = (request: WebhookRequest) => Promise<WebhookReceipt>;

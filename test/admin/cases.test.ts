@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/reporting/explain.ts';
 import { listFindings } from '../../src/cases/findings.ts';
-import { openSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense } from '../../src/cases/suspense.sql.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { logIn, signed, TOKEN, type Visitor } from './visitor.ts';
 

@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/ids.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import type { Decision } from '../../src/cases/decision.ts';
-import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';
 import { asReference } from '../support/ids.ts';

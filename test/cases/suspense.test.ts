@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
-import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { MAX_WAIT_MS } from '../../src/gateway/traffic/guarded-client.ts';
+import { INTERACTIVE_DEADLINE } from '../../src/gateway/verify.ts';
 import { createReturnFromCheckout } from '../../src/checkout/handle-return.ts';
 import { GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { systemClock } from '../../src/platform/clock.ts';
@@ -41,6 +43,10 @@ describe('a shopper who comes back while somebody else asks', () => {
       logger: createLogger('silent'),
     });
   };
+
+  test('its own check is over in six seconds, too: a turn and the call', () => {
+    expect(MAX_WAIT_MS.return + INTERACTIVE_DEADLINE.totalMs).toBeLessThanOrEqual(6_000);
+  });
 
   test('waits for six seconds, then sees the order as it stands', async () => {
     const { orderId, reference } = await shop.checkout();

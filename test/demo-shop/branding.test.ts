@@ -102,3 +102,21 @@ test('its words, its home and its look are on every page, and its files are serv
   for (const name of ['notes.txt', 'none.css', '..%2fcustom%2findex.ts'])
     expect((await fetch(`${shop?.origin ?? ''}/shop/own/${name}`)).status).toBe(404);
 });
+
+test("an order's page has the shop's own sentence about it, and is shown without it when that fails", async () => {
+  const notes: Identity['orderNote'][] = [
+    ({ status }) => Promise.resolve(`It is ${status}, <b>and on its way</b>.`),
+    () => Promise.resolve(null),
+    () => Promise.reject(new Error('the courier does not answer')),
+  ];
+  let at = 0;
+  const orderNote: Identity['orderNote'] = (...asked) => notes[at]?.(...asked) ?? Promise.resolve(null);
+  shop = await startProgram({ extensions: { ...DEFAULTS, identity: { ...LAMPS, orderNote } } });
+  const { orderId } = await shop.checkout();
+  const pages: string[] = [];
+  for (at = 0; at < notes.length; at += 1)
+    pages.push(await (await fetch(`${shop.origin}/shop/orders/${orderId}`)).text());
+  expect(pages[0]).toContain('It is pending, &lt;b>and on its way&lt;/b>.');
+  expect(pages[1]).toContain('The Lamp Shop');
+  expect(pages[2]).toBe(pages[1]);
+});

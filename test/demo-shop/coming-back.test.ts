@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { openBrowser } from '../support/browser.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';

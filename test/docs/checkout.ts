@@ -79,7 +79,9 @@ function createShell(folder: string, port: string): (code: string) => ChildProce
   writeFileSync(state, '');
   const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
   return (code) => {
-    const script = `set -eu -o pipefail; set -a; . ${state}; PORT=${port}\n${code}\nexport -p > ${state}\n`;
+    // As in a reader's shell a variable is not exported, so a page that needs that has to say so.
+    const save = `{ export -p; declare -p $(compgen -v | grep -E '^[a-z][a-z_]*$'); } > ${state}`;
+    const script = `set -eu -o pipefail; . ${state}; export PORT=${port}\n${code}\n${save}\n`;
     const child = spawn('bash', ['-c', script], {
       cwd: folder,
       env: { PATH, HOME, TMPDIR, npm_config_update_notifier: 'false', npm_config_loglevel: 'silent' },

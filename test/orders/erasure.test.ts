@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/reporting/explain.ts';
-import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 

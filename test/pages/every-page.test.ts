@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { openBrowser } from '../support/browser.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';

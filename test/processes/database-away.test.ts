@@ -89,6 +89,11 @@ test('while the database is away everything is asked to come again, and afterwar
   ])
     await expectAway(await shop.get(path));
   await expectAway(await shop.get('/metrics'));
+  // A shopper who is back from paying reads what to do.
+  const page = await fetch(`${shop.origin}/checkout/return/${paidMeanwhile.reference}`, {
+    headers: { accept: 'text/html' },
+  });
+  expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('do not pay again')]);
   expect((await shop.get('/healthz')).status).toBe(200);
   const pay = await shop.hand(`transactions/${paidMeanwhile.reference}/pay`);
   expect(pay.status).toBe(200);

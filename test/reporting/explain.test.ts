@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/reporting/explain.ts';
-import { openSuspense, resolveSuspense } from '../../src/cases/suspense-list.sql.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';
 import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../support/release-receiver.ts';

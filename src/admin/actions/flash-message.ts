@@ -22,7 +22,7 @@ const SENTENCES = {
   'no-decision': () => 'Nothing was done: choose a decision. A refund number belongs to a refund.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
   'no-receiver': () =>
-    'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and FULFILMENT_SECRET.',
+    'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and FULFILMENT_SECRET, or write one in src/custom.',
   unknown: () => 'Nothing was done: there is no such row.',
   asked: () => 'The service was asked. What it said stands in the story.',
   'asked-soon': () =>

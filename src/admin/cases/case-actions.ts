@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { resolveFinding } from '../../cases/findings.ts';
 import { isDecision } from '../../cases/decision.ts';
-import { resolveSuspense } from '../../cases/suspense-list.sql.ts';
+import { resolveSuspense } from '../../cases/suspense.sql.ts';
 import {
   addNote,
   assignItem,

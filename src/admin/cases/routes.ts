@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import { openFindings } from '../../cases/findings.ts';
 import { isDecision } from '../../cases/decision.ts';
-import { openSuspense } from '../../cases/suspense-list.sql.ts';
+import { openSuspense } from '../../cases/suspense.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { actionHandler, frameOf } from '../actions/action-handler.ts';
 import type { ActionForm } from '../actions/action-form.ts';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Amount } from '../../platform/html.tsx';
 import { DECISIONS, type Decision } from '../../cases/decision.ts';
-import type { SuspenseItem } from '../../cases/suspense-list.sql.ts';
+import type { SuspenseItem } from '../../cases/suspense.sql.ts';
 import type { ActionForm } from '../actions/action-form.ts';
 import { WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { Choice, Moment, words, type Head } from '../layout/parts.tsx';
@@ -16,7 +16,7 @@ export function SuspensePage(props: ListProps<SuspenseItem>): VNode {
   const introduction = (
     <p class="none">
       Money the shop holds and has not earned. What you decide is final: the service may show it as paid
-      later, and it never pays its order by itself again.
+      later, and it never pays an order any more.
     </p>
   );
   return (

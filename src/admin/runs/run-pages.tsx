@@ -10,7 +10,7 @@ import type { RunRow, StoredRun } from './runs.sql.ts';
 export const VERDICTS = {
   agreed: "Our orders and the service's records agree to the last minor unit.",
   findings: 'Open disagreements need attention.',
-  incomplete: 'The run could not be completed: nothing is called absent.',
+  incomplete: 'The run could not be completed; the report says why.',
 } as const;
 
 export function RunListPage(props: { frame: Frame; runs: readonly RunRow[]; next: string | null }): VNode {

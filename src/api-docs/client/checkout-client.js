@@ -7,7 +7,7 @@
  * @typedef {{ orderId: string, reference: string, status: 'pending', amount: string, currency: string, checkoutUrl: string }} OpenedCheckout
  * @typedef {'pending' | 'paid' | 'failed' | 'expired' | 'review' | 'cancelled'} OrderStatus
  * @typedef {{ orderId: string, status: OrderStatus, amount: string, currency: string, lines: { description: string, unitAmount: string, quantity: number }[], paidAt: string | null, reference: string | null }} Order
- * @typedef {({ email: string, currency?: string, items: { sku: string, quantity: number }[] } | { orderId: string }) & { returnUrl?: string }} CheckoutInput
+ * @typedef {({ email: string, currency?: string, items: { sku: string, quantity: number }[], [detail: string]: unknown } | { orderId: string }) & { returnUrl?: string }} CheckoutInput
  * @typedef {{ key: string, orderId: string | null, at: number }} Intent
  */
 
@@ -131,8 +131,12 @@ async function post(origin, input, key) {
 function wordsOf(input) {
   const landing = input.returnUrl === undefined ? [] : [input.returnUrl];
   if ('orderId' in input) return [input.orderId, ...landing].join(' ');
-  const { email, currency = null, items } = input;
-  return JSON.stringify([email, currency, items.map(({ sku, quantity }) => [sku, quantity]), ...landing]);
+  const { email, currency = null, items, ...rest } = input;
+  const basket = [email, currency, items.map(({ sku, quantity }) => [sku, quantity]), ...landing];
+  const others = Object.entries(rest)
+    .filter(([name]) => name !== 'returnUrl')
+    .sort();
+  return JSON.stringify(others.length === 0 ? basket : [...basket, others]);
 }
 
 // What this browser remembers: for each thing bought a key, under a digest, because no e-mail address is kept here.

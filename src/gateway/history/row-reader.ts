@@ -19,7 +19,7 @@ export type RowReader = {
 
 /**
  * Reads records as the dialect says: those laid out like an earlier record without parsing, all others
- * by parsing. The two ways never differ (`history-row-quick.test.ts`). The fast path reads no fees:
+ * by parsing. The two ways never differ (`history-row-fast-path.test.ts`). The fast path reads no fees:
  * where the dialect names them, every record is parsed.
  * @param assumedCurrency the currency of an amount without one, where the dialect allows that; null: unknown
  * @param collector receives every row

@@ -10,7 +10,7 @@ import type { Endpoint, Pauses } from './backoff.ts';
  * move. Scheduled checks may wait longer, but the wait and the call (10 s) must fit into a row's lease
  * (30 s) with room to spare.
  */
-const MAX_WAIT_MS: Record<Urgency, number> = {
+export const MAX_WAIT_MS: Record<Urgency, number> = {
   checkout: 2_000,
   return: 2_000,
   hint: 10_000,

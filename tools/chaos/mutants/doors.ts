@@ -9,6 +9,14 @@ const BY_CHECKOUT = ['test/checkout/checkout.test.ts', 'test/checkout/idempotenc
 /** What comes in: webhooks, checkouts, returns, pages. */
 export const DOOR_MUTANTS: readonly Mutant[] = [
   {
+    bug: 'a shopper who is back waits for seven seconds',
+    file: 'src/gateway/verify.ts',
+    find: 'totalMs: 4_000',
+    replace: 'totalMs: 5_000',
+    breaks: 'the page behind the redirect comes later than promised',
+    tests: ['test/checkout/return.test.ts'],
+  },
+  {
     bug: 'acknowledged before it is stored',
     file: 'src/webhooks/receive.ts',
     find: 'const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(',

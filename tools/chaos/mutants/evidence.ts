@@ -49,6 +49,22 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: BY_DECISION,
   },
   {
+    bug: 'a currency that was released stays stopped',
+    file: 'prisma/migrations/20261122110000_views/migration.sql',
+    find: 'FROM currency_stops WHERE released_at IS NULL',
+    replace: 'FROM currency_stops',
+    breaks: 'the shop sells nothing in that currency any more',
+    tests: ['test/payments/currency-stops.test.ts'],
+  },
+  {
+    bug: 'money that paid its order counts as decided about',
+    file: 'prisma/migrations/20261122110000_views/migration.sql',
+    find: `WHERE closed_at IS NOT NULL AND decision <> 'earned'`,
+    replace: 'WHERE closed_at IS NOT NULL',
+    breaks: 'the next charge beyond it is held with less than came',
+    tests: BY_DECISION,
+  },
+  {
     bug: 'words end a review although money is in suspense',
     file: DECIDE,
     find: `if (payment.hasSuspense) return 'held';`,
