@@ -1,5 +1,5 @@
 /**
- * What a class means, in words; the same rules are written as conditions in `reconciliation/compare/rules.ts`,
+ * What a class means, in words; the same rules are conditions in `reconciliation/compare/rules.ts`,
  * in the order in which they are tried.
  */
 type Class = {
@@ -25,7 +25,8 @@ export const CLASSES = {
     'as matched, but the money came after the payment had been closed or was older than eight days',
   ),
   open: quiet(
-    'no money on either side yet, and the payment is younger than eight days; or confirmed too lately for the list',
+    'no money on either side yet, and the payment is younger than eight days; or confirmed too ' +
+      'recently to be listed',
   ),
   failed: quiet('the payment ended without money, and no source says otherwise'),
   repaired: quiet(
@@ -60,11 +61,14 @@ export const CLASSES = {
     'the order was paid twice: refund this payment',
   ),
   paid_after_decision: finding(
-    'the history or verify shows exactly the money for a payment that a person has decided about: it pays nothing by itself',
-    'a person has decided about this money, and now the service shows all of it: refund it, or let the shopper order again',
+    'the history or verify shows exactly the money for a payment that a person has decided ' +
+      'about: it pays nothing by itself',
+    'a person has decided about this money, and now the service shows all of it: refund it, or ' +
+      'let the shopper order again',
   ),
   late_payment: finding(
-    'the history shows exactly the money for a payment that had been closed, and verify could not be asked yet',
+    'the history shows exactly the money for a payment that had been closed, and verify could ' +
+      'not be asked yet',
     'money came for a payment that was closed: run again to confirm it, or refund',
   ),
   unknown_reference: finding(
@@ -72,7 +76,8 @@ export const CLASSES = {
     'the service holds a transaction that is not ours: find out who made it',
   ),
   absent_from_history: finding(
-    'the list is whole and lacks a payment that was confirmed, or that has been open for more than eight days',
+    'the list is whole and lacks a payment that was confirmed, or that has been open for more ' +
+      'than eight days',
     'the service does not list this payment: ask the service',
   ),
   paid_unconfirmed: finding(
@@ -80,7 +85,8 @@ export const CLASSES = {
     'our order is paid, the service does not say so any more: ask the service before giving more value',
   ),
   paid_contradicted: finding(
-    'the order was released and the history lists it as paid, and the latest verification says anything but exactly paid',
+    'the order was released and the history lists it as paid, and the latest verification says ' +
+      'anything but exactly paid',
     'verify no longer confirms the money that released this order: ask the service before giving more value',
   ),
   reversed: finding(
@@ -106,7 +112,8 @@ export const CLASSES = {
   /** Concerns a currency, not a row: the sum of the history is checked against the service's balance. */
   cash_difference: graced(
     'collected minus transferred out is not the balance of the currency, for an hour and more',
-    'the service holds other money than its history adds up to: ask for its statement of fees and corrections',
+    'the service holds other money than its history adds up to: ask for its statement of fees ' +
+      'and corrections',
   ),
 } as const satisfies Record<string, Class>;
 

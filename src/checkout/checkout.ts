@@ -34,7 +34,7 @@ export type CheckoutResult =
   | { outcome: 'key-reused' | 'in-flight' }
   /** The service said no; the order is kept and can be paid by a new checkout. */
   | { outcome: 'refused'; orderId: OrderId }
-  /** Not sent, or it is unknown whether the service took it. The order is kept, and what was sent is watched. */
+  /** Not sent, or it is unknown whether the service took it. The order is kept; what was sent is watched. */
   | {
       outcome: 'unavailable';
       orderId: OrderId;

@@ -11,7 +11,8 @@ import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts
 const ITEM_ID = /^\d{1,18}$/;
 const RELEASE_OR_ORDER_ID = /^(rel_)?[A-Za-z0-9]{24}$/;
 const NO_RECEIVER =
-  'no receiver of releases is configured: set FULFILMENT_URL and FULFILMENT_SECRET, or write one in src/custom';
+  'no receiver of releases is configured: set FULFILMENT_URL and FULFILMENT_SECRET, or write one ' +
+  'in src/custom';
 const doneOrGone = (isDone: boolean, told: string) => ({
   isDone,
   told: isDone ? told : 'There is no such open item.',
@@ -81,7 +82,9 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
     subcommands: {
       ...subcommandsOn(SUSPENSE),
       resolve: {
-        usage: `resolve <id> --note "why" --by "your name" [--decision ${Object.keys(DECISIONS).join('|')}] [--refund "its number"]`,
+        usage:
+          'resolve <id> --note "why" --by "your name" [--decision ' +
+          `${Object.keys(DECISIONS).join('|')}] [--refund "its number"]`,
         needs: ['note'],
         perform: async ({ database, gateway }, { id, by, note = '', refund, ...request }) => {
           const decision = decisionOf(request.decision, refund);

@@ -91,12 +91,14 @@ export function warningsOf(v: Variables): string[] {
   return broken([
     [
       production && v.WEBHOOK_SECRETS.length === 0,
-      'WEBHOOK_SECRETS: is empty, so webhooks are hints that any client can send: set it if the service signs them',
+      'WEBHOOK_SECRETS: is empty, so webhooks are hints that any client can send: set it if the ' +
+        'service signs them',
     ],
     // A warning, not a fault: the network between two containers, or a tunnel, is often private already.
     [
       production && transport === 'plain',
-      'DATABASE_URL: leads to another machine without TLS: add sslmode=verify-full, unless that network is private',
+      'DATABASE_URL: leads to another machine without TLS: add sslmode=verify-full, unless that ' +
+        'network is private',
     ],
     [
       production && transport === 'unchecked',

@@ -9,6 +9,8 @@ export function tellOfUnsent({ count, oldest }: Unsent, hasReceiver: boolean): s
   const releases = count === 1 ? '1 release was' : `${count} releases were`;
   const since = `the oldest on ${oldest.toISOString()}`;
   return hasReceiver
-    ? `${releases} recorded before there was a receiver and never sent, ${since}: npm run releases -- send-unsent --by "your name"`
-    : `${releases} recorded and never sent, ${since}: there is no receiver (FULFILMENT_URL, or one in src/custom).`;
+    ? `${releases} recorded before there was a receiver and never sent, ${since}: npm run releases ` +
+        '-- send-unsent --by "your name"'
+    : `${releases} recorded and never sent, ${since}: there is no receiver (FULFILMENT_URL, or one ` +
+        'in src/custom).';
 }

@@ -108,8 +108,7 @@ function nextState(
 ): Pick<Confirmation, 'status' | 'nextCheckSec'> {
   // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back
   // from paid, so a scheduled check could change nothing. The journal has the contradiction, a webhook
-  // causes one more check, and reconciliation, which reads the whole history daily, raises a contradiction
-  // that lasts.
+  // causes one more check, and reconciliation raises a contradiction that lasts.
   if (status === 'paid') return { status, nextCheckSec: null };
   if (outcome === 'paid') return { status, nextCheckSec: null };
   const nextSec = nextCheckSec(payment.ageSec);

@@ -39,5 +39,8 @@ export type Payment = {
   hints: number;
 };
 
-/** What made us ask the service. */
+/**
+ * What made us ask the service. `webhook` is any hint that the poller follows: also a return that came when
+ * no check could begin at once, or an operator's request.
+ */
 export type Cause = 'return' | 'webhook' | 'schedule' | 'reconciliation' | 'operator';

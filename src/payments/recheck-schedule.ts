@@ -5,8 +5,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Ages in seconds at which an open payment is checked without any hint: often while a shopper may be waiting,
- * then ever more rarely. Webhooks and returns add checks; this schedule finds a payment when both are lost.
+ * Ages in seconds at which a payment that has not paid (open, failed, held) is checked without any hint: often
+ * while a shopper may be waiting, then ever more rarely. Webhooks and returns add checks; this schedule finds a payment when both are lost.
  */
 export const CHECK_AGES_SEC: readonly number[] = [
   0,
@@ -47,7 +47,7 @@ export const LAST_ANSWER_BY_SEC = HORIZON_SEC + 3 * DAY;
 /** No shopper has seen a freshly opened checkout yet; age 0 is for payments without a checkout address. */
 export const FIRST_CHECK_AFTER_OPENING_SEC = 5;
 
-/** The initialize call takes 10 s at most. Its process has died when a payment is still "sending" after this. */
+/** The initialize call takes 10 s at most. Its process has died if a payment is "sending" for longer. */
 export const SENDING_IS_LOST_AFTER_SEC = 60;
 
 /**

@@ -141,7 +141,8 @@ const ENTRY = `
     OR stopped.reference IS NOT NULL OR c.reference IS NOT NULL
   ORDER BY s.order_id, s.reference`;
 
-// The statuses of unpaid orders follow their payments by a trigger (`follow_payments`, in the migration of cases).
+// The statuses of unpaid orders follow their payments by triggers (`order_follows_payments` and
+// `payment_follows_suspense`, in the migration of cases).
 //
 // One statement, so one round trip and one commit: evidence, payment, release, order, suspense and
 // journal appear together or not at all. It writes nothing for a payment that has moved, or whose order

@@ -10,27 +10,34 @@ export const PROBLEMS = {
     status: 400,
     title: 'The request could not be read',
     cause:
-      'The body is not the JSON that its content type promises, a header has a form it must not have, or the address cannot be decoded.',
+      'The body is not the JSON that its content type promises, a header has a form it must not ' +
+      'have, or the address cannot be decoded.',
     cure: 'Mend the request; the same one again gets the same answer.',
   },
   unauthorized: {
     status: 401,
     title: 'A valid credential is needed',
     cause: 'The Authorization header is missing, or its token is not the configured one.',
-    cure: 'Send `Authorization: Bearer` with SHOP_API_TOKEN for orders, with ADMIN_TOKEN or an operator’s token for metrics.',
+    cure:
+      'Send `Authorization: Bearer` with SHOP_API_TOKEN for orders, with ADMIN_TOKEN or an ' +
+      'operator’s token for metrics.',
   },
   'bad-signature': {
     status: 401,
     title: 'The signature does not match the body',
     cause:
-      'The webhook was not signed with one of WEBHOOK_SECRETS, its bytes were changed on the way, or its time stamp is too old.',
-    cure: 'Compare the secret with the one at the service, and the scheme with the dialect. A proxy in between must not touch the body.',
+      'The webhook was not signed with one of WEBHOOK_SECRETS, its bytes were changed on the ' +
+      'way, or its time stamp is too old.',
+    cure:
+      'Compare the secret with the one at the service, and the scheme with the dialect. A proxy in ' +
+      'between must not touch the body.',
   },
   'foreign-origin': {
     status: 403,
     title: 'Pages of that site may not do this',
     cause:
-      'A page of another site sent the request, and its origin is neither PUBLIC_URL nor one of STOREFRONT_ORIGINS.',
+      'A page of another site sent the request, and its origin is neither PUBLIC_URL nor one of ' +
+      'STOREFRONT_ORIGINS.',
     cure: 'Add the origin of your storefront to STOREFRONT_ORIGINS, exactly as browsers send it.',
   },
   'viewer-may-not-act': {
@@ -67,7 +74,8 @@ export const PROBLEMS = {
     status: 409,
     title: 'A payment of this order is being looked at, do not pay again',
     cause:
-      'The service said something about a payment of this order that does not match it: another amount, another currency, an unknown word.',
+      'The service said something about a payment of this order that does not match it: another ' +
+      'amount, another currency, an unknown word.',
     cure: 'Tell the shopper whom to ask. The operator finds the payment in the suspense list.',
   },
   'out-of-stock': {
@@ -118,7 +126,8 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many requests, try again later',
     cause:
-      'This address or e-mail has asked more often than CHECKOUTS_PER_MINUTE and its like allow, or the address has shown ten wrong tokens.',
+      'This address or e-mail has asked more often than CHECKOUTS_PER_MINUTE and its like allow, ' +
+      'or the address has shown ten wrong tokens.',
     cure: 'Wait for Retry-After. Behind a reverse proxy, see that it passes the address of the client on.',
   },
   'too-many-open-payments': {
@@ -143,7 +152,8 @@ export const PROBLEMS = {
     status: 502,
     title: 'The payment service refused to open a checkout',
     cause:
-      'The service answered initialize with a definite no: a bad e-mail address, an amount it does not take, a refused key.',
+      'The service answered initialize with a definite no: a bad e-mail address, an amount it ' +
+      'does not take, a refused key.',
     cure: 'The log names the reason. The order is kept: start a checkout with its orderId.',
   },
   starting: {
@@ -156,28 +166,35 @@ export const PROBLEMS = {
     status: 503,
     title: 'The server is about to stop, ask another one',
     cause:
-      'The process was told to stop. Other addresses still answer for a moment, `/readyz` sends new traffic elsewhere.',
+      'The process was told to stop. Other addresses still answer for a moment, `/readyz` sends ' +
+      'new traffic elsewhere.',
     cure: 'Take this node out of the balancer.',
   },
   'payment-service-unavailable': {
     status: 503,
     title: 'The payment service cannot be reached right now',
     cause:
-      'The service did not answer, answered with an error, or has failed so often that it is not asked for a while.',
-    cure: 'Wait for Retry-After and repeat the request under its Idempotency-Key, or start a checkout with the orderId of this answer. Nothing is charged twice.',
+      'The service did not answer, answered with an error, or has failed so often that it is not ' +
+      'asked for a while.',
+    cure:
+      'Wait for Retry-After and repeat the request under its Idempotency-Key, or start a checkout ' +
+      'with the orderId of this answer. Nothing is charged twice.',
   },
   'currency-stopped': {
     status: 503,
     title: 'New payments in this currency are stopped for the time being',
     cause:
-      'Two payments of this currency came in at ten times, a hundred times or such a part of what was asked for: the unit of amounts may have been mistaken.',
+      'Two payments of this currency came in at ten times, a hundred times or such a part of ' +
+      'what was asked for: the unit of amounts may have been mistaken.',
     cure: 'An operator looks at it (npm run currencies) and releases the currency. The order is kept.',
   },
   'database-unavailable': {
     status: 503,
     title: 'The database cannot be reached right now',
     cause: 'PostgreSQL does not answer, or the connection to it broke while it wrote.',
-    cure: 'Try again: a checkout under its Idempotency-Key is never opened twice. Services repeat their webhooks by themselves.',
+    cure:
+      'Try again: a checkout under its Idempotency-Key is never opened twice. Services repeat ' +
+      'their webhooks by themselves.',
   },
 } as const satisfies Record<string, ProblemKind>;
 

@@ -35,8 +35,8 @@ const POLL_MS = 200;
 
 /**
  * Asks the service about payments, each by a call of its own and at most `concurrency` at a time, and lets
- * confirmation act on the answers. An answer that cannot be recorded does not end the run. The history releases nothing:
- * confirmation decides whether money came.
+ * confirmation act on the answers. An answer that cannot be recorded does not end the run. The history
+ * releases nothing: confirmation decides whether money came.
  */
 export async function verifyPayments(
   { database, mode, confirm, logger, concurrency }: VerifyParts,

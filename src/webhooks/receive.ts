@@ -16,8 +16,8 @@ import { createUnsignedLimits, type Limit } from './rate-limits.ts';
 
 /**
  * Receives a webhook of the service. The bytes are kept, and if they name a payment of ours, the service is
- * asked about it: by this process if it has a slot free, else by the poller. Nothing the webhook says is believed, so a
- * forged one costs a row and at most one question.
+ * asked about it: by this process if it has a slot free, else by the poller. Nothing the webhook says is
+ * believed, so a forged one costs a row and at most one question.
  */
 export type ReceiveWebhook = (request: WebhookRequest) => Promise<WebhookReceipt>;
 

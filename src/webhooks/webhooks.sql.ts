@@ -57,7 +57,7 @@ const STORED = `
   RETURNING body_sha256`;
 
 // One statement: the webhook is kept and its payment is due, or neither. Webhooks that come at the same time
-// share it (see batched).
+// share it (see createBatcher).
 const STORE: Statement = {
   name: 'store-webhook',
   text: `

@@ -34,6 +34,13 @@ test.each([
   'CREATE INDEX by_mail ON orders (email)',
   'CREATE UNIQUE INDEX by_mail ON "payments" (reference)',
   'TRUNCATE webhooks',
+  'ALTER TABLE orders DROP email',
+  'ALTER TABLE orders ADD UNIQUE (email)',
+  'ALTER TABLE orders ADD COLUMN phone text UNIQUE',
+  'ALTER TABLE orders ADD COLUMN small bigint CHECK (small < 10)',
+  'ALTER TABLE payments ADD COLUMN twin text REFERENCES payments (reference)',
+  'ALTER TABLE orders ADD COLUMN token uuid DEFAULT gen_random_uuid()',
+  'ALTER TABLE orders ADD COLUMN total bigint GENERATED ALWAYS AS (amount * 2) STORED',
   'LOCK TABLE orders',
   'CLUSTER orders USING orders_pkey',
   'CREATE INDEX CONCURRENTLY by_mail ON orders (email)',
@@ -49,6 +56,8 @@ test('an index on a big table stands alone in its migration, made so that it can
 
 test.each([
   'ALTER TABLE orders ADD COLUMN phone text',
+  'ALTER TABLE orders ALTER COLUMN email DROP NOT NULL',
+  'ALTER TABLE orders ADD COLUMN seen_at timestamptz DEFAULT now()',
   'ALTER TABLE orders ADD COLUMN tries integer NOT NULL DEFAULT 0',
   'ALTER TABLE orders ADD CONSTRAINT small CHECK (amount < 10) NOT VALID',
   'CREATE TABLE notes (id text NOT NULL); CREATE INDEX by_id ON notes (id)',

@@ -6,6 +6,10 @@ const FORBIDDEN: readonly [pattern: RegExp, instead: string][] = [
     /\bDROP\s+(?:TABLE|COLUMN|SCHEMA|TYPE|VIEW)\b/i,
     'the running version still uses it: leave it, and stop reading it',
   ],
+  [
+    /^ALTER\s+TABLE\b.*\bDROP\s+(?!CONSTRAINT|DEFAULT|NOT\b|EXPRESSION|IDENTITY|COLUMN)/is,
+    'the running version still uses it: leave it, and stop reading it',
+  ],
   [/\bRENAME\b/i, 'the running version knows the old name: add the new one beside it'],
   [
     /\bALTER\s+(?:COLUMN\s+)?"?\w+"?\s+(?:SET\s+DATA\s+)?TYPE\b/i,
@@ -35,6 +39,23 @@ export function breaksRunningVersion(migration: string): string[] {
       new RegExp(`^ALTER\\s+TABLE\\s+(?:ONLY\\s+)?"?(?:${BIG_TABLES})"?\\s`, 'i').test(statement)
     )
       lines.push('checks all rows under a lock: add it NOT VALID and validate it after');
+    const isOnBigTable = new RegExp(`^ALTER\\s+TABLE\\s+(?:ONLY\\s+)?"?(?:${BIG_TABLES})"?\\s`, 'i').test(
+      statement,
+    );
+    if (
+      isOnBigTable &&
+      /\bADD\s+(?!CONSTRAINT|CHECK|FOREIGN)[^,;]*\b(?:UNIQUE|PRIMARY\s+KEY|REFERENCES|CHECK)\b/i.test(
+        statement,
+      )
+    )
+      lines.push(
+        'checks all rows under a lock: add the column alone, and its constraint NOT VALID or by an index',
+      );
+    if (
+      isOnBigTable &&
+      /\b(?:STORED|DEFAULT\s+(?:gen_random_uuid|random|clock_timestamp|nextval)\b)/i.test(statement)
+    )
+      lines.push('rewrites the table under a lock: add the column without it, and fill it in parts');
     const index = new RegExp(
       `^CREATE\\s+(?:UNIQUE\\s+)?INDEX\\s+(?!CONCURRENTLY).*\\bON\\s+"?(${BIG_TABLES})"?\\b`,
       'is',

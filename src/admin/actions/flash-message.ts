@@ -12,7 +12,8 @@ const SENTENCES = {
   assigned: (count: number) => `${many(count, 'is', 'are')} assigned.`,
   noted: (count: number) => `The note stands at ${many(count, 'row', 'rows')}.`,
   changed: (count: number) =>
-    `${many(count, 'was', 'were')} left alone: another operator has changed ${count === 1 ? 'it' : 'them'} since you looked. Look again.`,
+    `${many(count, 'was', 'were')} left alone: another operator has changed ` +
+    `${count === 1 ? 'it' : 'them'} since you looked. Look again.`,
   gone: (count: number) => `${many(count, 'was', 'were')} not open any more when you acted.`,
   nothing: () => 'Nothing was done: tick at least one row first.',
   unnamed: () => 'Nothing was done: give your name and say why.',
@@ -22,7 +23,8 @@ const SENTENCES = {
   'no-decision': () => 'Nothing was done: choose a decision. A refund number belongs to a refund.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
   'no-receiver': () =>
-    'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and FULFILMENT_SECRET, or write one in src/custom.',
+    'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and ' +
+    'FULFILMENT_SECRET, or write one in src/custom.',
   unknown: () => 'Nothing was done: there is no such row.',
   asked: () => 'The service was asked. What it said stands in the story.',
   'asked-soon': () =>

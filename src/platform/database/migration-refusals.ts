@@ -40,7 +40,8 @@ export function refuseHalves(
 export function refuseEdited(edited: readonly string[]): void {
   if (edited.length > 0) {
     throw new MigrationError(
-      `these migrations were edited after they had been applied: ${edited.join(', ')}; restore their files and write a new migration for the change`,
+      `these migrations were edited after they had been applied: ${edited.join(', ')}; restore ` +
+        'their files and write a new migration for the change',
     );
   }
 }
@@ -52,7 +53,9 @@ export function refuseEdited(edited: readonly string[]): void {
 export function refuseForeign(first: string, { pending, unknown }: History): void {
   if (pending.includes(first) && unknown.length > 0) {
     throw new MigrationError(
-      `this database was made by other migrations (${unknown[0] ?? ''}, …), as versions before the first release had; use an empty one, or remove the folder .data if it is the embedded one`,
+      `this database was made by other migrations (${unknown[0] ?? ''}, …), as versions before ` +
+        'the first release had; use an empty one, or remove the folder .data if it is the embedded ' +
+        'one',
     );
   }
 }
@@ -61,5 +64,8 @@ export function refuseForeign(first: string, { pending, unknown }: History): voi
 export function repair(name: string): string {
   const table = '_prisma_migrations';
   const where = `WHERE migration_name = '${name}' AND finished_at IS NULL`;
-  return `see what it left in the database and undo that, then run: UPDATE ${table} SET rolled_back_at = now() ${where}`;
+  return (
+    `see what it left in the database and undo that, then run: UPDATE ${table} SET rolled_back_at ` +
+    `= now() ${where}`
+  );
 }

@@ -119,7 +119,7 @@ async function waitForRoom(wakeSignal: WakeSignal, isRoomy: () => boolean): Prom
 
 type WakeSignal = { ring(): void; clear(): void; wait(ms: number): Promise<void> };
 
-/** A wait that a ring ends early. A ring outside of a wait ends the next wait, unless it is cleared before. */
+/** A wait that a ring ends early. A ring outside of a wait ends the next one, unless it is cleared before. */
 function createWakeSignal(): WakeSignal {
   let hasRung = false;
   const waiters = new Set<() => void>();

@@ -104,7 +104,7 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
   return rows.map(({ bucket }) => bucket);
 }
 
-/** What was read of the list: its named references, how many of the sentinels are among them, and a digest. */
+/** What was read of the list: its named references, how many sentinels are among them, and a digest. */
 export type ListTotals = { length: bigint; sentinels: bigint; digest: string };
 
 /**

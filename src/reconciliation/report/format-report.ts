@@ -10,8 +10,10 @@ const MAX_LINES = 50;
 export function formatReport(report: ReconciliationReport): string {
   const { history } = report;
   const counts = [
-    `history: ${history.records} records, ${history.references} transactions, ${history.unreadable} unreadable, read in pages: ${history.pages}`,
-    `payments: ${report.payments} compared, ${report.matched} matched, ${report.repaired} repaired, ${report.verified} verified`,
+    `history: ${history.records} records, ${history.references} transactions, ` +
+      `${history.unreadable} unreadable, read in pages: ${history.pages}`,
+    `payments: ${report.payments} compared, ${report.matched} matched, ${report.repaired} ` +
+      `repaired, ${report.verified} verified`,
   ];
   return [
     verdictLine(report),
