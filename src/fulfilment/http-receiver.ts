@@ -50,7 +50,7 @@ export function createHttpReceiver(
       {
         isGone,
         isOverloaded: status === TOO_MANY_REQUESTS,
-        retryAfterSec: readRetryAfter(answer.headers['retry-after'])?.sec ?? null,
+        retryAfterSec: readRetryAfter(answer.headers['retry-after'], answer.headers.date)?.sec ?? null,
       },
     );
   }

@@ -368,7 +368,7 @@ const VALIDATORS: Record<string, (text: string) => unknown> = {
   'Idempotency-Key': (text) => readIdempotencyKey(text, { orderId: asOrderId('x') }),
   'quoted Idempotency-Key': (text) => readIdempotencyKey(`"${text}`, { orderId: asOrderId('x') }),
   'bearer token': (text) => bearerToken(`Bearer ${text}`),
-  'Retry-After': (text) => readRetryAfter(text),
+  'Retry-After': (text) => readRetryAfter(text, undefined),
   'checkout address': (text) => acceptCheckoutUrl(`https://${text}`, { mode: 'test', hosts: [] }),
   money: (text) => parseMajor(text, 'NGN'),
 };

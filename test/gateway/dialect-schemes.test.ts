@@ -74,6 +74,15 @@ describe('how long a service asks us to wait', () => {
   ])('%s', (_name, headers, sec) => {
     expect(asked(429, headers)).toBe(sec);
   });
+  test.each([
+    ['a date', { 'retry-after': new Date((now + 302) * 1_000).toUTCString() }],
+    ['the end of a window', { 'x-ratelimit-reset': String(now + 302) }],
+  ])('%s is read by the clock of the service, which may be minutes apart from ours', (_name, headers) => {
+    const date = new Date((now + 300) * 1_000).toUTCString();
+    expect(asked(429, { ...headers, date })).toBe(2);
+    expect(asked(429, headers)).toBe(302);
+    expect(asked(429, { ...headers, date: 'yesterday' })).toBe(302);
+  });
   test('the end of a window on any other answer is no reason to wait', () => {
     expect(asked(503, { 'x-ratelimit-reset': '60' })).toBeUndefined();
     expect(asked(200, { 'ratelimit-reset': '60' })).toBeUndefined();

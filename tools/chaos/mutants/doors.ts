@@ -9,6 +9,14 @@ const BY_CHECKOUT = ['test/checkout/checkout.test.ts', 'test/checkout/idempotenc
 /** What comes in: webhooks, checkouts, returns, pages. */
 export const DOOR_MUTANTS: readonly Mutant[] = [
   {
+    bug: 'the service is waited for by our own clock',
+    file: 'src/gateway/http/retry-after.ts',
+    find: 'return Number.isNaN(sentMs) ? clock.now().getTime() : sentMs;',
+    replace: 'return sentMs < 0 ? sentMs : clock.now().getTime();',
+    breaks: 'a node whose clock is five minutes late sells nothing for five minutes',
+    tests: ['test/gateway/dialect-schemes.test.ts'],
+  },
+  {
     bug: 'a shopper who is back waits for seven seconds',
     file: 'src/gateway/verify.ts',
     find: 'totalMs: 4_000',
