@@ -71,12 +71,15 @@ async function toldToWait(stage: Stage, header: string | string[], order: Order)
     'SELECT extract(epoch FROM next_check_at - now())::float8 AS waits FROM payments WHERE reference = $1',
     [order.reference],
   );
-  // Whoever comes now comes too early.
+  return row?.waits ?? 0;
+}
+
+/** Whoever comes while the service keeps us waiting comes too early. Our own pause of a second may be over by now. */
+async function comeTooEarly(stage: Stage, order: Order): Promise<void> {
   expect(await stage.callUs(hint(order))).toBe(202);
   expect(await stage.comeBack(order)).toBe(303);
   await stage.later(order, 0);
   expect((await stage.endOf(order)).wire.verify).toBe(1);
-  return row?.waits ?? 0;
 }
 
 const LONG_WAITS: readonly [string, () => string, number][] = [
@@ -219,6 +222,7 @@ const ALL: readonly Scenario[] = [
     play: async (stage) => {
       const order = await stage.checkout();
       const waits = await toldToWait(stage, header(), order);
+      await comeTooEarly(stage, order);
       expect(waits).toBeLessThanOrEqual(seconds);
       expect(waits).toBeGreaterThan(seconds - 30);
       await stage.later(order, seconds - 60);
