@@ -74,7 +74,10 @@ async function toldToWait(stage: Stage, header: string | string[], order: Order)
   return row?.waits ?? 0;
 }
 
-/** Whoever comes while the service keeps us waiting comes too early. Our own pause of a second may be over by now. */
+/**
+ * Whoever comes while the service keeps us waiting comes too early. Not tried where only our own pause of a
+ * second holds: it may be over by now.
+ */
 async function comeTooEarly(stage: Stage, order: Order): Promise<void> {
   expect(await stage.callUs(hint(order))).toBe(202);
   expect(await stage.comeBack(order)).toBe(303);
