@@ -11,22 +11,15 @@ RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY deploy ./deploy
 COPY src ./src
-# The client again: the sources that were copied over do not bring it.
-RUN npx prisma generate && npm run build
-# What runs needs neither the compiler nor the test tools nor the embedded PostgreSQL, and of Prisma's compilers of queries
-# only PostgreSQL's: 454 MB become 57.
-RUN npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts --no-audit --no-fund \
-  && find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name '*_fast_bg.postgresql.*' -delete \
-  && find node_modules -name '*.map' -delete
+# The client again: the sources that were copied over do not bring it. The bundle has neither the compiler nor the test
+# tools nor the embedded PostgreSQL, and of Prisma's compilers of queries only PostgreSQL's: 454 MB of packages become 57.
+RUN npx prisma generate && npm run bundle
 
 # No shell, no package manager, not root.
 FROM gcr.io/distroless/nodejs22-debian12:nonroot
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
-COPY --from=build /app/package.json ./
-COPY --from=build /app/prisma/migrations ./prisma/migrations
-COPY --from=build /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
+COPY --from=build /app/bundle ./
 USER nonroot
 EXPOSE 3000
 # SIGTERM is answered within ten seconds; node is the first process, so it hears it.

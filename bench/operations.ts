@@ -133,7 +133,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'charts: held': () => heldDays(db, mode, 30),
     'metrics: last hour': () => metrics.lastHour(db, mode),
     'metrics: since confirmed': () => metrics.sinceConfirmed(db, mode),
-    'metrics: due rows': () => metrics.dueRows(db, mode),
+    'metrics: due rows': () => glance.dueRows(db, mode),
     'metrics: oldest unanswered': () => metrics.oldestUnansweredHint(db, mode),
     'metrics: oldest suspense': () => metrics.oldestSuspense(db, mode),
   };

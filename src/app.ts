@@ -2,6 +2,7 @@ import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { createCheckoutLimits } from './checkout/rate-limits.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
+import type { Config } from './config.ts';
 import type { Program } from './program.ts';
 import { createAdminGuard } from './admin/login/guard.ts';
 import { docsRoutes } from './api-docs/routes.ts';
@@ -31,19 +32,12 @@ const GUESS_WINDOW_SEC = 60;
 export function buildApp(program: Program, messages?: ExpressMessages): Express {
   const { config, database, gateway, catalogue, logger, workerWatch } = program;
   const { STOREFRONT_ORIGINS: storefrontOrigins, STOREFRONT_RETURN_URL: returnUrls } = config;
-  const { ADMIN_TOKEN, OPERATORS, CHECKOUTS_PER_MINUTE } = config;
-  const guard = createAdminGuard(ADMIN_TOKEN ?? null, config.production, OPERATORS);
+  const { CHECKOUTS_PER_MINUTE } = config;
+  const guard = guardOf(config);
   const guesses = createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC);
   const app = express();
   messages?.adopt(app);
-  app.disable('x-powered-by');
-  // Only these proxies are believed about a client's address, or clients could dodge the limits by a header.
-  app.set('trust proxy', config.TRUSTED_PROXIES);
-  // One parameter, one value: the extended parser makes objects and lists out of what a client writes.
-  app.set('query parser', 'simple');
-  // Should the last error handler itself fail, Express answers; outside of "production" with a stack trace.
-  app.set('env', 'production');
-  app.use(securityHeaders(config.production));
+  configure(app, config);
   if (program.tracing !== null) app.use(traceRequests(program.tracing, TRACED));
 
   app.use(healthRoutes({ database, gateway, workerWatch }));
@@ -84,6 +78,36 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(notFound);
   app.use(problemHandler(logger, shop.problemPage));
   return app;
+}
+
+/** What a worker of its own answers: whether its loops go round, whether it can work, and its metrics. */
+export function buildWorkerApp(program: Program, stuckLoop: () => string | null): Express {
+  const { config, database, gateway, logger, workerWatch } = program;
+  const guard = guardOf(config);
+  const app = express();
+  configure(app, config);
+  app.use(healthRoutes({ database, gateway, workerWatch, stuckLoop }));
+  if (guard.isRight !== null)
+    app.use('/metrics', limitGuesses(createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC), guard.isRight));
+  app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));
+  app.use(notFound);
+  app.use(problemHandler(logger));
+  return app;
+}
+
+function guardOf({ ADMIN_TOKEN, OPERATORS, production }: Config) {
+  return createAdminGuard(ADMIN_TOKEN ?? null, production, OPERATORS);
+}
+
+function configure(app: Express, config: Config): void {
+  app.disable('x-powered-by');
+  // Only these proxies are believed about a client's address, or clients could dodge the limits by a header.
+  app.set('trust proxy', config.TRUSTED_PROXIES);
+  // One parameter, one value: the extended parser makes objects and lists out of what a client writes.
+  app.set('query parser', 'simple');
+  // Should the last error handler itself fail, Express answers; outside of "production" with a stack trace.
+  app.set('env', 'production');
+  app.use(securityHeaders(config.production));
 }
 
 /** The payment service is a foreign party: it continues no trace of ours, and we continue none of its. */

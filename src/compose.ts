@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { BackingServices } from './config/backing-services.ts';
+import { createTelling, statesOf } from './alerting.ts';
 import type { Config } from './config.ts';
 import { createReturnFromCheckout } from './checkout/handle-return.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
@@ -19,7 +20,8 @@ import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/database/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
-import { createAlarm, type Alarm } from './cases/alert.ts';
+import { createAlarm, type Alarms } from './cases/alarm.ts';
+import type { Alarm } from './cases/alert.ts';
 import { createReconcile } from './reconciliation/reconcile.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
@@ -40,7 +42,8 @@ export type ComposeOptions = {
   extensions?: Extensions;
 };
 
-const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+/** The folder of the program's own migrations. */
+export const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 /**
  * Migrates the database and builds the program on it.
@@ -55,12 +58,15 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const unwatched = openDatabase(services.databaseUrl, logger);
   const database = watch.database(unwatched);
   if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
-  const alarm = createAlarm(logger, systemClock, extensions.onAlert);
-  const gateway = watch.gateway(gatewayOf(options, alarm));
+  const alarms = createAlarm({
+    ...{ db: database, logger, clock: systemClock, onAlert: extensions.onAlert },
+    holds: statesOf(database),
+  });
+  const gateway = watch.gateway(gatewayOf(options, alarms.alarm));
   const receiver = receiverOf(config, tracing, extensions);
   const wakeUp = createWakeUp(unwatched, services.databaseUrl, logger);
   const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
-  const parts = build(options, { database, gateway, receiver: receive, alarm, wakeUp, watch });
+  const parts = build(options, { database, gateway, receiver: receive, alarms, wakeUp, watch });
   return {
     ...parts,
     tracing,
@@ -77,23 +83,23 @@ type Foundations = {
   database: Database;
   gateway: Gateway;
   receiver: Receiver | null;
-  alarm: Alarm;
+  alarms: Alarms;
   wakeUp: WakeUp;
   watch: Watch;
 };
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
   const { config, publicOrigin, logger, extensions = DEFAULTS } = options;
-  const { database, gateway, receiver, alarm, wakeUp, watch } = foundations;
+  const { database, gateway, receiver, alarms, wakeUp, watch } = foundations;
+  const { alarm } = alarms;
   const { mode } = gateway;
+  const telling = createTelling(alarms, mode, logger);
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
-  const isWorkerApart = config.WORKER === 'off';
   const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
-  const plan = (orderId: Payment['orderId']): ReleasePlan => planRelease(receiver, orderId);
+  const plan = ({ releaseId }: Payment): ReleasePlan => planRelease(receiver, releaseId);
   const onUnitError = (payment: Payment): void => void alertOnUnitError(database, alarm, payment);
-  const onMissing = (): void => void alarm({ event: 'worker-missing', mode });
   const confirm = watch.confirm(
     createConfirm({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
   );
@@ -115,24 +121,21 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     ...buildChecks(options, foundations, confirm),
     metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
-      createReconcile({
-        database,
-        gateway,
-        confirm,
-        clock,
-        logger,
-        concurrency,
-        alarm,
-        watchStep: watch.step,
-      }),
+      telling.afterRun(
+        createReconcile({
+          ...{ database, gateway, confirm, clock, logger, concurrency, alarm },
+          watchStep: watch.step,
+        }),
+      ),
     ),
     alarm,
+    tellDueAlerts: telling.due,
     workerWatch: createWorkerWatch({
       db: database,
       mode,
-      isExpected: isWorkerApart,
+      isExpected: config.WORKER === 'off',
       clock,
-      onMissing,
+      onSeen: telling.ofWorker,
       logger,
     }),
     redeliver: createRedeliver({ database, mode, receiver, onDue }),
@@ -173,7 +176,11 @@ function buildChecks(
   return { duePayments, receiveWebhook: watch.webhooks(receiveWebhook) };
 }
 
-function gatewayOf({ config, services, logger }: ComposeOptions, alarm: Alarm): Gateway {
+/** The service as the configuration names it. Nothing is asked yet. */
+export function gatewayOf(
+  { config, services, logger }: Pick<ComposeOptions, 'config' | 'services' | 'logger'>,
+  alarm: Alarm,
+): Gateway {
   const { mode } = services.secretKey;
   return createGateway({
     url: services.gatewayUrl,

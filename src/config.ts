@@ -29,6 +29,8 @@ export type Config = Omit<Variables, 'GATEWAY_DIALECT' | 'PUBLIC_URL' | 'DEMO_SH
   dialectFile: { path: string; given: Record<string, unknown> } | null;
   production: boolean;
   demoShop: boolean;
+  /** The names of the variables that have a value, in the order of `.env.example`. */
+  given: readonly string[];
   /** What is legal and risky, as `NAME: sentence`. */
   warnings: readonly string[];
   /** Null: traces are not wanted. */
@@ -63,6 +65,7 @@ export function loadConfig(env: Record<string, string | undefined> = processEnvi
         ? null
         : { path: variables.GATEWAY_DIALECT, given: dialect.given },
     production,
+    given: Object.keys(VARIABLES.shape).filter((name) => (env[name] ?? '') !== ''),
     warnings: warningsOf(variables),
     tracing,
     demoShop: variables.DEMO_SHOP === 'on' || (variables.DEMO_SHOP === '' && !production),

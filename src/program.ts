@@ -33,6 +33,8 @@ export type Program = {
   receiveWebhook: ReceiveWebhook;
   reconcile: Reconcile;
   alarm: Alarm;
+  /** Ends alerts that hold no longer, and tells what is due. Never fails. */
+  tellDueAlerts(): Promise<void>;
   workerWatch: WorkerWatch;
   redeliver: Redeliver;
   sendUnsent: SendUnsent;

@@ -178,7 +178,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Operations',
     summary: 'Can it serve?',
     description:
-      'The database answers, and the service does not refuse the key. With WORKER=off the body says whether a worker is `running` or `missing`.',
+      'The database answers, and the service does not refuse the key. With WORKER=off the body says whether a worker is `running` or `missing`, and when the last was seen.',
     success: { status: 200, contentType: 'application/json' },
     problems: ['payment-service-unavailable', ...ALWAYS],
   },

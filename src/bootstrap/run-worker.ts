@@ -1,7 +1,9 @@
 import type { PrepareBackingServices } from '../config/backing-services.ts';
+import { buildWorkerApp } from '../app.ts';
+import { listen } from '../platform/http-server.ts';
 import { openProgram } from './open-program.ts';
 import { runProcess, terminationSignal } from './run-process.ts';
-import { startWorker, warnOf } from './start-worker.ts';
+import { startWorker, warnOf, type Worker } from './start-worker.ts';
 
 /** The process of `src/worker.ts`: the worker in a process of its own, beside servers with WORKER=off. */
 export function work(prepare: PrepareBackingServices): Promise<void> {
@@ -15,10 +17,15 @@ export function work(prepare: PrepareBackingServices): Promise<void> {
         warnOf(config, log);
       },
     });
-    const worker = startWorker(program);
-    logger.info('worker is running');
+    // Listens first: a port that is taken ends the process before it has begun any work.
+    let worker: Worker | null = null;
+    const app = buildWorkerApp(program, () => worker?.stuckLoop() ?? null);
+    const { HOST, WORKER_PORT: port } = config;
+    const http = port === undefined ? null : await listen(app, HOST, port, { variable: 'WORKER_PORT' });
+    worker = startWorker(program);
+    logger.info({ ...(http && { port: http.port }) }, 'worker is running');
     await stopped;
-    await worker.stop();
+    await Promise.all([worker.stop(), http?.close()]);
     await close();
     return 0;
   });

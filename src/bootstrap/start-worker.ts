@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Config } from '../config.ts';
 import type { Program } from '../program.ts';
 import { forgetOldKeys } from '../checkout/idempotency.sql.ts';
@@ -8,9 +9,18 @@ import { sumConfirmedHours } from '../reporting/money-by-day.sql.ts';
 import { checkIntegrityWeekly } from '../reporting/weekly-integrity-check.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
-import { createReconcileSchedule } from '../reconciliation/schedule.ts';
+import { createReconcileSchedule, type ReconcileSchedule } from '../reconciliation/schedule.ts';
 
-export type Worker = { stop(): Promise<void> };
+export type Worker = {
+  /** The name of a loop that has not gone round for too long; null: all do. */
+  stuckLoop(): string | null;
+  stop(): Promise<void>;
+};
+
+/** A loop goes round every second; a claim is given up after seconds. */
+const LOOP_STUCK_MS = 120_000;
+/** Comparing millions of records takes minutes without a word of progress. */
+const RUN_STUCK_MS = 1_800_000;
 
 const HOUSEKEEPING_MS = 3_600_000;
 
@@ -46,8 +56,12 @@ export function startWorker(program: Program): Worker {
       if (!stopping.signal.aborted) logger.warn({ err: error }, 'integrity check failed');
     });
   };
+  const stuckLoop = (): string | null => stuckLoopOf(program, schedule);
   const sayAlive = (): void => {
-    beat(database, gateway.mode).catch((error: unknown) => {
+    void program.tellDueAlerts();
+    // A worker that hangs is as good as none.
+    if (stuckLoop() !== null) return;
+    beat(database, gateway.mode, `${hostname()}, process ${process.pid}`).catch((error: unknown) => {
       logger.warn({ err: error }, 'worker heartbeat failed');
     });
   };
@@ -63,6 +77,7 @@ export function startWorker(program: Program): Worker {
     checking = checking.then(checkOnce);
   }, HOUSEKEEPING_MS);
   return {
+    stuckLoop,
     stop: async () => {
       clearInterval(housekeeping);
       clearInterval(beating);
@@ -71,6 +86,12 @@ export function startWorker(program: Program): Worker {
       await Promise.all([duePayments.stop(), dueReleases.stop(), summing, checking]);
     },
   };
+}
+
+function stuckLoopOf({ duePayments, dueReleases }: Program, schedule: ReconcileSchedule): string | null {
+  if (duePayments.stuckMs() > LOOP_STUCK_MS) return 'payments';
+  if (dueReleases.stuckMs() > LOOP_STUCK_MS) return 'releases';
+  return schedule.stuckMs() > RUN_STUCK_MS ? 'reconciliation' : null;
 }
 
 /** A receiver configured later gets nothing of what was recorded before, until an operator asks for it. */

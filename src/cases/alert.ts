@@ -1,28 +1,29 @@
-import { sleep, type Clock } from '../platform/clock.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../platform/ids.ts';
-import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from './classes.ts';
 
 /**
  * What an operator should be woken for. The names of the events are fixed: shops
- * configure alarms on them.
+ * configure alarms on them. Which of them are states, and what to do, is in `alert-rules.ts`.
  * - `payment-reversed`: money went back after its order was released.
- * - `findings-raised`: a run has raised new findings; sent once, when they are raised.
- * - `reconciliation-incomplete`: a run ended without a verdict on everything.
- * - `reconciliation-failed`: a run broke off.
+ * - `findings-raised`: a run has raised new findings; over when none is open.
+ * - `reconciliation-incomplete`: a run ended without a verdict on everything. Only a run over everything
+ *   ends what a run over everything began.
+ * - `reconciliation-failed`: a run broke off; ends likewise.
  * - `unit-error`: the amount of a payment is the amount asked for times a power of ten; the next such
  *   payment of another order stops the currency.
  * - `journal-broken`: a row was changed by other means than this program, and contradicts
  *   its order's journal.
  * - `currency-stopped`: two payments of a currency came in another unit, and no new checkout of it
  *   begins.
+ * - `release-failing`: the receiver fails by a fault of its own or for a minute without a success; over
+ *   when every release that failed was delivered or given up.
  * - `release-given-up`: the receiver has not accepted a release for three days, or has
  *   rejected it for good.
- * - `key-refused`: the service refuses the secret key; sent when it begins, by each process.
- * - `checkout-address-refused`: the service sends shoppers to a host that CHECKOUT_HOSTS does not allow;
- *   sent once until a checkout opens.
- * - `worker-missing`: WORKER=off and no worker has sent a heartbeat for a minute; sent when it begins.
+ * - `key-refused`: the service refuses the secret key.
+ * - `checkout-address-refused`: the service sends shoppers to a host that CHECKOUT_HOSTS does not allow.
+ * - `worker-missing`: WORKER=off and no worker has sent a heartbeat for a minute.
  * - `reconciliation-skipped`: runs are skipped because another one is active, and
  *   none has ended for long.
  */
@@ -32,9 +33,14 @@ export type Alert =
       event: 'reconciliation-incomplete' | 'reconciliation-failed';
       mode: Mode;
       runId: RunId;
+      covers: Covered;
       reason: string;
     }
-  | { event: 'reconciliation-skipped' | 'journal-broken'; mode: Mode; reason: string }
+  | {
+      event: 'reconciliation-skipped' | 'journal-broken' | 'release-failing' | 'worker-missing';
+      mode: Mode;
+      reason: string;
+    }
   | {
       event: 'unit-error' | 'currency-stopped';
       mode: Mode;
@@ -51,8 +57,11 @@ export type Alert =
       reason: string;
       attempts: number;
     }
-  | { event: 'key-refused' | 'worker-missing'; mode: Mode }
+  | { event: 'key-refused'; mode: Mode }
   | { event: 'checkout-address-refused'; mode: Mode; reference: Reference; reason: string };
+
+/** Whether a run is over everything, or over a window of time. */
+export type Covered = 'everything' | 'window';
 
 export type RaisedFindings = {
   counts: Partial<Record<ReconciliationClass, number>>;
@@ -60,53 +69,40 @@ export type RaisedFindings = {
   first: { id: string; class: ReconciliationClass; reference: Reference; orderId: OrderId | null }[];
 };
 
-export type Alarm = (alert: Alert) => Promise<void>;
+/** A state is over. */
+export type Over = { mode: Mode; over: true } & (
+  | { event: 'reconciliation-incomplete' | 'reconciliation-failed'; covers: Covered }
+  | {
+      event: 'reconciliation-skipped' | 'journal-broken' | 'key-refused' | 'checkout-address-refused';
+    }
+);
+
+/** States whose end nobody says: a worker asks each time it looks whether they still hold. */
+export type AskedState = 'findings-raised' | 'worker-missing' | 'release-failing' | 'currency-stopped';
 
 /**
- * What a shop does with an alert: a page, a message, a ticket. `at` is when it was
- * raised, ISO 8601 in UTC.
+ * Says what is seen now, as often as it is seen: whether a person is told is decided behind it. Never fails,
+ * except in a transaction `tx`: there it is only noted, and told after the commit by whoever tells what is due.
  */
-export type AlertHook = (alert: Alert & { at: string }) => Promise<void> | void;
+export type Alarm = (alert: Alert | Over, tx?: Queryable) => Promise<void>;
+
+/** What every alert has; times are ISO 8601 in UTC. */
+export type Told = {
+  at: string;
+  /** When the state began. */
+  since: string;
+  /** Why, in a sentence. */
+  cause: string;
+  /** What to type, and where to read on. */
+  todo: string;
+  /** The state has ended: the other fields are those with which it was told last. */
+  over: boolean;
+};
+
+/**
+ * What a shop does with an alert: a page, a message, a ticket. While it throws, or takes longer than ten
+ * seconds, it gets the alert again: after five minutes, then after pauses that double up to a day.
+ */
+export type AlertHook = (alert: Alert & Told) => Promise<void> | void;
 
 export const MAX_NAMED = 20;
-/** The receiver of an alert must not delay the next run for longer than this. */
-const MAX_MS = 10_000;
-
-/**
- * Logs each alert as an error under its event's name and passes it to the hook. Faults of the hook are
- * logged and have no other effect.
- */
-export function createAlarm(logger: Logger, clock: Clock, onAlert: AlertHook | null): Alarm {
-  return async (alert) => {
-    logger.error(alert, WORDS[alert.event]);
-    if (onAlert === null) return;
-    const at = clock.now().toISOString();
-    const over = new AbortController();
-    try {
-      const late = sleep(MAX_MS, over.signal).then(() => {
-        if (!over.signal.aborted) throw new Error(`it took longer than ${MAX_MS / 1_000} s`);
-      });
-      await Promise.race([onAlert({ ...alert, at }), late]);
-    } catch (error) {
-      logger.error({ err: error, event: 'alarm-failed', of: alert.event }, 'alert delivery failed');
-    } finally {
-      over.abort();
-    }
-  };
-}
-
-const WORDS: Record<Alert['event'], string> = {
-  'payment-reversed': 'money went back after its order was released',
-  'findings-raised': 'orders and transactions disagree',
-  'reconciliation-incomplete': 'reconciliation was not completed',
-  'reconciliation-failed': 'reconciliation failed',
-  'journal-broken': 'rows were changed behind the program',
-  'reconciliation-skipped': 'reconciliation is skipped again and again',
-  'currency-stopped': 'new checkouts of a currency are stopped: npm run currencies',
-  'release-given-up': 'release given up, redeliver it by hand',
-  'key-refused': 'the service refuses the secret key: check GATEWAY_SECRET_KEY',
-  'checkout-address-refused': 'checkout address refused',
-  'worker-missing':
-    'no worker is running and WORKER=off: payments are not checked, releases not delivered; start npm run worker',
-  'unit-error': 'a payment came in another unit than was asked for',
-};

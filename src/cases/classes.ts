@@ -35,6 +35,11 @@ export const CLASSES = {
   older_than_list: quiet(
     'released, and older than the list reaches back; verify has not said anything against it since',
   ),
+  before_begin: quiet(
+    'from before reconciliation began, as a person said: a transaction that is not ours, or a payment of ' +
+      'ours that the service neither lists nor knows',
+  ),
+  probe: quiet('a payment of test mode that npm run probe opened, and nobody ordered'),
   history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),
   underpaid: finding(
     'the history shows less money than was asked for',
@@ -118,6 +123,9 @@ export const CLASSES = {
 } as const satisfies Record<string, Class>;
 
 export type ReconciliationClass = keyof typeof CLASSES;
+
+/** Classes of rows that are none of our business: a report counts them, and they are never raised. */
+export const SET_ASIDE_CLASSES = ['before_begin', 'probe'] as const satisfies readonly ReconciliationClass[];
 
 const NAMES = Object.keys(CLASSES) as ReconciliationClass[];
 const classOf = (name: ReconciliationClass): Class => CLASSES[name];

@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util';
+import { NOT_A_PERSON } from '../cases/decision.ts';
 import { parseRunId, type RunId } from '../platform/ids.ts';
+import type { Begin } from '../reconciliation/reconcile.ts';
 import type { RunQuestion } from './run-history.ts';
 
 export const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [--dry-run]
+                     --begin --by "name" --note "why" [--even-of-our-form] [--json] | --begin --dry-run [--json]
                      --runs [--json] | --show <run> [--json] | --replay <run> | --diff <run> <run> [--json]
 npm run explain   -- [--json] <order id, reference or external id> | --all [--json]
 npm run findings  -- list [--json] | export [--csv | --json] [--all]
@@ -13,6 +16,11 @@ npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | no
 npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
                      send-unsent --by "name" [--note "why"]
 npm run currencies -- list | release <currency> --note "why" --by "name"
+npm run after-restore -- list [--since ISO] [--json]
+                     adopt <reference> --order <order id or external id> --by "name" --note "why"
+npm run doctor    -- [--json]  what is configured, reached and missing; 0: all is well, 1: to look at, 2: wrong
+npm run go-live   -- [--json]  the same about the move to real money; changes nothing
+npm run dialect   -- [--json]  what each key means: docs/what-the-reference-leaves-open.md
 npm run db:migrate
 `;
 
@@ -28,9 +36,12 @@ export function readArguments(argv: readonly string[]) {
     allowPositionals: true,
     options: {
       json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
       'dry-run': { type: 'boolean', default: false },
       csv: { type: 'boolean', default: false },
       all: { type: 'boolean', default: false },
+      begin: { type: 'boolean', default: false },
+      'even-of-our-form': { type: 'boolean', default: false },
       runs: { type: 'boolean', default: false },
       show: { type: 'string' },
       replay: { type: 'string' },
@@ -42,8 +53,27 @@ export function readArguments(argv: readonly string[]) {
       owner: { type: 'string' },
       decision: { type: 'string' },
       refund: { type: 'string' },
+      order: { type: 'string' },
     },
   });
+}
+
+/** Who begins reconciliation, and why. @returns undefined when the run is a usual one */
+export function beginOf({ values }: Arguments): Begin | undefined {
+  const evenOfOurForm = values['even-of-our-form'];
+  if (!values.begin) {
+    if (evenOfOurForm) throw new UsageError('--even-of-our-form goes with --begin');
+    return undefined;
+  }
+  const [by, note] = [values.by?.trim() ?? '', values.note?.trim() ?? ''];
+  if (values.since !== undefined || values.until !== undefined)
+    throw new UsageError('a begin is about the whole list: leave out --since and --until');
+  if (!values['dry-run'] && (by === '' || note === ''))
+    throw new UsageError(
+      'who begins, and why? --begin --by "name" --note "why" (--begin --dry-run shows first)',
+    );
+  if (NOT_A_PERSON.includes(by)) throw new UsageError(`"${by}" is not a person: give your name with --by`);
+  return { by, note, evenOfOurForm };
 }
 
 /** @returns null when a run is asked for, not a question about earlier runs */

@@ -7,11 +7,18 @@ import { exportFindings } from '../cases/export-findings.ts';
 import { streamFindings } from '../cases/findings.ts';
 import { createProgress } from '../reconciliation/progress.ts';
 import { formatReport } from '../reconciliation/report/format-report.ts';
-import { exitCodeOf, ReconciliationRunningError } from '../reconciliation/report/report.ts';
+import {
+  BeginRefusedError,
+  exitCodeOf,
+  ReconciliationRunningError,
+} from '../reconciliation/report/report.ts';
 import { openProgram } from '../bootstrap/open-program.ts';
 import { runProcess } from '../bootstrap/run-process.ts';
+import { AFTER_RESTORE } from './after-restore.ts';
+import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
 import { explainAll } from './explain-all.ts';
-import { HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
+import { dialectInForce } from './dialect.ts';
+import { beginOf, HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
 import { lookBack } from './run-history.ts';
 import { windowOf, WindowError } from './run-window.ts';
 import { workList } from './work-list.ts';
@@ -27,6 +34,7 @@ const COMMANDS: Record<string, Command> = {
   suspense: (program, args) => workList(program, LISTS.suspense, args),
   releases: (program, args) => workList(program, LISTS.releases, args),
   currencies: (program, args) => workList(program, LISTS.currencies, args),
+  'after-restore': (program, args) => workList(program, AFTER_RESTORE, args),
   // Composing has migrated the database already.
   migrate: () => say('The database has the schema of this version.'),
 };
@@ -41,11 +49,9 @@ export async function runCommandLine(
   [name = '', ...rest]: readonly string[],
   prepare: PrepareBackingServices,
 ): Promise<void> {
-  // A nightly job must not take "the database was away" for "there are findings".
-  await runProcess(
-    (config) => main(config, name, rest, prepare),
-    name === 'reconcile' ? EXIT_NOT_COMPLETED : 1,
-  );
+  // A nightly job must not take "the database was away" for "there are findings", nor for "to look at".
+  const hasVerdict = name === 'reconcile' || name in EXAMINATIONS;
+  await runProcess((config) => main(config, name, rest, prepare), hasVerdict ? EXIT_NOT_COMPLETED : 1);
 }
 
 async function main(
@@ -55,7 +61,11 @@ async function main(
   prepare: PrepareBackingServices,
 ): Promise<number> {
   try {
-    return await runCommand(config, name, readArguments(rest), prepare);
+    const args = readArguments(rest);
+    if (args.values.help) return await say(HELP);
+    // It asks the configuration alone, and so it answers where no database is.
+    if (name === 'dialect') return await say(dialectInForce(config, args.values.json));
+    return await runCommand(config, name, args, prepare);
   } catch (error) {
     const isUsage =
       error instanceof UsageError ||
@@ -73,11 +83,19 @@ async function runCommand(
   args: Arguments,
   prepare: PrepareBackingServices,
 ): Promise<number> {
+  const purpose = `npm run ${name}`;
+  const examination = EXAMINATIONS[name];
+  if (examination !== undefined) {
+    if (args.positionals.length > 0) throw new UsageError(`${name} takes no "${args.positionals.join(' ')}"`);
+    const how = { purpose, asJson: args.values.json };
+    const { text, exitCode } = await examineThisShop(examination, config, prepare, how);
+    return (await say(text)) + exitCode;
+  }
   const command = COMMANDS[name];
   if (command === undefined) throw new UsageError(`there is no command "${name}"`);
   // Standard output belongs to the result; what happens on the way goes to standard error.
   const logLevel = config.LOG_LEVEL === 'info' ? 'error' : config.LOG_LEVEL;
-  const options = { purpose: `npm run ${name}`, logLevel, logTo: process.stderr };
+  const options = { purpose, logLevel, logTo: process.stderr };
   const { program, close } = await openProgram(config, prepare, options);
   return command(program, args).finally(close);
 }
@@ -94,11 +112,13 @@ async function reconcileCommand(program: Program, args: Arguments): Promise<numb
   // "reconcile dry-run" must not be a real run.
   if (positionals.length > 0) throw new UsageError(`reconcile takes no "${positionals.join(' ')}"`);
   const { since, until } = windowOf(values.since, values.until);
+  const begin = beginOf(args);
   const progress = createProgress(process.stderr);
   try {
     const report = await program.reconcile({
       since,
       until,
+      begin,
       dryRun: values['dry-run'],
       onProgress: progress.show,
     });
@@ -107,7 +127,7 @@ async function reconcileCommand(program: Program, args: Arguments): Promise<numb
     return exitCodeOf(report);
   } catch (error) {
     progress.end();
-    const isPlain = error instanceof ReconciliationRunningError;
+    const isPlain = error instanceof ReconciliationRunningError || error instanceof BeginRefusedError;
     process.stderr.write(`${isPlain ? error.message : String((error as Error).stack)}\n`);
     return EXIT_NOT_COMPLETED;
   }

@@ -9,6 +9,8 @@ export type WorkListArguments = {
     owner?: string;
     decision?: string;
     refund?: string;
+    order?: string;
+    since?: string;
     json: boolean;
   };
 };
@@ -18,13 +20,13 @@ export type Entry = { line: string; json: object };
 
 /** What a person asks for: options trimmed, empty ones counted as not given. */
 export type Request = { /** Empty where none is needed. */ id: string; by: string } & Partial<
-  Record<'note' | 'owner' | 'decision' | 'refund', string>
+  Record<'note' | 'owner' | 'order' | 'decision' | 'refund', string>
 >;
 
 export type Subcommand = {
   /** How it is typed, after `npm run <list> --`. */
   usage: string;
-  needs: readonly ('note' | 'owner')[];
+  needs: readonly ('note' | 'owner' | 'order')[];
   /** About the whole list, and not about one of its items. */
   isOfAll?: boolean;
   /**
@@ -39,9 +41,9 @@ export type ListCommand = {
   empty: string;
   /** What an id looks like. */
   id: RegExp;
-  list(program: Program): Promise<Entry[]>;
+  list(program: Program, options: { since?: string }): Promise<Entry[]>;
   /** What is not on the list and must be known to read it; null: nothing. */
-  notice?(program: Program): Promise<string | null>;
+  notice?(program: Program, options: { since?: string }): Promise<string | null>;
   subcommands: Record<string, Subcommand>;
 };
 
@@ -56,8 +58,8 @@ export async function workList(
 ): Promise<number> {
   const [verb = 'list', id, ...more] = positionals;
   if (verb === 'list') {
-    const notice = (await list.notice?.(program)) ?? null;
-    return print(list, await list.list(program), notice, values.json);
+    const notice = (await list.notice?.(program, values)) ?? null;
+    return print(list, await list.list(program, values), notice, values.json);
   }
   try {
     const subcommand = Object.hasOwn(list.subcommands, verb) ? list.subcommands[verb] : undefined;
@@ -95,7 +97,7 @@ function requestOf(
   id: string | undefined,
   values: WorkListArguments['values'],
 ): Request | null {
-  const given = (['by', 'note', 'owner', 'decision', 'refund'] as const).flatMap((option) => {
+  const given = (['by', 'note', 'owner', 'order', 'decision', 'refund'] as const).flatMap((option) => {
     const text = values[option]?.trim();
     return text ? [[option, text] as const] : [];
   });

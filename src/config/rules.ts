@@ -117,11 +117,16 @@ export function warningsOf(v: Variables): string[] {
       'GATEWAY_URL: is this machine, and the key is live: the program that listens there gets the key',
     ],
     [
-      live && database !== undefined && NOT_FOR_MONEY.test(databaseNameOf(database)),
+      live && database !== undefined && isNamedForTrying(database),
       'DATABASE_URL: the name of the database says that it is for tests, and the key is live',
     ],
     ...shortTokens(v).map((name): Rule => [true, `${name}: should have at least ${MIN_TOKEN} characters`]),
   ]);
+}
+
+/** Whether the name of a database says that it is for trying things out. */
+export function isNamedForTrying(databaseUrl: string): boolean {
+  return NOT_FOR_MONEY.test(databaseNameOf(databaseUrl));
 }
 
 function broken(rules: readonly Rule[]): string[] {

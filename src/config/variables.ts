@@ -61,6 +61,7 @@ export const VARIABLES = z.object({
   FULFILMENT_SECRET: optional(signingSecret),
   ADMIN_TOKEN: optional(secret),
   WORKER: withDefault(z.enum(['inline', 'off']), 'inline'),
+  WORKER_PORT: optional(wholeNumber(0, 65535)),
   RECONCILE_EVERY_MIN: withDefault(wholeNumber(0, 10_080), '15'),
   CHECKOUTS_PER_MINUTE: withDefault(wholeNumber(0, 1_000_000), '60'),
   GATEWAY_CALLS_PER_SECOND: withDefault(wholeNumber(0, 100_000), '50'),

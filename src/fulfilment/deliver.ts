@@ -1,10 +1,10 @@
 import type { Database } from '../platform/database/database.ts';
 import { createPoller, type Poller, type LoopWatch } from '../platform/poller/poller.ts';
-import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Alarm } from '../cases/alert.ts';
+import { createDeliveryWatch, type DeliveryWatch } from './delivery-watch.ts';
 import { messageOf } from './message.ts';
 import { ReleaseRefused, type Receiver, type ReleasePlan } from './release.ts';
 import {
@@ -41,7 +41,7 @@ export type DeliveryParts = {
   database: Database;
   mode: Mode;
   receiver: Receiver | null;
-  /** Raised for a release that is given up. */
+  /** Raised for a release that is given up, and while deliveries fail. */
   alarm: Alarm;
   logger: Logger;
   /** Milliseconds that one delivery may take; ten seconds unless given, and never as long as the lease. */
@@ -51,18 +51,15 @@ export type DeliveryParts = {
   watch?: LoopWatch | undefined;
 };
 
-/**
- * A release as it would be recorded now. Its id is made from the order's: a database restored from a
- * backup has forgotten what was delivered since and releases again, and the receiver still knows the id.
- * A random id would give the value twice.
- */
-export function planRelease(receiver: Receiver | null, orderId: OrderId): ReleasePlan {
-  return { id: `rel_${orderId}`, delivery: receiver === null ? 'unneeded' : 'waiting' };
+/** A release as it would be recorded now. */
+export function planRelease(receiver: Receiver | null, id: string): ReleasePlan {
+  return { id, delivery: receiver === null ? 'unneeded' : 'waiting' };
 }
 
 /** Delivers recorded releases until each is received: at least once, always under the same id. */
 export function createDueReleases(parts: DeliveryParts): Poller {
   const { database, mode, receiver, logger } = parts;
+  const watch = createDeliveryWatch({ mode, alarm: parts.alarm, clock: systemClock });
   let repeating = 0;
   let quietUntilMs = 0;
 
@@ -75,7 +72,7 @@ export function createDueReleases(parts: DeliveryParts): Poller {
   }
 
   async function work(release: DueRelease): Promise<void> {
-    const refusal = await deliver(parts, release).finally(() => {
+    const refusal = await deliver(parts, release, watch).finally(() => {
       if (isRepeated(release)) repeating -= 1;
     });
     if (refusal instanceof ReleaseRefused && refusal.isOverloaded) {
@@ -105,6 +102,7 @@ function isRepeated({ attempts }: DueRelease): boolean {
 async function deliver(
   { database, mode, receiver, alarm, logger, deadlineMs = DEADLINE_MS, random = Math.random }: DeliveryParts,
   release: DueRelease,
+  watch: DeliveryWatch,
 ): Promise<unknown> {
   const { id, reference, orderId, attempts } = release;
   const log = logger.child({ reference, orderId, release: id });
@@ -118,13 +116,20 @@ async function deliver(
   } catch (error) {
     const pauseSec = pauseAfter(release, error, random);
     const reason = reasonOf(error);
-    await markUndelivered(database, release, reason, pauseSec);
-    if (pauseSec === null)
-      void alarm({ event: 'release-given-up', mode, orderId, reference, release: id, reason, attempts });
-    else log.warn({ reason, attempts, pauseSec }, 'release not delivered');
+    const event = 'release-given-up';
+    await database.transaction(async (tx) => {
+      const isNoted = await markUndelivered(tx, release, reason, pauseSec);
+      if (isNoted && pauseSec === null)
+        await alarm({ event, mode, orderId, reference, release: id, reason, attempts }, tx);
+    });
+    if (pauseSec !== null) {
+      log.warn({ reason, attempts, pauseSec }, 'release not delivered');
+      watch.failed(error, reason);
+    }
     return error;
   }
   await markDelivered(database, id);
+  watch.delivered();
   log.info({ attempts }, 'release delivered');
   return undefined;
 }

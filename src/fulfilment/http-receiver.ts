@@ -7,6 +7,7 @@ import { ReleaseRefused, type Receiver, type ReceiverContext, type Release } fro
 
 /** Only an answer's status counts: this much of its body is read, then the connection is dropped. */
 const MAX_BODY_BYTES = 64 * 1_024;
+const NOT_LET_IN = new Set([401, 403]);
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
@@ -15,6 +16,8 @@ const TOO_MANY_REQUESTS = 429;
  * every delivery, `webhook-timestamp` and `webhook-signature` belong to one delivery. Any 2xx is a
  * receipt, 410 ends the delivery, and `Retry-After` is honoured, an hour at most. A redirect is no
  * receipt and is not followed, because only the configured address may learn of orders.
+ * What the network throws is a {@link ReleaseRefused}: a later attempt may succeed. 401 and 403 are not:
+ * our signature or our address is wrong, and a person has to look.
  * @param moreHeaders sent along, unsigned
  */
 export function createHttpReceiver(
@@ -40,10 +43,14 @@ export function createHttpReceiver(
         'webhook-signature': webhook.sign(release.id, sentAt, body),
       },
       signal,
-    });
-    await answer.body.dump({ limit: MAX_BODY_BYTES, signal });
+    }).catch(asRefusal);
+    await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(asRefusal);
     const { statusCode: status } = answer;
     if (status >= 200 && status <= 299) return;
+    if (NOT_LET_IN.has(status))
+      throw new Error(
+        `the receiver answered HTTP ${status}: it does not let us in; check FULFILMENT_SECRET and FULFILMENT_URL`,
+      );
     const isGone = status === GONE;
     throw new ReleaseRefused(
       `the receiver answered HTTP ${status}${isGone ? ': it wants no more of this' : ''}`,
@@ -56,4 +63,8 @@ export function createHttpReceiver(
   }
 
   return { receive, close: () => agent.close() };
+}
+
+function asRefusal(error: Error): never {
+  throw error.name === 'TimeoutError' ? error : new ReleaseRefused(error.message);
 }

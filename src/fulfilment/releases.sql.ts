@@ -103,14 +103,15 @@ export async function markDelivered(db: Queryable, id: string): Promise<void> {
 /**
  * Notes a failed delivery, unless another process has begun the next one meanwhile or a person has asked
  * for one. `pauseSec` null: there is no further attempt until a person asks for one.
+ * @returns whether it was noted
  */
 export async function markUndelivered(
   db: Queryable,
   { id, attempts }: DueRelease,
   error: string,
   pauseSec: number | null,
-): Promise<void> {
-  await db.query(
+): Promise<boolean> {
+  const noted = await db.query(
     `WITH failed AS (
        UPDATE releases SET leased_until = NULL, last_error = $2,
          next_check_at = now() + make_interval(secs => $3),
@@ -122,9 +123,20 @@ export async function markUndelivered(
      SELECT order_id, CASE delivery WHEN 'dead' THEN 'release-dead' ELSE 'release-undelivered' END,
        reference, 'schedule',
        jsonb_build_object('release', id, 'attempts', attempts, 'error', $2::text)
-     FROM failed`,
+     FROM failed RETURNING order_id`,
     [id, error, pauseSec, attempts],
   );
+  return noted.length === 1;
+}
+
+/** Whether a release whose delivery failed waits for another attempt. */
+export async function doFailedReleasesWait(db: Queryable, mode: Mode): Promise<boolean> {
+  const rows = await db.query(
+    `SELECT FROM releases WHERE mode = $1 AND delivery = 'waiting' AND next_check_at IS NOT NULL
+       AND last_error IS NOT NULL LIMIT 1`,
+    [mode],
+  );
+  return rows.length > 0;
 }
 
 /** A release that its receiver does not have yet, as an operator sees it. */

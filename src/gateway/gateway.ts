@@ -72,14 +72,19 @@ export type GatewayOptions = {
   callsPerSecond?: number;
   /** Maximum calls in flight; a history that streams comes on top. */
   concurrency: number;
-  /** Called when checkouts cannot be opened until a person mends something. */
+  /**
+   * Called whenever a call shows that checkouts cannot be opened until a person mends something, or that
+   * they can (`over`).
+   */
   onTrouble?: (trouble: GatewayTrouble) => void;
   logger: Logger;
   clock?: Clock;
 };
 
 export type GatewayTrouble =
-  { event: 'key-refused' } | { event: 'checkout-address-refused'; reference: Reference; reason: string };
+  | { event: 'key-refused' }
+  | { event: 'checkout-address-refused'; reference: Reference; reason: string }
+  | { event: 'key-refused' | 'checkout-address-refused'; over: true };
 
 export function createGateway({
   url,
@@ -173,12 +178,15 @@ function createAddressWatch(onTrouble: (trouble: GatewayTrouble) => void, logger
   return {
     misconfigured: () => misconfigured,
     note: (reference: Reference, result: InitializeResult): void => {
-      if (result.outcome === 'opened') misconfigured = null;
+      if (result.outcome === 'opened') {
+        misconfigured = null;
+        onTrouble({ event: 'checkout-address-refused', over: true });
+      }
       if (result.outcome !== 'ambiguous' || result.misconfigured === undefined) return;
       const reason = result.misconfigured;
-      // The first refusal is reported to the operator; later ones are lines in the log.
-      if (misconfigured === null) onTrouble({ event: 'checkout-address-refused', reference, reason });
-      else logger.error({ reference, reason }, 'checkout address refused');
+      // The operator is told once; of every refused checkout there is a line in the log.
+      if (misconfigured !== null) logger.error({ reference, reason }, 'checkout address refused');
+      onTrouble({ event: 'checkout-address-refused', reference, reason });
       misconfigured = reason;
     },
   };

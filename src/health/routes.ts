@@ -2,16 +2,25 @@ import { Router } from 'express';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
 import { Problem } from '../platform/problem.ts';
-import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
+import { nameOf, type WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
 import { pingDatabase } from './health.sql.ts';
 
-export type HealthParts = { database: Database; gateway: Gateway; workerWatch: WorkerWatch };
+export type HealthParts = {
+  database: Database;
+  gateway: Gateway;
+  workerWatch: WorkerWatch;
+  /** The name of a loop that hangs, in a worker. Null: none. */
+  stuckLoop?: () => string | null;
+};
 
 /** For load balancers, open to all: `/healthz` says that the process lives, `/readyz` that it can serve. */
-export function healthRoutes({ database, gateway, workerWatch }: HealthParts): Router {
+export function healthRoutes({ database, gateway, workerWatch, stuckLoop }: HealthParts): Router {
   const router = Router();
   router.get('/healthz', (_req, res) => {
-    res.set('cache-control', 'no-store').json({ status: 'alive' });
+    const loop = stuckLoop?.() ?? null;
+    res.set('cache-control', 'no-store');
+    if (loop === null) res.json({ status: 'alive' });
+    else res.status(503).json({ status: 'stuck', loop });
   });
   router.get('/readyz', async (_req, res) => {
     await pingDatabase(database);
@@ -25,8 +34,10 @@ export function healthRoutes({ database, gateway, workerWatch }: HealthParts): R
     const { misconfigured } = gateway.health();
     const warning = misconfigured === null ? {} : { warning: misconfigured };
     // Checkouts work without a worker, so traffic may come; the operator must see that nothing else goes on.
+    const { isMissing, last } = await workerWatch.state();
     const worker = workerWatch.isExpected && {
-      worker: (await workerWatch.isMissing()) ? 'missing' : 'running',
+      worker: isMissing ? 'missing' : 'running',
+      ...(isMissing && { workerLastSeen: nameOf(last) }),
     };
     res.set('cache-control', 'no-store').json({ status: 'ready', mode: gateway.mode, ...warning, ...worker });
   });

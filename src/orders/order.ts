@@ -26,6 +26,8 @@ export type Order = {
   lines: OrderLine[];
   details: ShopperDetails;
   paidAt: Date | null;
+  /** The id that its release has or will have. */
+  releaseId: string;
   /** Of the payment that paid the order, else of the latest one; null when there was none yet. */
   reference: Reference | null;
 };

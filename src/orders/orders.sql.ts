@@ -65,6 +65,7 @@ const ORDER: Statement = {
   text: `
     SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
       o.shopper_details AS details,
+      coalesce(o.release_id, o.planned_release_id, 'rel_' || o.id) AS "releaseId",
       coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
         (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
       (SELECT json_agg(json_build_object('sku', l.sku, 'description', l.description,
@@ -124,12 +125,19 @@ export type NewOrder = {
   details: ShopperDetails;
 };
 
+// The id of the release of an order that the shop has numbered; null for another. It follows from that
+// number: should a restored backup have lost the order and the shop place it again, its receiver knows the
+// id already. The salt is of this installation: two that share a receiver may use the same numbers.
+const PLANNED_RELEASE = `(
+  SELECT 'rel_' || left(text_hash(release_salt || E'\\n' || $3 || E'\\n' || $2), 24) FROM installation)`;
+
 /** Writes an order that the shop priced itself. @returns false when its `externalId` is taken */
 export async function insertOrder(db: Queryable, order: NewOrder): Promise<boolean> {
   const rows = await db.query(
     `WITH placed AS (
-       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url, shopper_details)
-       VALUES ($1, $2, $3, $4, $5, $6, $11, $12)
+       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url, shopper_details,
+         planned_release_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $11, $12, ${PLANNED_RELEASE})
        ON CONFLICT (mode, external_id) DO NOTHING RETURNING *
      ), given AS (
        SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])

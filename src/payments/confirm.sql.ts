@@ -10,11 +10,13 @@ import { RECORD_CONFIRMATION } from './record.sql.ts';
 /** A payment `p` and its order `o` as {@link Payment}. */
 export const PAYMENT_COLUMNS = `
   p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",
+  coalesce(o.planned_release_id, 'rel_' || o.id) AS "releaseId",
   extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints,
   p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
   EXISTS (SELECT FROM suspense_items s
     WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL) AS "hasSuspense",
-  p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided"`;
+  p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided",
+  p.reason IS NOT DISTINCT FROM 'adopted' AS "isAdopted"`;
 
 // The comparison with one mode ($2) also makes the planner expect few rows, which are best found by index.
 const LOAD: Statement = {

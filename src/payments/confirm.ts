@@ -3,7 +3,6 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { VerifyAnswer } from '../gateway/verify.ts';
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Database } from '../platform/database/database.ts';
-import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { decide, type Decision, type VerificationOutcome } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
@@ -23,8 +22,8 @@ export type Confirmed = { outcome: VerificationOutcome; payment: PaymentStatus; 
 export type ConfirmParts = {
   database: Database;
   gateway: Gateway;
-  /** How a release of that order would be delivered now. */
-  planRelease: (orderId: OrderId) => ReleasePlan;
+  /** The release of that payment's order, as it would be recorded now. */
+  planRelease: (payment: Payment) => ReleasePlan;
   /** Called after a release was recorded: its delivery is due. */
   onReleased: () => void;
   /** Called when a payment shows money in another unit than asked for: an operator should know at once. */
@@ -66,7 +65,7 @@ async function agree(
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const decision = decide(payment, answer, gateway.dialect.verify);
     const confirmation = confirmationOf(payment, decision, answer, cause);
-    if (await recordConfirmation(database, confirmation, planRelease(payment.orderId))) {
+    if (await recordConfirmation(database, confirmation, planRelease(payment))) {
       if (decision.release) onReleased();
       if (decision.outcome === 'unit_error' && payment.status !== 'held') onUnitError?.(payment);
       logChange(logger, payment, confirmation);

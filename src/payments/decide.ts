@@ -42,9 +42,16 @@ export type EvidenceRules = Pick<
   'referenceMayBeAbsent' | 'amountMayBeAbsent' | 'currencyMayBeAbsent'
 >;
 
+/** What a dialect allows to be absent goes without saying only where we know what was asked for. */
+export const NOTHING_MAY_BE_ABSENT: EvidenceRules = {
+  referenceMayBeAbsent: false,
+  amountMayBeAbsent: false,
+  currencyMayBeAbsent: false,
+};
+
 /** Decides from the answer and the states of payment and order. Pure: same input, same decision. */
 export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): Decision {
-  const outcome = outcomeOf(payment, answer, rules);
+  const outcome = outcomeOf(payment, answer, payment.isAdopted ? NOTHING_MAY_BE_ABSENT : rules);
   if (outcome === 'paid') return decidePaid(payment);
   return {
     outcome,
@@ -54,8 +61,15 @@ export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRu
   };
 }
 
+/** What the answer has to be about. */
+type Expected = Pick<Payment, 'reference' | 'mode' | 'amount' | 'currency'>;
+
 /** What the answer proves, independent of what happened before. */
-export function outcomeOf(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): VerificationOutcome {
+export function outcomeOf(
+  payment: Expected,
+  answer: VerifyAnswer,
+  rules: EvidenceRules,
+): VerificationOutcome {
   if (answer.kind === 'not-found') return 'not_found';
   if (answer.kind === 'unreadable') return 'unreadable';
   const { evidence } = answer;
@@ -71,7 +85,7 @@ export function outcomeOf(payment: Payment, answer: VerifyAnswer, rules: Evidenc
 /** For a record that says paid: is it this payment's money, all of it and no more? */
 function compareMoney(
   { reference, currency, amount, contradiction }: Evidence,
-  payment: Payment,
+  payment: Expected,
   rules: EvidenceRules,
 ): VerificationOutcome {
   if (typeof contradiction === 'string') return 'unproven';

@@ -111,6 +111,7 @@ function bothLoops(scheduled: Poller<DuePayment>, hinted: Poller<DuePayment>): P
       for (const loop of loops) loop.wake();
     },
     reserve: hinted.reserve,
+    stuckMs: () => Math.max(...loops.map((loop) => loop.stuckMs())),
     stop: async () => {
       await Promise.all(loops.map((loop) => loop.stop()));
     },

@@ -25,6 +25,8 @@ export type Payment = {
   currency: string;
   status: PaymentStatus;
   orderStatus: OrderStatus;
+  /** The id that the order's release has or will have. */
+  releaseId: string;
   /** Seconds since the payment was written, by the database's clock: the only one all nodes share. */
   ageSec: number;
   /** Whether the shopper was given the address of a checkout. */
@@ -35,6 +37,8 @@ export type Payment = {
   suspenseChanges: number;
   /** Whether a person decided about its money before it had paid: then it pays no order any more. */
   isDecided: boolean;
+  /** Whether a person gave it to its order. Nobody knows what was asked for, so evidence must show it all. */
+  isAdopted: boolean;
   /** Hints counted when the check began; a larger number afterwards means that one came meanwhile. */
   hints: number;
 };

@@ -22,8 +22,8 @@ export class CannotListenError extends UserFacingError {
 
 /** Another program holds the port. */
 export class PortTakenError extends CannotListenError {
-  constructor(host: string, port: number) {
-    super(`port ${port} on ${host} is taken by another program: stop it, or set PORT to a free one`);
+  constructor(host: string, port: number, variable: string) {
+    super(`port ${port} on ${host} is taken by another program: stop it, or set ${variable} to a free one`);
     this.name = 'PortTakenError';
   }
 }
@@ -37,9 +37,12 @@ export type RunningServer = {
   close(graceMs?: number): Promise<void>;
 };
 
+type ListenOptions = Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> & { variable?: string };
+
 /**
  * Listens on `host`:`port` (0: any free port).
- * @param options the classes of requests and responses; Node's own by default
+ * @param options the classes of requests and responses, Node's own by default; the variable that sets the
+ * port, for messages
  * @throws {PortTakenError} when the port is in use
  * @throws {CannotListenError} when the port is not permitted, or `host` is not an address of this machine
  */
@@ -47,7 +50,7 @@ export async function listen(
   handler: RequestListener,
   host: string,
   port: number,
-  { IncomingMessage, ServerResponse }: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
+  { IncomingMessage, ServerResponse, variable = 'PORT' }: ListenOptions = {},
 ): Promise<RunningServer> {
   const unanswered = new Set<ServerResponse>();
   let isEnding = false;
@@ -74,7 +77,7 @@ export async function listen(
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(explain(error, host, port));
+      reject(explain(error, host, port, variable));
     });
     server.listen(port, host, resolve);
   });
@@ -136,11 +139,13 @@ async function close(
 
 const NOT_OURS = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
-function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function explain(error: NodeJS.ErrnoException, host: string, port: number, variable: string): Error {
   const { code = '' } = error;
-  if (code === 'EADDRINUSE') return new PortTakenError(host, port);
+  if (code === 'EADDRINUSE') return new PortTakenError(host, port, variable);
   if (code === 'EACCES')
-    return new CannotListenError(`this user may not listen on port ${port}: set PORT to one above 1023`);
+    return new CannotListenError(
+      `this user may not listen on port ${port}: set ${variable} to one above 1023`,
+    );
   if (NOT_OURS.has(code))
     return new CannotListenError(
       `${host} is not an address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every network`,

@@ -18,12 +18,28 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 export const newId: () => string = customAlphabet(ALPHABET, 24);
 
 export const newOrderId = (): OrderId => newId() as OrderId;
-export const newReference = (): Reference => newId() as Reference;
 export const newRunId = (): RunId => `run_${newId()}` as RunId;
 
 /** The format of {@link newId}. Checked before an id from outside is put into a path or a query. */
 export const ID_PATTERN = /^[A-Za-z0-9]{24}$/;
+/** How the references of the probe begin: {@link newReference} makes none like them. */
+const PROBE = 'PROBE';
+/** A payment that `npm run probe` opened, and nobody ordered. Also a regular expression of PostgreSQL. */
+export const PROBE_PATTERN = /^PROBE[A-Za-z0-9]{19}$/;
+/** The form of {@link newReference}. Also a regular expression of PostgreSQL. */
+export const REFERENCE_PATTERN = /^(?!PROBE)[A-Za-z0-9]{24}$/;
 const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** @param make makes ids; another one in a test */
+export function newReference(make: () => string = newId): Reference {
+  for (;;) {
+    const id = make();
+    if (!id.startsWith(PROBE)) return id as Reference;
+  }
+}
+
+/** A reference with 112 random bits for a payment of the probe. */
+export const newProbeReference = (): Reference => `${PROBE}${newId().slice(PROBE.length)}` as Reference;
 
 /** An order id from outside: a route's parameter, a field. @returns null for what cannot be one */
 export function parseOrderId(value: unknown): OrderId | null {

@@ -1,24 +1,41 @@
-import { MAX_NAMED, type Alarm, type RaisedFindings } from '../cases/alert.ts';
+import { MAX_NAMED, type Alarm, type Covered, type RaisedFindings } from '../cases/alert.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import type { newlyRaised } from './raise.sql.ts';
 import type { ReconciliationReport } from './report/report.ts';
 
+type Window = { since?: Date | undefined; until?: Date | undefined };
 type Raised = Awaited<ReturnType<typeof newlyRaised>>;
 
 /**
- * Sends the alerts of a finished run: one for payments that were reversed, one for all other findings,
- * and one if it is incomplete.
+ * Notes the alerts of a finished run: one for payments that were reversed, one for all other findings, and
+ * one if it is incomplete and was not stopped; and what is over. Call it in the transaction that raises them.
  */
-export async function tellOfRun(
+export async function noteAlerts(
+  tx: Queryable,
   alarm: Alarm,
   { mode, runId, incompleteReason }: ReconciliationReport,
   raised: Raised,
+  options: Window & { signal?: AbortSignal | undefined },
 ): Promise<void> {
+  const covers = coveredBy(options);
   const reversed = raised.filter((finding) => finding.class === 'reversed');
   const others = raised.filter((finding) => finding.class !== 'reversed');
-  if (reversed.length > 0) await alarm({ event: 'payment-reversed', mode, runId, findings: told(reversed) });
-  if (others.length > 0) await alarm({ event: 'findings-raised', mode, runId, findings: told(others) });
-  if (incompleteReason !== null)
-    await alarm({ event: 'reconciliation-incomplete', mode, runId, reason: incompleteReason });
+  if (reversed.length > 0)
+    await alarm({ event: 'payment-reversed', mode, runId, findings: told(reversed) }, tx);
+  if (others.length > 0) await alarm({ event: 'findings-raised', mode, runId, findings: told(others) }, tx);
+  await alarm({ event: 'reconciliation-skipped', mode, over: true }, tx);
+  const event = 'reconciliation-incomplete';
+  const ended: Covered[] = covers === 'everything' ? ['everything', 'window'] : ['window'];
+  for (const of of ended) {
+    await alarm({ event: 'reconciliation-failed', mode, covers: of, over: true }, tx);
+    if (incompleteReason === null) await alarm({ event, mode, covers: of, over: true }, tx);
+  }
+  if (incompleteReason !== null && options.signal?.aborted !== true)
+    await alarm({ event, mode, runId, covers, reason: incompleteReason }, tx);
+}
+
+export function coveredBy({ since, until }: Window): Covered {
+  return since === undefined && until === undefined ? 'everything' : 'window';
 }
 
 function told(findings: Raised): RaisedFindings {

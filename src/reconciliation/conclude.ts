@@ -2,7 +2,9 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
+import { closeSuspenseAtBegin } from '../cases/close-at-begin.sql.ts';
 import { holdMoneyFound } from '../cases/hold-money.sql.ts';
+import { recordBegin, totalsOfTaken, type BeginRow } from './begin.sql.ts';
 import type { BalanceCheck } from './report/balances.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
 import { noteDifferences } from './report/balances.sql.ts';
@@ -41,10 +43,16 @@ export type Found = {
   inputs: Inputs;
   cash: BalanceCheck;
   problem: string | null;
+  /** Who begins reconciliation with this run, and why. */
+  begin: Pick<BeginRow, 'by' | 'note'> | null;
 };
 
-/** `raised`: the findings that this run raised. */
-export type Ended = { report: ReconciliationReport; raised: Awaited<ReturnType<typeof newlyRaised>> };
+/** `raised`: the findings that this run raised. `begunAt`: the time of the begin that it recorded. */
+export type Ended = {
+  report: ReconciliationReport;
+  raised: Awaited<ReturnType<typeof newlyRaised>>;
+  begunAt: Date | null;
+};
 
 /** Raises and closes findings and stores the run, all in one transaction. */
 export async function conclude(
@@ -56,11 +64,17 @@ export async function conclude(
   const { session, isDry } = run;
   const { mode } = parts.gateway;
   if (found.cash.lines !== null) await noteDifferences(session, found.cash.lines);
+  const begun = found.begin && { ...found.begin, begunAt: found.history.startedAt, runId: run.id };
   if (!isDry) {
+    if (begun !== null) {
+      await recordBegin(session, mode, begun);
+      await closeSuspenseAtBegin(session, mode, begun);
+    }
     await raiseFindings(session, mode, run.id);
     await holdMoneyFound(session, mode, run.id);
     await noteConfirmed(session, mode);
-    if (isListVerified)
+    // A begin closes findings under the name of a person; the next run closes the rest.
+    if (isListVerified && begun === null)
       await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: found.cash.lines !== null });
   }
   const outcome = await outcomeOf(parts, run, found);
@@ -70,7 +84,7 @@ export async function conclude(
     { verdict, matched, repaired, findings, reason: incompleteReason },
     'reconciled',
   );
-  if (isDry) return { report, raised: [] };
+  if (isDry) return { report, raised: [], begunAt: null };
   const kept = serializeOutcome(outcome);
   await finishRun(session, {
     report,
@@ -79,13 +93,13 @@ export async function conclude(
     itemsSha256: sha256(kept.items),
     inputs: { ...found.inputs, looked },
   });
-  return { report, raised: await newlyRaised(session, mode, run.id) };
+  return { report, raised: await newlyRaised(session, mode, run.id), begunAt: begun?.begunAt ?? null };
 }
 
 async function outcomeOf(
   { gateway, clock }: ConcludeParts,
-  { id, session, startedAt }: Run,
-  { history, verified, books, inputs, cash, problem }: Found,
+  { id, session, startedAt, isDry }: Run,
+  { history, verified, books, inputs, cash, problem, begin }: Found,
 ): Promise<Outcome> {
   const { mode } = gateway;
   const { records, pages, unreadable, reachesBackDays } = history;
@@ -98,6 +112,7 @@ async function outcomeOf(
     asOf: (await transactionTime(session)).toISOString(),
     history: { records, pages, unreadable, ...(reachesBackDays !== null && { reachesBackDays }) },
     problem,
+    ...(begin !== null && { begun: { isDry, ...(await totalsOfTaken(session)) } }),
     verified: verified.answers.length,
     books,
     balances: cash.lines,

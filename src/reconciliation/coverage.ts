@@ -66,8 +66,7 @@ export async function findCoverage(db: Queryable, question: CoverageQuestion): P
 }
 
 /** How many whole days the list reaches back; null: to the first payment, as far as is known. */
-export function daysOf(coverage: Coverage | null, startedAt: Date): number | null {
-  const reachesTo = coverage?.reachesTo ?? null;
+export function daysOf({ reachesTo }: Coverage, startedAt: Date): number | null {
   return reachesTo === null ? null : Math.floor((startedAt.getTime() - reachesTo.getTime()) / DAY_MS);
 }
 

@@ -125,3 +125,12 @@ export async function newlyRaised(
     [mode, runId],
   );
 }
+
+/** Whether a finding waits for a person. */
+export async function isFindingOpen(db: Queryable, mode: Mode): Promise<boolean> {
+  const rows = await db.query(
+    'SELECT FROM findings WHERE mode = $1 AND closed_at IS NULL AND raised_at IS NOT NULL LIMIT 1',
+    [mode],
+  );
+  return rows.length > 0;
+}

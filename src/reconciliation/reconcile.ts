@@ -6,7 +6,8 @@ import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import type { Alarm } from '../cases/alert.ts';
-import { findSentinels, missingSince, setSentinels } from './import/sentinels.sql.ts';
+import { closeFindingsAtBegin } from '../cases/close-at-begin.sql.ts';
+import { findSentinels, setSentinels } from './import/sentinels.sql.ts';
 import { removeCheckpoint } from './import/checkpoint.sql.ts';
 import {
   fetchBalances,
@@ -14,22 +15,21 @@ import {
   type BalanceSnapshot,
   type BalanceCheck,
 } from './report/balances.ts';
-import { classify, paymentsToVerify, totalsOfClasses } from './compare/classify.sql.ts';
-import { daysOf, findCoverage, type Coverage } from './coverage.ts';
+import { paymentsToVerify } from './compare/classify.sql.ts';
+import { daysOf, type Coverage } from './coverage.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
 import { journalFindings } from './raise-journal.sql.ts';
 import { collectConflicts } from './compare/conflicts.ts';
 import type { ControlTotals } from './report/control-totals.ts';
-import { matchAgain, matchSides, totalsOfSides } from './compare/matching.sql.ts';
+import { createComparer } from './compare-sides.ts';
 import type { Scope } from './compare/scope.ts';
-import { tallyOfList, checksumBuckets, type ListTotals } from './compare/bucket-checksums.sql.ts';
 import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './import/import-history.ts';
-import { ReconciliationRunningError, type ReconciliationReport } from './report/report.ts';
+import { BeginRefusedError, ReconciliationRunningError, type ReconciliationReport } from './report/report.ts';
 import { openSession } from './session.sql.ts';
 import { abandonRun, openRun } from './report/runs.sql.ts';
 import { noteVerified } from './import/staging.sql.ts';
-import { tellOfRun } from './alerts.ts';
+import { coveredBy, noteAlerts } from './alerts.ts';
 import { verifyPayments, type Verified } from './verify-payments.ts';
 
 /**
@@ -56,6 +56,8 @@ export type RunStep =
   'read history' | 'listen to webhooks' | 'compare' | 'verify' | 'compare again' | 'conclude';
 export type WatchStep = <T>(step: RunStep, work: () => Promise<T>) => Promise<T>;
 
+export type Begin = { by: string; note: string; evenOfOurForm?: boolean };
+
 export type ReconcileOptions = {
   /**
    * Expect only payments created from this time on, and before `until`. What the history lists is
@@ -63,6 +65,12 @@ export type ReconcileOptions = {
    */
   since?: Date | undefined;
   until?: Date | undefined;
+  /**
+   * A named person says that reconciliation begins now: what the list shows that is not ours, and what it lacks
+   * of ours that is unpaid (in test mode also paid), is from before and never a finding. Not with a window.
+   * `evenOfOurForm`: also what is not ours and has a reference of the form of ours.
+   */
+  begin?: Begin | undefined;
   /** Reads and compares; writes nothing and verifies nothing. */
   dryRun: boolean;
   onProgress?: ((progress: Progress) => void) | undefined;
@@ -79,7 +87,7 @@ const MAX_VERIFIED = 5_000;
 /**
  * @returns a function that resolves with a report even when the history cannot be read (verdict
  * `incomplete`). It throws {@link ReconciliationRunningError} when another run of the mode is active,
- * and passes on what the database throws
+ * {@link BeginRefusedError} when reconciliation cannot begin, and passes on what the database throws
  */
 export function createReconcile(parts: ReconcileParts): Reconcile {
   const { database, gateway, clock, alarm } = parts;
@@ -99,28 +107,39 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     try {
       if (!options.dryRun) await openRun(database, run.id, gateway.mode, options);
       ended = await runOnce(parts, run);
-      if (!run.isDry) await writeIntoJournals(run, gateway.mode);
+      if (!run.isDry) await writeIntoJournals(run, gateway.mode, ended.begunAt);
     } catch (error) {
       if (!options.dryRun) {
         const reason = (error as Error).message;
         // The rows that were read may be the cause of the failure, so the next run reads the list again.
         await removeCheckpoint(database, gateway.mode).catch(() => undefined);
         await abandonRun(database, run.id, reason).catch(() => undefined);
-        await alarm({ event: 'reconciliation-failed', mode: gateway.mode, runId: id, reason });
+        // The person who began it is told, and nobody else need be.
+        if (!(error instanceof BeginRefusedError) && options.signal?.aborted !== true) {
+          const covers = coveredBy(options);
+          await alarm({ event: 'reconciliation-failed', mode: gateway.mode, runId: id, covers, reason });
+        }
       }
       throw error;
     } finally {
       await session.close();
     }
-    // After the lock is released, because the receiver of an alert may be slow.
-    if (!options.dryRun) await tellOfRun(alarm, ended.report, ended.raised);
     return ended.report;
   };
 }
 
 // If this fails, the next run does it.
-async function writeIntoJournals({ session, id, logger }: Run, mode: Mode): Promise<void> {
-  await journalFindings(session, mode, id).catch((error: unknown) => {
+async function writeIntoJournals(
+  { session, id, logger, options }: Run,
+  mode: Mode,
+  begunAt: Date | null,
+): Promise<void> {
+  async function write(): Promise<void> {
+    if (begunAt !== null && options.begin !== undefined)
+      await closeFindingsAtBegin(session, mode, { ...options.begin, begunAt });
+    await journalFindings(session, mode, id);
+  }
+  await write().catch((error: unknown) => {
     logger.warn({ err: error }, 'findings could not be written into the journals of their orders');
   });
 }
@@ -133,45 +152,46 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const { session, options } = run;
   const { mode } = parts.gateway;
   const { watchStep: step = unwatched } = parts;
-  const { since = null, until = null, onProgress } = options;
+  const { since = null, until = null, begin = null, onProgress } = options;
   // Where the dialect names windows, payments before our first one are not requested.
   const isAll = since === null && until === null && parts.gateway.dialect.history.paging.windowDays === null;
   const cashBefore = await fetchBalances(parts.gateway, isAll);
+  // A checkpoint may be of the service that was asked before.
+  if (begin !== null && !options.dryRun) await removeCheckpoint(session, mode);
   const history = await step('read history', () => stageHistory(session, parts.gateway, options));
+  if (begin !== null && history.cut !== null) throw new BeginRefusedError(history.cut);
   const looked = await step('listen to webhooks', () => collectConflicts(session, parts.gateway));
-  // A window shows another part of the list than the run before read.
-  const sentinels = isAll ? await findSentinels(session, mode) : null;
-  let coverage = null as Coverage | null;
+  // A window shows another part of the list than the run before read, and a begin may be with another service.
+  const sentinels = isAll && begin === null ? await findSentinels(session, mode) : null;
   const scope: Scope = { mode, startedAt: history.startedAt, since, until };
   onProgress?.({ step: 'compare' });
-  // One snapshot of the database: other processes confirm meanwhile, and sums of two
-  // moments would not add up.
-  const compare = (match: typeof matchSides): Promise<ControlTotals & { list: ListTotals }> =>
-    session.snapshot(async () => {
-      await checksumBuckets(session, scope, sentinels?.references ?? []);
-      const list = await tallyOfList(session);
-      await match(session, scope);
-      coverage ??= await findCoverage(session, {
-        ...{ mode, startedAt: scope.startedAt, rules: parts.gateway.dialect.history, sentinels },
-        isEndAssumed: history.isEndAssumed && history.cut === null,
-        shorter: missingSince(sentinels, list),
-      });
-      history.cut ??= coverage.cut;
-      await classify(session, { startedAt: scope.startedAt, isCut: history.cut !== null, mode, coverage });
-      return { sides: await totalsOfSides(session, scope), classes: await totalsOfClasses(session), list };
-    });
-  const before = await step('compare', () => compare(matchSides));
+  const compared = { session, gateway: parts.gateway, history, scope, sentinels };
+  const comparer = createComparer({ ...compared, isAsking: !options.dryRun });
+  const before = await step('compare', async () => {
+    const all = await comparer.all();
+    return begin === null ? all : comparer.withoutTaken(begin.evenOfOurForm === true);
+  });
+  const { coverage } = before;
+  history.cut ??= coverage.cut;
+  if (begin !== null && history.cut !== null) throw new BeginRefusedError(history.cut);
   const verified = await step('verify', () => verifyWhatDiffers(parts, run, history, coverage));
-  const books =
-    verified.answers.length === 0 ? before : await step('compare again', () => compare(matchAgain));
+  const books = verified.answers.length === 0 ? before : await step('compare again', () => comparer.again());
   const inputs = { ...digestsOf(parts.gateway, books), history: books.list.digest };
   const isListVerified = history.cut === null && verified.problem === null;
   const cash = await cashOf(parts, history, cashBefore, books);
   const problem = history.cut ?? verified.problem ?? cash.problem;
-  const reachesBackDays = daysOf(coverage, scope.startedAt);
-  const found: Found = { history: { ...history, reachesBackDays }, verified, books, inputs, cash, problem };
+  // What verify was not asked about would be raised later, under no one's name.
+  if (begin !== null && problem !== null) throw new BeginRefusedError(problem);
+  const found: Found = {
+    history: { ...history, reachesBackDays: daysOf(coverage, scope.startedAt) },
+    ...{ verified, books: { sides: books.sides, classes: books.classes }, inputs, cash, problem, begin },
+  };
   const ended = await step('conclude', () =>
-    session.transaction(() => conclude(parts, run, found, { isAll, isListVerified, looked })),
+    session.transaction(async () => {
+      const done = await conclude(parts, run, found, { isAll, isListVerified, looked });
+      if (!options.dryRun) await noteAlerts(session, parts.alarm, done.report, done.raised, options);
+      return done;
+    }),
   );
   if (isListVerified && isAll && !options.dryRun)
     await session.transaction(() =>
@@ -197,12 +217,12 @@ async function verifyWhatDiffers(
   parts: ReconcileParts,
   { session, options, logger }: Run,
   history: HistoryRead,
-  coverage: Coverage | null,
+  coverage: Coverage,
 ): Promise<Verified> {
   if (options.dryRun || history.isKeyRefused) return { answers: [], problem: null };
   const { references, waiting } = await paymentsToVerify(session, {
     limit: MAX_VERIFIED,
-    isSampling: coverage?.isNoticed === true,
+    isSampling: coverage.isNoticed,
   });
   const verified = await verifyPayments(
     { ...parts, mode: parts.gateway.mode, logger },

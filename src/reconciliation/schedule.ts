@@ -9,6 +9,8 @@ import { lastRuns, type LastRuns } from './report/runs.sql.ts';
 
 export type ReconcileSchedule = {
   start(): void;
+  /** Milliseconds since the run in hand last made progress; 0: none is in hand. */
+  stuckMs(): number;
   /** Stops the current run at its next step and starts no other. */
   stop(): Promise<void>;
 };
@@ -58,16 +60,23 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
   const { signal } = stopping;
   const pauseMs = everyMin * 60_000;
   let running: Promise<void> | undefined;
+  let progressMs: number | null = null;
+  const onProgress = (): void => {
+    progressMs = clock.elapsedMs();
+  };
 
   async function runOnce(): Promise<void> {
+    onProgress();
     try {
       const canFilter = gateway.dialect.history.paging.sinceParam !== null;
       const window = planRun(clock.now(), canFilter, await lastRuns(database, gateway.mode));
-      await reconcile({ ...window, dryRun: false, signal });
+      await reconcile({ ...window, dryRun: false, onProgress, signal });
     } catch (error) {
       // Every node has a schedule, and one run is enough.
       if (error instanceof ReconciliationRunningError) await tellOfSkipping(parts).catch(noteFault);
       else logger.error({ err: error }, 'reconciliation failed');
+    } finally {
+      progressMs = null;
     }
   }
 
@@ -87,6 +96,7 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
     start: () => {
       if (everyMin > 0) running ??= loop();
     },
+    stuckMs: () => (progressMs === null ? 0 : clock.elapsedMs() - progressMs),
     stop: async () => {
       stopping.abort();
       await running;

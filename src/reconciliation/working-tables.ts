@@ -67,6 +67,26 @@ export const WORKING_TABLES = {
     verification_id: 'bigint',
     /** Released after the payment was closed, or after eight days. */
     is_late: 'boolean',
+    /** From before reconciliation began, and nothing has been heard of it since. */
+    is_before: 'boolean',
+  },
+
+  /** What a begin takes as before. */
+  taken: {
+    reference: 'text',
+    is_ours: 'boolean',
+    order_id: 'text',
+    /** The status of our payment. */
+    here: 'text',
+    is_released: 'boolean',
+    /** Minor units there, of a status that means money. */
+    actual: 'bigint',
+    actual_currency: 'text',
+    /** What the list shows, as in `differing`. */
+    there: 'text',
+    charges: 'integer',
+    paid_amount: 'bigint',
+    paid_currency: 'text',
   },
 
   /** Payments that are not compared: outside the window, and not listed. */
@@ -91,6 +111,8 @@ export const WORKING_TABLES = {
     is_to_verify: 'boolean',
     /** Verify confirmed it within a day, although the list lacks it. */
     is_confirmed_lately: 'boolean',
+    /** As in `differing`. */
+    is_before: 'boolean',
     /** What each source says; null for a class that is no finding. */
     evidence: 'jsonb',
   },

@@ -69,7 +69,10 @@ function headingOf({ id, externalId, status, total, mode, lines, details }: Orde
 }
 
 function textOf(order: Order, { payments, story, journal, contradictions }: OrderDetail): string {
-  const external = order.externalId === null ? '' : `  external id ${order.externalId}`;
+  const external =
+    order.externalId === null
+      ? ''
+      : `  external id ${order.externalId}, after which release ${order.releaseId} is named`;
   const lines = [
     `order ${order.id}  ${order.status}  ${displayMoney(order.total)}  ${order.mode} mode${external}`,
     ...order.lines.map(({ quantity, description }) => `  ${quantity} x ${description}`),

@@ -89,7 +89,7 @@ export async function webhookSilence(db: Queryable, mode: Mode): Promise<Webhook
   const [row] = await db.query<WebhookSilence>(
     `WITH last AS (
        SELECT max(last_received_at) AS at
-       FROM (SELECT last_received_at FROM webhooks ORDER BY id DESC LIMIT 100) newest
+       FROM (SELECT mode, last_received_at FROM webhooks ORDER BY id DESC LIMIT 1000) newest WHERE mode = $1
      )
      SELECT at AS "lastAt", extract(epoch FROM now() - at)::float8 AS "silentSec",
        (SELECT count(*)::int
@@ -111,4 +111,19 @@ export function undeliveredCounts(db: Queryable, mode: Mode): Promise<Undelivere
      FROM releases WHERE mode = $1 AND delivery IN ('waiting', 'dead') GROUP BY delivery`,
     [mode],
   );
+}
+
+/** Counting of due rows stops at this number. */
+const MAX_DUE = 10_000;
+const due = (table: 'payments' | 'releases'): string =>
+  `SELECT '${table}' AS queue, count(*)::int AS rows,
+     coalesce(extract(epoch FROM now() - min(next_check_at)), 0)::float8 AS "lagSec"
+   FROM (SELECT next_check_at FROM ${table} WHERE mode = $1 AND next_check_at <= now()
+     AND (leased_until IS NULL OR leased_until < now()) ORDER BY next_check_at LIMIT ${MAX_DUE}) due`;
+
+/** Rows that are due and not leased by a worker, and how late the first of them is. */
+export type DueRows = { queue: 'payments' | 'releases'; rows: number; lagSec: number };
+
+export function dueRows(db: Queryable, mode: Mode): Promise<DueRows[]> {
+  return db.query(`${due('payments')} UNION ALL ${due('releases')}`, [mode]);
 }

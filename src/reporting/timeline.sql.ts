@@ -1,15 +1,23 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
+import type { Mode } from '../platform/mode.ts';
 
-/** The order with this order id or payment reference or, if there is none, this external id of the shop. */
-export async function orderIdOf(db: Queryable, name: string): Promise<OrderId | null> {
+/**
+ * The order with this order id or payment reference or, if there is none, this external id of the shop.
+ * @param mode of the external id; null: the newest order of either mode
+ */
+export async function orderIdOf(
+  db: Queryable,
+  name: string,
+  mode: Mode | null = null,
+): Promise<OrderId | null> {
   const [row] = await db.query<{ id: OrderId }>(
     `SELECT id FROM (
        SELECT id, 1 AS rank, created_at FROM orders WHERE id = $1
        UNION ALL SELECT order_id, 2, created_at FROM payments WHERE reference = $1
-       UNION ALL SELECT id, 3, created_at FROM orders WHERE mode IN ('test', 'live') AND external_id = $1
+       UNION ALL SELECT id, 3, created_at FROM orders WHERE mode = ANY($2) AND external_id = $1
      ) named ORDER BY rank, created_at DESC LIMIT 1`,
-    [name],
+    [name, mode === null ? ['test', 'live'] : [mode]],
   );
   return row?.id ?? null;
 }

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { AlertHook } from '../../src/cases/alert.ts';
 import { DEFAULTS, type Extensions } from '../../src/extensions.ts';
+import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
+import { releaseCurrency } from '../../src/payments/currency-stops.sql.ts';
 import { ReleaseRefused } from '../../src/fulfilment/release.ts';
 import { aBasket, eventually, post, startProgram, type TestProgram } from '../support/program.ts';
 
@@ -28,6 +30,19 @@ async function buyAndPay(amount?: string): Promise<string> {
   return reference;
 }
 
+/** A worker's look, a minute after what was seen last. */
+async function look(): Promise<void> {
+  await shop.program.database.query(`UPDATE alert_states SET seen_at = seen_at - interval '1 minute'`);
+  await shop.program.tellDueAlerts();
+}
+
+/** What has not been noted yet when a worker looks is seen at its next look. */
+const lookedUntil = (count: number): Promise<unknown> =>
+  eventually(async () => {
+    await look();
+    return alerts.length >= count;
+  });
+
 const arrived = (count: number): Promise<unknown> =>
   eventually(() => Promise.resolve(alerts.length >= count));
 
@@ -38,7 +53,8 @@ test('a release that is given up, with its time', async () => {
   const before = Date.now();
   const reference = await buyAndPay();
   await shop.program.dueReleases.runOnce();
-  await arrived(1);
+  expect(alerts).toEqual([]);
+  await look();
   expect(alerts).toMatchObject([
     { event: 'release-given-up', mode: 'test', reference, reason: 'no such customer', attempts: 1 },
   ]);
@@ -47,17 +63,53 @@ test('a release that is given up, with its time', async () => {
   expect(Date.parse(at)).toBeGreaterThanOrEqual(before);
 });
 
-test('a key that the service refuses: told when it begins, and when it begins again', async () => {
+test('a key that the service refuses: told when it begins, however many calls it refuses', async () => {
   await start({});
-  for (const refuse of [true, false, true]) {
-    await shop.hand('keys/refuse', { refuse });
-    await buy();
-    await buy();
-  }
-  expect(alerts.map(({ event, mode }) => [event, mode])).toEqual([
-    ['key-refused', 'test'],
-    ['key-refused', 'test'],
+  await shop.hand('keys/refuse', { refuse: true });
+  for (let calls = 0; calls < 3; calls += 1) await buy();
+  await arrived(1);
+  expect(alerts.map(({ event, mode, over }) => [event, mode, over])).toEqual([
+    ['key-refused', 'test', false],
   ]);
+});
+
+test('a receiver that fails by itself is told of at the first failure, and of its end when all was delivered', async () => {
+  let fault: Error | null = Object.assign(new Error('EACCES: permission denied, open .data/out'), {
+    code: 'EACCES',
+  });
+  let taken = 0;
+  let takenAtEnd = 0;
+  const receiver = (): Promise<void> => {
+    if (fault !== null) return Promise.reject(fault);
+    taken += 1;
+    return Promise.resolve();
+  };
+  const onAlert: AlertHook = (alert) => {
+    alerts.push(alert);
+    if (alert.over) takenAtEnd = taken;
+  };
+  await start({ receiver, onAlert });
+  const { database, dueReleases } = shop.program;
+  for (let orders = 0; orders < 2; orders += 1) {
+    await buyAndPay();
+    await dueReleases.runOnce();
+  }
+  await arrived(1);
+  fault = null;
+  for (const told of [1, 2]) {
+    await look();
+    await database.query(
+      `UPDATE releases SET next_check_at = now() WHERE id IN
+         (SELECT id FROM releases WHERE delivery = 'waiting' ORDER BY id LIMIT 1)`,
+    );
+    await dueReleases.runOnce();
+    await lookedUntil(told);
+  }
+  expect(alerts).toMatchObject([
+    { event: 'release-failing', over: false, cause: 'EACCES: permission denied, open .data/out' },
+    { event: 'release-failing', over: true, todo: expect.stringContaining('npm run releases') },
+  ]);
+  expect(takenAtEnd).toBe(2);
 });
 
 test('a checkout address on a host that is not allowed: told once, however many shoppers are turned away', async () => {
@@ -69,22 +121,36 @@ test('a checkout address on a host that is not allowed: told once, however many 
   ]);
 });
 
-test('a currency that is stopped, by the payment that stopped it', async () => {
+test('a currency that is stopped, by the payment that stopped it, until it is released', async () => {
   await start({});
   await buyAndPay('850000.00');
   const reference = await buyAndPay('850000.00');
   await arrived(3);
   expect(alerts.map(({ event }) => event)).toEqual(['unit-error', 'unit-error', 'currency-stopped']);
   expect(alerts[2]).toMatchObject({ reference, currency: 'NGN' });
+  await look();
+  expect(alerts).toHaveLength(3);
+  await releaseCurrency(shop.program.database, 'test', 'NGN', 'Ngozi', 'mended');
+  await lookedUntil(4);
+  expect(alerts[3]).toMatchObject({ event: 'currency-stopped', over: true, currency: 'NGN' });
 });
 
-test('a worker that is missing: told when it begins', async () => {
+test('a worker that is missing: told once with the last that was seen, and when one runs again', async () => {
   await start({}, { WORKER: 'off' });
   const { database, workerWatch } = shop.program;
   await database.query(
-    `INSERT INTO worker_heartbeats (mode, beaten_at) VALUES ('test', now() - interval '2 minutes')`,
+    `INSERT INTO worker_heartbeats VALUES ('test', now() - interval '2 minutes', 'host-1, process 7')`,
   );
   await workerWatch.look();
   await workerWatch.look();
-  expect(alerts.map(({ event }) => event)).toEqual(['worker-missing']);
+  await arrived(1);
+  await look();
+  expect(alerts).toHaveLength(1);
+  await beat(database, 'test', 'host-2, process 9');
+  await workerWatch.look();
+  await lookedUntil(2);
+  expect(alerts).toMatchObject([
+    { event: 'worker-missing', over: false, cause: expect.stringMatching(/Z \(host-1, process 7\)$/) },
+    { event: 'worker-missing', over: true },
+  ]);
 });

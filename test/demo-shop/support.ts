@@ -96,6 +96,7 @@ export function order(status: OrderStatus, rest: Partial<Order> = {}): Order {
   return {
     id: asOrderId(ORDER_ID),
     externalId: null,
+    releaseId: `rel_${ORDER_ID}`,
     mode: 'test',
     status,
     total: { amount: 1_690_100n, currency: 'NGN' },

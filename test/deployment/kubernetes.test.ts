@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { buildWorkerApp } from '../../src/app.ts';
+import { listen, type RunningServer } from '../../src/platform/http-server.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 // What the manifests promise. No cluster has to be there: they are read as data and held against the files and the running program.
@@ -64,10 +66,19 @@ const deployments = resources
 const containers = deployments.flatMap(({ spec }) => spec.template.spec.containers);
 
 let shop: TestProgram;
+let worker: RunningServer;
 beforeAll(async () => {
   shop = await startProgram();
+  worker = await listen(
+    buildWorkerApp(shop.program, () => null),
+    '127.0.0.1',
+    0,
+  );
 });
-afterAll(() => shop.close());
+afterAll(async () => {
+  await worker.close(0);
+  await shop.close();
+});
 
 test('servers and workers run twice, as nobody, on a read-only root, without a capability', () => {
   expect(deployments.map(({ metadata }) => metadata.name)).toEqual([
@@ -102,13 +113,14 @@ test('every variable that is set is one that the program reads', () => {
 
 test('every probe asks a path that answers, at a port that the container names', async () => {
   const probed = containers.filter(({ livenessProbe }) => livenessProbe !== undefined);
-  expect(probed.map(({ name }) => name)).toEqual(['server']);
-  for (const { startupProbe, livenessProbe, readinessProbe, ports } of probed)
+  expect(probed.map(({ name }) => name)).toEqual(['server', 'worker']);
+  for (const { name, startupProbe, livenessProbe, readinessProbe, ports } of probed)
     for (const { path, port } of [startupProbe, livenessProbe, readinessProbe].map(
       (probe) => Probe.parse(probe).httpGet,
     )) {
       expect(ports.map(({ name }) => name)).toContain(port);
-      expect((await fetch(`${shop.origin}${path}`)).status).toBe(200);
+      const origin = name === 'server' ? shop.origin : `http://127.0.0.1:${worker.port}`;
+      expect((await fetch(`${origin}${path}`)).status).toBe(200);
     }
 });
 

@@ -57,16 +57,19 @@ test.each(['server', 'worker'])(
     const unit = read(`deploy/systemd/integrator-${kind}@.service`).split('\n');
     expect(unit).toEqual(
       expect.arrayContaining([
-        'DynamicUser=yes',
+        'User=integrator',
+        'StateDirectory=integrator',
+        'WorkingDirectory=/var/lib/integrator',
+        'EnvironmentFile=/etc/integrator/env',
         'NoNewPrivileges=yes',
         'ProtectSystem=strict',
         'ProtectHome=yes',
         'PrivateTmp=yes',
         'CapabilityBoundingSet=',
         'RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX',
-        'SystemCallFilter=@system-service',
+        'SystemCallFilter=@system-service @pkey',
         'RestartPreventExitStatus=78',
-        `ExecStart=/usr/bin/node dist/${kind}.js`,
+        `ExecStart=/usr/bin/node /opt/integrator/dist/${kind}.js`,
         'TimeoutStopSec=15',
       ]),
     );
@@ -104,6 +107,19 @@ test('nginx sends no request twice that is not safe to repeat, and passes on onl
   expect(read('deploy/nginx/integrator.conf').replace(/#.*$/gm, '')).not.toMatch(/keepalive\s+\d/);
 });
 
+test('nginx lets through the largest body that a route takes, and the page of security says how large it is', () => {
+  const [, allowed = ''] = /^client_max_body_size (\d+)k;$/m.exec(read('deploy/nginx/proxy.conf')) ?? [];
+  expect(read('src/orders/routes.ts')).toContain(`limit: '${allowed}kb'`);
+  expect(read('docs/security.md')).toContain(`at least ${allowed} kB`);
+});
+
+test('nginx redirects what comes to port 80, and never a webhook', () => {
+  const [, plain = ''] =
+    /^server \{\n {2}listen 80;([^]*?)^\}/m.exec(read('deploy/nginx/integrator.conf')) ?? [];
+  expect(plain).toMatch(/location \/ \{\s+return 301 https:\/\/\$server_name\$request_uri;/);
+  expect(plain).toMatch(/location = \/webhooks\/payments \{\s+return 403;/);
+});
+
 // Put together here, or this file would be the first that is found.
 const planted = [
   ['a secret key of the payment service', `sk_live_${'9aX2'.repeat(5)}`],
@@ -122,4 +138,11 @@ test.each(planted)('%s in the tree is found, and not quoted', (kind, secret) => 
 test('short stand-ins and the published example are no secrets', () => {
   const harmless = 'sk_test_x sk_live_of whsec_test whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
   expect(secretsIn('src/x.ts', harmless)).toEqual([]);
+});
+
+test('Prometheus loads the alert rules, and the rule on servers that are down asks for its job', () => {
+  const [, job = ''] = /job_name: (\S+)/.exec(read('deploy/watch/prometheus.yml')) ?? [];
+  expect(read('docs/observability/alerts.yml')).toContain(`up{job="${job}"}`);
+  const [, rules = ''] = /rule_files: \[(\S+)\]/.exec(read('deploy/watch/prometheus.yml')) ?? [];
+  expect(read('compose.yaml')).toContain(`./docs/observability/alerts.yml:${rules}:ro`);
 });

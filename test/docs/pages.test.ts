@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { ALERT_RULES } from '../../src/cases/alert-rules.ts';
 import { CLASSES } from '../../src/cases/classes.ts';
 import { faultsOf } from './faults.ts';
 import { readSources } from '../support/architecture.ts';
@@ -50,6 +51,17 @@ test('the runbook has a heading for every class of reconciliation and for every 
   const alerts = [...rules.matchAll(/docs\/runbook\.md#(\S+)/g)].map(([, anchor = '']) => anchor);
   expect(alerts.length).toBeGreaterThan(10);
   expect([...Object.keys(CLASSES), ...alerts].filter((name) => !anchors.has(name))).toEqual([]);
+});
+
+test('the runbook tells of every alert of the program, under the heading that the alert names', () => {
+  const runbook = pageAt('docs/runbook.md');
+  const anchors = anchorsOf(runbook);
+  for (const [event, { todo }] of Object.entries(ALERT_RULES)) {
+    const anchor = /docs\/runbook\.md#(\S+)$/.exec(todo)?.[1] ?? '';
+    expect([event, anchors.has(anchor)]).toEqual([event, true]);
+    expect([event, runbook.text.includes(`\`${event}\``)]).toEqual([event, true]);
+    expect([event, runbook.text.includes(`(#${anchor})`)]).toEqual([event, true]);
+  }
 });
 
 test('every log line that operations tells of is one that the program writes', () => {

@@ -9,7 +9,7 @@ import { pageOf, ROOT } from './markdown.ts';
 
 afterEach(cleanUp);
 
-const [setUp = '', look = '', merge = '', deleted = ''] = pageOf(
+const [setUp = '', look = '', merge = '', back = '', deleted = ''] = pageOf(
   'docs/stay-up-to-date.md',
   readFileSync(join(ROOT, 'docs/stay-up-to-date.md'), 'utf8'),
 )
@@ -33,7 +33,7 @@ beforeEach(async () => {
   ])
     cpSync(join(ROOT, path), join(upstream, path), { recursive: true });
   sh(upstream, 'git init -q -b main');
-  commitAll(upstream, 'a version');
+  publish('v0.1.0');
   sh(ROOT, `git clone -q ${upstream} ${shop}`);
   sh(shop, setUp);
 });
@@ -65,19 +65,28 @@ function edit(folder: string, path: string, line: string): void {
   writeFileSync(file, [line, ...rest].join('\n'));
 }
 
-function publishVersion(): void {
+function publish(version: string): void {
+  commitAll(upstream, version);
+  sh(upstream, `git tag -a ${version} -m ${version}`);
+}
+
+function publishLaterVersion(): void {
   edit(upstream, 'src/payments/decide.ts', '// A later version.');
   edit(upstream, 'CHANGELOG.md', '# Changes of a later version');
   edit(upstream, MIGRATION, 'SELECT 1;');
-  commitAll(upstream, 'a later version');
+  publish('v0.2.0');
+  // What comes after the tag is no version yet.
+  edit(upstream, 'CHANGELOG.md', '# Changes of tomorrow');
+  commitAll(upstream, 'work');
 }
 
 test('a shop that changed its own folder takes a later version without a conflict', () => {
   edit(shop, 'src/custom/catalogue.ts', '// What this shop sells.');
   edit(shop, 'src/custom/courier.ts', '// Who brings it.');
   commitAll(shop, 'our shop');
-  publishVersion();
+  publishLaterVersion();
   const seen = sh(shop, look);
+  expect(seen).toContain('v0.2.0\nv0.1.0\n');
   expect(seen).toContain('+# Changes of a later version');
   expect(seen).toContain('20990101000000_later');
   sh(shop, merge);
@@ -88,12 +97,15 @@ test('a shop that changed its own folder takes a later version without a conflic
     '// Who brings it.',
     '// A later version.',
   ]);
+  sh(shop, back);
+  expect(first('src/payments/decide.ts')).not.toBe('// A later version.');
+  expect(first('src/custom/catalogue.ts')).toBe('// What this shop sells.');
 });
 
 test('the same line changed on both sides is a conflict, and git says where', () => {
   edit(shop, 'src/payments/decide.ts', '// Our own rules.');
   commitAll(shop, 'our rules');
-  publishVersion();
+  publishLaterVersion();
   sh(shop, look);
   expect(() => sh(shop, merge)).toThrow(/CONFLICT .*src\/payments\/decide\.ts/);
 });
@@ -103,10 +115,15 @@ test('a room that the shop deleted stays deleted', () => {
   commitAll(shop, 'no console');
   edit(upstream, 'src/admin/routes.ts', '// A later console.');
   edit(upstream, 'src/admin/new-page.ts', '// A new page.');
-  publishVersion();
+  publishLaterVersion();
   sh(shop, look);
   expect(() => sh(shop, merge)).toThrow(/CONFLICT .*src\/admin\/routes\.ts/);
   sh(shop, deleted);
   expect(existsSync(join(shop, 'src/admin'))).toBe(false);
   expect(sh(shop, 'git status --porcelain')).toBe('');
+});
+
+test('the changelog is headed by the version that this is', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  expect(/^## (.+)$/m.exec(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'))?.[1]).toBe(version);
 });

@@ -2,8 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDueReleases } from '../../src/fulfilment/deliver.ts';
-import { createAlarm } from '../../src/cases/alert.ts';
-import { systemClock } from '../../src/platform/clock.ts';
 import { createHttpReceiver } from '../../src/fulfilment/http-receiver.ts';
 import type { Receiver, Release } from '../../src/fulfilment/release.ts';
 import type { Poller } from '../../src/platform/poller/poller.ts';
@@ -41,12 +39,11 @@ async function waiting(count: number, attempts = 0): Promise<string[]> {
 
 function loopOn(receiver: Receiver, deadlineMs?: number): Poller {
   const logger = createLogger('silent');
-  const alarm = createAlarm(logger, systemClock, null);
   return createDueReleases({
     database,
     mode: 'test',
     receiver,
-    alarm,
+    alarm: () => Promise.resolve(),
     logger,
     ...(deadlineMs && { deadlineMs }),
   });

@@ -25,10 +25,12 @@ const payment: Payment = {
   status: 'open',
   orderStatus: 'pending',
   ageSec: 10,
+  releaseId: 'rel_x',
   hasCheckoutUrl: true,
   hasSuspense: false,
   suspenseChanges: 0,
   isDecided: false,
+  isAdopted: false,
   hints: 0,
 };
 

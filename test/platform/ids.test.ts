@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import {
   newOrderId,
+  newProbeReference,
   newReference,
   newRunId,
   parseOrderId,
   parseReference,
   parseRunId,
+  PROBE_PATTERN,
   type OrderId,
   type Reference,
   type RunId,
@@ -44,4 +46,12 @@ test('what is made can be read again, and nothing else', () => {
   }
   for (const value of [undefined, null, '', 'run x', 'r'.repeat(65), [runId]])
     expect(parseRunId(value)).toBeNull();
+});
+
+test('a reference of the probe can be told from ours, which never begin like one', () => {
+  const probes = newProbeReference();
+  expect(probes).toMatch(PROBE_PATTERN);
+  expect(parseReference(probes)).toBe(probes);
+  const made = [probes, 'x'.repeat(24)];
+  expect(newReference(() => made.shift() ?? '')).toBe('x'.repeat(24));
 });

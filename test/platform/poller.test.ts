@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createPoller } from '../../src/platform/poller/poller.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createGate } from '../support/gate.ts';
+import { eventually } from '../support/program.ts';
 
 const logger = createLogger('silent');
 
@@ -140,5 +141,25 @@ test('slots that were not used are free again', async () => {
   const again = loop.reserve(3);
   expect(again.slots).toBe(3);
   again.take([]);
+  await loop.stop();
+});
+
+test('a loop that goes round is not stuck, and one whose claim never ends is', async () => {
+  let isHanging = false;
+  const gate = createGate();
+  const claim = async (): Promise<number[]> => {
+    if (isHanging) await gate.opened;
+    return [];
+  };
+  const work = (): Promise<void> => Promise.resolve();
+  const loop = createPoller<number>({ name: 'test', claim, work, concurrency: 1, pollMs: 5, logger });
+  expect(loop.stuckMs()).toBe(0);
+  loop.start();
+  await eventually(() => Promise.resolve(loop.stuckMs() > 0 && loop.stuckMs() < 300));
+  isHanging = true;
+  await eventually(() => Promise.resolve(loop.stuckMs() > 300));
+  gate.open();
+  isHanging = false;
+  await eventually(() => Promise.resolve(loop.stuckMs() < 300));
   await loop.stop();
 });

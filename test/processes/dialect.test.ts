@@ -9,7 +9,11 @@ afterEach(cleanUp);
 async function runWith(text: string, ...args: string[]): Promise<Outcome> {
   const cwd = await newFolder();
   await writeFile(join(cwd, 'ours.json'), text);
-  return runProcess('src/commands/dialect.ts', { cwd, args, env: { GATEWAY_DIALECT: 'ours.json' } });
+  return runProcess('src/commands/cli.ts', {
+    cwd,
+    args: ['dialect', ...args],
+    env: { GATEWAY_DIALECT: 'ours.json' },
+  });
 }
 
 test('the dialect in force is told key by key, each with its origin', async () => {

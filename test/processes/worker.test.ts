@@ -17,7 +17,10 @@ import { startShop, type ShopProcess } from '../support/shop-process.ts';
 afterEach(cleanUp);
 
 /** A server that leaves the clock's work to others, and what starts one of those. */
-async function startApart(): Promise<{ shop: ShopProcess; startWorker(): Promise<RunningProcess> }> {
+async function startApart(): Promise<{
+  shop: ShopProcess;
+  startWorker(more?: object): Promise<RunningProcess>;
+}> {
   const { url, drop } = await cloneDatabase();
   onCleanUp(drop);
   const [port, folder] = [await freePort(), await newFolder()];
@@ -39,8 +42,8 @@ async function startApart(): Promise<{ shop: ShopProcess; startWorker(): Promise
   };
   return {
     shop: await startShop({ folder, port, service: sandbox.url, env }),
-    startWorker: async () => {
-      const worker = startProcess('worker', { cwd: await newFolder(), env });
+    startWorker: async (more = {}) => {
+      const worker = startProcess('worker', { cwd: await newFolder(), env: { ...env, ...more } });
       await worker.says(/worker is running/);
       return worker;
     },
@@ -70,8 +73,11 @@ test('with WORKER=off a webhook is kept by the server and acted on by the worker
   await payWithWebhook(shop, second.reference);
   expect(await shop.status(second.orderId)).toBe('pending');
 
-  const [worker, another] = await Promise.all([startWorker(), startWorker()]);
+  const port = await freePort();
+  const [worker, another] = await Promise.all([startWorker({ WORKER_PORT: String(port) }), startWorker()]);
   await shop.becomes(second.orderId, 'paid');
+  for (const path of ['healthz', 'readyz'])
+    expect((await fetch(`http://127.0.0.1:${port}/${path}`)).status).toBe(200);
   await payWithWebhook(shop, third.reference);
   await shop.becomes(third.orderId, 'paid');
   for (const each of [worker, another, shop])

@@ -6,7 +6,7 @@ import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import type { Alert } from '../../src/cases/alert.ts';
+import type { Alarm, Alert, Over } from '../../src/cases/alert.ts';
 import { createReconcile, type Reconcile } from '../../src/reconciliation/reconcile.ts';
 import { createConfirm, type Confirm } from '../../src/payments/confirm.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -24,10 +24,14 @@ export type Desk = {
   reconcile: Reconcile;
   /** What somebody was told of, in order. */
   alerts: Alert[];
+  /** Those of it that were noted in the transaction of their run, and what that said is over. */
+  inTransaction: (Alert | Over)[];
   /** A payment of ours and, unless null, what the history lists for it. */
   put(payment: PlantedPayment, transaction: Partial<FakeTransaction> | null): Promise<Planted>;
   /** The same reconciliation with another dialect. */
   speaking(dialect: object): Reconcile;
+  /** The same reconciliation with a live key. */
+  live: Reconcile;
   close(): Promise<void>;
 };
 
@@ -58,11 +62,13 @@ export function startReconciling(parts: {
   database: Desk['database'];
   url: URL;
   dialect: Dialect;
-  alarm: (alert: Alert) => Promise<void>;
+  alarm: Alarm;
+  /** A test key unless said. */
+  key?: string;
 }): Reconciling {
   const { database, url, dialect, alarm } = parts;
   const logger = createLogger('silent');
-  const key = new SecretKey('sk_test_desk');
+  const key = new SecretKey(parts.key ?? 'sk_test_desk');
   const gateway = createGateway({ url, key, dialect, checkoutHosts: [], concurrency: 4, logger });
   const confirm = createConfirm({
     database,
@@ -82,12 +88,15 @@ export async function openDesk(): Promise<Desk> {
   const service = await startFakeService();
   const gateways: Gateway[] = [];
   const alerts: Alert[] = [];
-  const alarm = (alert: Alert): Promise<void> => {
-    alerts.push(alert);
+  const inTransaction: (Alert | Over)[] = [];
+  const alarm: Alarm = (alert, tx) => {
+    if (tx !== undefined) inTransaction.push(alert);
+    if (!('over' in alert)) alerts.push(alert);
     return Promise.resolve();
   };
-  function reconcileWith(dialect: Dialect): Reconciling {
-    const reconciling = startReconciling({ database, url: service.url, dialect, alarm });
+  function reconcileWith(dialect: Dialect, key?: string): Reconciling {
+    const parts = { database, url: service.url, dialect, alarm };
+    const reconciling = startReconciling({ ...parts, ...(key !== undefined && { key }) });
     gateways.push(reconciling.gateway);
     return reconciling;
   }
@@ -97,7 +106,9 @@ export async function openDesk(): Promise<Desk> {
     url,
     service,
     alerts,
+    inTransaction,
     ...reconcileWith(defaultDialect),
+    live: reconcileWith(defaultDialect, 'sk_live_desk').reconcile,
     put: async (payment, transaction) => {
       const planted = await plant(database, payment);
       if (transaction !== null) service.history.push({ reference: planted.reference, ...transaction });

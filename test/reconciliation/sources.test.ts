@@ -154,6 +154,7 @@ describe('money that goes back after its order was released', () => {
     await desk.put({}, { amount: '20.00' });
     const { runId } = await run();
     expect(desk.alerts.map(({ event }) => event)).toEqual(['payment-reversed', 'findings-raised']);
+    expect(desk.inTransaction).toEqual(expect.arrayContaining(desk.alerts));
     expect(desk.alerts[0]).toMatchObject({ runId, mode: 'test', findings: { counts: { reversed: 1 } } });
     expect(desk.alerts[0]).toMatchObject({ findings: { first: [{ reference, class: 'reversed' }] } });
     await run();
@@ -233,12 +234,31 @@ test('a run that broke off is told, and so is one without a verdict', async () =
   };
   const { runId, incompleteReason } = await run();
   expect(desk.alerts).toEqual([
-    { event: 'reconciliation-incomplete', mode: 'test', runId, reason: incompleteReason },
+    {
+      ...{ event: 'reconciliation-incomplete', mode: 'test', runId, covers: 'everything' },
+      reason: incompleteReason,
+    },
   ]);
+  await desk.reconcile({ dryRun: false, signal: AbortSignal.abort() });
+  expect(desk.alerts).toHaveLength(1);
   desk.service.answerHistory = null;
   desk.alerts.length = 0;
   await desk.database.query('ALTER TABLE reconciliation_items RENAME TO reconciliation_items_x');
   await expect(run()).rejects.toThrow('reconciliation_items');
   await desk.database.query('ALTER TABLE reconciliation_items_x RENAME TO reconciliation_items');
   expect(desk.alerts).toEqual([expect.objectContaining({ event: 'reconciliation-failed' })]);
+});
+
+test('a run over a window says of nothing that a run over everything told that it is over', async () => {
+  const overOf = async (since?: Date): Promise<unknown> => {
+    desk.inTransaction.length = 0;
+    await desk.reconcile({ dryRun: false, since });
+    return desk.inTransaction.map((one) => ['over' in one, one.event, 'covers' in one ? one.covers : '']);
+  };
+  const ofWindow = [
+    [true, 'reconciliation-failed', 'window'],
+    [true, 'reconciliation-incomplete', 'window'],
+  ];
+  expect(await overOf(new Date(0))).toEqual([[true, 'reconciliation-skipped', ''], ...ofWindow]);
+  expect(await overOf()).toEqual(expect.arrayContaining([[true, 'reconciliation-incomplete', 'everything']]));
 });

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { takeBefore } from '../../src/reconciliation/begin.sql.ts';
 import { classify } from '../../src/reconciliation/compare/classify.sql.ts';
 import { checksumBuckets } from '../../src/reconciliation/compare/bucket-checksums.sql.ts';
 import { openContested } from '../../src/reconciliation/compare/conflicts.sql.ts';
@@ -35,8 +36,9 @@ test('the working tables have the columns and the types that are declared', asyn
       await checksumBuckets(session, scope, []);
       await matchSides(session, scope);
       const coverage = { lagFrom: startedAt, reachesTo: null, isNoticed: false, cut: null };
-      await classify(session, { startedAt, isCut: false, mode, coverage });
+      await classify(session, { startedAt, isCut: false, mode, coverage, isAsking: true });
       await totalsOfSides(session, scope);
+      await takeBefore(session, mode, false);
     });
     const declared = Object.entries(WORKING_TABLES).map(([name, columns]) => [
       name,

@@ -11,7 +11,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['fulfilment', 'reporting'],
   ['payments'],
   ['checkout', 'webhooks', 'reconciliation'],
-  ['extensions.ts'],
+  ['extensions.ts', 'alerting.ts'],
   ['admin', 'api-docs', 'observability', 'health', 'demo-shop'],
   ['config', 'program.ts', 'compose.ts', 'app.ts'],
   // The processes hand it in: nothing below them knows what a shop has made of it.
@@ -63,10 +63,15 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   history_sentinels: ['reconciliation'],
   history_checkpoints: ['reconciliation'],
   confirmed_payments: ['reconciliation'],
+  reconciliation_begins: ['reconciliation'],
+  before_begin: ['reconciliation'],
   confirmed_hours: ['reporting'],
   confirmed_until: ['reporting'],
   integrity_checks: ['reporting'],
   worker_heartbeats: ['platform'],
+  alert_states: ['cases'],
+  // Its migration does, once.
+  installation: [],
 };
 
 const WRITES_SQL = /\b(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|MERGE INTO|COPY)\s+(?:ONLY\s+)?([a-z_]+)/g;
@@ -102,9 +107,10 @@ const SINGLE_OWNERS: readonly Ownership[] = [
     owners: /\.sql\.ts$|^src\/platform\/database\/|^local\/postgres\/|^tools\/(chaos|nodes)\//,
   },
   {
-    what: 'outgoing HTTP to the service',
+    what: 'outgoing HTTP',
     pattern: /from 'undici'|\bfetch\(/,
-    owners: /^src\/gateway\/http\/|^src\/fulfilment\/http-receiver\.ts$|^(local|tools)\//,
+    owners:
+      /^src\/gateway\/http\/|^src\/(fulfilment\/http-receiver|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
   },
   {
     what: 'the current time',

@@ -61,13 +61,17 @@ export type TestProgramOptions = {
   areWebhooksUnsigned?: boolean;
   /** Where log lines go; nowhere by default. */
   logger?: Logger;
+  /** Address of a database that the caller keeps; a new one by default. */
+  databaseUrl?: string;
   /** What a shop has put in place of what the program comes with; nothing by default. */
   extensions?: Extensions;
 };
 
 /** The whole program on a database of its own, listening, with a sandbox of its own beside it. */
 export async function startProgram(options: TestProgramOptions = {}): Promise<TestProgram> {
-  const { url, drop } = await cloneDatabase();
+  const kept = options.databaseUrl;
+  const { url, drop } =
+    kept === undefined ? await cloneDatabase() : { url: kept, drop: () => Promise.resolve() };
   const logger = options.logger ?? createLogger('silent');
   // Its own hands: a test that moves our clock leaves the service's alone.
   const serviceTime = options.slowTime === true ? await slowDown(url) : { ...systemClock };

@@ -1,5 +1,5 @@
 import { sleep, type Clock } from '../../src/platform/clock.ts';
-import { newReference, type Reference } from '../../src/platform/ids.ts';
+import { newProbeReference, type Reference } from '../../src/platform/ids.ts';
 import { formatMajor, minorDigits } from '../../src/platform/money.ts';
 import { INITIALIZE_PATH, initializeBody, verifyPath } from '../../src/gateway/messages.ts';
 import { at } from '../../src/gateway/dialect/json-pointer.ts';
@@ -39,7 +39,7 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
   const ask = (name: string, reference: Reference): Promise<Said> =>
     line.ask({ name, method: 'GET', path: verifyPath(reference) });
   person.sees('asking what a service says to mistakes');
-  const unknown = await ask('verify an unknown reference', newReference());
+  const unknown = await ask('verify an unknown reference', newProbeReference());
   const last = sent.at(-1) ?? first;
   // On purpose, and with a reference of our own that nobody pays: the one place where a reference is sent twice.
   const repeated = await line.ask({
@@ -107,7 +107,7 @@ async function open(
   amount: bigint,
   unit: Observed['unitSent'],
 ): Promise<Omit<Sent, 'before'>> {
-  const reference = newReference();
+  const reference = newProbeReference();
   const redirectUrl = `${origin}/checkout/return/${reference}`;
   const { currency } = money;
   const text = unit === 'major' ? formatMajor({ amount, currency }) : amount.toString();

@@ -7,7 +7,7 @@ import { VERDICTS } from '../runs/run-pages.tsx';
 import { Card } from './card.tsx';
 import { Journals, NoWorker, type LastCheck } from './upkeep.tsx';
 import { MoneyTable, type MoneyLine } from './money-table.tsx';
-import { isWebhookSilenceSuspicious } from './webhook-silence.ts';
+import { isWebhookSilenceSuspicious } from '../../reporting/webhook-silence.ts';
 import type { LastRun, OpenWork, Undelivered, WebhookSilence } from '../../reporting/shop-state.sql.ts';
 
 export type Today = {

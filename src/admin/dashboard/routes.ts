@@ -38,7 +38,7 @@ export function todayRoutes({ database, gateway, guard, workerWatch }: AdminPart
       money: moneyLines({ confirmed, held, open, suspense }),
       isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
       health: gateway.health(),
-      isWorkerMissing: await workerWatch.isMissing(),
+      isWorkerMissing: (await workerWatch.state()).isMissing,
       integrity: await lastIntegrityCheck(database),
     };
     sendPage(res, TodayPage({ ...today, findings, suspense, run, silence, undelivered, stops }));

@@ -1,6 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { OrderId } from '../../platform/ids.ts';
 
+export { span } from '../../platform/span.ts';
+
 /** A time in UTC, to the second: every operator everywhere sees the same. */
 export function Moment({ at }: { at: Date | null }): VNode {
   if (at === null) return <span class="none">–</span>;
@@ -15,17 +17,6 @@ export function Status({ word }: { word: string }): VNode {
 /** An identifier as readable text. */
 export function words(word: string): string {
   return word.replaceAll('_', ' ');
-}
-
-/** A length of time in its largest fitting unit. */
-export function span(sec: number): string {
-  const units: [number, string][] = [
-    [86_400, 'd'],
-    [3_600, 'h'],
-    [60, 'min'],
-  ];
-  const [size, unit] = units.find(([length]) => sec >= length) ?? [1, 's'];
-  return `${Math.floor(sec / size)} ${unit}`;
 }
 
 /** The head of a table; a column of numbers stands to the right. */

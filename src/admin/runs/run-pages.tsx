@@ -117,7 +117,7 @@ function Identity({ lines }: { lines: readonly IdentityLine[] }): VNode {
 }
 
 function Counts({ report }: { report: ReconciliationReport }): VNode {
-  const { history, payments, matched, repaired, verified, findings } = report;
+  const { history, payments, matched, repaired, verified, findings, setAside = {} } = report;
   const counts: [string, number][] = [
     ['records in the history', history.records],
     ['transactions in them', history.references],
@@ -127,6 +127,7 @@ function Counts({ report }: { report: ReconciliationReport }): VNode {
     ['matched', matched],
     ['repaired by this run', repaired],
     ['verified one by one', verified],
+    ...Object.entries(setAside).map(([name, count]): [string, number] => [words(name), count]),
   ];
   return (
     <div class="cards">

@@ -17,7 +17,7 @@ const LIMITS = { headersMs: 2_000, totalMs: 2_000, maxBytes: Infinity };
 
 export type CredentialHealthParts = {
   client: Client;
-  onTrouble: (trouble: { event: 'key-refused' }) => void;
+  onTrouble: (trouble: { event: 'key-refused' } | { event: 'key-refused'; over: true }) => void;
   logger: Logger;
   clock: Clock;
 };
@@ -32,7 +32,7 @@ export function createCredentialHealth({
   let checkedAtMs = -Infinity;
 
   function note(refused: boolean): void {
-    if (refused && !isRefused) onTrouble({ event: 'key-refused' });
+    onTrouble(refused ? { event: 'key-refused' } : { event: 'key-refused', over: true });
     if (!refused && isRefused) logger.info('the service accepts the secret key again');
     isRefused = refused;
   }

@@ -27,21 +27,6 @@ export async function sinceConfirmed(db: Queryable, mode: Mode): Promise<number 
   return row?.sec ?? null;
 }
 
-/** Counting stops at this number. */
-const MAX_DUE = 10_000;
-const due = (table: 'payments' | 'releases'): string =>
-  `SELECT '${table}' AS queue, count(*)::int AS rows,
-     coalesce(extract(epoch FROM now() - min(next_check_at)), 0)::float8 AS "lagSec"
-   FROM (SELECT next_check_at FROM ${table} WHERE mode = $1 AND next_check_at <= now()
-     AND (leased_until IS NULL OR leased_until < now()) ORDER BY next_check_at LIMIT ${MAX_DUE}) due`;
-
-/** Rows that are due and not leased by a worker, and how late the first of them is. */
-export type DueRows = { queue: 'payments' | 'releases'; rows: number; lagSec: number };
-
-export function dueRows(db: Queryable, mode: Mode): Promise<DueRows[]> {
-  return db.query(`${due('payments')} UNION ALL ${due('releases')}`, [mode]);
-}
-
 /**
  * The oldest unanswered webhook is searched among at most this many payments; when there are more,
  * there are worse problems.

@@ -2,6 +2,7 @@ import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import {
+  dueRows,
   lastRun,
   openFindingCounts,
   openMoney,
@@ -13,9 +14,9 @@ import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
-import { sinceHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
+import { lastHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
 import type { WorkerWatch } from '../../platform/heartbeat/worker-watch.ts';
-import { dueRows, lastHour, oldestSuspense, oldestUnansweredHint, sinceConfirmed } from './metrics.sql.ts';
+import { lastHour, oldestSuspense, oldestUnansweredHint, sinceConfirmed } from './metrics.sql.ts';
 
 export type Metrics = { contentType: string; text(): Promise<string> };
 export type MetricsParts = {
@@ -42,7 +43,7 @@ export function createMetrics({ database, gateway, meters, workerWatch }: Metric
       tellWork(seen, set);
       tellUpkeep(seen, set);
       tellService(gateway, set);
-      set('integrator_worker_missing', (await workerWatch.isMissing()) ? 1 : 0);
+      set('integrator_worker_missing', (await workerWatch.state()).isMissing ? 1 : 0);
       return `${await registry.metrics()}\n${await meters.text()}`;
     },
   };
@@ -57,7 +58,7 @@ async function look(db: Queryable, { mode }: Gateway) {
     dueRows(db, mode),
     webhookSilence(db, mode),
   ]);
-  const [integrity, heartbeatSec] = await Promise.all([lastIntegrityCheck(db), sinceHeartbeat(db, mode)]);
+  const [integrity, heartbeat] = await Promise.all([lastIntegrityCheck(db), lastHeartbeat(db, mode)]);
   const [undelivered, findings, suspense, suspenseSec, run, stopped] = await Promise.all([
     undeliveredCounts(db, mode),
     openFindingCounts(db, mode),
@@ -66,7 +67,7 @@ async function look(db: Queryable, { mode }: Gateway) {
     lastRun(db, mode),
     stoppedCurrencies(db, mode),
   ]);
-  const work = { undelivered, findings, suspense, suspenseSec, run, stopped, integrity, heartbeatSec };
+  const work = { undelivered, findings, suspense, suspenseSec, run, stopped, integrity, heartbeat };
   return { hour, confirmedSec, open, hintSec, due, silence, ...work };
 }
 
@@ -123,12 +124,12 @@ function tellWork({ undelivered, findings, suspense, suspenseSec, run, stopped }
     set('integrator_last_reconciliation_verdict', run?.verdict === verdict ? 1 : 0, { verdict });
 }
 
-function tellUpkeep({ integrity, heartbeatSec }: Seen, set: SetGauge): void {
+function tellUpkeep({ integrity, heartbeat }: Seen, set: SetGauge): void {
   if (integrity !== null) {
     set('integrator_journal_contradictions', Number(integrity.contradictions));
     set('integrator_last_integrity_check_age_seconds', integrity.agoSec);
   }
-  if (heartbeatSec !== null) set('integrator_worker_heartbeat_age_seconds', heartbeatSec);
+  if (heartbeat !== null) set('integrator_worker_heartbeat_age_seconds', heartbeat.sec);
 }
 
 function tellService(gateway: Gateway, set: SetGauge): void {

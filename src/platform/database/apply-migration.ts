@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type Migration, MigrationError, sha256 } from './migration-history.ts';
+import { type AppliedMigration, type Migration, MigrationError, sha256 } from './migration-history.ts';
 import { repair } from './migration-refusals.ts';
 import { mayLeaveHalf, runScript } from './run-script.ts';
 
@@ -24,6 +24,18 @@ export async function openHistory(session: pg.Client): Promise<void> {
   } catch (cause) {
     throw new MigrationError(`cannot migrate: ${firstLineOf(cause)}`, { cause });
   }
+}
+
+/** What was applied so far, in the order in which it began; nothing where no process has migrated yet. */
+export async function readApplied(session: pg.Client | pg.Pool): Promise<AppliedMigration[]> {
+  const table = await session.query<{ name: string | null }>(
+    `SELECT to_regclass('_prisma_migrations')::text AS name`,
+  );
+  if (!table.rows[0]?.name) return [];
+  const { rows } = await session.query<AppliedMigration>(
+    'SELECT migration_name, checksum, finished_at, rolled_back_at FROM _prisma_migrations ORDER BY started_at',
+  );
+  return rows;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   readMigrations,
   readShopMigrations,
 } from './migration-history.ts';
-import { applyOne, markRolledBack, openHistory } from './apply-migration.ts';
+import { applyOne, markRolledBack, openHistory, readApplied } from './apply-migration.ts';
 import { TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
 import { namesOf, refuseEdited, refuseForeign, refuseHalves } from './migration-refusals.ts';
 
@@ -111,17 +111,6 @@ async function refusePooler(session: pg.Client): Promise<void> {
     [TABLE_LOCK_TIMEOUT_MS / 1_000],
   );
   if (rows[0]?.isOurs !== true) throw new Error(SETTING_LOST);
-}
-
-async function readApplied(session: pg.Client): Promise<AppliedMigration[]> {
-  const table = await session.query<{ name: string | null }>(
-    `SELECT to_regclass('_prisma_migrations')::text AS name`,
-  );
-  if (!table.rows[0]?.name) return [];
-  const { rows } = await session.query<AppliedMigration>(
-    'SELECT migration_name, checksum, finished_at, rolled_back_at FROM _prisma_migrations ORDER BY started_at',
-  );
-  return rows;
 }
 
 function isCurrent(

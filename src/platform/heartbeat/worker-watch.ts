@@ -2,19 +2,21 @@ import type { Clock } from '../clock.ts';
 import type { Queryable } from '../database/database.ts';
 import type { Logger } from '../logger.ts';
 import type { Mode } from '../mode.ts';
-import { sinceHeartbeat } from './heartbeat.sql.ts';
+import { lastHeartbeat, type Heartbeat } from './heartbeat.sql.ts';
 
 /** How often a worker sends a heartbeat, and a server without one checks for it, in milliseconds. */
 export const BEAT_MS = 15_000;
 /** Seconds without a heartbeat after which the worker counts as missing. */
-const MISSING_SEC = 60;
+export const MISSING_SEC = 60;
+
+/** Whether a worker is expected and none has sent a heartbeat for a minute, and which one sent the last. */
+export type WorkerState = { isMissing: boolean; last: Heartbeat | null };
 
 export type WorkerWatch = {
   /** Whether this process leaves the scheduled work to a worker (`WORKER=off`). */
   isExpected: boolean;
-  /** Whether a worker is expected and none has sent a heartbeat for a minute. */
-  isMissing(): Promise<boolean>;
-  /** Checks now, and reports a change. */
+  state(): Promise<WorkerState>;
+  /** Checks now, and reports what it sees. */
   look(): Promise<void>;
   /** Checks every {@link BEAT_MS} milliseconds. @returns the function that stops it */
   start(): () => void;
@@ -25,8 +27,8 @@ export type WorkerWatchParts = {
   mode: Mode;
   isExpected: boolean;
   clock: Clock;
-  /** Called when the worker has gone missing. */
-  onMissing: () => void;
+  /** Called at each look. */
+  onSeen: (state: WorkerState) => void;
   logger: Logger;
 };
 
@@ -35,29 +37,30 @@ export function createWorkerWatch({
   mode,
   isExpected,
   clock,
-  onMissing,
+  onSeen,
   logger,
 }: WorkerWatchParts): WorkerWatch {
   const startedMs = clock.elapsedMs();
   let wasMissing = false;
 
-  async function isMissing(): Promise<boolean> {
-    if (!isExpected) return false;
-    const sec = await sinceHeartbeat(db, mode);
+  async function state(): Promise<WorkerState> {
+    if (!isExpected) return { isMissing: false, last: null };
+    const last = await lastHeartbeat(db, mode);
     // Server and worker start together: before the first heartbeat the minute counts from our own start.
-    return (sec ?? (clock.elapsedMs() - startedMs) / 1_000) > MISSING_SEC;
+    const sec = last?.sec ?? (clock.elapsedMs() - startedMs) / 1_000;
+    return { isMissing: sec > MISSING_SEC, last };
   }
 
   async function look(): Promise<void> {
-    const missing = await isMissing();
-    if (missing && !wasMissing) onMissing();
-    if (!missing && wasMissing) logger.info('a worker is running again');
-    wasMissing = missing;
+    const seen = await state();
+    onSeen(seen);
+    if (!seen.isMissing && wasMissing) logger.info('a worker is running again');
+    wasMissing = seen.isMissing;
   }
 
   return {
     isExpected,
-    isMissing,
+    state,
     look,
     start: () => {
       if (!isExpected) return () => undefined;
@@ -69,4 +72,9 @@ export function createWorkerWatch({
       };
     },
   };
+}
+
+/** `2026-11-22T10:00:00.000Z (host, process 1)`, for a sentence or a field; null: there never was one. */
+export function nameOf(last: Heartbeat | null): string | null {
+  return last === null ? null : last.at.toISOString() + (last.by === null ? '' : ` (${last.by})`);
 }

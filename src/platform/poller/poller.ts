@@ -18,6 +18,8 @@ export type Poller<Row = unknown> = {
    * which stay free; none unless the loop was started.
    */
   reserve: Reserve<Row>;
+  /** Milliseconds since the started loop last went round: at most `pollMs` and a claim, unless it hangs. */
+  stuckMs(): number;
   /** Takes no more rows and waits for those in hand. */
   stop(): Promise<void>;
 };
@@ -58,10 +60,12 @@ export function createPoller<Row>(options: PollerOptions<Row>): Poller<Row> {
   const lent = createSlots({ count: concurrency, work: workOnLent, onFree: () => undefined, onError });
   let isStopping = false;
   let running: Promise<void> | undefined;
+  let roundMs = 0;
 
   async function runOnce(): Promise<number> {
     let count = 0;
     for (;;) {
+      roundMs = systemClock.elapsedMs();
       const free = isStopping ? 0 : slots.free();
       // Earlier rings are forgotten, as this claim covers them. Only the ring of stop() must end
       // the next wait, too.
@@ -96,6 +100,7 @@ export function createPoller<Row>(options: PollerOptions<Row>): Poller<Row> {
       running ??= run();
     },
     wake: wakeSignal.ring,
+    stuckMs: () => (running === undefined || isStopping ? 0 : systemClock.elapsedMs() - roundMs),
     reserve: (limit) => lent.reserve(running === undefined || isStopping ? 0 : limit),
     stop: async () => {
       isStopping = true;

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/database/database.ts';
-import type { Reference } from '../../platform/ids.ts';
+import { PROBE_PATTERN, type Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
 import type { Coverage } from '../coverage.ts';
@@ -14,6 +14,7 @@ const ANSWERED = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(aske
 // What the money says beside ours.
 const FACTS_OF_MONEY = `
   NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
+  $4::text = 'test' AS is_test, $7::boolean AS is_asking, m.reference ~ '${PROBE_PATTERN.source}' AS is_of_probe,
   m.paid_amount = m.amount AND m.paid_currency = m.currency AS is_exact,
   m.paid_currency = m.currency AND m.paid_amount <> m.amount AND m.paid_amount > 0 AND EXISTS (
     SELECT FROM generate_series(1, 18) power
@@ -67,7 +68,8 @@ const OPEN_DISPUTE = `
   ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1`;
 
 // The facts that the rules use. $1 is the start of the run, $2 whether the list is cut, $4 the mode, $5
-// and $6 as in a coverage. Lookups in other tables are made only where a rule may need them.
+// and $6 as in a coverage, $7 whether the run asks verify. Lookups in other tables are made only where a rule may
+// need them.
 const COMPARED = `
   SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
     ${FACTS_OF_MONEY}, ${FACTS_OF_PAYMENT}, ${FACTS_OF_SOURCES}
@@ -85,6 +87,15 @@ const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there
   'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told,
   'payment', here, 'releasedAt', released_at))`;
 
+/** `isCut`: whether the list is. `isAsking`: whether the run asks verify. */
+export type Classifying = {
+  startedAt: Date;
+  isCut: boolean;
+  mode: Mode;
+  coverage: Coverage;
+  isAsking: boolean;
+};
+
 /**
  * Gives every row that differs exactly one class: creates table `classified` anew. Call it
  * inside a snapshot. `OFFSET 0` keeps the planner from copying the rules into every
@@ -92,7 +103,7 @@ const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there
  */
 export async function classify(
   db: Queryable,
-  { startedAt, isCut, mode, coverage }: { startedAt: Date; isCut: boolean; mode: Mode; coverage: Coverage },
+  { startedAt, isCut, mode, coverage, isAsking }: Classifying,
 ): Promise<void> {
   await db.query('DROP TABLE IF EXISTS classified');
   await db.query(
@@ -102,11 +113,11 @@ export async function classify(
          coalesce(amount, other_mode_amount), coalesce(currency, other_mode_currency),
          CASE WHEN there IN (${MONEY}) THEN paid_amount END,
          CASE WHEN there IN (${MONEY}) THEN paid_currency END,
-         released_amount, is_released, ${IS_TO_VERIFY}, is_confirmed_lately,
+         released_amount, is_released, ${IS_TO_VERIFY}, is_confirmed_lately, is_before,
          CASE WHEN class = ANY($3) THEN ${EVIDENCE} END
        FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
     ),
-    [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo],
+    [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo, isAsking],
   );
 }
 
@@ -138,8 +149,8 @@ export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
 const SAMPLE = 20;
 
 /**
- * Payments to ask the service about, unconfirmed ones first. `waiting`: how many unconfirmed ones are beyond
- * the limit, and wait for the next run.
+ * Payments to ask the service about, unconfirmed ones first. `waiting`: how many unconfirmed ones, and ones that
+ * a begin may take, are beyond the limit, and wait for the next run.
  * @param isSampling whether to include some of those that are older than the list
  */
 export async function paymentsToVerify(
@@ -147,9 +158,9 @@ export async function paymentsToVerify(
   { limit, isSampling }: { limit: number; isSampling: boolean },
 ): Promise<{ references: Reference[]; waiting: number }> {
   const rows = await db.query<{ reference: Reference; total: bigint }>(
-    `SELECT reference, count(*) FILTER (WHERE NOT is_released) OVER () AS total
+    `SELECT reference, count(*) FILTER (WHERE NOT is_released OR is_before) OVER () AS total
      FROM classified WHERE is_to_verify
-     ORDER BY is_released, reference LIMIT $1`,
+     ORDER BY is_released AND NOT is_before, is_released, reference LIMIT $1`,
     [limit],
   );
   if (isSampling)

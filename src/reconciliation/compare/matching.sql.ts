@@ -31,6 +31,17 @@ const TO_LOOK_AT = `SELECT reference FROM contested
 // must not abort the run.
 const ASSUMED_AMOUNT = 'least(p.amount::numeric * h.charges, 9223372036854775807)::bigint';
 
+// The list shows no more money than at the begin: none, or as much or less under the word of then.
+const SHOWS_NO_MORE = `h.status IN ('pending', 'failed', 'expired', 'reversed')
+  OR b.there IN (h.status, 'paid') AND h.charges <= b.charges AND h.currency IS NOT DISTINCT FROM b.currency
+    AND (h.amount <= b.amount OR h.amount IS NOT DISTINCT FROM b.amount)`;
+
+// Of a payment of ours only as long as the list lacks it and verify shows no record of it either.
+const IS_BEFORE = `b.reference IS NOT NULL AND CASE WHEN p.reference IS NULL THEN (${SHOWS_NO_MORE}) IS TRUE
+  ELSE h.reference IS NULL AND NOT EXISTS (SELECT FROM verifications v
+    WHERE v.reference = p.reference AND v.answered_at > b.begun_at
+      AND v.outcome NOT IN ('not_found', 'unreadable', 'reference_mismatch')) END`;
+
 /** The columns of `differing`. The parameters are conditions that limit the rows of each side. */
 const matched = (history: string, payments: string, releases: string): string => `
   SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
@@ -39,11 +50,12 @@ const matched = (history: string, payments: string, releases: string): string =>
     CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
     p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency, p.created_at,
     r.id IS NOT NULL AS is_released, r.amount AS released_amount, r.released_at, r.verification_id,
-    (${IS_LATE}) IS TRUE AS is_late
+    (${IS_LATE}) IS TRUE AS is_late, ${IS_BEFORE} AS is_before
   -- One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
   FROM (SELECT * FROM history_rows ${history}) h
   FULL JOIN (SELECT * FROM payments WHERE mode = $1 ${payments}) p ON p.reference = h.reference
   LEFT JOIN (SELECT * FROM releases WHERE mode = $1 ${releases}) r ON r.reference = p.reference
+  LEFT JOIN before_begin b ON b.mode = $1 AND b.reference = coalesce(h.reference, p.reference)
   WHERE (h.reference IS NOT NULL OR (${isInWindow('p')}))`;
 
 /**
@@ -90,7 +102,8 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
 export async function matchAgain(db: Queryable, scope: Scope): Promise<void> {
   await db.query(
     `UPDATE differing d SET here = p.status, is_released = r.id IS NOT NULL, released_amount = r.amount,
-       released_at = r.released_at, verification_id = r.verification_id, is_late = (${IS_LATE}) IS TRUE
+       released_at = r.released_at, verification_id = r.verification_id, is_late = (${IS_LATE}) IS TRUE,
+       is_before = false
      FROM payments p
      LEFT JOIN releases r ON r.mode = $1 AND r.reference = p.reference
      WHERE d.is_ours AND p.mode = $1 AND p.reference = d.reference

@@ -1,3 +1,6 @@
+// Some services answer for a reference that they do not know with no record, or with somebody else's.
+const SHOWS_NO_RECORD = `answered IN ('not_found', 'unreadable', 'reference_mismatch')`;
+
 /** A rule with this result keeps the class that the open finding already has. */
 const DISPUTED = 'disputed';
 
@@ -22,6 +25,10 @@ const DISPUTED = 'disputed';
  *   is confirmed; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`:
  *   the money asked for.
+ * - `is_before`: when reconciliation began it was a transaction that is not ours, or a payment of ours that the
+ *   list lacked, and no more money and nothing else has been heard of it since (see `begin.sql.ts`).
+ *   `is_asking`: this run asks verify; a dry run does not, and takes what may turn out to be known.
+ * - `is_of_probe`: it has a reference as `npm run probe` makes them. `is_test`: the mode is test.
  * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list
  *   the payment yet, or any more (see `coverage.ts`).
  *
@@ -29,9 +36,16 @@ const DISPUTED = 'disputed';
  * service's timestamps are not used: services write them in every possible format.
  */
 const RULES: readonly (readonly [when: string, then: string])[] = [
+  // From before reconciliation began. In live mode nothing of ours that is paid, or may be, is excused: in test
+  // mode it was paid at the sandbox, if verify of the service that is asked now does not know it.
+  [`is_before AND NOT is_ours`, 'before_begin'],
+  [`is_before AND told IS NULL AND NOT is_released AND here <> 'held'`, 'before_begin'],
+  [`is_before AND told IS NULL AND is_test AND (${SHOWS_NO_RECORD} OR NOT is_asking)`, 'before_begin'],
+
   // Transactions that match no payment of this mode. Test and live share the table of payments, so a
   // payment of the other mode is recognised.
   [`NOT is_ours AND is_of_other_mode`, 'mode_mismatch'],
+  [`NOT is_ours AND is_test AND is_of_probe`, 'probe'],
   [`NOT is_ours AND there <> 'unreadable'`, 'unknown_reference'],
 
   // A reversal concerns the whole payment: it is raised whatever else is wrong with it.
@@ -116,6 +130,7 @@ export const IS_TO_VERIFY = `is_ours AND (
     'conflicting_records')
   OR (class = 'paid_after_decision' AND answered IS DISTINCT FROM 'paid')
   OR is_released AND disputed IS NOT NULL
+  OR is_before AND class <> 'before_begin'
   OR class = 'absent_from_history' AND NOT is_confirmed_lately
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')
     AND answered IS DISTINCT FROM class)

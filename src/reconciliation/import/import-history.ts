@@ -100,9 +100,10 @@ async function readToEnd(
   const assumedCurrency = mayLackCurrency ? await onlyCurrency(session, mode) : null;
   const pages = from?.place.pages ?? 0;
   const end: End = { pages, cut: null, isEndAssumed: false, isKeyRefused: false, isBrokenOff: false };
-  // Windows need a start: the time of our first payment.
+  // Windows need a start: the time of our first payment, and before it now, so that a begin sees what the
+  // runs after it see.
   const isOpen = since === undefined && dialect.history.paging.windowDays !== null;
-  const begin = isOpen ? await firstPaymentTime(session, mode) : since;
+  const begin = isOpen ? ((await firstPaymentTime(session, mode)) ?? (await databaseTime(session))) : since;
   const options = { ...lookingBack(begin, until), assumedCurrency, signal, from: from?.place ?? null };
   try {
     for await (const batch of readHistoryInto(client, dialect, options, stager.collector)) {

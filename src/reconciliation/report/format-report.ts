@@ -1,6 +1,7 @@
 import { formatTable } from '../../platform/table.ts';
 import { CLASSES, FINDING_CLASSES, type ReconciliationClass } from '../../cases/classes.ts';
 import type { IdentityLine } from './control-totals.ts';
+import { begunPart } from './format-begun.ts';
 import type { ReconciliationReport, ReportItem } from './report.ts';
 
 /** The most findings that are printed; the rest is in `npm run findings` and in `--json`. */
@@ -17,10 +18,12 @@ export function formatReport(report: ReconciliationReport): string {
   ];
   return [
     verdictLine(report),
+    ...begunPart(report.begun),
     ...gracedPart(report),
     ...findingsPart(report),
     counts.join('\n'),
     ...reachPart(history),
+    ...setAsidePart(report),
     ...moneyPart(report.identity),
     ...balancePart(report.balances),
     ...(report.unclassified > 0
@@ -50,6 +53,12 @@ function reachPart({ reachesBackDays, olderPayments = 0 }: ReconciliationReport[
     `The list reaches back ${reachesBackDays} days. ${olderPayments} confirmed payments are older and are not looked for in it ` +
       '(history.reachesBackDays in the dialect).',
   ];
+}
+
+function setAsidePart({ setAside }: ReconciliationReport): string[] {
+  const classes = Object.entries(setAside ?? {}).map(([name, count]) => `${count} ${name}`);
+  if (classes.length === 0) return [];
+  return [`Set aside: ${classes.join(', ')}. They are part of the money below and never findings.`];
 }
 
 function gracedPart({ graced }: ReconciliationReport): string[] {

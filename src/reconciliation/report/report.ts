@@ -2,7 +2,8 @@ import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { formatMajor } from '../../platform/money.ts';
 import type { CashSums } from './balances.ts';
-import type { ReconciliationClass, Verdict } from '../../cases/classes.ts';
+import { SET_ASIDE_CLASSES, type ReconciliationClass, type Verdict } from '../../cases/classes.ts';
+import type { Taken } from '../begin.sql.ts';
 import { ageOf, type Age } from '../../cases/age.ts';
 import type { ItemFacts } from '../../cases/findings.ts';
 import type { FindingCount } from '../raise.sql.ts';
@@ -52,6 +53,10 @@ export type ReconciliationReport = {
   findings: Partial<Record<ReconciliationClass, number>>;
   /** Contradictions younger than an hour. They become findings if they last. */
   graced: Partial<Record<ReconciliationClass, number>>;
+  /** How many rows are none of our business, by class; only where there are any. */
+  setAside?: Partial<Record<ReconciliationClass, number>>;
+  /** What a begin took as before, or would take; only of a run that began reconciliation. */
+  begun?: BegunReport;
   /** The open findings, oldest first, at most {@link MAX_ITEMS}. */
   items: ReportItem[];
   /**
@@ -63,6 +68,12 @@ export type ReconciliationReport = {
   incompleteReason: string | null;
   /** Digests of what was read. Two runs with the same three have read the same. */
   inputs: Inputs;
+};
+
+/** As {@link Taken}, with amounts in major units. `isDry`: nothing was taken. */
+export type BegunReport = Omit<Taken, 'money'> & {
+  isDry: boolean;
+  money: { currency: string; amount: string }[];
 };
 
 /**
@@ -95,6 +106,8 @@ export type Outcome = {
   history: { records: number; pages: number; unreadable: number; reachesBackDays?: number };
   /** Why the run is not complete. */
   problem: string | null;
+  /** Only of a run that began reconciliation. */
+  begun?: Taken & { isDry: boolean };
   verified: number;
   books: ControlTotals;
   balances: readonly CashSums[] | null;
@@ -115,6 +128,9 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
   const findings = countsOf(outcome.findings.filter(({ isRaised }) => isRaised));
   const withheld = rowsOf('history_truncated');
   if (withheld > 0) findings.history_truncated = withheld;
+  const setAside = SET_ASIDE_CLASSES.map((name) => [name, rowsOf(name)] as const).filter(
+    ([, rows]) => rows > 0,
+  );
   const hasFindings = items.length > 0 || !closes || unclassified > 0;
   return {
     runId,
@@ -135,10 +151,27 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     identity,
     findings,
     graced: countsOf(outcome.findings.filter(({ isRaised }) => !isRaised)),
+    ...(setAside.length > 0 && { setAside: Object.fromEntries(setAside) }),
+    ...(outcome.begun !== undefined && { begun: begunOf(outcome.begun) }),
     items: items.map((item) => ({ ...item, age: ageAt(item, outcome.asOf) })),
     balances: outcome.balances?.map(balanceLineOf) ?? null,
     incompleteReason: problem,
     inputs: { history: inputs.history, ours: inputs.ours, dialect: inputs.dialect },
+  };
+}
+
+function begunOf({ isDry, transactions, formOfOurs, money, payments, shown }: Taken & { isDry: boolean }) {
+  return {
+    ...{ isDry, transactions, formOfOurs },
+    money: money.map(({ currency, sum }) => ({
+      currency,
+      amount: formatMajor({ amount: BigInt(sum), currency }),
+    })),
+    payments,
+    // PostgreSQL does not keep the order of an object's keys.
+    shown: shown.map(({ reference, orderId, status, isReleased }) => ({
+      ...{ reference, orderId, status, isReleased },
+    })),
   };
 }
 
@@ -169,6 +202,17 @@ function ageAt({ firstSeenAt }: ItemFacts, asOf: string): Age {
 /** The exit code of the command: 0 agreed, 1 open findings, 2 not completed. */
 export function exitCodeOf({ verdict }: Pick<ReconciliationReport, 'verdict'>): 0 | 1 | 2 {
   return verdict === 'agreed' ? 0 : verdict === 'findings' ? 1 : 2;
+}
+
+/** Reconciliation did not begin: the run is not complete. Nothing was taken; the command exits with 2. */
+export class BeginRefusedError extends Error {
+  constructor(problem: string) {
+    super(
+      `reconciliation did not begin, and nothing was taken, because the run is not complete: ${problem}. ` +
+        'Begin again when that is mended',
+    );
+    this.name = 'BeginRefusedError';
+  }
 }
 
 /** Another run of the same mode is active. Nothing was read or changed; the command exits with 2. */

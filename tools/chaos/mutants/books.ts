@@ -10,6 +10,9 @@ const SEVERAL_ROWS = ['test/reconciliation/several-rows.test.ts'];
 const CONTRADICTED = ['test/reconciliation/contradicted.test.ts'];
 const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
 
+const BY_THE_DOCTOR = ['test/commands/doctor.test.ts'];
+const TRIED_OUT = 'src/commands/doctor/tried-out.ts';
+
 /** What makes orders and transactions agree, or says that they do not. */
 export const BOOK_MUTANTS: readonly Mutant[] = [
   {
@@ -259,5 +262,37 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     replace: 'const isPlainEnough = true;',
     breaks: 'a long list fails to be staged, or its fees are a difference',
     tests: ['test/reconciliation/fees.test.ts'],
+  },
+  {
+    bug: 'the doctor takes a refused key for an outage',
+    file: 'src/gateway/check-service.ts',
+    find: "error instanceof GatewayKeyRefused ? 'refused' : 'away'",
+    replace: "error instanceof SyntaxError ? 'refused' : 'away'",
+    breaks: 'an operator waits for a service that waits for the right key',
+    tests: BY_THE_DOCTOR,
+  },
+  {
+    bug: 'the doctor does not miss a worker',
+    file: 'src/commands/doctor/work.ts',
+    find: 'sec <= MISSING_SEC',
+    replace: 'sec <= 100 * MISSING_SEC',
+    breaks: 'all is called well while nothing is checked, delivered or reconciled',
+    tests: BY_THE_DOCTOR,
+  },
+  {
+    bug: 'a payment without decimals proves the unit of amounts',
+    file: TRIED_OUT,
+    find: 'minorDigits(currency) !== 0',
+    replace: 'minorDigits(currency) !== null',
+    breaks: 'a shop goes live that asks for a hundred times too much',
+    tests: BY_THE_DOCTOR,
+  },
+  {
+    bug: 'what the sandbox did proves the service',
+    file: TRIED_OUT,
+    find: '(!isLoopback(services.gatewayUrl) && isLoopback(new URL(`https://${host}`)));',
+    replace: 'host === null;',
+    breaks: 'a shop goes live that has never paid at the service',
+    tests: BY_THE_DOCTOR,
   },
 ];

@@ -14,6 +14,9 @@ const BY_CONTRADICTING = ['test/gateway/contradictions.test.ts'];
 const BY_ROW = ['test/gateway/history-row-fast-path.test.ts'];
 const MONEY = 'src/platform/money.ts';
 
+const ADOPT = 'src/payments/adopt.ts';
+const BY_ADOPTING = ['test/payments/adopt.test.ts'];
+
 /** What may pay an order, and what becomes of money that may not. */
 export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
@@ -457,5 +460,45 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     replace: 'if (all.orders > 0) await take(contradictions);',
     breaks: 'an edit is found by nobody',
     tests: ['test/reporting/integrity.test.ts'],
+  },
+  {
+    bug: 'a lost reference is adopted unasked',
+    file: ADOPT,
+    find: 'await refuseUnproven(gateway, order, reference);',
+    replace: '',
+    breaks: 'an order has a payment that the service does not know, or that is of other money',
+    tests: BY_ADOPTING,
+  },
+  {
+    bug: 'what a dialect lets be absent also goes without saying for an adopted payment',
+    file: DECIDE,
+    find: 'payment.isAdopted ? NOTHING_MAY_BE_ABSENT : rules',
+    replace: 'rules',
+    breaks: 'goods for a payment of which nobody knows the amount',
+    tests: BY_ADOPTING,
+  },
+  {
+    bug: 'money that a person has decided about is adopted',
+    file: ADOPT,
+    find: 'if (decision !== null)',
+    replace: 'if (decision === "")',
+    breaks: 'an order waits for money that was refunded',
+    tests: BY_ADOPTING,
+  },
+  {
+    bug: 'the money of an adopted reference stays without its order',
+    file: 'src/payments/adopt.sql.ts',
+    find: 'SET order_id = adopted.order_id',
+    replace: 'SET order_id = i.order_id',
+    breaks: 'the second payment of an order is in suspense, and the order does not know it',
+    tests: BY_ADOPTING,
+  },
+  {
+    bug: 'two installations name releases alike',
+    file: 'src/orders/orders.sql.ts',
+    find: `release_salt || E'\\\\n' || `,
+    replace: '',
+    breaks: 'of two shops with one receiver, the second one with an order A-1 ships nothing',
+    tests: BY_ADOPTING,
   },
 ];

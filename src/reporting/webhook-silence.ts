@@ -1,4 +1,4 @@
-import type { WebhookSilence } from '../../reporting/shop-state.sql.ts';
+import type { WebhookSilence } from './shop-state.sql.ts';
 
 /** A quarter of an hour without webhooks is usual when no shopper pays. */
 const SILENT_SEC = 900;

@@ -1,0 +1,51 @@
+import type { AlarmParts, Alarms } from './cases/alarm.ts';
+import { doFailedReleasesWait } from './fulfilment/releases.sql.ts';
+import { stoppedCurrencies } from './payments/currency-stops.sql.ts';
+import type { Queryable } from './platform/database/database.ts';
+import { lastHeartbeat } from './platform/heartbeat/heartbeat.sql.ts';
+import { MISSING_SEC, nameOf, type WorkerState } from './platform/heartbeat/worker-watch.ts';
+import type { Logger } from './platform/logger.ts';
+import type { Mode } from './platform/mode.ts';
+import { isFindingOpen } from './reconciliation/raise.sql.ts';
+import type { Reconcile } from './reconciliation/reconcile.ts';
+
+/** Asks the database whether a state still holds, for the states whose end no code path reports. */
+export function statesOf(db: Queryable): AlarmParts['holds'] {
+  return {
+    'findings-raised': (mode) => isFindingOpen(db, mode),
+    'worker-missing': async (mode) => ((await lastHeartbeat(db, mode))?.sec ?? Infinity) > MISSING_SEC,
+    'release-failing': (mode) => doFailedReleasesWait(db, mode),
+    'currency-stopped': async (mode, key) =>
+      (await stoppedCurrencies(db, mode)).some(({ currency }) => currency === key),
+  };
+}
+
+export type AlertTelling = {
+  /** Tells what is due. Never fails. */
+  due(): Promise<void>;
+  /** While no worker tells what is due, servers do. The worker that comes says that it is over. */
+  ofWorker(state: WorkerState): void;
+  /** A run by hand tells of itself: there may be no worker. */
+  afterRun(reconcile: Reconcile): Reconcile;
+};
+
+/** Who tells what alerts are due, beside the worker. */
+export function createTelling(alarms: Alarms, mode: Mode, logger: Logger): AlertTelling {
+  const due = (): Promise<void> =>
+    alarms.tellDue(mode).catch((error: unknown) => {
+      logger.warn({ err: error }, 'telling due alerts failed');
+    });
+  return {
+    due,
+    ofWorker: ({ isMissing, last }) => {
+      if (!isMissing) return;
+      const reason = `no worker runs; the last was seen ${nameOf(last) ?? 'never'}`;
+      void alarms.alarm({ event: 'worker-missing', mode, reason }).then(due);
+    },
+    afterRun: (reconcile) => async (options) => {
+      const report = await reconcile(options);
+      if (!options.dryRun) await due();
+      return report;
+    },
+  };
+}

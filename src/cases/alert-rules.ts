@@ -1,0 +1,93 @@
+import type { Alert } from './alert.ts';
+
+export type AlertRule = {
+  /** The log line. */
+  words: string;
+  /** What to type, and the heading of the runbook. */
+  todo: string;
+  /** A state begins, changes and ends. Anything else happens once. */
+  isState: boolean;
+  /** Each change of its cause is told, and not only one in an hour. */
+  isEachNews?: boolean;
+  /**
+   * Seconds without a sign of it before a state counts as over: one process may see it while another, with
+   * another key or an order of its own, does not.
+   */
+  quietSec?: number;
+};
+
+/** Longer than the pause between two calls of a shop that sells little. */
+const QUIET_SEC = 3_600;
+
+/** How each alert is told. The names of the events are fixed. */
+export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
+  'payment-reversed': {
+    words: 'money went back after its order was released',
+    todo: 'npm run findings -- list; docs/runbook.md#reversed',
+    isState: false,
+  },
+  'findings-raised': {
+    words: 'orders and transactions disagree',
+    todo: 'npm run findings -- list; docs/runbook.md#findings-are-open',
+    isState: true,
+    isEachNews: true,
+  },
+  'reconciliation-incomplete': {
+    words: 'reconciliation was not completed',
+    todo: 'npm run reconcile; docs/runbook.md#reconciliation-is-incomplete',
+    isState: true,
+  },
+  'reconciliation-failed': {
+    words: 'reconciliation failed',
+    todo: 'npm run reconcile; docs/runbook.md#reconciliation-is-incomplete',
+    isState: true,
+  },
+  'reconciliation-skipped': {
+    words: 'reconciliation is skipped again and again',
+    todo: 'npm run reconcile; docs/runbook.md#reconciliation-is-late',
+    isState: true,
+  },
+  'journal-broken': {
+    words: 'rows were changed behind the program',
+    todo: 'npm run explain -- --all; docs/runbook.md#rows-changed-by-other-means',
+    isState: true,
+  },
+  'unit-error': {
+    words: 'a payment came in another unit than was asked for',
+    todo: 'npm run explain -- REFERENCE; docs/runbook.md#unit_error',
+    isState: false,
+  },
+  'currency-stopped': {
+    words: 'new checkouts of a currency are stopped: npm run currencies',
+    todo: 'npm run currencies; docs/runbook.md#a-currency-is-stopped',
+    isState: true,
+  },
+  'release-failing': {
+    words: 'releases are not delivered',
+    todo: 'npm run releases -- list; docs/runbook.md#releases-are-late',
+    isState: true,
+  },
+  'release-given-up': {
+    words: 'release given up, redeliver it by hand',
+    todo: 'npm run releases -- list; docs/runbook.md#releases-are-given-up',
+    isState: false,
+  },
+  'key-refused': {
+    words: 'the service refuses the secret key: check GATEWAY_SECRET_KEY',
+    todo: 'correct GATEWAY_SECRET_KEY and restart; docs/runbook.md#the-key-is-refused',
+    isState: true,
+    quietSec: QUIET_SEC,
+  },
+  'checkout-address-refused': {
+    words: 'checkout address refused',
+    todo: 'correct CHECKOUT_HOSTS and restart; docs/runbook.md#a-checkout-address-is-refused',
+    isState: true,
+    quietSec: QUIET_SEC,
+  },
+  'worker-missing': {
+    words:
+      'no worker is running and WORKER=off: payments are not checked, releases not delivered; start npm run worker',
+    todo: 'npm run worker; docs/runbook.md#a-worker-is-missing',
+    isState: true,
+  },
+};

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { look, ok, type Answer } from './answers.ts';
+import type { Topic } from './ask.ts';
+import type { Subject } from './subject.ts';
+
+const PACKAGE = new URL('../../../package.json', import.meta.url);
+
+export const CONFIGURATION: Topic = {
+  about: 'configuration',
+  questions: [
+    program,
+    variables,
+    warnings,
+    (subject) => (subject.config.production ? ownParts(subject) : []),
+  ],
+};
+
+function program({ mode, config }: Subject): Answer[] {
+  const { name, version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { name: string; version: string };
+  const money = mode === 'test' ? 'no real money moves' : 'real money moves';
+  return [
+    ok(`This is ${name} ${version} on Node.js ${process.versions.node}, NODE_ENV=${config.NODE_ENV}.`),
+    ok(`The mode is ${mode}: ${money}.`),
+  ];
+}
+
+function variables({ config: { given } }: Subject): Answer[] {
+  return [
+    ok(
+      given.length === 0
+        ? 'No variable is set: each has its default.'
+        : `Set: ${given.join(', ')}. Each other variable has its default.`,
+    ),
+  ];
+}
+
+/** What every start logs, too. */
+export function warnings({ config }: Subject): Answer[] {
+  const nothingIsSigned = config.dialect.webhook.signature === null;
+  return config.warnings.flatMap((warning) => {
+    const [name = ''] = warning.split(':', 1);
+    if (nothingIsSigned && name === 'WEBHOOK_SECRETS') return [];
+    return [look(`${warning.replace(': ', ' ')}.`, `set ${name}`)];
+  });
+}
+
+/** What a shop must have put in place of ours before real shoppers come. */
+export function ownParts({ config, extensions }: Subject): Answer[] {
+  const { identity, onAlert } = extensions;
+  return [
+    identity === null
+      ? look("Order pages bear the demo shop's name.", 'edit src/custom/identity.ts')
+      : ok(`Order pages bear the name ${identity.name}.`),
+    onAlert === null
+      ? look('Alerts are lines of the log, and nobody is woken.', 'edit src/custom/alerts.ts')
+      : ok('Alerts go to src/custom/alerts.ts.'),
+    receiverOf({ config, extensions }),
+  ];
+}
+
+function receiverOf({ config, extensions }: Pick<Subject, 'config' | 'extensions'>): Answer {
+  if (config.FULFILMENT_URL !== undefined) return ok('Releases go to FULFILMENT_URL.');
+  if (extensions.receiver !== null) return ok('Releases go to src/custom/fulfilment.ts.');
+  return look(
+    'Releases are recorded and sent to nobody.',
+    'set FULFILMENT_URL and FULFILMENT_SECRET, or edit src/custom/fulfilment.ts',
+  );
+}

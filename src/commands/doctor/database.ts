@@ -1,0 +1,58 @@
+import { systemClock } from '../../platform/clock.ts';
+import { transportOf } from '../../platform/database/address.ts';
+import { counted, look, ok, wrong, type Answer } from './answers.ts';
+import type { Topic } from './ask.ts';
+import type { Schema, Subject } from './subject.ts';
+
+export const DATABASE: Topic = { about: 'database', questions: [database] };
+
+/** The oldest PostgreSQL that has what the statements use. */
+const OLDEST = 140_000;
+/** More than this apart, and times in lists and signatures mislead. */
+const MAX_CLOCK_SEC = 60;
+
+function database({ schema, services }: Subject): Answer[] {
+  if (schema.outcome === 'away') {
+    const why = schema.why.replace(/^./, (first) => first.toUpperCase());
+    const says = `${why}. What it holds was not asked.`;
+    return [wrong(says, 'start it, or correct DATABASE_URL')];
+  }
+  const { version, number, tls, now } = schema.server;
+  const isHere = transportOf(services.databaseUrl.reveal()) === 'local';
+  const way = tls ?? (isHere ? 'on this machine' : 'without TLS');
+  return [
+    number < OLDEST
+      ? wrong(`PostgreSQL ${version} is too old.`, 'update it to 14 or newer')
+      : ok(`PostgreSQL ${version} answers, ${way}.`),
+    ...clock('PostgreSQL', (now.getTime() - systemClock.now().getTime()) / 1_000),
+    ...migrations(schema),
+  ];
+}
+
+function migrations({ history }: Schema & { outcome: 'read' }): Answer[] {
+  const { pending, unknown, unfinished, edited } = history;
+  if (edited.length > 0)
+    return [
+      wrong(`Edited after they were applied: ${edited.join(', ')}.`, 'npm run db:migrate tells what to do'),
+    ];
+  if (unfinished.length > 0) {
+    const names = unfinished.map((row) => row.migration_name).join(', ');
+    return [wrong(`Begun and not ended, or at work now: ${names}.`, 'npm run db:migrate')];
+  }
+  if (pending.length > 0) {
+    const says = `${counted(pending.length, 'migration')} to come: ${pending.join(', ')}. What the tables hold was not asked.`;
+    return [look(says, 'npm start, or npm run db:migrate')];
+  }
+  if (unknown.length > 0)
+    return [
+      look(`It is newer than this program: ${unknown.join(', ')}.`, 'deploy the version that migrated it'),
+    ];
+  return [ok('It has the schema of this version.')];
+}
+
+/** @param aheadSec its clock less ours. @returns nothing when they agree */
+export function clock(whose: string, aheadSec: number): Answer[] {
+  if (Math.abs(aheadSec) <= MAX_CLOCK_SEC) return [];
+  const where = `${counted(Math.round(Math.abs(aheadSec)), 'second')} ${aheadSec > 0 ? 'before' : 'behind'} ours`;
+  return [look(`The clock of ${whose} is ${where}.`, 'set the clocks by NTP')];
+}

@@ -1,0 +1,70 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+
+/** PostgreSQL itself: its version (`17.2`, and 170002), how this connection is encrypted, and its clock. */
+export type ServerState = { version: string; number: number; tls: string | null; now: Date };
+
+export async function serverState(db: Queryable): Promise<ServerState> {
+  const [row] = await db.query<ServerState>(
+    `SELECT current_setting('server_version') AS version,
+       current_setting('server_version_num')::int AS number, clock_timestamp() AS now,
+       (SELECT s.version FROM pg_stat_ssl s WHERE s.pid = pg_backend_pid() AND s.ssl) AS tls`,
+  );
+  if (row === undefined) throw new Error('the database says nothing of itself');
+  return row;
+}
+
+// Walks the index of orders by time: go-live asks about the newest of them only.
+const RECENT = `
+  SELECT p.reference, p.currency, p.status, p.created_at,
+    substring(p.checkout_url from '^https?://([^/?#]+)') AS host
+  FROM (SELECT id FROM orders WHERE mode = $1 ORDER BY created_at DESC, id DESC LIMIT 500) o
+  JOIN payments p ON p.order_id = o.id WHERE p.checkout_url IS NOT NULL`;
+
+/**
+ * Where recent checkouts of a mode led, in which currencies money was confirmed there, exactly, and when the
+ * newest was opened.
+ */
+export type Tried = { host: string; paid: string[]; openedAt: Date };
+
+export function triedHosts(db: Queryable, mode: Mode): Promise<Tried[]> {
+  return db.query(
+    `SELECT host, coalesce(array_agg(DISTINCT currency) FILTER (WHERE status = 'paid'), '{}') AS paid,
+       max(created_at) AS "openedAt"
+     FROM (${RECENT}) recent WHERE host IS NOT NULL GROUP BY host ORDER BY host`,
+    [mode],
+  );
+}
+
+/** The last begin of reconciliation of a mode. */
+export async function lastBegin(db: Queryable, mode: Mode): Promise<{ at: Date; by: string } | null> {
+  const [row] = await db.query<{ at: Date; by: string }>(
+    `SELECT begun_at AS at, begun_by AS by FROM reconciliation_begins
+     WHERE mode = $1 ORDER BY begun_at DESC LIMIT 1`,
+    [mode],
+  );
+  return row ?? null;
+}
+
+/** The payment of a mode that was confirmed first. */
+export type FirstPaid = { orderId: string; amount: bigint; currency: string; releasedAt: Date };
+
+export async function firstPaid(db: Queryable, mode: Mode): Promise<FirstPaid | null> {
+  const [row] = await db.query<FirstPaid>(
+    `SELECT order_id AS "orderId", amount, currency, released_at AS "releasedAt" FROM releases
+     WHERE mode = $1 ORDER BY released_at LIMIT 1`,
+    [mode],
+  );
+  return row ?? null;
+}
+
+/** Whether the newest webhook of a mode came signed; null: none came. */
+export async function isNewestWebhookSigned(db: Queryable, mode: Mode): Promise<boolean | null> {
+  const [row] = await db.query<{ signed: boolean }>(
+    `SELECT authenticity = 'signed' AS signed
+     FROM (SELECT id, mode, authenticity FROM webhooks ORDER BY id DESC LIMIT 1000) newest
+     WHERE mode = $1 ORDER BY id DESC LIMIT 1`,
+    [mode],
+  );
+  return row?.signed ?? null;
+}

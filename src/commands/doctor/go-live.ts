@@ -1,0 +1,70 @@
+import { isNamedForTrying } from '../../config/rules.ts';
+import { isLoopback } from '../../platform/config-fields.ts';
+import { counted, look, ok, wrong, type Answer } from './answers.ts';
+import type { Topic } from './ask.ts';
+import { BOOKS } from './books.ts';
+import { ownParts, warnings } from './configuration.ts';
+import { DATABASE } from './database.ts';
+import { ownAddress } from './own-address.ts';
+import { SERVICE } from './service.ts';
+import type { Subject } from './subject.ts';
+import { beginning, checkouts, firstLive, otherMode, signatures } from './tried-out.ts';
+import { WORK } from './work.ts';
+
+/** What must be true before real money moves: the way from the sandbox to test mode, and from there to live. */
+export const GO_LIVE: readonly Topic[] = [
+  { about: SERVICE.about, questions: [key, ...SERVICE.questions] },
+  { about: 'this program', questions: [production, access, demoShop, ownParts, ownAddress, warnings] },
+  { about: DATABASE.about, questions: [...DATABASE.questions, databaseName] },
+  WORK,
+  BOOKS,
+  {
+    about: 'tried out',
+    questions: [checkouts, signatures, beginning, otherMode, firstLive],
+    readsTables: true,
+  },
+];
+
+export const FOR_A_PERSON: readonly string[] = [
+  'Was a backup restored, and did npm run reconcile -- --dry-run agree on the restored database?',
+  'Do the hosted page and the bank statement show the amount of the order, in its currency?',
+  'Does the receiver of releases ship once when it gets the same webhook-id twice?',
+];
+
+function key({ mode, services, config }: Subject): Answer[] {
+  if (services.sandboxUrl !== null)
+    return [wrong('The sandbox stands in for it.', 'set GATEWAY_URL and GATEWAY_SECRET_KEY')];
+  const here = isLoopback(services.gatewayUrl)
+    ? [look('GATEWAY_URL is this machine.', 'set GATEWAY_URL, unless a tunnel begins there')]
+    : [];
+  if (mode === 'live') return [...here, ok('The key is live: real money moves.')];
+  // In production this is among the warnings.
+  if (config.production) return here;
+  return [...here, look('The key is for test mode.', 'set GATEWAY_SECRET_KEY once all the rest is well')];
+}
+
+function production({ config }: Subject): Answer[] {
+  return config.production
+    ? [ok('NODE_ENV=production: nothing that is for development is let through.')]
+    : [wrong('What is for development is let through.', 'set NODE_ENV=production')];
+}
+
+function access({ config: { OPERATORS, ADMIN_TOKEN } }: Subject): Answer[] {
+  if (OPERATORS.length > 0) return [ok(`${counted(OPERATORS.length, 'operator')} may log in to /admin.`)];
+  return ADMIN_TOKEN === undefined
+    ? [wrong('Nobody can log in to /admin.', 'set OPERATORS, or ADMIN_TOKEN')]
+    : [ok('ADMIN_TOKEN opens /admin.')];
+}
+
+function demoShop({ config }: Subject): Answer[] {
+  return config.demoShop
+    ? [wrong('The demo shop is open to shoppers.', 'set DEMO_SHOP=off')]
+    : [ok('The demo shop is off.')];
+}
+
+// With a live key this is among the warnings.
+function databaseName({ services, mode }: Subject): Answer[] {
+  return mode === 'test' && isNamedForTrying(services.databaseUrl.reveal())
+    ? [look('The name of the database says that it is for tests.', 'set DATABASE_URL to another one')]
+    : [];
+}

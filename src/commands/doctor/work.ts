@@ -1,0 +1,68 @@
+import { unsentReleases } from '../../fulfilment/releases.sql.ts';
+import { tellOfUnsent } from '../../fulfilment/unsent.ts';
+import { lastHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
+import { MISSING_SEC } from '../../platform/heartbeat/worker-watch.ts';
+import { span } from '../../platform/span.ts';
+import { dueRows, undeliveredCounts, webhookSilence } from '../../reporting/shop-state.sql.ts';
+import { isWebhookSilenceSuspicious } from '../../reporting/webhook-silence.ts';
+import { counted, look, ok, wrong, type Answer } from './answers.ts';
+import type { Topic } from './ask.ts';
+import type { Subject } from './subject.ts';
+
+export const WORK: Topic = {
+  about: 'work',
+  questions: [webhooks, worker, due, releases],
+  readsTables: true,
+};
+
+async function webhooks({ database, mode, services, gateway }: Subject): Promise<Answer[]> {
+  const isChecked = services.webhookSecrets.length > 0 && gateway.dialect.webhook.signature !== null;
+  const how = isChecked ? 'Webhooks must be signed' : 'Webhooks need no signature, so each may be forged';
+  const silence = await webhookSilence(database, mode);
+  const last =
+    silence.silentSec === null ? 'none has come yet' : `the last came ${span(silence.silentSec)} ago`;
+  if (!isWebhookSilenceSuspicious(silence)) return [ok(`${how}; ${last}.`)];
+  const says = `${how}; ${last}, and ${counted(silence.paidMeanwhile, 'order')} got paid since.`;
+  return [look(says, 'register PUBLIC_URL/webhooks/payments at the service; npm run go-live tries it')];
+}
+
+async function worker({ database, mode, config }: Subject): Promise<Answer[]> {
+  const last = await lastHeartbeat(database, mode);
+  const who = last?.by ?? 'of an older version';
+  if (last !== null && last.sec <= MISSING_SEC)
+    return [ok(`A worker (${who}) reported ${span(last.sec)} ago.`)];
+  const says =
+    last === null ? 'No worker has ever reported' : `The last worker (${who}) reported ${span(last.sec)} ago`;
+  const todo =
+    config.WORKER === 'off' ? 'npm run worker' : 'npm start, which works as well, or npm run worker';
+  return [wrong(`${says}: nothing is checked, delivered or reconciled.`, todo)];
+}
+
+/** A worker looks every few seconds; what is due for longer is late. */
+const LATE_SEC = 60;
+
+async function due({ database, mode }: Subject): Promise<Answer[]> {
+  const rows = await dueRows(database, mode);
+  return rows.map(({ queue, rows: count, lagSec }) =>
+    lagSec > LATE_SEC
+      ? look(`${count} ${queue} are due, the first for ${span(lagSec)}.`, 'read the log of the worker')
+      : ok(count === 0 ? `No ${queue} are due.` : `${count} ${queue} are due, none of them late.`),
+  );
+}
+
+/** After this the receiver has refused several times. */
+const UNDELIVERED_SEC = 15 * 60;
+
+async function releases({ database, mode, config, extensions }: Subject): Promise<Answer[]> {
+  const undelivered = await undeliveredCounts(database, mode);
+  const hasReceiver = config.FULFILMENT_URL !== undefined || extensions.receiver !== null;
+  const unsent = tellOfUnsent(await unsentReleases(database, mode), hasReceiver);
+  const answers = undelivered.map(({ delivery, count, oldestSec }): Answer => {
+    const says = `${counted(count, 'release')} ${delivery === 'dead' ? 'given up' : 'waiting'}, the oldest for ${span(oldestSec)}.`;
+    if (delivery === 'dead') return wrong(says, 'npm run releases -- list');
+    return oldestSec > UNDELIVERED_SEC ? look(says, 'npm run releases -- list') : ok(says);
+  });
+  if (unsent !== null && (hasReceiver || config.production))
+    answers.push(look(unsent, 'npm run releases -- list'));
+  return answers.length === 0 ? [ok('No release waits.')] : answers;
+}
