@@ -81,6 +81,7 @@ export const OPERATIONS: readonly Operation[] = [
       'foreign-origin',
       'already-paid',
       'under-review',
+      'order-cancelled',
       'out-of-stock',
       'request-in-flight',
       'invalid-input',

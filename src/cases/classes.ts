@@ -71,6 +71,10 @@ export const CLASSES = {
     'a person has decided about this money, and now the service shows all of it: refund it, or ' +
       'let the shopper order again',
   ),
+  paid_after_cancel: finding(
+    'the history or verify shows exactly the money for a payment whose order was cancelled',
+    'money came for a cancelled order: refund it',
+  ),
   late_payment: finding(
     'the history shows exactly the money for a payment that had been closed, and verify could ' +
       'not be asked yet',

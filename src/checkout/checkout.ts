@@ -28,7 +28,12 @@ export type CheckoutResult =
   | { outcome: 'mixed-currencies' | 'wrong-currency'; currencies: string[] }
   | {
       outcome:
-        'total-too-large' | 'unknown-order' | 'already-paid' | 'under-review' | 'too-many-open-payments';
+        | 'total-too-large'
+        | 'unknown-order'
+        | 'already-paid'
+        | 'under-review'
+        | 'order-cancelled'
+        | 'too-many-open-payments';
     }
   /** The idempotency key belongs to another request, or to this one and it is still being worked on. */
   | { outcome: 'key-reused' | 'in-flight' }

@@ -22,7 +22,10 @@ export type PaymentPlan =
   | { outcome: 'wait' }
   | { outcome: 'key-is-taken' }
   | { outcome: 'currency-stopped'; currency: string }
-  | { outcome: 'unknown-order' | 'already-paid' | 'under-review' | 'too-many-open-payments' };
+  | {
+      outcome:
+        'unknown-order' | 'already-paid' | 'under-review' | 'order-cancelled' | 'too-many-open-payments';
+    };
 
 /** Initialize takes 10 s at most: after this a second click no longer waits for the first one's checkout. */
 const SENDING_TAKES_SEC = 12;
@@ -67,7 +70,7 @@ type Proceed =
   | { outcome: 'resume'; reference: Reference; checkoutUrl: string };
 type Declined =
   | { outcome: 'currency-stopped'; currency: string }
-  | { outcome: 'already-paid' | 'under-review' | 'too-many-open-payments' }
+  | { outcome: 'already-paid' | 'under-review' | 'order-cancelled' | 'too-many-open-payments' }
   | { outcome: 'wait' };
 
 function mayProceed(next: Proceed | Declined): next is Proceed {
@@ -75,12 +78,13 @@ function mayProceed(next: Proceed | Declined): next is Proceed {
 }
 
 /** Whether an order may be paid, and the refusal when not. A new status does not compile until it is here. */
-const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | null> = {
+const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-cancelled' | null> = {
   pending: null,
   failed: null,
   expired: null,
   paid: 'already-paid',
   review: 'under-review',
+  cancelled: 'order-cancelled',
 };
 
 /**

@@ -81,6 +81,15 @@ const TEXTS: Record<OrderStatus, OrderStatusText> = {
     pay: null,
     needsHelp: true,
   },
+  cancelled: {
+    stamp: 'Cancelled',
+    heading: 'This order was cancelled',
+    truth: 'It is closed, and nothing will be delivered for it.',
+    advice: 'Do not pay for it. If you have paid, you do not need to do anything: ask us about your money.',
+    changes: false,
+    pay: null,
+    needsHelp: true,
+  },
 };
 
 /** An order that another system placed and that has no payment yet: there is nothing to confirm. */

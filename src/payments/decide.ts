@@ -1,4 +1,5 @@
 import type { VerifyAnswer } from '../gateway/verify.ts';
+import type { OrderStatus } from '../orders/order.ts';
 import { isPowerOfTenApart } from '../platform/money.ts';
 import type { Dialect } from '../gateway/dialect/dialect.ts';
 import type { Evidence } from '../gateway/records/evidence.ts';
@@ -103,12 +104,19 @@ function isUsable(is: 'read' | 'absent' | 'unreadable', mayBeAbsent: boolean): b
   return is === 'read' || (is === 'absent' && mayBeAbsent);
 }
 
+/** What money is for an order that takes no more. */
+const ENDED: Partial<Record<OrderStatus, string>> = {
+  paid: 'duplicate_payment',
+  cancelled: 'paid_after_cancel',
+};
+
 function decidePaid({ status, orderStatus, isDecided, amount, currency }: Payment): Decision {
   if (status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
-  if (orderStatus !== 'paid' && !isDecided)
+  const ended = ENDED[orderStatus];
+  if (ended === undefined && !isDecided)
     return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
-  // Another payment has paid the order, or a person has decided about this money. It is real all the same.
-  const name = orderStatus === 'paid' ? 'duplicate_payment' : 'paid_after_decision';
+  // The order has ended, or a person has decided about this money. It is real all the same.
+  const name = ended ?? 'paid_after_decision';
   return { outcome: 'paid', payment: 'held', release: false, suspense: { class: name, amount, currency } };
 }
 

@@ -78,6 +78,12 @@ export const PROBLEMS = {
       'amount, another currency, an unknown word.',
     cure: 'Tell the shopper whom to ask. The operator finds the payment in the suspense list.',
   },
+  'order-cancelled': {
+    status: 409,
+    title: 'The order was cancelled',
+    cause: 'A person or the shop has ended this order before it was paid.',
+    cure: 'Place a new order.',
+  },
   'out-of-stock': {
     status: 409,
     title: 'There is not enough of it left',

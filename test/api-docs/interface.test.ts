@@ -180,6 +180,15 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       await comeBack(reference);
       return buy({ orderId });
     },
+    'order-cancelled': async () => {
+      const { orderId } = await shop.checkout();
+      await sql(
+        `UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = 'shop', cancel_reason = 'x'
+         WHERE id = $1`,
+        orderId,
+      );
+      return buy({ orderId });
+    },
     'out-of-stock': async () => {
       const catalogue = createCatalogue(shop.program.database);
       const price = (): Promise<Pricing> =>

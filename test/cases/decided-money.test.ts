@@ -171,6 +171,24 @@ describe('A1: money that a person has decided about never pays an order by itsel
     );
   });
 
+  test('PostgreSQL itself refuses a release of a cancelled order', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    const cancelled = `UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = 'shop',
+      cancel_reason = 'sold out' WHERE id = $1`;
+    await sql(cancelled, orderId);
+    await look(reference, paid('25'));
+    expect(await items()).toEqual([{ class: 'paid_after_cancel', amount: 2_500n, currency: 'NGN' }]);
+    expect(await stateOf(reference)).toEqual({ payment: 'held', order: 'cancelled', releases: 0 });
+    await expect(
+      sql(
+        `INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery)
+         SELECT 'rel_x', order_id, reference, mode, amount, currency, id, 'unneeded' FROM verifications
+         WHERE reference = $1`,
+        reference,
+      ),
+    ).rejects.toThrow('it was cancelled');
+  });
+
   test('what was earned is no decision of a person: the same payment goes on as before', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('20'));

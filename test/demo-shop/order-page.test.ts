@@ -51,6 +51,11 @@ const TRUTHS: Record<OrderStatus, { says: string[]; offersPayment: boolean; chan
     offersPayment: false,
     changes: true,
   },
+  cancelled: {
+    says: ['This order was cancelled', 'Do not pay for it.', 'mailto:'],
+    offersPayment: false,
+    changes: false,
+  },
 };
 
 test('dates follow the reader as amounts do, and say that their words are not the language of the page', async () => {

@@ -90,6 +90,7 @@ export const STATUSES = Object.keys({
   failed: true,
   expired: true,
   review: true,
+  cancelled: true,
 } satisfies Record<OrderStatus, true>) as OrderStatus[];
 
 export function order(status: OrderStatus, rest: Partial<Order> = {}): Order {

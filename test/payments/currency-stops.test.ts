@@ -4,7 +4,14 @@ import type { Alert } from '../../src/cases/alert.ts';
 import { workList } from '../../src/commands/work-list.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
-import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
+import {
+  aBasket,
+  eventually,
+  post,
+  startProgram,
+  type CheckoutAnswer,
+  type TestProgram,
+} from '../support/program.ts';
 
 const alerts: Alert[] = [];
 let shop: TestProgram;
@@ -65,6 +72,8 @@ describe('C5: one shopper alone stops nothing', () => {
     alerts.length = 0;
     const { orderId, reference } = await seenPaid(amount);
     expect(await openStops()).toEqual([]);
+    // Told right after the answer is recorded, perhaps after the shopper's page was sent.
+    await eventually(() => Promise.resolve(alerts.length > 0));
     expect(alerts).toMatchObject([
       { event: 'unit-error', mode: 'test', orderId, reference, currency: 'NGN' },
     ]);

@@ -189,6 +189,7 @@ function mayPay(p: Payment, a: VerifyAnswer): boolean {
     e.currency.value === p.currency &&
     (e.mode === null || e.mode === p.mode) &&
     p.orderStatus !== 'paid' &&
+    p.orderStatus !== 'cancelled' &&
     p.status !== 'paid'
   );
 }

@@ -22,10 +22,18 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'decided money pays',
     file: DECIDE,
-    find: `if (orderStatus !== 'paid' && !isDecided)`,
-    replace: `if (orderStatus !== 'paid')`,
+    find: 'if (ended === undefined && !isDecided)',
+    replace: 'if (ended === undefined)',
     breaks: 'money that was refunded pays an order, or the release fails and confirms nothing',
     tests: BY_DECISION,
+  },
+  {
+    bug: 'money pays a cancelled order',
+    file: DECIDE,
+    find: `  cancelled: 'paid_after_cancel',\n`,
+    replace: '',
+    breaks: 'goods leave for an order that the shop has ended, or its money is never recorded',
+    tests: BY_DECIDING,
   },
   {
     bug: 'the database lets decided money pay',
@@ -174,8 +182,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a second payment of the order releases again',
     file: DECIDE,
-    find: `if (orderStatus !== 'paid' && !isDecided)`,
-    replace: 'if (!isDecided)',
+    find: `  paid: 'duplicate_payment',\n`,
+    replace: '',
     breaks: 'the goods leave twice',
     tests: BY_DECIDING,
   },
