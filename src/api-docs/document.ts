@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
-import { OPERATIONS, SCHEMAS, type Operation, type SchemaName } from './operations.ts';
+import { OPERATIONS, type Operation } from './operations.ts';
+import { SCHEMAS, type SchemaName } from './schemas.ts';
 
 /**
  * The interface for programs as OpenAPI 3.1, generated from the schemas that the routes validate with.

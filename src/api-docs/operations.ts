@@ -1,19 +1,5 @@
-import { checkoutInput, openedCheckout } from '../checkout/schemas.ts';
-import { orderInput } from '../orders/schemas.ts';
-import { orderView, productView } from '../orders/order-view.ts';
-import { problemDocument } from '../platform/problem.ts';
 import type { ProblemType } from '../platform/problem-types.ts';
-
-/** The schemas by their names in the description. The routes validate with the same ones. */
-export const SCHEMAS = {
-  CheckoutInput: checkoutInput,
-  OpenedCheckout: openedCheckout,
-  OrderInput: orderInput,
-  Order: orderView,
-  Product: productView,
-  Problem: problemDocument,
-};
-export type SchemaName = keyof typeof SCHEMAS;
+import type { SchemaName } from './schemas.ts';
 
 export type Parameter = { name: string; in: 'path' | 'header'; required: boolean; description: string };
 
@@ -156,6 +142,29 @@ export const OPERATIONS: readonly Operation[] = [
       ...BODY_PROBLEMS,
       'unauthorized',
       'external-id-taken',
+      'invalid-input',
+      'too-many-requests',
+      ...ALWAYS,
+    ],
+    token: 'shopApiToken',
+  },
+  {
+    id: 'recordRefund',
+    method: 'post',
+    path: '/orders/{orderId}/refunds',
+    tag: 'Shop backend',
+    summary: 'Write down money that you have given back',
+    description:
+      'Bookkeeping: it moves no money, you give it back at the service. The sum is never above what was paid. The same externalId with the same content again is answered 200 and changes nothing. Reconciliation expects the reversal that a refund explains, and takings are less by it.',
+    parameters: [orderId],
+    body: { schema: 'RefundInput', contentTypes: JSON_BODY },
+    success: { status: 201, schema: 'Refund' },
+    problems: [
+      ...BODY_PROBLEMS,
+      'unauthorized',
+      'not-found',
+      'not-paid',
+      'refund-differs',
       'invalid-input',
       'too-many-requests',
       ...ALWAYS,

@@ -16,6 +16,9 @@ export const orderView = z.strictObject({
   currency,
   lines: z.array(z.strictObject({ description: z.string(), unitAmount: money, quantity: z.int() })),
   paidAt: z.iso.datetime().nullable(),
+  refunded: money.describe(
+    'What went back, as the shop wrote it down: "0.00" when nothing; the order stays paid',
+  ),
   reference: z
     .string()
     .brand<'Reference'>()
@@ -35,7 +38,7 @@ export const productView = z.strictObject({
 });
 export type ProductView = z.output<typeof productView>;
 
-export function viewOf({ id, status, total, lines, paidAt, reference }: Order): OrderView {
+export function viewOf({ id, status, total, lines, paidAt, refunded, reference }: Order): OrderView {
   return {
     orderId: id,
     status,
@@ -47,6 +50,7 @@ export function viewOf({ id, status, total, lines, paidAt, reference }: Order): 
       quantity,
     })),
     paidAt: paidAt?.toISOString() ?? null,
+    refunded: formatMajor({ amount: refunded, currency: total.currency }),
     reference,
   };
 }

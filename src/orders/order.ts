@@ -27,6 +27,10 @@ export type Order = {
   lines: OrderLine[];
   details: ShopperDetails;
   paidAt: Date | null;
+  /** Minor units that went back, as far as refunds were written down; the order stays paid. */
+  refunded: bigint;
+  /** When the last of them was written down. */
+  refundedAt: Date | null;
   /** The id that its release has or will have. */
   releaseId: string;
   /** Of the payment that paid the order, else of the latest one; null when there was none yet. */

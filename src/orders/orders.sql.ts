@@ -64,14 +64,16 @@ const ORDER: Statement = {
   name: 'order-with-lines',
   text: `
     SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
-      o.shopper_details AS details,
+      back.amount AS refunded, back.at AS "refundedAt", o.shopper_details AS details,
       coalesce(o.release_id, o.planned_release_id, 'rel_' || o.id) AS "releaseId",
       coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
         (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
       (SELECT json_agg(json_build_object('sku', l.sku, 'description', l.description,
          'unitAmount', l.unit_amount::text, 'quantity', l.quantity) ORDER BY l.position)
        FROM order_lines l WHERE l.order_id = o.id) AS lines
-    FROM orders o WHERE o.id = $1`,
+    FROM orders o CROSS JOIN LATERAL (SELECT coalesce(sum(r.amount), 0)::bigint AS amount, max(r.refunded_at) AS at
+      FROM refunds r WHERE r.order_id = o.id) back
+    WHERE o.id = $1`,
 };
 
 type OrderRow = Omit<Order, 'total' | 'lines'> & {

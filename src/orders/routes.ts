@@ -15,6 +15,7 @@ import { readOrderInput } from './schemas.ts';
 import { totalOf, type Order } from './order.ts';
 import { viewOf, viewOfProduct } from './order-view.ts';
 import { findOrder, insertOrder } from './orders.sql.ts';
+import { takeRefund } from './refunds.ts';
 import { listedReturnUrl, type ReturnUrls } from './return-url.ts';
 
 export type OrderRoutesParts = {
@@ -73,6 +74,20 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
       if (!(await insertOrder(database, order))) throw new Problem('external-id-taken');
       res.status(201).json(viewOf(await known(parts, order.id)));
     });
+
+    router.post(
+      '/orders/:orderId/refunds',
+      guard,
+      express.json({ limit: '16kb', inflate: false }),
+      async (req, res) => {
+        const token = bearerToken(req.get('authorization'));
+        if (token === null || !isSecret(token, shopApiToken)) throw new Problem('unauthorized');
+        if (req.body === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON.' });
+        const order = await known(parts, String(req.params.orderId));
+        const { isNew, view } = await takeRefund(database, parts.mode, order, req.body);
+        res.status(isNew ? 201 : 200).json(view);
+      },
+    );
   }
   return router;
 }

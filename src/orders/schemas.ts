@@ -6,8 +6,10 @@ import { fieldErrors } from '../platform/validation.ts';
 import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
 import { shopperDetails, type ShopperDetails } from './shopper-details.ts';
 
-// PostgreSQL takes no NUL in a text, and the other control characters have no use in one.
-const text = z.string().regex(/^\P{Cc}+$/u, 'must be text without control characters');
+/** PostgreSQL takes no NUL in a text, and the other control characters have no use in one. */
+export const text = z.string().regex(/^\P{Cc}+$/u, 'must be text without control characters');
+/** An amount above or at zero in major units. */
+export const decimal = z.string().regex(/^\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"');
 
 /**
  * The lines as JSON. The receiver of the release gets them once the order is paid, and receivers
@@ -17,7 +19,7 @@ const MAX_LINES_BYTES = 64 * 1_024;
 
 const line = z.strictObject({
   description: text.max(200),
-  unitAmount: z.string().regex(/^\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"'),
+  unitAmount: decimal,
   quantity: z.int().min(1).max(100_000),
 });
 

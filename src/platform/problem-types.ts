@@ -1,3 +1,5 @@
+import { ORDER_PROBLEMS } from './order-problems.ts';
+
 /** A refusal: its HTTP status, its title, its cause, and what the caller can do about it. */
 export type ProblemKind = { status: number; title: string; cause: string; cure: string };
 
@@ -78,12 +80,7 @@ export const PROBLEMS = {
       'amount, another currency, an unknown word.',
     cure: 'Tell the shopper whom to ask. The operator finds the payment in the suspense list.',
   },
-  'order-cancelled': {
-    status: 409,
-    title: 'The order was cancelled',
-    cause: 'A person or the shop has ended this order before it was paid.',
-    cure: 'Place a new order.',
-  },
+  ...ORDER_PROBLEMS,
   'out-of-stock': {
     status: 409,
     title: 'There is not enough of it left',

@@ -1,4 +1,5 @@
 import { REDACTED } from '../gateway/http/redact-key.ts';
+import { REFUND_DIGEST } from '../orders/refunds.sql.ts';
 
 /**
  * Each query returns one row per contradiction in the orders $1: `id` of the order and `what`. The hash
@@ -137,6 +138,13 @@ export const CONTRADICTIONS: readonly string[] = [
            IS NOT DISTINCT FROM ('operator:' || s.closed_by, s.decision, s.note)
          AND j.detail ->> 'refund' IS NOT DISTINCT FROM s.refund_note
        OR s.closed_by = 'confirmation' AND j.event = 'order-paid'))`,
+
+  `SELECT coalesce(r.order_id, j.order_id) AS id, 'refund ' || coalesce(r.id, j.detail ->> 'refund')
+     || ' is not the one that journal entry ' || coalesce(j.seq::text, '(none)') || ' wrote down' AS what
+   FROM (SELECT * FROM journal WHERE order_id = ANY($1) AND event = 'refund-recorded') j
+   FULL JOIN (SELECT * FROM refunds WHERE order_id = ANY($1)) r
+     ON r.order_id = j.order_id AND r.id = j.detail ->> 'refund'
+   WHERE j.detail ->> 'digest' IS DISTINCT FROM ${REFUND_DIGEST}`,
 
   `SELECT f.order_id AS id, 'finding ' || f.id || ' says other money than when it was raised' AS what
    FROM findings f

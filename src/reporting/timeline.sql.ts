@@ -43,7 +43,7 @@ export function paymentsOf(db: Queryable, orderId: OrderId): Promise<PaymentStan
 /** One thing that happened to an order, from any of the tables that record it. */
 export type StoryEvent = {
   at: Date;
-  source: 'journal' | 'key' | 'verification' | 'webhook' | 'suspense' | 'release' | 'finding';
+  source: 'journal' | 'key' | 'verification' | 'webhook' | 'suspense' | 'release' | 'refund' | 'finding';
   what: string;
   reference: Reference | null;
   detail: string;
@@ -112,9 +112,15 @@ const RELEASE = `
       attempts || ' deliveries', 'last error: ' || last_error)
   FROM releases WHERE order_id = $1`;
 
-const STORY = [JOURNAL, KEYS, VERIFICATIONS, WEBHOOKS, SUSPENSE, FINDINGS, NOTES, RELEASE].join(
-  ' UNION ALL ',
-);
+const REFUNDS = `
+  SELECT refunded_at, 4, 0, 'refund', 'recorded', NULL,
+    concat_ws(' ', id, amount || ' ' || currency, 'by ' || refunded_by, 'number ' || external_id, reason)
+  FROM refunds WHERE order_id = $1`;
+
+const STORY = [
+  ...[JOURNAL, KEYS, VERIFICATIONS, WEBHOOKS],
+  ...[SUSPENSE, FINDINGS, NOTES, RELEASE, REFUNDS],
+].join(' UNION ALL ');
 
 /** Everything that happened, oldest first. */
 export function storyOf(db: Queryable, orderId: OrderId): Promise<StoryEvent[]> {

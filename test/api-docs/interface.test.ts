@@ -5,7 +5,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
 import request from 'supertest';
 import { buildApp } from '../../src/app.ts';
-import { OPERATIONS, SCHEMAS, type Operation } from '../../src/api-docs/operations.ts';
+import { OPERATIONS, type Operation } from '../../src/api-docs/operations.ts';
+import { SCHEMAS } from '../../src/api-docs/schemas.ts';
 import { createCatalogue, type Pricing } from '../../src/orders/catalogue.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
@@ -73,6 +74,8 @@ const buy = (body: object = aBasket, headers: Record<string, string> = {}): Prom
   post(`${shop.origin}/checkout`, body, headers);
 const place = (body: object, token = ENV.SHOP_API_TOKEN): Promise<Response> =>
   post(`${shop.origin}/orders`, body, bearer(token));
+const refund = (orderId: string, body: object, token = ENV.SHOP_API_TOKEN): Promise<Response> =>
+  post(`${shop.origin}/orders/${orderId}/refunds`, body, bearer(token));
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(shop.origin + path, { headers, redirect: 'manual' });
 const comeBack = (reference: string): Promise<Response> => get(`/checkout/return/${reference}`);
@@ -83,6 +86,9 @@ const anOrder = {
   currency: 'NGN',
   lines: [{ description: 'Saffron', unitAmount: '7.25', quantity: 2 }],
 };
+const aRefund = { amount: '5.00', reason: 'Scratched' };
+const rawRefund = (body: string, type = 'application/json'): Promise<Response> =>
+  raw(`/orders/${NOBODY}/refunds`, body, { 'content-type': type, ...bearer(ENV.SHOP_API_TOKEN) });
 const NOBODY = 'x'.repeat(24);
 const LONG = JSON.stringify({ text: 'x'.repeat(300_000) });
 
@@ -97,10 +103,18 @@ const SUCCESSES: Record<string, () => Promise<Response>> = {
     return signed(JSON.stringify({ data: { reference } }));
   },
   placeOrder: () => place(anOrder),
+  recordRefund: async () => refund((await paid()).orderId, aRefund),
   isAlive: () => get('/healthz'),
   isReady: () => get('/readyz'),
   readMetrics: () => get('/metrics', bearer(ENV.ADMIN_TOKEN)),
 };
+
+async function paid(): Promise<{ orderId: string }> {
+  const { orderId, reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`, { notify: false });
+  await comeBack(reference);
+  return { orderId };
+}
 
 function signed(body: string): Promise<Response> {
   const signature = createHmac('sha256', shop.sandbox.webhookSecret).update(body).digest('hex');
@@ -169,9 +183,7 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
     'too-large': () => raw('/checkout', LONG),
     'unsupported-media-type': () => raw('/checkout', 'x', { 'content-type': 'text/plain' }),
     'already-paid': async () => {
-      const { orderId, reference } = await shop.checkout();
-      await shop.hand(`transactions/${reference}/pay`, { notify: false });
-      await comeBack(reference);
+      const { orderId } = await paid();
       return buy({ orderId });
     },
     'under-review': async () => {
@@ -275,6 +287,21 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
     },
     'invalid-input': () => place({ ...anOrder, discount: '1.00' }),
     'too-many-requests': () => floodWith(guess('POST', '/orders')),
+  },
+  recordRefund: {
+    'malformed-request': () => rawRefund('{'),
+    'too-large': () => rawRefund(LONG),
+    'unsupported-media-type': () => rawRefund('x', 'text/plain'),
+    unauthorized: () => refund(NOBODY, aRefund, 'wrong'),
+    'not-found': () => refund(NOBODY, aRefund),
+    'not-paid': async () => refund((await shop.checkout()).orderId, aRefund),
+    'refund-differs': async () => {
+      const { orderId } = await paid();
+      await refund(orderId, { ...aRefund, externalId: 'R-1' });
+      return refund(orderId, { ...aRefund, externalId: 'R-1', amount: '6.00' });
+    },
+    'invalid-input': async () => refund((await paid()).orderId, { ...aRefund, amount: '8500.01' }),
+    'too-many-requests': () => floodWith(guess('POST', `/orders/${NOBODY}/refunds`)),
   },
   isReady: {
     'payment-service-unavailable': async () => {

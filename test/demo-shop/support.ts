@@ -107,6 +107,8 @@ export function order(status: OrderStatus, rest: Partial<Order> = {}): Order {
     ],
     details: {},
     paidAt: status === 'paid' ? new Date('2025-11-20T11:07:00Z') : null,
+    refunded: 0n,
+    refundedAt: null,
     reference: asReference(REFERENCE),
     ...rest,
   };

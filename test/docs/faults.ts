@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { SCHEMAS } from '../../src/api-docs/operations.ts';
+import { SCHEMAS } from '../../src/api-docs/schemas.ts';
 import { anchorsOf, pageOf, ROOT, type Block, type Page } from './markdown.ts';
 
 const { scripts } = z

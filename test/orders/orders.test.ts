@@ -75,6 +75,7 @@ describe('an order says what everybody may know, and no more', () => {
       amount: '8500.00',
       currency: 'NGN',
       paidAt: null,
+      refunded: '0.00',
       reference,
       lines: [{ description: 'Ankara tote bag', unitAmount: '8500.00', quantity: 1 }],
     });

@@ -49,8 +49,7 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // Payments releases with the evidence; fulfilment writes what becomes of the delivery.
   releases: ['fulfilment', 'payments'],
   webhooks: ['webhooks'],
-  // Its triggers stand; nobody writes it yet.
-  refunds: [],
+  refunds: ['orders'],
   // Payments puts money that nobody has earned here together with its evidence.
   suspense_items: ['cases', 'payments'],
   suspense_notes: ['cases'],
