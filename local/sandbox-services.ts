@@ -68,6 +68,7 @@ async function runSandbox({ config, logger }: SandboxOptions, folder: string): P
     host: '127.0.0.1',
     port,
     dataDir: folder,
+    shopUrl: config.PUBLIC_URL?.href ?? `http://localhost:${config.PORT}/`,
     logger: logger.child({ part: 'sandbox' }, { level: 'warn' }),
     extraKeys: config.GATEWAY_SECRET_KEY ? [config.GATEWAY_SECRET_KEY.reveal()] : [],
     webhook: { url: null, secret: SANDBOX_WEBHOOK_SECRET },

@@ -89,6 +89,12 @@ export function amountOnRecord({ asked, payments }: Pick<Transaction, 'asked' | 
   return { minor, currency };
 }
 
+/** What was given back so far, in the currency of the record. */
+export function amountRefunded(transaction: Pick<Transaction, 'asked' | 'payments' | 'refunds'>): Money {
+  const { currency } = amountOnRecord(transaction);
+  return { minor: transaction.refunds.reduce((sum, { money }) => sum + money.minor, 0n), currency };
+}
+
 /**
  * What was not taken, and silence, are tried again after these pauses, the last one repeating. Far shorter than a
  * real service's, so that a person need not wait.

@@ -27,6 +27,8 @@ export type SandboxOptions = {
   logger: Logger;
   /** How browsers reach the checkout pages, an origin; by default the address it listens on. */
   publicUrl?: string;
+  /** The shop's address, for checkouts opened by hand; by default where `npm start` has it. */
+  shopUrl?: string;
   /** Keys that are valid beside the stand-in's own two. */
   extraKeys?: string[];
   webhook: {
@@ -65,12 +67,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const state = createLedgerState();
   const log = await openLedgerFile(options.dataDir, state, logger);
   const stylesheet = await readStylesheet();
-  const post = createPost();
   const [conditions, faults] = [createConditions(options.profile, options.latencyMs), createFaultBook()];
   const deliveries = createDeliveries({
     ...webhook,
     pausesMs: webhook.pausesMs ?? WEBHOOK_PAUSES_MS,
-    post,
+    post: createPost(),
     profile: () => profileOf(conditions),
     fateOf: (notice) => fateOf(faults, notice),
     clock,
@@ -102,6 +103,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     checkoutUrl: (token) => `${publicUrl ?? ''}/checkout/${token}`,
     baseUrl: () => publicUrl ?? '',
     webhookSecret: webhook.secret,
+    shopUrl: options.shopUrl ?? 'http://localhost:3000/',
     stylesheet,
     logger,
   });

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 
+import { amountOnRecord } from '../assumptions.ts';
 import type { Mode } from '../keys.ts';
 import type { Decision, DecisionOutcome, Ledger } from '../ledger/ledger.ts';
 import { parseMoney } from '../money.ts';
-import type { decisionSchema, paymentSchema } from './requests.ts';
+import type { decisionSchema, paymentSchema, refundSchema } from './requests.ts';
 
 /** A test's hand on one transaction: pays whatever it likes, fails, reverses. */
 export function payByHand(
@@ -18,6 +19,19 @@ export function payByHand(
   const money = parseMoney(amount, currency ?? asked.currency);
   if (money === null) return { outcome: 'refused', reason: 'amount must be like "12.50", in its currency' };
   return ledger.pay(decision, money);
+}
+
+export function refundByHand(
+  ledger: Ledger,
+  reference: string,
+  { mode, amount, shown }: z.infer<typeof refundSchema>,
+): DecisionOutcome {
+  const decision = aimAt(ledger, reference, { mode, notify: false });
+  const transaction = ledger.find(decision.mode, reference);
+  if (transaction === undefined) return { outcome: 'unknown-reference' };
+  const money = parseMoney(amount, amountOnRecord(transaction).currency);
+  if (money === null) return { outcome: 'refused', reason: 'amount must be like "12.50", in its currency' };
+  return ledger.refund(decision, money, shown);
 }
 
 export function aimAt(

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ENDPOINTS } from '../calls.ts';
 import { AIR_NAMES, DEED_NAMES } from '../faults/deck.ts';
 import { MODES } from '../keys.ts';
+import { REFUND_SHAPES } from '../ledger/events.ts';
 import { STATES } from '../ledger/transaction.ts';
 import { PROFILE_NAMES } from '../profiles/all.ts';
 import { RATE_FORMS } from '../profiles/shapes/too-many.ts';
@@ -24,6 +25,13 @@ export const paymentSchema = z.strictObject({
   amount: z.string().optional(),
   /** Without it, the currency asked for. */
   currency: z.string().optional(),
+});
+
+export const refundSchema = z.strictObject({
+  mode: aim.mode,
+  /** Decimal text in major units, in the currency that was paid. */
+  amount: z.string(),
+  shown: z.enum(REFUND_SHAPES).default('row'),
 });
 
 export const moveSchema = z.strictObject({ ...aim, to: z.enum(STATES).exclude(['pending', 'paid']) });

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 import type { DecisionOutcome } from '../ledger/ledger.ts';
 import { setting, withBody } from './bodies.ts';
-import { aimAt, payByHand } from './decide.ts';
+import { aimAt, payByHand, refundByHand } from './decide.ts';
 import { toEntry } from './entry.ts';
 import { addMoneyRoutes } from './money/routes.ts';
 import { resetAll, type ControlDeps } from './reset.ts';
@@ -64,6 +64,10 @@ function addTransactionRoutes(router: Router, deps: ControlDeps): void {
     );
   router.post('/transactions/:reference/fail', move('failed'));
   router.post('/transactions/:reference/reverse', move('reversed'));
+  router.post(
+    '/transactions/:reference/refund',
+    decision(deps, requests.refundSchema, (reference, part) => refundByHand(ledger, reference, part)),
+  );
   router.post(
     '/transactions/:reference/move',
     decision(deps, requests.moveSchema, (reference, { to, ...aim }) =>

@@ -15,6 +15,7 @@ export type Transfer = { id: string; mode: Mode; reference: string; money: Money
 export type Purse = {
   collect(mode: Mode, reference: string, money: Money): void;
   takeBack(transaction: Transaction): void;
+  giveBack(mode: Mode, reference: string, money: Money): void;
   makeAvailable(mode: Mode): void;
   transfer(transfer: Transfer): void;
   /** By currency, in alphabetical order. */
@@ -46,6 +47,11 @@ export function createPurse(): Purse {
       // The older ones were available already, or even paid out: then the balance falls below zero.
       for (const { money } of payments.slice(0, payments.length - waiting.length))
         totalIn(tills[mode], money.currency).available -= money.minor;
+    },
+    giveBack(mode, reference, { minor, currency }) {
+      const waiting = tills[mode].fresh.get(reference);
+      waiting?.push({ minor: -minor, currency });
+      totalIn(tills[mode], currency)[waiting === undefined ? 'available' : 'pending'] -= minor;
     },
     makeAvailable(mode) {
       tills[mode].fresh.clear();

@@ -1,5 +1,11 @@
 import { z } from 'zod';
 
+/**
+ * How the service shows that a part went back. `row`: a history row of its own with the word for reversed; `negative
+ * row`: one that is paid and below zero; `field`: `refundedAmount` beside the status (the plain profile only).
+ */
+export const REFUND_SHAPES = ['row', 'negative row', 'field'] as const;
+
 const mode = z.enum(['test', 'live']);
 const head = { at: z.string(), mode, reference: z.string() };
 
@@ -31,6 +37,16 @@ export const ledgerEventSchema = z.discriminatedUnion('type', [
     by,
     webhookId,
   }),
+  /** A part of the money went back; the transaction stays paid, and no webhook tells of it. */
+  z.object({
+    type: z.literal('refunded'),
+    ...head,
+    id: z.string(),
+    amount: z.string(),
+    currency: z.string(),
+    by,
+    shown: z.enum(REFUND_SHAPES),
+  }),
   z.object({ type: z.literal('webhook-ended'), webhookId: z.string(), delivered: z.boolean() }),
   /** Everything collected so far may be paid out. */
   z.object({ type: z.literal('made-available'), at: z.string(), mode }),
@@ -48,4 +64,5 @@ export const ledgerEventSchema = z.discriminatedUnion('type', [
 ]);
 
 export type LedgerEvent = z.infer<typeof ledgerEventSchema>;
+export type RefundShape = (typeof REFUND_SHAPES)[number];
 export type Hand = z.infer<typeof by>;

@@ -4,7 +4,8 @@ import { POSSIBLE_CHANGES } from '../assumptions.ts';
 import type { Mode } from '../keys.ts';
 import { formatAmount, type Money } from '../money.ts';
 import type { EventLog } from './event-log.ts';
-import type { Hand, LedgerEvent } from './events.ts';
+import type { Hand, LedgerEvent, RefundShape } from './events.ts';
+import { refundEvent } from './refund.ts';
 import type { LedgerState } from './state.ts';
 import type { Transfer } from './balances.ts';
 import type { Change, Notice, State, Transaction } from './transaction.ts';
@@ -33,6 +34,8 @@ export type Ledger = Omit<LedgerState, 'apply' | 'owedNotices'> & {
   payIfPending(decision: Decision): DecisionOutcome;
   /** Anything but a payment: the service reviews, the bank declines, the shopper leaves, the money goes back. */
   move(decision: Decision, to: Exclude<Change, 'paid'>): DecisionOutcome;
+  /** Gives back a part of what was taken, or all of it in parts. The transaction stays paid. */
+  refund(decision: Omit<Decision, 'notify'>, money: Money, shown: RefundShape): DecisionOutcome;
   /** Everything collected so far may be paid out. */
   makeAvailable(mode: Mode): void;
   /** Pays money out to the shop's bank. Null: there is not so much available. */
@@ -63,6 +66,19 @@ export function createLedger(deps: LedgerDeps): Ledger {
       return isOpen(now) ? decide(deps, decision, 'paid') : { outcome: 'refused', reason: `it is ${now}` };
     },
     move: (decision, to) => decide(deps, decision, to),
+    refund(decision, money, shown) {
+      const before = state.find(decision.mode, decision.reference);
+      if (before === undefined) return { outcome: 'unknown-reference' };
+      const event = refundEvent(before, {
+        money,
+        by: decision.by,
+        shown,
+        at: deps.clock.now().toISOString(),
+      });
+      if (typeof event === 'string') return { outcome: 'refused', reason: event };
+      commit(deps, event);
+      return { outcome: 'done', transaction: found(deps, decision.mode, decision.reference) };
+    },
     makeAvailable(mode) {
       commit(deps, { type: 'made-available', at: deps.clock.now().toISOString(), mode });
     },
@@ -138,6 +154,7 @@ function decide(deps: LedgerDeps, decision: Decision, change: Change, money?: Mo
 
 function objection(before: Transaction, change: Change, taken: Money): string | null {
   if (!POSSIBLE_CHANGES[before.state].includes(change)) return `it is ${before.state}`;
+  if (change === 'reversed' && before.refunds.length > 0) return 'a part went back already: refund the rest';
   const [first] = before.payments;
   if (change !== 'paid' || first === undefined || first.money.currency === taken.currency) return null;
   return `it was paid in ${first.money.currency} before`;

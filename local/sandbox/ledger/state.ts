@@ -2,6 +2,7 @@ import { MODES, type Mode } from '../keys.ts';
 import { parseMoney, type Money } from '../money.ts';
 import { createPurse, type Purse, type Transfer } from './balances.ts';
 import type { LedgerEvent } from './events.ts';
+import { addRow, emptyShelf, newestFirst, newestRows, type Shelf } from './shelf.ts';
 import type { Change, Notice, Transaction } from './transaction.ts';
 
 /** What the events add up to. Reading costs a lookup, a page of history costs its own length. */
@@ -12,7 +13,11 @@ export type LedgerState = {
   count(mode: Mode): number;
   /** Newest created first, `skip` of them left out, at most `take`. */
   page(mode: Mode, skip: number, take: number): Transaction[];
-  /** How many older ones there are than that of the service's id; null when no transaction has it. */
+  /** How many rows the history has: a refund may have one of its own. */
+  rowCount(mode: Mode): number;
+  /** Rows of the history, newest created first, `skip` of them left out, at most `take`. */
+  rows(mode: Mode, skip: number, take: number): Transaction[];
+  /** How many older rows there are than that of the service's id; null when no row has it. */
   positionOf(mode: Mode, id: string): number | null;
   balances: Purse['balances'];
   transfers: Purse['transfers'];
@@ -20,11 +25,6 @@ export type LedgerState = {
   owedNotices(): Notice[];
 };
 
-type Shelf = {
-  transactions: Map<string, Transaction>;
-  references: string[];
-  positions: Map<string, number>;
-};
 type ByEvent<T extends LedgerEvent['type']> = Extract<LedgerEvent, { type: T }>;
 type ChangeEvent = Extract<LedgerEvent, { type: Change | 'paid' }>;
 
@@ -35,18 +35,16 @@ export function createLedgerState(): LedgerState {
   const purse = createPurse();
 
   function initialize(event: ByEvent<'initialized'>): void {
-    const { transactions, references, positions } = shelves[event.mode];
+    const { transactions, references } = shelves[event.mode];
     transactions.set(event.reference, opened(event));
-    positions.set(event.id, references.length);
     references.push(event.reference);
+    addRow(shelves[event.mode], event.id, { reference: event.reference, refundId: null });
     tokens.set(event.token, { mode: event.mode, reference: event.reference });
   }
 
   function change(event: ChangeEvent): void {
     const { transactions } = shelves[event.mode];
-    const before = transactions.get(event.reference);
-    if (before === undefined) throw new Error(`the log changes ${event.reference} before it began`);
-    const transaction = changed(before, event);
+    const transaction = changed(begun(transactions, event.reference), event);
     transactions.set(event.reference, transaction);
     if (event.type === 'paid') {
       purse.collect(event.mode, event.reference, moneyOf(event.amount, event.currency));
@@ -55,6 +53,16 @@ export function createLedgerState(): LedgerState {
     if (event.webhookId !== null) {
       owed.set(event.webhookId, { webhookId: event.webhookId, change: event.type, transaction });
     }
+  }
+
+  function refund(event: ByEvent<'refunded'>): void {
+    const { mode, reference, id, at, by, shown } = event;
+    const before = begun(shelves[mode].transactions, reference);
+    const money = moneyOf(event.amount, event.currency);
+    const refunds = [...before.refunds, { id, money, at, by, shown }];
+    shelves[mode].transactions.set(reference, { ...before, refunds, updatedAt: at });
+    if (shown !== 'field') addRow(shelves[mode], id, { reference, refundId: id });
+    purse.giveBack(mode, reference, money);
   }
 
   function reset(): void {
@@ -66,7 +74,7 @@ export function createLedgerState(): LedgerState {
 
   return {
     apply: (event) => {
-      applyTo({ initialize, change, purse, reset, owed }, event);
+      applyTo({ initialize, change, refund, purse, reset, owed }, event);
     },
     find: (mode, reference) => shelves[mode].transactions.get(reference),
     findByToken(token) {
@@ -75,6 +83,8 @@ export function createLedgerState(): LedgerState {
     },
     count: (mode) => shelves[mode].references.length,
     page: (mode, skip, take) => newestFirst(shelves[mode], skip, take),
+    rowCount: (mode) => shelves[mode].rows.length,
+    rows: (mode, skip, take) => newestRows(shelves[mode], skip, take),
     positionOf: (mode, id) => shelves[mode].positions.get(id) ?? null,
     balances: purse.balances,
     transfers: purse.transfers,
@@ -85,12 +95,13 @@ export function createLedgerState(): LedgerState {
 type Appliers = {
   initialize(event: ByEvent<'initialized'>): void;
   change(event: ChangeEvent): void;
+  refund(event: ByEvent<'refunded'>): void;
   reset(): void;
   purse: Purse;
   owed: Map<string, Notice>;
 };
 
-function applyTo({ initialize, change, reset, purse, owed }: Appliers, event: LedgerEvent): void {
+function applyTo({ initialize, change, refund, reset, purse, owed }: Appliers, event: LedgerEvent): void {
   switch (event.type) {
     case 'initialized':
       initialize(event);
@@ -103,6 +114,9 @@ function applyTo({ initialize, change, reset, purse, owed }: Appliers, event: Le
     case 'expired':
     case 'reversed':
       change(event);
+      return;
+    case 'refunded':
+      refund(event);
       return;
     case 'made-available':
       purse.makeAvailable(event.mode);
@@ -118,8 +132,10 @@ function applyTo({ initialize, change, reset, purse, owed }: Appliers, event: Le
   }
 }
 
-function emptyShelf(): Shelf {
-  return { transactions: new Map(), references: [], positions: new Map() };
+function begun(transactions: Shelf['transactions'], reference: string): Transaction {
+  const before = transactions.get(reference);
+  if (before === undefined) throw new Error(`the log changes ${reference} before it began`);
+  return before;
 }
 
 function transferOf({ id, mode, reference, amount, currency, at }: ByEvent<'transferred'>): Transfer {
@@ -139,6 +155,7 @@ function opened(event: ByEvent<'initialized'>): Transaction {
     asked,
     state: 'pending',
     payments: [],
+    refunds: [],
     createdAt: at,
     updatedAt: at,
   };
@@ -155,13 +172,4 @@ function moneyOf(amount: string, currency: string): Money {
   const money = parseMoney(amount, currency);
   if (money === null) throw new Error(`the log holds ${amount} ${currency}, which is no amount of money`);
   return money;
-}
-
-function newestFirst({ transactions, references }: Shelf, skip: number, take: number): Transaction[] {
-  const rows: Transaction[] = [];
-  for (let at = references.length - 1 - skip; at >= 0 && rows.length < take; at -= 1) {
-    const transaction = transactions.get(references[at] ?? '');
-    if (transaction !== undefined) rows.push(transaction);
-  }
-  return rows;
 }

@@ -1,6 +1,6 @@
 import type { Mode } from '../keys.ts';
 import type { Money } from '../money.ts';
-import type { Hand } from './events.ts';
+import type { Hand, RefundShape } from './events.ts';
 
 /**
  * - `pending`: waits for the shopper; leaves to any other but reversed.
@@ -29,6 +29,9 @@ export type Change = Exclude<State, 'pending'>;
 /** Money taken once. A transaction that was paid twice has two of these. */
 export type Payment = { money: Money; at: string; by: Hand };
 
+/** A part of the money that went back. */
+export type Refund = Payment & { id: string; shown: RefundShape };
+
 /** The service's record of a payment. Never changed in place: each change makes a new one. */
 export type Transaction = {
   readonly id: string;
@@ -41,6 +44,7 @@ export type Transaction = {
   readonly asked: Money;
   readonly state: State;
   readonly payments: readonly Payment[];
+  readonly refunds: readonly Refund[];
   /** ISO 8601 in UTC, as are all times here. */
   readonly createdAt: string;
   readonly updatedAt: string;

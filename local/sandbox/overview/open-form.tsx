@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 
 /** A checkout without an integrator: for whoever builds a storefront and has no backend yet. */
-export function OpenForm(): VNode {
+export function OpenForm({ redirectUrl }: { redirectUrl: string }): VNode {
   return (
     <section aria-labelledby="open">
       <h2 id="open">Open a checkout by hand</h2>
@@ -20,7 +20,7 @@ export function OpenForm(): VNode {
         </label>
         <label>
           Send the shopper back to
-          <input name="redirectUrl" type="url" value="http://localhost:3000/" required />
+          <input name="redirectUrl" type="url" value={redirectUrl} required />
         </label>
         <button class="button secondary" type="submit">
           Open it

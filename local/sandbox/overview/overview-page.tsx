@@ -10,6 +10,7 @@ import type { Mode } from '../keys.ts';
 import type { Balance } from '../ledger/balances.ts';
 import type { ProfileName } from '../profiles/all.ts';
 import type { Profile } from '../profiles/profile.ts';
+import { GiveBackForm } from './give-back-form.tsx';
 import { OpenForm } from './open-form.tsx';
 import { Balances, FaultChoice, ProfileChoice } from './steering.tsx';
 import { TransactionTable, type Shelf } from './transaction-table.tsx';
@@ -18,6 +19,7 @@ export type OverviewProps = {
   baseUrl: string;
   profileName: ProfileName;
   profile: Profile;
+  shopUrl: string;
   webhookUrl: string | null;
   webhookSecret: string;
   pendingWebhooks: number;
@@ -61,7 +63,8 @@ export function OverviewPage(props: OverviewProps): VNode {
         {shelves.map((shelf) => (
           <TransactionTable key={shelf.mode} {...shelf} />
         ))}
-        <OpenForm />
+        <GiveBackForm paid={shelves.flatMap(({ rows }) => rows.filter(({ state }) => state === 'paid'))} />
+        <OpenForm redirectUrl={props.shopUrl} />
         <section aria-labelledby="try">
           <h2 id="try">Try it</h2>
           {curlLines(baseUrl, SANDBOX_TEST_KEY, profile).map(({ title, command }) => (

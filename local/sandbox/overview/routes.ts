@@ -2,8 +2,9 @@ import express, { Router, type Request, type RequestHandler } from 'express';
 
 import { sendPage } from '../../../src/platform/html.tsx';
 import { profileOf } from '../conditions.ts';
+import { refundByHand } from '../control/decide.ts';
 import { resetAll, type ControlDeps } from '../control/reset.ts';
-import { faultSchema, profileSchema } from '../control/requests.ts';
+import { faultSchema, profileSchema, refundSchema } from '../control/requests.ts';
 import { MODES, type Mode } from '../keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { placesOf } from '../faults/deck.ts';
@@ -15,6 +16,8 @@ export type OverviewDeps = Omit<ControlDeps, 'checkoutUrl'> & {
   /** Where the interface is reached, without a slash at its end. */
   baseUrl: () => string;
   webhookSecret: string;
+  /** Where a checkout opened by hand leads back to. */
+  shopUrl: string;
 };
 
 const ROWS_PER_PAGE = 25;
@@ -36,6 +39,7 @@ export function overviewRoutes(deps: OverviewDeps): Router {
         baseUrl: baseUrl(),
         profileName: conditions.profileName,
         profile: profileOf(conditions),
+        shopUrl: deps.shopUrl,
         webhookUrl: deliveries.url(),
         webhookSecret: deps.webhookSecret,
         pendingWebhooks: deliveries.pending(),
@@ -77,6 +81,13 @@ function addForms(router: Router, deps: OverviewDeps): void {
     faults.clear();
   });
   form('/reset', () => resetAll(deps));
+  form('/refund', async (body) => {
+    const { reference, amount } = body as Partial<Record<string, string>>;
+    const choice = refundSchema.safeParse({ amount: amount?.trim() });
+    if (!choice.success || reference === undefined) return;
+    refundByHand(deps.ledger, reference, choice.data);
+    await deps.ledger.saved();
+  });
   form('/open', (body) => openByHand(deps.ledger, body));
 }
 

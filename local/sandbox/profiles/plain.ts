@@ -1,5 +1,5 @@
 import { json, type Answer } from '../api/answer.ts';
-import { amountOnRecord } from '../assumptions.ts';
+import { amountOnRecord, amountRefunded } from '../assumptions.ts';
 import type { Change, State, Transaction } from '../ledger/transaction.ts';
 import type { Profile, Words } from './profile.ts';
 import { majorNumber } from './shapes/amounts.ts';
@@ -43,12 +43,14 @@ function envelope(code: number, message: string, data: unknown = {}): Answer {
 /** `amount` carries all decimals of its currency; times are ISO 8601 in UTC; the mode is not told. */
 function recordOf(transaction: Transaction): Record<string, unknown> {
   const amount = amountOnRecord(transaction);
+  const refunds = transaction.refunds.filter(({ shown }) => shown === 'field');
   return {
     id: transaction.id,
     reference: transaction.reference,
     status: WORDS[transaction.state],
     amount: majorNumber(amount),
     currency: amount.currency,
+    ...(refunds.length > 0 && { refundedAmount: majorNumber(amountRefunded({ ...transaction, refunds })) }),
     email: transaction.email,
     createdAt: transaction.createdAt,
     updatedAt: transaction.updatedAt,

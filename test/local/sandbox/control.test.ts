@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { ask, cleanUp, control, initialize, openCheckout, start, verified } from './support.ts';
+import type { Sandbox } from '../../../local/sandbox/sandbox.ts';
+import { ask, cleanUp, control, initialize, newFolder, openCheckout, start, verified } from './support.ts';
 
 afterEach(cleanUp);
 
@@ -172,5 +173,61 @@ describe('bad days', () => {
     const sandbox = await start({ latencyMs: 1 });
     await openCheckout(sandbox, 'a');
     expect(await verified(sandbox, 'a')).toMatchObject({ status: 'PENDING' });
+  });
+});
+
+describe('a part that goes back', () => {
+  type Row = { id: string; reference: string; status: string; amount: number };
+  const history = async (sandbox: Sandbox): Promise<{ total: number; data: Row[] }> =>
+    (await ask(sandbox, 'history')).json().data as { total: number; data: Row[] };
+
+  test.each([
+    ['row', 'REVERSED', 5],
+    ['negative row', 'SUCCESS', -5],
+  ])('leaves it paid, and stands in the history as a %s of its own', async (shown, status, amount) => {
+    const sandbox = await start();
+    await openCheckout(sandbox, 'a');
+    await control(sandbox, 'transactions/a/pay', {});
+    await openCheckout(sandbox, 'b');
+    const given = await control(sandbox, 'transactions/a/refund', { amount: '5', shown });
+    expect(JSON.parse(given.text)).toMatchObject({ state: 'paid', refunded: { amount: '5.00' } });
+    expect(await verified(sandbox, 'a')).toEqual({ status: 'SUCCESS', amount: '25.00' });
+    const { total, data } = await history(sandbox);
+    expect(total).toBe(3);
+    expect(data).toMatchObject([
+      { reference: 'a', status, amount },
+      { reference: 'b', status: 'PENDING' },
+      { reference: 'a', status: 'SUCCESS', amount: 25 },
+    ]);
+    expect(data[0]?.id).not.toBe(data[2]?.id);
+  });
+
+  test('stands beside the status where the service has a field for it', async () => {
+    const sandbox = await start();
+    await openCheckout(sandbox, 'a');
+    await control(sandbox, 'transactions/a/pay', {});
+    await control(sandbox, 'transactions/a/refund', { amount: '5', shown: 'field' });
+    expect((await ask(sandbox, 'verify/a')).text).toContain('"refundedAmount":5.00');
+    expect((await history(sandbox)).data).toMatchObject([{ reference: 'a', refundedAmount: 5 }]);
+  });
+
+  test('is never more than what is left, leaves the balance, and outlives a restart', async () => {
+    const dataDir = await newFolder();
+    const before = await start({ dataDir });
+    await openCheckout(before, 'a');
+    expect(await control(before, 'transactions/a/refund', { amount: '5' })).toMatchObject({ status: 409 });
+    await control(before, 'transactions/a/pay', {});
+    await control(before, 'transactions/a/refund', { amount: '20' });
+    for (const amount of ['5.01', '0', '1.234'])
+      expect(await control(before, 'transactions/a/refund', { amount })).toMatchObject({ status: 409 });
+    expect(await control(before, 'transactions/a/reverse', {})).toMatchObject({ status: 409 });
+    await before.close();
+    const sandbox = await start({ dataDir });
+    await control(sandbox, 'available', {});
+    await control(sandbox, 'transactions/a/refund', { amount: '1.50' });
+    expect((await history(sandbox)).total).toBe(3);
+    expect(JSON.parse((await control(sandbox, 'money')).text)).toMatchObject({
+      balances: [{ available: '3.50', pending: '0.00' }],
+    });
   });
 });

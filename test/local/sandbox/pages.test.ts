@@ -267,6 +267,18 @@ describe('the forms of the overview page', () => {
     expect(JSON.parse((await control(sandbox, 'profile')).text)).toMatchObject({ name: 'sessions' });
   });
 
+  test('give back a part of a payment, and the page shows where a checkout leads back to', async () => {
+    const sandbox = await start({ shopUrl: 'https://shop.example/here' });
+    await openCheckout(sandbox, 'a');
+    expect(await (await fetch(sandbox.url)).text()).not.toContain('Give back a part');
+    await control(sandbox, 'transactions/a/pay', {});
+    const html = await (await fetch(sandbox.url)).text();
+    expect(html).toContain('Give back a part');
+    expect(html).toContain('value="https://shop.example/here"');
+    await submit(`${sandbox.url}/refund`, { reference: 'a', amount: '5' }, own(sandbox));
+    expect((await control(sandbox, 'transactions/a')).text).toContain('"refunded":{"amount":"5.00"');
+  });
+
   test('open a checkout for a storefront that has no backend yet', async () => {
     const sandbox = await start();
     const fields = { amount: '12.50', currency: 'kwd', redirectUrl: 'https://shop.example/back' };
@@ -298,7 +310,7 @@ describe('the forms of the overview page', () => {
   ])('are refused to %s', async (_, headers) => {
     const sandbox = await start();
     await openCheckout(sandbox, 'a');
-    for (const path of ['profile', 'faults', 'faults/clear', 'reset', 'open'])
+    for (const path of ['profile', 'faults', 'faults/clear', 'reset', 'open', 'refund'])
       expect((await submit(`${sandbox.url}/${path}`, { name: 'sessions' }, headers)).status).toBe(403);
     expect(await verified(sandbox, 'a')).toMatchObject({ status: 'PENDING' });
   });
