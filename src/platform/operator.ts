@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { Secret } from './secret.ts';
 
-/** A person who may open operations. A viewer only looks; an operator acts, and signs each act by name. */
-export type Operator = { name: string; role: 'viewer' | 'operator'; token: Secret };
+/** From the least to the most: a viewer looks, a clerk acts, an operator also writes money off. */
+export const ROLES = ['viewer', 'clerk', 'operator'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** A person who may open operations. Who acts signs each act by name. */
+export type Operator = { name: string; role: Role; token: Secret };
 
 /** The operator that `ADMIN_TOKEN` belongs to. */
 export function adminWith(token: Secret): Operator {
@@ -10,7 +14,7 @@ export function adminWith(token: Secret): Operator {
 }
 
 // Everything after the second colon is the token. It is sent as a bearer token: printable, and no space.
-const ENTRY = /^([\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}):(viewer|operator):([\x21-\x7e]+)$/u;
+const ENTRY = /^([\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}):([a-z]+):([\x21-\x7e]+)$/u;
 
 /**
  * `name:role:token` entries, comma separated.
@@ -20,14 +24,14 @@ export function operatorList(taken: readonly string[]) {
   return z.string().transform((text, context): Operator[] => {
     const entries = text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()]));
     const operators = entries.flatMap((entry) => {
-      const [, name = '', role, token = ''] = ENTRY.exec(entry) ?? [];
-      if (role !== 'viewer' && role !== 'operator') return [];
-      return [{ name, role, token: new Secret(token) } satisfies Operator];
+      const [, name = '', word, token = ''] = ENTRY.exec(entry) ?? [];
+      const role = ROLES.find((known) => known === word);
+      return role === undefined ? [] : [{ name, role, token: new Secret(token) } satisfies Operator];
     });
     const names = new Set(operators.map(({ name }) => name.toLowerCase()));
     const fault =
       operators.length < entries.length
-        ? 'must be entries like ada:operator:token, comma separated; roles are viewer and operator'
+        ? 'must be entries like ada:operator:token, comma separated; roles are viewer, clerk and operator'
         : names.size < operators.length
           ? 'must not hold a name twice'
           : taken.some((name) => names.has(name.toLowerCase()))

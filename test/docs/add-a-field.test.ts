@@ -60,7 +60,7 @@ test('a field that is added as the page says is in the event and on the order pa
     journal: { entries: 1, hash: null },
     contradictions: [],
   };
-  const visitor = { name: 'Ngozi', isNamed: false, formToken: '', hasSession: true };
+  const visitor = { name: 'Ngozi', isNamed: false, formToken: '', hasSession: true, may: () => true };
   const frame = { visitor, mode: 'test', told: null } as const;
   expect(renderToString(OrderDetailPage({ frame, orderDetail, evidence: [], release: null }))).toContain(
     PHONE,

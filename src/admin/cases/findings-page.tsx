@@ -3,7 +3,7 @@ import { MajorNumber } from '../../platform/html.tsx';
 import { CLASSES } from '../../cases/classes.ts';
 import type { Finding } from '../../cases/findings.ts';
 import type { ActionForm } from '../actions/action-form.ts';
-import { WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Allowed, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { words, type Head } from '../layout/parts.tsx';
 import { AssignTo, NoteAction, ResolveTicked } from './list-parts.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
@@ -23,16 +23,18 @@ const FACTS: Head = [
 export function FindingsPage(props: ListProps<Finding>): VNode {
   const { visitor } = props.frame;
   const actions = (
-    <>
+    <Allowed visitor={visitor} action="note">
       <div class="action">
         <WhoAndWhy visitor={visitor} id="action" />
       </div>
       <div class="action">
-        <ResolveTicked />
+        <Allowed visitor={visitor} action="resolve">
+          <ResolveTicked />
+        </Allowed>
         <NoteAction />
         <AssignTo />
       </div>
-    </>
+    </Allowed>
   );
   return (
     <WorkListPage

@@ -3,7 +3,7 @@ import { Amount } from '../../platform/html.tsx';
 import { DECISIONS, type Decision } from '../../cases/decision.ts';
 import type { SuspenseItem } from '../../cases/suspense.sql.ts';
 import type { ActionForm } from '../actions/action-form.ts';
-import { WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Allowed, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { Choice, Moment, words, type Head } from '../layout/parts.tsx';
 import { AssignTo, NoteAction, ResolveTicked } from './list-parts.tsx';
 import { ConfirmPage } from './confirm-page.tsx';
@@ -76,9 +76,10 @@ function Facts({ item }: { item: SuspenseItem }): VNode {
 }
 
 function Actions({ frame }: { frame: Frame }): VNode {
-  const decisions = Object.keys(DECISIONS).map((value) => ({ value, name: words(value) }));
+  const allowed = Object.entries(DECISIONS).filter(([decision]) => frame.visitor.may(decision));
+  const decisions = allowed.map(([value]) => ({ value, name: words(value) }));
   return (
-    <>
+    <Allowed visitor={frame.visitor} action="note">
       <div class="action">
         <WhoAndWhy visitor={frame.visitor} id="action" />
       </div>
@@ -101,14 +102,14 @@ function Actions({ frame }: { frame: Frame }): VNode {
         <AssignTo />
       </div>
       <dl class="facts">
-        {Object.entries(DECISIONS).map(([word, meaning]) => (
+        {allowed.map(([word, meaning]) => (
           <>
             <dt key={word}>{words(word)}</dt>
             <dd>{asOnPaper(meaning)}</dd>
           </>
         ))}
       </dl>
-    </>
+    </Allowed>
   );
 }
 

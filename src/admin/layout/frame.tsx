@@ -65,6 +65,11 @@ export function AdminPage({ frame: { visitor, mode, told }, title, here, childre
   );
 }
 
+/** What only a visitor may see whose role may do the action. */
+export function Allowed(props: { visitor: Visitor; action: string; children: ComponentChildren }): VNode {
+  return <>{props.visitor.may(props.action) && props.children}</>;
+}
+
 /** The token that every form with an action must contain. */
 export function FormToken({ visitor }: { visitor: Visitor }): VNode {
   return <input type="hidden" name="form" value={visitor.formToken} />;

@@ -7,6 +7,7 @@ import type { Secret } from '../../platform/secret.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { cookieLine, cookieOf, COOKIES } from './cookies.ts';
 import { StaleFormPage } from './login-page.tsx';
+import { actionsOf, leastRoleFor, mayDo } from './roles.ts';
 import { createRoster, type Known } from './roster.ts';
 import { createSessions, SESSION_SEC } from './session.ts';
 
@@ -24,6 +25,7 @@ export type AdminGuard = {
   /**
    * For forms, after {@link requireLogin} and the body parser: rejects a form that one of our pages did
    * not send, and sets the field `by` of the others to the operator's name where it is known.
+   * @throws {Problem} 403 for an action that the role of the operator may not do
    */
   requireForm: RequestHandler;
   /**
@@ -50,6 +52,8 @@ export type Visitor = {
   formToken: string;
   /** Whether there is a login to end. */
   hasSession: boolean;
+  /** Whether their role may do an action (see roles.ts): pages hide the others. */
+  may(action: string): boolean;
 };
 
 const NO_SESSION = 'no session';
@@ -82,6 +86,7 @@ export function createAdminGuard(
       formToken:
         session?.sessions.formTokenOf(session.id) ?? (shown?.sessions ?? local).formTokenOf(NO_SESSION),
       hasSession: session !== null,
+      may: (action) => mayDo(who?.operator.role ?? null, action),
     };
   };
 
@@ -102,14 +107,7 @@ export function createAdminGuard(
       if (!isLooking && whoIs(req)?.operator.role === 'viewer') throw new Problem('viewer-may-not-act');
       next();
     },
-    requireForm: (req, res, next) => {
-      const fields = new URLSearchParams(String(req.body));
-      const visitor = visitorOf(req);
-      const isOurs = isFromHere(req) && fields.get('form') === visitor.formToken;
-      req.body = signed(fields, visitor).toString();
-      if (isOurs) next();
-      else sendPage(res, StaleFormPage(), 403);
-    },
+    requireForm: requireForm(visitorOf),
     login: (given) => {
       const owner = ownerOf(given);
       return owner && cookieLine(COOKIES.session, owner.sessions.open(), SESSION_SEC);
@@ -120,6 +118,25 @@ export function createAdminGuard(
       return cookieLine(COOKIES.session, '', 0);
     },
   };
+}
+
+function requireForm(visitorOf: AdminGuard['visitorOf']): RequestHandler {
+  return (req, res, next) => {
+    const fields = new URLSearchParams(String(req.body));
+    const visitor = visitorOf(req);
+    if (!isFromHere(req) || fields.get('form') !== visitor.formToken) {
+      sendPage(res, StaleFormPage(), 403);
+      return;
+    }
+    const refused = actionsOf(req.path, fields).find((action) => !visitor.may(action));
+    if (refused !== undefined) throw refusal(refused);
+    req.body = signed(fields, visitor).toString();
+    next();
+  };
+}
+
+function refusal(action: string): Problem {
+  return new Problem('role-may-not', { detail: `It takes the role ${leastRoleFor(action)}.` });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { MajorAmount } from '../../platform/html.tsx';
 import type { OrderDetail } from '../../reporting/explain.ts';
-import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { foreignText } from '../layout/foreign-text.ts';
 import { Moment, Status, Table, words } from '../layout/parts.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
@@ -121,7 +121,7 @@ function Payments({ frame, orderDetail: { payments } }: { frame: Frame; orderDet
           </tr>
         ))}
       </Table>
-      {payments.length > 0 && (
+      {payments.length > 0 && frame.visitor.may('checks') && (
         <form method="post" action="/admin/checks" class="action">
           <FormToken visitor={frame.visitor} />
           {payments.length === 1 ? (
@@ -155,15 +155,17 @@ function ReleaseCard({ frame, release }: { frame: Frame; release: ReleaseRow }):
         <code>{id}</code> <Status word={delivery} /> {attempts} deliveries
         {lastError === null ? '' : `, last error: ${lastError}`}
       </p>
-      <form method="post" action="/admin/releases" class="action">
-        <FormToken visitor={frame.visitor} />
-        <input type="hidden" name="id" value={id} />
-        <input type="hidden" name="order" value={orderId} />
-        <WhoAndWhy visitor={frame.visitor} id="redeliver" />
-        <p class="field">
-          <button>Deliver again</button>
-        </p>
-      </form>
+      <Allowed visitor={frame.visitor} action="releases">
+        <form method="post" action="/admin/releases" class="action">
+          <FormToken visitor={frame.visitor} />
+          <input type="hidden" name="id" value={id} />
+          <input type="hidden" name="order" value={orderId} />
+          <WhoAndWhy visitor={frame.visitor} id="redeliver" />
+          <p class="field">
+            <button>Deliver again</button>
+          </p>
+        </form>
+      </Allowed>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Undelivered } from '../../fulfilment/releases.sql.ts';
 import { Amount } from '../../platform/html.tsx';
-import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
 import type { ReleaseRow } from './releases.sql.ts';
 
@@ -106,12 +106,14 @@ function UndeliveredForm({ frame, undelivered }: Pick<Props, 'frame' | 'undelive
         ))}
       </Table>
       {undelivered.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
-      <div class="action">
-        <WhoAndWhy visitor={frame.visitor} id="redeliver" />
-        <p class="field">
-          <button>Deliver the ticked ones again</button>
-        </p>
-      </div>
+      <Allowed visitor={frame.visitor} action="releases">
+        <div class="action">
+          <WhoAndWhy visitor={frame.visitor} id="redeliver" />
+          <p class="field">
+            <button>Deliver the ticked ones again</button>
+          </p>
+        </div>
+      </Allowed>
     </form>
   );
 }

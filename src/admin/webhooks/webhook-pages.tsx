@@ -122,7 +122,7 @@ export function WebhookPage({ frame, webhook, payment }: WebhookProps): VNode {
         <h2>Body, {body.length} bytes</h2>
         <pre tabIndex={0}>{foreignText(body)}</pre>
       </section>
-      {payment !== null && (
+      {payment !== null && frame.visitor.may('webhooks') && (
         <section aria-labelledby="again">
           <h2 id="again">Act on it again</h2>
           <p class="none">

@@ -334,6 +334,14 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     tests: ['test/admin/operators.test.ts'],
   },
   {
+    bug: 'a clerk writes money off',
+    file: 'src/admin/login/roles.ts',
+    find: `return role === null || ROLES.indexOf(role) >= ROLES.indexOf(leastRoleFor(action));`,
+    replace: `return role !== 'viewer' || leastRoleFor(action) === 'viewer';`,
+    breaks: 'money is given up without the person who answers for it',
+    tests: ['test/admin/roles.test.ts'],
+  },
+  {
     bug: 'an operator signs as anybody',
     file: 'src/admin/login/guard.ts',
     find: `if (isNamed) fields.set('by', name);`,

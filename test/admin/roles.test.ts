@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { actionsOf, mayDo } from '../../src/admin/login/roles.ts';
+import { openSuspense } from '../../src/cases/suspense.sql.ts';
+import { plant } from '../reconciliation/books.ts';
+import { startProgram, type TestProgram } from '../support/program.ts';
+import { logIn, signed, TOKEN, type Visitor } from './visitor.ts';
+
+const [ADA, ZAINAB, EVE] = ['a-long-token-of-ada', 'a-long-token-of-zainab', 'a-long-token-of-eve'];
+let shop: TestProgram;
+let item: string;
+beforeAll(async () => {
+  const OPERATORS = `Ada:operator:${ADA},Zainab:clerk:${ZAINAB},Eve:viewer:${EVE}`;
+  shop = await startProgram({ env: { ADMIN_TOKEN: TOKEN, OPERATORS } });
+  const { reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });
+  await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+  await shop.program.reconcile({ dryRun: false });
+  item = String((await openSuspense(shop.program.database, 'test'))[0]?.id);
+});
+afterAll(() => shop.close());
+
+const ends = (decision: string): [string, string][] => [
+  ['id', item],
+  ['operation', 'resolve'],
+  ['decision', decision],
+  ['sure', 'yes'],
+  ...signed(),
+];
+const isOpen = async (): Promise<boolean> =>
+  (await openSuspense(shop.program.database, 'test')).some(({ id }) => String(id) === item);
+
+describe('a clerk acts, and gives no money up', () => {
+  test('asks the service, assigns and notes', async () => {
+    const zainab = await logIn(shop, ZAINAB);
+    const { reference } = await plant(shop.program.database);
+    const asked = await zainab.send('/admin/checks', [['id', reference], ...signed()]);
+    const assign: [string, string][] = [
+      ['id', item],
+      ['operation', 'assign'],
+      ['owner', 'Zainab'],
+    ];
+    const assigned = await zainab.send('/admin/suspense', [...assign, ...signed()]);
+    const noted = await zainab.send('/admin/suspense', [['id', item], ['operation', 'note'], ...signed()]);
+    expect([asked.status, assigned.status, noted.status]).toEqual([303, 303, 303]);
+  });
+
+  test.each(['keep', 'write_off', 'credit', 'accept', 'other', 'a_decision_of_tomorrow'])(
+    'but does not decide %s: 403 says who may, and the item stays open',
+    async (decision) => {
+      const answer = await (
+        await logIn(shop, ZAINAB)
+      ).send('/admin/suspense', ends(decision), {
+        accept: 'text/html',
+      });
+      expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining('role operator')]);
+      expect(await isOpen()).toBe(true);
+    },
+  );
+
+  test('nor close a finding by hand', async () => {
+    const fields: [string, string][] = [['id', '1'], ['operation', 'resolve'], ...signed()];
+    expect((await (await logIn(shop, ZAINAB)).send('/admin/findings', fields)).status).toBe(403);
+  });
+
+  test.each(['/admin/checkouts', '/admin/a-form-of-tomorrow'])(
+    'a button of another form does not open %s',
+    (path) => {
+      const actions = actionsOf(path, new URLSearchParams({ operation: 'note', decision: 'refund' }));
+      expect(actions.every((action) => mayDo('clerk', action))).toBe(false);
+    },
+  );
+
+  test('and writes down what goes back to the shopper', async () => {
+    const zainab = await logIn(shop, ZAINAB);
+    await zainab.send('/admin/suspense', [...ends('refund'), ['refund', 'RF-1001']]);
+    expect(await isOpen()).toBe(false);
+  });
+});
+
+describe('pages hide what the role may not do', () => {
+  const buttons = async (visitor: Visitor, path: string): Promise<string> =>
+    (await visitor.text(path)).replace(/[^]*<main/, '');
+
+  test('each sees the own decisions', async () => {
+    const { reference, orderId } = await shop.checkout({ ...aTote, email: 'b@example.com' });
+    await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });
+    await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+    await shop.program.reconcile({ dryRun: false });
+    const [ada, zainab, eve] = [await logIn(shop, ADA), await logIn(shop, ZAINAB), await logIn(shop, EVE)];
+    expect(await buttons(ada, '/admin/suspense')).toContain('value="write_off"');
+    const clerk = await buttons(zainab, '/admin/suspense');
+    expect(clerk).toContain('value="refund"');
+    expect(clerk).not.toContain('write_off');
+    expect(await buttons(zainab, '/admin/findings')).not.toContain('value="resolve"');
+    for (const path of ['/admin/suspense', '/admin/findings', `/admin/orders/${orderId}`])
+      expect(await buttons(eve, path)).not.toContain('name="note"');
+  });
+});
+
+const aTote = { items: [{ sku: 'ankara-tote', quantity: 1 }] };
