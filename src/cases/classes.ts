@@ -39,6 +39,10 @@ export const CLASSES = {
     'from before reconciliation began, as a person said: a transaction that is not ours, or a payment of ' +
       'ours that the service neither lists nor knows',
   ),
+  refunded: quiet(
+    'the order was released, and no more went back than the shop has written down as refunds; the service may ' +
+      'show the rest of them later, or never',
+  ),
   probe: quiet('a payment of test mode that npm run probe opened, and nobody ordered'),
   history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),
   underpaid: finding(
@@ -99,8 +103,9 @@ export const CLASSES = {
     'verify no longer confirms the money that released this order: ask the service before giving more value',
   ),
   reversed: finding(
-    'the order was released, and history or verify says that the money went back',
-    'the money went back after the order was released: get the goods back or write it off',
+    'the order was released, and history or verify says that more of the money went back than refunds explain',
+    'the money went back after the order was released: if the shop gave it back, write the refund down; else ' +
+      'get the goods back or write it off',
   ),
   unknown_status: finding(
     'the history uses a word that the dialect does not explain',

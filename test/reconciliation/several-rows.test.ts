@@ -39,7 +39,7 @@ const contradicting: [string, Record<string, unknown>, ReconciliationClass][] = 
   ['a part of it was given back', { status: 'REVERSED', amount: 5 }, 'reversed'],
   ['more than all was given back', { status: 'REVERSED', amount: 30 }, 'reversed'],
   ['it was given back in another currency', { status: 'reversed', currency: 'USD' }, 'conflicting_records'],
-  ['a negative amount', { amount: -25 }, 'conflicting_records'],
+  ['a negative amount', { amount: -25 }, 'reversed'],
   ['a word that nobody explained', { status: 'chargeback' }, 'conflicting_records'],
   ['a partial refund under a word of its own', { status: 'refund', amount: 5 }, 'conflicting_records'],
   ['an amount that cannot be read', { amount: '25,00' }, 'conflicting_records'],

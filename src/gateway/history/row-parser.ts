@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Dialect } from '../dialect/dialect.ts';
 import { readEvidence, type Evidence, type RecordPointers } from '../records/evidence.ts';
 import { fingerprintOf, MAX_TEXT, type HistoryRow, type ReadRow } from './row.ts';
-import { feeOf } from '../records/field-values.ts';
+import { amountOf, feeOf } from '../records/field-values.ts';
 import { firstAt, isRecord, numberText, readJson, type Json } from '../dialect/json-pointer.ts';
 
 /** Pointers to the fields of a row. */
@@ -34,12 +34,21 @@ export function createCarefulReader(
   const pointers = rowPointers(dialect);
   const { verify, history, amountUnit } = dialect;
   const fallback = verify.currencyMayBeAbsent ? (assumedCurrency ?? '') : '';
+  // A paid row of a negative amount is money that went back, under the reference of its payment.
+  const readRow = (record: Record<string, Json>): Evidence => {
+    const evidence = readEvidence(record, pointers, dialect, fallback);
+    if (evidence.status !== 'paid' || evidence.amount.is !== 'unreadable') return evidence;
+    const [, text] = /^-(\d[\d.]*)$/.exec(firstAt(record, pointers.amount, numberText) ?? '') ?? [];
+    const currency = evidence.currency.is === 'read' ? evidence.currency.value : fallback;
+    const value = text === undefined ? null : amountOf(text, currency, amountUnit);
+    return value === null ? evidence : { ...evidence, status: 'reversed', amount: { is: 'read', value } };
+  };
   return (chunk, start, end) => {
     const bytes = chunk.subarray(start, end);
     const record = parseRecord(bytes);
     if (record === null) return unreadable(bytes);
     onParsed(bytes, record);
-    const evidence = readEvidence(record, pointers, dialect, fallback);
+    const evidence = readRow(record);
     const reference = firstAt(record, pointers.reference, numberText);
     const serviceId = sanitizeOrNull(firstAt(record, pointers.serviceId, numberText));
     const money = moneyOf(evidence, verify, fallback);

@@ -27,6 +27,14 @@ const FACTS_OF_MONEY = `
       SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
     AS is_money_answered`;
 
+// Verify and a row that stands alone without an amount mean all of it. Null where the list holds more than was
+// released: nobody can say what went back.
+const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN ${ANSWERED} = 'reversed' THEN m.released_amount
+    WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
+      THEN nullif(greatest(m.released_amount - m.paid_amount, 0), 0)
+    WHEN m.there = 'reversed' THEN least(m.released_amount,
+      CASE WHEN m.paid_currency = m.currency AND m.paid_amount > 0 THEN m.paid_amount END) END`;
+
 // Where our payment and its order stand.
 const FACTS_OF_PAYMENT = `
   m.is_ours AND NOT m.is_released AND m.there = 'paid' AND EXISTS (
@@ -36,6 +44,7 @@ const FACTS_OF_PAYMENT = `
     WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.status = 'cancelled') AS is_cancelled,
+  ${GONE} AS gone, back.amount AS refunded,
   m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
   m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
   coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_released_since_start,
@@ -69,6 +78,10 @@ const OPEN_DISPUTE = `
     AND f.class <> 'absent_from_history'
   ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1`;
 
+const REFUNDED = `
+  SELECT coalesce(sum(r.amount), 0)::bigint AS amount FROM refunds r
+  WHERE m.is_released AND r.order_id = m.order_id`;
+
 // The facts that the rules use. $1 is the start of the run, $2 whether the list is cut, $4 the mode, $5
 // and $6 as in a coverage, $7 whether the run asks verify. Lookups in other tables are made only where a rule may
 // need them.
@@ -82,12 +95,16 @@ const COMPARED = `
   LEFT JOIN confirmed_payments known ON known.mode = $4 AND known.reference = m.reference
     AND known.confirmed_at > $1::timestamptz - interval '1 day'
   LEFT JOIN LATERAL (${LATEST_ANSWER}) v ON true
-  LEFT JOIN LATERAL (${OPEN_DISPUTE}) dispute ON true`;
+  LEFT JOIN LATERAL (${OPEN_DISPUTE}) dispute ON true
+  CROSS JOIN LATERAL (${REFUNDED}) back`;
 
-// What each source says. An operator reads it later, when the list may already say something else.
+// What each source says. An operator reads it later, when the list may already say something else. Of a reversal,
+// in minor units: what the shop wrote down, and what that does not explain.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
   'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told,
-  'payment', here, 'releasedAt', released_at))`;
+  'payment', here, 'releasedAt', released_at,
+  'refunded', CASE WHEN class = 'reversed' THEN refunded::text END,
+  'unexplained', CASE WHEN class = 'reversed' THEN (coalesce(gone, released_amount) - refunded)::text END))`;
 
 /** `isCut`: whether the list is. `isAsking`: whether the run asks verify. */
 export type Classifying = {

@@ -1,6 +1,10 @@
 // Some services answer for a reference that they do not know with no record, or with somebody else's.
 const SHOWS_NO_RECORD = `answered IN ('not_found', 'unreadable', 'reference_mismatch')`;
 
+/** The list shows nothing else that is wrong with a payment of which money went back. */
+const SHOWS_ONE_PAYMENT = `coalesce(charges, 1) = 1
+    AND (there IS NULL OR there IN ('reversed', 'paid_and_reversed') OR there = 'paid' AND is_exact)`;
+
 /** A rule with this result keeps the class that the open finding already has. */
 const DISPUTED = 'disputed';
 
@@ -21,6 +25,8 @@ const DISPUTED = 'disputed';
  *   another unexpected answer, or a run that did not ask, does not.
  * - `is_decided`: an operator has decided about money of the payment, which never
  *   confirms by itself since. `is_cancelled`: money is held of a payment whose order was cancelled.
+ * - `refunded`: minor units of the payment's order that the shop wrote down as given back. `gone`: what history or
+ *   verify show to have gone back of a confirmed payment; null: nothing. Where no source says how much, it is all.
  * - `told`: what signed webhooks say about the money (paid, reversed), where that is not what
  *   is confirmed; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`:
@@ -48,7 +54,9 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`NOT is_ours AND is_test AND is_of_probe`, 'probe'],
   [`NOT is_ours AND there <> 'unreadable'`, 'unknown_reference'],
 
-  // A reversal concerns the whole payment: it is raised whatever else is wrong with it.
+  // The shop wrote down what went back, or more of it: the service may show the rest later, or never.
+  [`is_released AND gone <= refunded AND ${SHOWS_ONE_PAYMENT}`, 'refunded'],
+  // A reversal that refunds do not explain: it is raised whatever else is wrong with the payment.
   [`is_released AND answered = 'reversed'`, 'reversed'],
   [`is_released AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],
   [`is_released AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],
@@ -72,7 +80,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // asked again. Even if it confirms the money, a webhook that reported a reversal still contradicts it.
   [`is_released AND answered <> 'paid' AND disputed IN ('paid_contradicted', 'paid_unconfirmed')`, DISPUTED],
   [`there = 'paid' AND is_released AND answered <> 'paid'`, 'paid_contradicted'],
-  [`there = 'paid' AND is_released AND told = 'reversed'`, 'sources_disagree'],
+  [`there = 'paid' AND is_released AND told = 'reversed' AND refunded < released_amount`, 'sources_disagree'],
   [`is_released AND disputed IS NOT NULL AND NOT is_confirmed`, DISPUTED],
 
   // Paid there, exactly, and confirmed here. Late: the payment had been closed before, or

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '../../src/platform/ids.ts';
+import { recordRefund } from '../../src/orders/refunds.sql.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { asOrderId } from '../support/ids.ts';
+import { openDesk, type Desk, type Planted } from './desk.ts';
+
+// What refunds that the shop wrote down explain of what the service shows. Every payment is of 25.00 NGN.
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const run = async (): Promise<ReconciliationReport> => {
+  const report = await desk.reconcile({ dryRun: false });
+  expect(report.unclassified).toBe(0);
+  expect(report.identity.map(({ difference }) => Number(difference))).toEqual(report.identity.map(() => 0));
+  return report;
+};
+
+/** A confirmed payment; verify and the history show it as paid. */
+async function paid(): Promise<Planted> {
+  const planted = await desk.put({ isConfirmed: true }, { id: newId() });
+  desk.service.verify.set(planted.reference, { reference: planted.reference });
+  return planted;
+}
+
+async function refund({ orderId }: Planted, amount: bigint): Promise<void> {
+  const given = { reason: 'Sent back', externalId: newId(), by: 'ada' };
+  const done = await recordRefund(desk.database, 'test', { orderId: asOrderId(orderId), amount, ...given });
+  expect(done.outcome).toBe('recorded');
+}
+
+/** The service shows a row of its own under the same reference. */
+function showBack({ reference }: Planted, amount: string, status = 'REVERSED'): void {
+  desk.service.history.push({ id: newId(), reference, status, amount });
+}
+
+/** The service shows the payment itself as given back. */
+function showAllBack({ reference }: Planted): void {
+  desk.service.history = desk.service.history.map((row) =>
+    typeof row !== 'string' && row.reference === reference ? { ...row, status: 'REVERSED' } : row,
+  );
+  desk.service.verify.set(reference, { reference, status: 'REVERSED' });
+}
+
+const classesIn = ({ identity }: ReconciliationReport) => identity[0]?.classes;
+const findings = (): Promise<object[]> =>
+  desk.database.query(
+    `SELECT class, closed_by, evidence ->> 'refunded' AS refunded, evidence ->> 'unexplained' AS unexplained
+     FROM findings ORDER BY id`,
+  );
+
+describe('a refund that was written down', () => {
+  test('before the service shows it: all is quiet, and stays so when it shows it', async () => {
+    const payment = await paid();
+    await refund(payment, 2_500n);
+    expect(await run()).toMatchObject({ verdict: 'agreed', matched: 1 });
+    showAllBack(payment);
+    const report = await run();
+    expect(report).toMatchObject({ verdict: 'agreed', findings: {} });
+    expect(classesIn(report)).toEqual({ refunded: '-25.00' });
+    expect(await findings()).toEqual([]);
+  });
+
+  test('after the service showed it: the finding closes by itself', async () => {
+    const payment = await paid();
+    showAllBack(payment);
+    expect(await run()).toMatchObject({ verdict: 'findings', findings: { reversed: 1 } });
+    await refund(payment, 2_500n);
+    expect(await run()).toMatchObject({ verdict: 'agreed', findings: {} });
+    expect(await findings()).toMatchObject([{ class: 'reversed', closed_by: 'reconciliation' }]);
+    expect(await run()).toMatchObject({ verdict: 'agreed', verified: 0 });
+  });
+
+  test.each([
+    ['as a row of its own', '5.00', 'REVERSED'],
+    ['as a negative row', '-5.00', 'SUCCESS'],
+  ])('in part, and the service shows it %s', async (_how, amount, status) => {
+    const payment = await paid();
+    await refund(payment, 500n);
+    showBack(payment, amount, status);
+    const report = await run();
+    expect(report).toMatchObject({ verdict: 'agreed', findings: {} });
+    expect(classesIn(report)).toEqual({ refunded: '-5.00' });
+    expect(await run()).toMatchObject({ verdict: 'agreed', verified: 0 });
+  });
+
+  test('in two parts of which the service shows one', async () => {
+    const payment = await paid();
+    await refund(payment, 500n);
+    await refund(payment, 700n);
+    showBack(payment, '7.00');
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+    showBack(payment, '5.00');
+    expect(classesIn(await run())).toEqual({ refunded: '-12.00' });
+  });
+});
+
+describe('what refunds do not explain is raised', () => {
+  test('more went back than was written down', async () => {
+    const payment = await paid();
+    await refund(payment, 500n);
+    showBack(payment, '7.00');
+    const report = await run();
+    expect(report.items).toMatchObject([{ class: 'reversed', expected: '25.00', actual: '18.00' }]);
+    expect(await findings()).toMatchObject([{ refunded: '500', unexplained: '200' }]);
+  });
+
+  test('a part was written down, and then all of it is charged back', async () => {
+    const payment = await paid();
+    await refund(payment, 500n);
+    showBack(payment, '5.00');
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+    desk.service.verify.set(payment.reference, { reference: payment.reference, status: 'REVERSED' });
+    showBack(payment, '20.00');
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+    expect(await findings()).toMatchObject([{ refunded: '500', unexplained: '2000' }]);
+    await refund(payment, 2_000n);
+    expect(await run()).toMatchObject({ verdict: 'agreed', findings: {} });
+  });
+
+  test('a chargeback after the delivery that nobody has written down', async () => {
+    showAllBack(await paid());
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+    expect(await findings()).toMatchObject([{ refunded: '0', unexplained: '2500' }]);
+  });
+
+  test('nor a second charge, other money, or a word that nobody explained', async () => {
+    const [twice, more, odd] = [await paid(), await paid(), await paid()];
+    for (const payment of [twice, more, odd]) await refund(payment, 2_500n);
+    desk.service.history.push({ id: newId(), reference: twice.reference });
+    showBack(twice, '25.00');
+    desk.service.history.push({ id: newId(), reference: more.reference, amount: '5.00' });
+    showBack(more, '5.00');
+    showBack(odd, '5.00', 'partially refunded');
+    const report = await run();
+    expect(report.findings).toEqual({ reversed: 2, conflicting_records: 1 });
+  });
+});
