@@ -8,6 +8,7 @@ import { BEAT_MS } from '../platform/heartbeat/worker-watch.ts';
 import { sumConfirmedHours } from '../reporting/money-by-day.sql.ts';
 import { checkIntegrityWeekly } from '../reporting/weekly-integrity-check.ts';
 import { systemClock } from '../platform/clock.ts';
+import { prune } from './retention.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createReconcileSchedule, type ReconcileSchedule } from '../reconciliation/schedule.ts';
 
@@ -23,6 +24,7 @@ const LOOP_STUCK_MS = 120_000;
 const RUN_STUCK_MS = 1_800_000;
 
 const HOUSEKEEPING_MS = 3_600_000;
+const PRUNE_EVERY = 24;
 
 /** Logs what is legal and risky about the configuration, a line for each. */
 export function warnOf({ warnings }: Config, logger: Logger): void {
@@ -56,6 +58,15 @@ export function startWorker(program: Program): Worker {
       if (!stopping.signal.aborted) logger.warn({ err: error }, 'integrity check failed');
     });
   };
+  const pruneOld = async (): Promise<void> => {
+    const days = config.RETAIN_BODIES_DAYS;
+    if (days === undefined) return;
+    try {
+      logger.info(await prune(database, days, stopping.signal), 'old bodies pruned');
+    } catch (error) {
+      logger.warn({ err: error }, 'pruning old bodies failed');
+    }
+  };
   const stuckLoop = (): string | null => stuckLoopOf(program, schedule);
   const sayAlive = (): void => {
     void program.tellDueAlerts();
@@ -69,12 +80,15 @@ export function startWorker(program: Program): Worker {
   const beating = setInterval(sayAlive, BEAT_MS);
   let summing = sumHours();
   let checking = checkOnce();
+  let pruning = Promise.resolve();
+  let rounds = 0;
   const housekeeping = setInterval(() => {
     forgetOldKeys(database).catch((error: unknown) => {
       logger.warn({ err: error }, 'idempotency key cleanup failed');
     });
     summing = summing.then(sumHours);
     checking = checking.then(checkOnce);
+    if (rounds++ % PRUNE_EVERY === 0) pruning = pruning.then(pruneOld);
   }, HOUSEKEEPING_MS);
   return {
     stuckLoop,
@@ -83,7 +97,7 @@ export function startWorker(program: Program): Worker {
       clearInterval(beating);
       stopping.abort();
       await schedule.stop();
-      await Promise.all([duePayments.stop(), dueReleases.stop(), summing, checking]);
+      await Promise.all([duePayments.stop(), dueReleases.stop(), summing, checking, pruning]);
     },
   };
 }

@@ -18,6 +18,8 @@ npm run releases  -- list [--json] | redeliver <release or order id> --by "name"
 npm run currencies -- list | release <currency> --note "why" --by "name"
 npm run after-restore -- list [--since ISO] [--json]
                      adopt <reference> --order <order id or external id> --by "name" --note "why"
+npm run person    -- show <e-mail> --by "name" | erase <e-mail> --by "name" --note "why" [--even-open]
+npm run retention -- [--dry-run]  prunes what is older than RETAIN_BODIES_DAYS, as the worker does daily
 npm run doctor    -- [--json]  what is configured, reached and missing; 0: all is well, 1: to look at, 2: wrong
 npm run go-live   -- [--json]  the same about the move to real money; changes nothing
 npm run dialect   -- [--json]  what each key means: docs/what-the-reference-leaves-open.md
@@ -54,6 +56,7 @@ export function readArguments(argv: readonly string[]) {
       decision: { type: 'string' },
       refund: { type: 'string' },
       order: { type: 'string' },
+      'even-open': { type: 'boolean', default: false },
     },
   });
 }

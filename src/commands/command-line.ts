@@ -20,6 +20,8 @@ import { explainAll } from './explain-all.ts';
 import { dialectInForce } from './dialect.ts';
 import { beginOf, HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
 import { lookBack } from './run-history.ts';
+import { person } from './person.ts';
+import { retention } from './retention.ts';
 import { windowOf, WindowError } from './run-window.ts';
 import { workList } from './work-list.ts';
 import { LISTS } from './work-lists.ts';
@@ -35,6 +37,8 @@ const COMMANDS: Record<string, Command> = {
   releases: (program, args) => workList(program, LISTS.releases, args),
   currencies: (program, args) => workList(program, LISTS.currencies, args),
   'after-restore': (program, args) => workList(program, AFTER_RESTORE, args),
+  person: toldBy(person),
+  retention: toldBy(retention),
   // Composing has migrated the database already.
   migrate: () => say('The database has the schema of this version.'),
 };
@@ -156,6 +160,16 @@ async function explainCommand({ database }: Program, { values, positionals }: Ar
   if (story === null) return (await say('There is no such order and no such payment.')) + 1;
   await say(values.json ? JSON.stringify(story.orderDetail) : story.text);
   return story.isIntact ? 0 : 1;
+}
+
+/** A command that gives its text and its exit code. */
+function toldBy(
+  ask: (program: Program, args: Arguments) => Promise<{ text: string; exitCode: number }>,
+): Command {
+  return async (program, args) => {
+    const { text, exitCode } = await ask(program, args);
+    return (await say(text)) + exitCode;
+  };
 }
 
 function say(text: string): Promise<number> {

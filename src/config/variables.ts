@@ -66,6 +66,7 @@ export const VARIABLES = z.object({
   CHECKOUTS_PER_MINUTE: withDefault(wholeNumber(0, 1_000_000), '60'),
   GATEWAY_CALLS_PER_SECOND: withDefault(wholeNumber(0, 100_000), '50'),
   GATEWAY_CONCURRENCY: withDefault(wholeNumber(1, 1_000), '32'),
+  RETAIN_BODIES_DAYS: optional(wholeNumber(30, 36_500)),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   TRUSTED_PROXIES: withDefault(proxies, 'loopback'),
   OPERATORS: withDefault(operatorList(NOT_A_PERSON), ''),

@@ -1,7 +1,7 @@
 import { findOrder } from '../orders/orders.sql.ts';
 import type { Order } from '../orders/order.ts';
 import type { ShopperDetails } from '../orders/shopper-details.ts';
-import type { Database } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { contradictionsOf, headOf, type ChainHead } from './integrity.sql.ts';
@@ -36,23 +36,35 @@ export type Explanation = { text: string; orderDetail: OrderDetail; isIntact: bo
  */
 export async function explain(database: Database, name: string): Promise<Explanation | null> {
   // One snapshot: an order that changes between two queries would contradict itself.
-  const seen = await database.transaction(async (tx) => {
+  return database.transaction(async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     const id = await orderIdOf(tx, name);
-    const order = id === null ? null : await findOrder(tx, id);
-    if (order === null) return null;
+    const seen = id === null ? null : await detailOf(tx, id);
+    if (seen === null) return null;
+    const { order, orderDetail } = seen;
     return {
-      order,
-      payments: await paymentsOf(tx, order.id),
-      story: await storyOf(tx, order.id),
-      journal: await headOf(tx, order.id),
-      contradictions: (await contradictionsOf(tx, [order.id])).map(({ what }) => what),
+      text: textOf(order, orderDetail),
+      orderDetail,
+      isIntact: orderDetail.contradictions.length === 0,
     };
   });
-  if (seen === null) return null;
-  const { order, ...rest } = seen;
-  const orderDetail = { ...headingOf(order), ...rest };
-  return { text: textOf(order, orderDetail), orderDetail, isIntact: orderDetail.contradictions.length === 0 };
+}
+
+/** The same as data, within the caller's snapshot. */
+export async function detailOf(
+  tx: Queryable,
+  id: OrderId,
+): Promise<{ order: Order; orderDetail: OrderDetail } | null> {
+  const order = await findOrder(tx, id);
+  if (order === null) return null;
+  const orderDetail = {
+    ...headingOf(order),
+    payments: await paymentsOf(tx, order.id),
+    story: await storyOf(tx, order.id),
+    journal: await headOf(tx, order.id),
+    contradictions: (await contradictionsOf(tx, [order.id])).map(({ what }) => what),
+  };
+  return { order, orderDetail };
 }
 
 function headingOf({ id, externalId, status, total, mode, lines, details }: Order) {

@@ -11,6 +11,7 @@ export const CONFIGURATION: Topic = {
     program,
     variables,
     warnings,
+    retention,
     (subject) => (subject.config.production ? ownParts(subject) : []),
   ],
 };
@@ -42,6 +43,11 @@ export function warnings({ config }: Subject): Answer[] {
     if (nothingIsSigned && name === 'WEBHOOK_SECRETS') return [];
     return [look(`${warning.replace(': ', ' ')}.`, `set ${name}`)];
   });
+}
+
+export function retention({ config: { RETAIN_BODIES_DAYS: days } }: Pick<Subject, 'config'>): Answer[] {
+  const until = days === undefined ? 'for ever (RETAIN_BODIES_DAYS is not set)' : `for ${days} days`;
+  return [ok(`Bodies of answers and webhooks are kept ${until}.`)];
 }
 
 /** What a shop must have put in place of ours before real shoppers come. */

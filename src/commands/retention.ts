@@ -1,0 +1,24 @@
+import { countOld, prune } from '../bootstrap/retention.ts';
+import type { Program } from '../program.ts';
+import { UsageError, type Arguments } from './arguments.ts';
+
+/** Prunes now what the worker prunes once a day, or says how much that is. */
+export async function retention(
+  { database, config: { RETAIN_BODIES_DAYS: days } }: Program,
+  { positionals, values }: Arguments,
+): Promise<{ text: string; exitCode: number }> {
+  if (positionals.length > 0) throw new UsageError(`retention takes no "${positionals.join(' ')}"`);
+  if (days === undefined)
+    return {
+      text: 'RETAIN_BODIES_DAYS is not set: answers, webhooks and messages are kept for ever.',
+      exitCode: 0,
+    };
+  const { answers, webhooks, messages } = values['dry-run']
+    ? await countOld(database, days)
+    : await prune(database, days);
+  const would = values['dry-run'] ? 'would be ' : '';
+  return {
+    text: `Older than ${days} days: ${answers} answers and ${messages} messages ${would}emptied, ${webhooks} webhooks ${would}deleted.`,
+    exitCode: 0,
+  };
+}
