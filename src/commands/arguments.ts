@@ -20,6 +20,8 @@ npm run after-restore -- list [--since ISO] [--json]
                      adopt <reference> --order <order id or external id> --by "name" --note "why"
 npm run person    -- show <e-mail> --by "name" | erase <e-mail> --by "name" --note "why" [--even-open]
 npm run retention -- [--dry-run]  prunes what is older than RETAIN_BODIES_DAYS, as the worker does daily
+npm run books     -- [--month 2026-01 | --since ISO --until ISO] [--mode test|live] [--totals] [--json]
+                     [--with-customers --by "name" --note "why"]
 npm run doctor    -- [--json]  what is configured, reached and missing; 0: all is well, 1: to look at, 2: wrong
 npm run go-live   -- [--json]  the same about the move to real money; changes nothing
 npm run dialect   -- [--json]  what each key means: docs/what-the-reference-leaves-open.md
@@ -57,6 +59,10 @@ export function readArguments(argv: readonly string[]) {
       refund: { type: 'string' },
       order: { type: 'string' },
       'even-open': { type: 'boolean', default: false },
+      month: { type: 'string' },
+      mode: { type: 'string' },
+      totals: { type: 'boolean', default: false },
+      'with-customers': { type: 'boolean', default: false },
     },
   });
 }

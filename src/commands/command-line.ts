@@ -15,6 +15,7 @@ import {
 import { openProgram } from '../bootstrap/open-program.ts';
 import { runProcess } from '../bootstrap/run-process.ts';
 import { AFTER_RESTORE } from './after-restore.ts';
+import { booksCommand } from './books.ts';
 import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
 import { explainAll } from './explain-all.ts';
 import { dialectInForce } from './dialect.ts';
@@ -39,6 +40,7 @@ const COMMANDS: Record<string, Command> = {
   'after-restore': (program, args) => workList(program, AFTER_RESTORE, args),
   person: toldBy(person),
   retention: toldBy(retention),
+  books: booksCommand,
   // Composing has migrated the database already.
   migrate: () => say('The database has the schema of this version.'),
 };

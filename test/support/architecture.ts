@@ -69,6 +69,7 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   confirmed_hours: ['reporting'],
   confirmed_until: ['reporting'],
   integrity_checks: ['reporting'],
+  disclosures: ['reporting'],
   worker_heartbeats: ['platform'],
   alert_states: ['cases'],
   // Its migration does, once.

@@ -1,0 +1,59 @@
+import { pipeline } from 'node:stream/promises';
+import { NOT_A_PERSON } from '../cases/decision.ts';
+import { textOfSheet } from '../platform/csv.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Program } from '../program.ts';
+import { openBooks, type Total } from '../reporting/books/books.ts';
+import { noteDisclosure } from '../reporting/books/disclosures.sql.ts';
+import { monthOf, type Period } from '../reporting/books/period.ts';
+import { UsageError, type Arguments } from './arguments.ts';
+import { windowOf } from './run-window.ts';
+
+/** Prints the books of a period: rows to standard output, what they add up to behind them to standard error. */
+export async function booksCommand({ database, gateway }: Program, args: Arguments): Promise<number> {
+  const { values, positionals } = args;
+  if (positionals.length > 0) throw new UsageError(`books takes no "${positionals.join(' ')}"`);
+  const mode = modeOf(values.mode) ?? gateway.mode;
+  const period = periodOf(args);
+  const withCustomers = values['with-customers'];
+  if (withCustomers) await noteDisclosure(database, { mode, period, ...whoAndWhy(args) });
+  const books = openBooks(database, gateway.dialect, { mode, period, withCustomers });
+  const sheet = values.totals ? books.totalsSheet : books.sheet;
+  await pipeline(textOfSheet(sheet, values.json ? 'json' : 'csv'), process.stdout, { end: false });
+  if (!values.totals) process.stderr.write(textOfTotals(books.totals(), mode));
+  return 0;
+}
+
+function textOfTotals(totals: readonly Total[], mode: Mode): string {
+  if (totals.length === 0) return `Nothing happened to money in ${mode} mode in these days (UTC).\n`;
+  const lines = totals.map(({ currency, ...sums }) =>
+    [`${currency} ${mode}`, ...Object.entries(sums).map(([name, sum]) => `${name} ${sum}`)].join('  '),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+/** The month, or the window; everything when neither is given. */
+function periodOf({ values: { month, since, until } }: Arguments): Period {
+  if (month === undefined) {
+    const window = windowOf(since, until);
+    return { since: window.since ?? null, until: window.until ?? null };
+  }
+  if (since !== undefined || until !== undefined)
+    throw new UsageError('give --month, or --since and --until');
+  const period = monthOf(month);
+  if (period === null) throw new UsageError(`--month must be like 2026-01, not "${month}"`);
+  return period;
+}
+
+function modeOf(text: string | undefined): Mode | undefined {
+  if (text === undefined || text === 'test' || text === 'live') return text;
+  throw new UsageError(`--mode must be test or live, not "${text}"`);
+}
+
+function whoAndWhy({ values }: Arguments): { to: string; note: string } {
+  const [to, note] = [values.by?.trim() ?? '', values.note?.trim() ?? ''];
+  if (to === '' || note === '')
+    throw new UsageError('who takes the addresses, and why? --with-customers --by "name" --note "why"');
+  if (NOT_A_PERSON.includes(to)) throw new UsageError(`"${to}" is not a person: give your name with --by`);
+  return { to, note };
+}

@@ -1,0 +1,107 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { OrderId } from '../../platform/ids.ts';
+import type { Mode } from '../../platform/mode.ts';
+import { boundsOf, type Period } from './period.ts';
+
+export type EntryKind = 'payment' | 'refund' | 'held' | 'decided';
+
+/** One thing that happened to money. */
+export type Entry = {
+  kind: EntryKind;
+  at: Date;
+  /** Null: the money came under a reference that is not ours. */
+  orderId: OrderId | null;
+  externalId: string | null;
+  reference: string;
+  /** Null without an order, `erased` once it was erased. */
+  email: string | null;
+  /** The order's first line, and how many it has. */
+  item: string | null;
+  lines: number;
+  /** Minor units. */
+  amount: bigint;
+  currency: string;
+  /** Of money that is held its class, of decided money the decision. */
+  state: string | null;
+  /** What went back of a payment before the period's end, in minor units. */
+  refunded: bigint | null;
+  refundNumber: string | null;
+  decidedBy: string | null;
+  /** The answer of verify that a payment was confirmed by, where it is asked for and kept. */
+  answer: Buffer | null;
+};
+
+export type EntriesWanted = { mode: Mode; period: Period; withAnswers: boolean };
+
+type Source = { kind: EntryKind; table: string; time: string; id: 'text' | 'bigint'; facts: string };
+
+/** What each kind is read from. `facts`: what stands in the columns that the kinds do not share. */
+const SOURCES: readonly Source[] = [
+  {
+    kind: 'payment',
+    ...{ table: 'releases', time: 'released_at', id: 'text' },
+    facts: `SELECT e.reference, NULL::text AS state, NULL::text AS number, NULL::text AS by,
+      e.verification_id AS evidence, (SELECT coalesce(sum(amount), 0)::bigint FROM refunds
+        WHERE order_id = e.order_id AND refunded_at < $3::timestamptz) AS refunded`,
+  },
+  {
+    kind: 'refund',
+    ...{ table: 'refunds', time: 'refunded_at', id: 'text' },
+    facts: `SELECT reference, NULL::text AS state, coalesce(e.external_id, e.id) AS number,
+      e.refunded_by AS by, NULL::bigint AS evidence, NULL::bigint AS refunded
+      FROM releases WHERE order_id = e.order_id`,
+  },
+  {
+    kind: 'held',
+    ...{ table: 'suspense_items', time: 'opened_at', id: 'bigint' },
+    facts: `SELECT e.reference, e.class AS state, NULL::text AS number, NULL::text AS by,
+      NULL::bigint AS evidence, NULL::bigint AS refunded`,
+  },
+  {
+    kind: 'decided',
+    ...{ table: 'suspense_items', time: 'closed_at', id: 'bigint' },
+    facts: `SELECT e.reference, e.decision AS state, e.refund_note AS number, e.closed_by AS by,
+      NULL::bigint AS evidence, NULL::bigint AS refunded`,
+  },
+];
+
+const PAGE = 1_000;
+
+/** One page of $1 from $2 to before $3, behind the row ($4, $5); $6: whether answers are read. */
+const pageOf = ({ kind, table, time, id, facts }: Source): string => `
+  SELECT '${kind}' AS kind, e.${time} AS at, e.${time}::text AS "exactAt", e.id::text AS id,
+    e.order_id AS "orderId", o.external_id AS "externalId", o.email, e.amount, e.currency,
+    (SELECT description FROM order_lines WHERE order_id = o.id ORDER BY position LIMIT 1) AS item,
+    (SELECT count(*)::int FROM order_lines WHERE order_id = o.id) AS lines,
+    facts.reference, facts.state, facts.number AS "refundNumber", facts.by AS "decidedBy",
+    facts.refunded, (SELECT body FROM verifications WHERE id = facts.evidence AND $6) AS answer
+  FROM (SELECT * FROM ${table} WHERE mode = $1 AND ${time} >= $2::timestamptz AND ${time} < $3::timestamptz
+      AND (${time}, id) > ($4::timestamptz, $5::${id}) ORDER BY ${time}, id LIMIT ${PAGE}) e
+    LEFT JOIN orders o ON o.id = e.order_id
+    LEFT JOIN LATERAL (${facts}) facts ON true
+  ORDER BY e.${time}, e.id`;
+
+/** Each kind in the order of time, read in pages: whatever the period, memory holds one page of each. */
+export function entriesByKind(db: Queryable, wanted: EntriesWanted): AsyncGenerator<Entry, undefined>[] {
+  return SOURCES.map((source) => entriesOf(db, source, wanted));
+}
+
+async function* entriesOf(
+  db: Queryable,
+  source: Source,
+  { mode, period, withAnswers }: EntriesWanted,
+): AsyncGenerator<Entry, undefined> {
+  const text = pageOf(source);
+  let behind: [exactAt: string, id: string] | undefined = ['-infinity', '0'];
+  while (behind !== undefined) {
+    const page: (Entry & { exactAt: string; id: string })[] = await db.query(text, [
+      mode,
+      ...boundsOf(period),
+      ...behind,
+      withAnswers,
+    ]);
+    yield* page;
+    const last = page.length === PAGE ? page.at(-1) : undefined;
+    behind = last && [last.exactAt, last.id];
+  }
+}
