@@ -1,5 +1,5 @@
 import type { AlarmParts, Alarms } from './cases/alarm.ts';
-import { doFailedReleasesWait } from './fulfilment/releases.sql.ts';
+import { doFailedDeliveriesWait } from './fulfilment/delivery.sql.ts';
 import { stoppedCurrencies } from './payments/currency-stops.sql.ts';
 import type { Queryable } from './platform/database/database.ts';
 import { lastHeartbeat } from './platform/heartbeat/heartbeat.sql.ts';
@@ -14,7 +14,7 @@ export function statesOf(db: Queryable): AlarmParts['holds'] {
   return {
     'findings-raised': (mode) => isFindingOpen(db, mode),
     'worker-missing': async (mode) => ((await lastHeartbeat(db, mode))?.sec ?? Infinity) > MISSING_SEC,
-    'release-failing': (mode) => doFailedReleasesWait(db, mode),
+    'release-failing': (mode) => doFailedDeliveriesWait(db, mode),
     'currency-stopped': async (mode, key) =>
       (await stoppedCurrencies(db, mode)).some(({ currency }) => currency === key),
   };

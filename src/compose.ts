@@ -4,7 +4,8 @@ import { createTelling, statesOf } from './alerting.ts';
 import type { Config } from './config.ts';
 import { createReturnFromCheckout } from './checkout/handle-return.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
-import { createDueReleases, planRelease } from './fulfilment/deliver.ts';
+import { createDueEvents, createDueReleases, planRelease } from './fulfilment/deliver.ts';
+import type { EventReceiver, EventType } from './fulfilment/event.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
 import { createRedeliver, createSendUnsent } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
@@ -66,12 +67,14 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const receiver = receiverOf(config, tracing, extensions);
   const wakeUp = createWakeUp(unwatched, services.databaseUrl, logger);
   const receive = receiver.receive === null ? null : watch.receiver(receiver.receive);
-  const parts = build(options, { database, gateway, receiver: receive, alarms, wakeUp, watch });
+  const { receiveEvent: eventReceiver } = receiver;
+  const receivers = { receiver: receive, eventReceiver };
+  const parts = build(options, { database, gateway, receivers, alarms, wakeUp, watch });
   return {
     ...parts,
     tracing,
     close: async () => {
-      await Promise.all([parts.duePayments.stop(), parts.dueReleases.stop()]);
+      await Promise.all([parts.duePayments.stop(), parts.dueReleases.stop(), parts.dueEvents.stop()]);
       await wakeUp.close();
       await Promise.all([gateway.close(), receiver.close()]);
       await database.close();
@@ -82,7 +85,7 @@ export async function compose(options: ComposeOptions): Promise<Program> {
 type Foundations = {
   database: Database;
   gateway: Gateway;
-  receiver: Receiver | null;
+  receivers: { receiver: Receiver | null; eventReceiver: EventReceiver | null };
   alarms: Alarms;
   wakeUp: WakeUp;
   watch: Watch;
@@ -90,13 +93,15 @@ type Foundations = {
 
 function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
   const { config, publicOrigin, logger, extensions = DEFAULTS } = options;
-  const { database, gateway, receiver, alarms, wakeUp, watch } = foundations;
+  const { database, gateway, receivers, alarms, wakeUp, watch } = foundations;
+  const { receiver } = receivers;
   const { alarm } = alarms;
   const { mode } = gateway;
   const telling = createTelling(alarms, mode, logger);
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
+  const delivering = { database, mode, alarm, logger, watch: watch.loops };
   const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
   const plan = ({ releaseId }: Payment): ReleasePlan => planRelease(receiver, releaseId);
   const onUnitError = (payment: Payment): void => void alertOnUnitError(database, alarm, payment);
@@ -138,10 +143,11 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       onSeen: telling.ofWorker,
       logger,
     }),
-    redeliver: createRedeliver({ database, mode, receiver, onDue }),
-    sendUnsent: createSendUnsent({ database, mode, receiver, onDue }),
+    redeliver: createRedeliver({ database, mode, ...receivers, onDue }),
+    sendUnsent: createSendUnsent({ database, mode, ...receivers, onDue }),
     hasReceiver: receiver !== null,
-    dueReleases: createDueReleases({ database, mode, receiver, alarm, logger, watch: watch.loops }),
+    dueReleases: createDueReleases({ ...delivering, ...receivers }),
+    dueEvents: createDueEvents({ ...delivering, ...receivers, types: eventTypesOf(config) }),
     wakeUp,
   };
 }
@@ -199,7 +205,15 @@ function receiverOf(
   tracing: Tracing | null,
   extensions: Extensions,
 ) {
-  if (FULFILMENT_URL && FULFILMENT_SECRET)
-    return createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET, tracing?.headers);
-  return { receive: extensions.receiver, close: () => Promise.resolve() };
+  if (FULFILMENT_URL && FULFILMENT_SECRET) {
+    const { receive, close } = createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET, tracing?.headers);
+    return { receive, receiveEvent: receive, close };
+  }
+  const { receiver, onEvent = null } = extensions;
+  return { receive: receiver, receiveEvent: onEvent, close: () => Promise.resolve() };
+}
+
+/** That an order is paid is its release, and no event of its own. */
+function eventTypesOf({ FULFILMENT_EVENTS }: Config): EventType[] {
+  return FULFILMENT_EVENTS.filter((type) => type !== 'order.paid');
 }

@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import type { AlertHook } from './cases/alert.ts';
+import type { EventReceiver } from './fulfilment/event.ts';
 import type { Receiver } from './fulfilment/release.ts';
 import type { Catalogue, CreateCatalogue } from './orders/catalogue.ts';
 import type { Order } from './orders/order.ts';
@@ -49,6 +50,8 @@ export type ShopRoutesParts = {
 export type Extensions = {
   catalogue: CreateCatalogue | null;
   receiver: Receiver | null;
+  /** Beside {@link receiver}; left out: it is not told of events. */
+  onEvent?: EventReceiver | null;
   onAlert: AlertHook | null;
   identity: Identity | null;
   routes: ShopRoutes | null;

@@ -52,6 +52,7 @@ export type Program = {
   /** The poller's loops; {@link wakeUp} wakes them. */
   duePayments: Poller;
   dueReleases: Poller;
+  dueEvents: Poller;
   wakeUp: WakeUp;
   close(): Promise<void>;
 };

@@ -31,9 +31,9 @@ export function warnOf({ warnings }: Config, logger: Logger): void {
   for (const warning of warnings) logger.warn(warning);
 }
 
-/** Starts the worker's loops: due payments, due releases, and the reconciliation schedule. */
+/** Starts the worker's loops: due payments, releases and events, and the reconciliation schedule. */
 export function startWorker(program: Program): Worker {
-  const { config, database, gateway, duePayments, dueReleases, wakeUp, logger } = program;
+  const { config, database, gateway, duePayments, dueReleases, dueEvents, wakeUp, logger } = program;
   const schedule = createReconcileSchedule({
     ...program,
     everyMin: config.RECONCILE_EVERY_MIN,
@@ -45,6 +45,8 @@ export function startWorker(program: Program): Worker {
   });
   duePayments.start();
   dueReleases.start();
+  // Events are few: it looks each second, and not at each payment.
+  dueEvents.start();
   schedule.start();
   void warnOfUnsent(program);
   const stopping = new AbortController();
@@ -97,14 +99,19 @@ export function startWorker(program: Program): Worker {
       clearInterval(beating);
       stopping.abort();
       await schedule.stop();
-      await Promise.all([duePayments.stop(), dueReleases.stop(), summing, checking, pruning]);
+      await Promise.all([
+        ...[duePayments.stop(), dueReleases.stop(), dueEvents.stop()],
+        ...[summing, checking, pruning],
+      ]);
     },
   };
 }
 
-function stuckLoopOf({ duePayments, dueReleases }: Program, schedule: ReconcileSchedule): string | null {
+function stuckLoopOf(program: Program, schedule: ReconcileSchedule): string | null {
+  const { duePayments, dueReleases, dueEvents } = program;
   if (duePayments.stuckMs() > LOOP_STUCK_MS) return 'payments';
   if (dueReleases.stuckMs() > LOOP_STUCK_MS) return 'releases';
+  if (dueEvents.stuckMs() > LOOP_STUCK_MS) return 'events';
   return schedule.stuckMs() > RUN_STUCK_MS ? 'reconciliation' : null;
 }
 

@@ -19,7 +19,7 @@ import type { ReconciliationClass } from './classes.ts';
  *   begins.
  * - `release-failing`: the receiver fails by a fault of its own or for a minute without a success; over
  *   when every release that failed was delivered or given up.
- * - `release-given-up`: the receiver has not accepted a release for three days, or has
+ * - `release-given-up`: the receiver has not accepted a release, or an event, for three days, or has
  *   rejected it for good.
  * - `key-refused`: the service refuses the secret key.
  * - `checkout-address-refused`: the service sends shoppers to a host that CHECKOUT_HOSTS does not allow.
@@ -51,8 +51,10 @@ export type Alert =
   | {
       event: 'release-given-up';
       mode: Mode;
-      orderId: OrderId;
-      reference: Reference;
+      /** Null: money in suspense that is of no order here. */
+      orderId: OrderId | null;
+      reference: Reference | null;
+      /** The id of the release, or of the event. */
       release: string;
       reason: string;
       attempts: number;

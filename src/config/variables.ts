@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EVENT_TYPES } from '../fulfilment/event.ts';
 import { SecretKey } from '../gateway/secret-key.ts';
 import {
   bareOrigin,
@@ -30,6 +31,14 @@ const secretKey = z
   .regex(/^sk_(test|live)_./, 'must begin with sk_test_ or sk_live_')
   .transform((text) => new SecretKey(text));
 
+const eventTypes = list
+  .refine(
+    (types) => types.every((type) => EVENT_TYPES.some((known) => known === type)),
+    `must be a comma separated list of ${EVENT_TYPES.join(', ')}`,
+  )
+  .refine((types) => types.includes('order.paid'), 'must have order.paid in it, or nothing would be shipped')
+  .transform((types) => EVENT_TYPES.filter((type) => types.includes(type)));
+
 /** Every variable of `.env.example` by itself, in its order. */
 export const VARIABLES = z.object({
   NODE_ENV: withDefault(z.enum(['development', 'production', 'test']), 'development'),
@@ -59,6 +68,7 @@ export const VARIABLES = z.object({
   SHOP_API_TOKEN: optional(secret),
   FULFILMENT_URL: optional(webAddress),
   FULFILMENT_SECRET: optional(signingSecret),
+  FULFILMENT_EVENTS: withDefault(eventTypes, 'order.paid'),
   ADMIN_TOKEN: optional(secret),
   WORKER: withDefault(z.enum(['inline', 'off']), 'inline'),
   WORKER_PORT: optional(wholeNumber(0, 65535)),

@@ -3,16 +3,18 @@ import { Agent, request } from 'undici';
 import { readRetryAfter } from '../gateway/http/retry-after.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Secret } from '../platform/secret.ts';
-import { ReleaseRefused, type Receiver, type ReceiverContext, type Release } from './release.ts';
+import { ReleaseRefused, type ReceiverContext } from './release.ts';
 
 /** Only an answer's status counts: this much of its body is read, then the connection is dropped. */
 const MAX_BODY_BYTES = 64 * 1_024;
+type Sent = { id: string; message: string };
+
 const NOT_LET_IN = new Set([401, 403]);
 const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Sends a release to another system by a signed POST (Standard Webhooks): id and body are the same on
+ * Sends a release or an event to another system by a signed POST (Standard Webhooks): id and body are the same on
  * every delivery, `webhook-timestamp` and `webhook-signature` belong to one delivery. Any 2xx is a
  * receipt, 410 ends the delivery, and `Retry-After` is honoured, an hour at most. A redirect is no
  * receipt and is not followed, because only the configured address may learn of orders.
@@ -24,13 +26,19 @@ export function createHttpReceiver(
   url: URL,
   secret: Secret,
   moreHeaders: () => Record<string, string> = () => ({}),
-): { receive: Receiver; close(): Promise<void> } {
+): {
+  receive(message: Sent, context: Pick<ReceiverContext, 'signal'>): Promise<void>;
+  close(): Promise<void>;
+} {
   const webhook = new Webhook(secret.reveal());
-  const agent = new Agent({ connections: 8, connect: { timeout: 2_000 } });
+  // Releases and events each have eight places.
+  const agent = new Agent({ connections: 16, connect: { timeout: 2_000 } });
 
-  async function receive(release: Release, { signal }: Pick<ReceiverContext, 'signal'>): Promise<void> {
+  async function receive(
+    { id, message: body }: Sent,
+    { signal }: Pick<ReceiverContext, 'signal'>,
+  ): Promise<void> {
     const sentAt = systemClock.now();
-    const body = release.message;
     const answer = await request(url, {
       method: 'POST',
       dispatcher: agent,
@@ -38,9 +46,9 @@ export function createHttpReceiver(
       headers: {
         ...moreHeaders(),
         'content-type': 'application/json',
-        'webhook-id': release.id,
+        'webhook-id': id,
         'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
-        'webhook-signature': webhook.sign(release.id, sentAt, body),
+        'webhook-signature': webhook.sign(id, sentAt, body),
       },
       signal,
     }).catch(asRefusal);

@@ -1,13 +1,18 @@
 import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Receiver } from './release.ts';
-import { makeDeliveryDue, makeUnsentDue } from './releases.sql.ts';
+import { EVENTS, RELEASES } from './delivery.sql.ts';
+import type { EventReceiver, EventType } from './event.ts';
+import { makeDeliveryDue, makeUnsentDue } from './redelivery.sql.ts';
+
+/** How the id of an event begins. */
+const EVENT = 'evt_';
 
 /**
- * Has a release delivered again, under the id it has had from the start: one that was given up, one that
- * still waits, or one that its receiver took and lost.
+ * Has a release or an event delivered again, under the id it has had from the start: one that was given up,
+ * one that still waits, one that was not wanted, or one that its receiver took and lost.
  * - `due`: the worker delivers it within a moment.
- * - `unknown`: this mode has no release with that id or of that order.
+ * - `unknown`: this mode has nothing with that id, and no release of that order.
  * - `no-receiver`: there is no receiver, so it would wait for ever.
  */
 export type Redeliver = (request: RedeliveryRequest) => Promise<'due' | 'unknown' | 'no-receiver'>;
@@ -18,40 +23,48 @@ export type RedeliverParts = {
   database: Database;
   mode: Mode;
   receiver: Receiver | null;
+  eventReceiver?: EventReceiver | null;
   /** Called when the delivery is due. */
   onDue: () => void;
 };
 
-export function createRedeliver({ database, mode, receiver, onDue }: RedeliverParts): Redeliver {
+export function createRedeliver(parts: RedeliverParts): Redeliver {
+  const { database, mode, receiver, eventReceiver = null, onDue } = parts;
   return async ({ idOrOrderId, by, note }) => {
-    if (receiver === null) return 'no-receiver';
-    if (!(await makeDeliveryDue(database, mode, idOrOrderId, by, note))) return 'unknown';
+    const isEvent = idOrOrderId.startsWith(EVENT);
+    if ((isEvent ? eventReceiver : receiver) === null) return 'no-receiver';
+    const deliveries = isEvent ? EVENTS : RELEASES;
+    if (!(await makeDeliveryDue(database, deliveries, mode, idOrOrderId, by, note))) return 'unknown';
     onDue();
     return 'due';
   };
 }
 
-/** How many releases share a statement: few enough to lock rows for a moment only, however many there are. */
+/** How many rows share a statement: few enough to lock rows for a moment only, however many there are. */
 const UNSENT_AT_ONCE = 500;
 
 /**
- * Makes all releases due that were recorded while there was no receiver.
- * @returns how many releases are due now, or that there is still no receiver
+ * Makes all releases due that were recorded while there was no receiver, or all events of a type that
+ * happened while it was not wanted.
+ * @returns how many are due now, or that there is still no receiver
  */
-export type SendUnsent = (request: Omit<RedeliveryRequest, 'idOrOrderId'>) => Promise<number | 'no-receiver'>;
+export type SendUnsent = (
+  request: Omit<RedeliveryRequest, 'idOrOrderId'> & { type?: EventType },
+) => Promise<number | 'no-receiver'>;
 
-/** @param atOnce rows of one statement */
+/** @param limit rows of one statement */
 export function createSendUnsent(
-  { database, mode, receiver, onDue }: RedeliverParts,
-  atOnce = UNSENT_AT_ONCE,
+  { database, mode, receiver, eventReceiver = null, onDue }: RedeliverParts,
+  limit = UNSENT_AT_ONCE,
 ): SendUnsent {
-  return async ({ by, note }) => {
-    if (receiver === null) return 'no-receiver';
+  return async ({ by, note, type = null }) => {
+    if ((type === null ? receiver : eventReceiver) === null) return 'no-receiver';
+    const deliveries = type === null ? RELEASES : EVENTS;
     for (let total = 0; ;) {
-      const count = await makeUnsentDue(database, mode, by, note, atOnce);
+      const count = await makeUnsentDue(database, deliveries, mode, type, { by, note, limit });
       total += count;
       if (count > 0) onDue();
-      if (count < atOnce) return total;
+      if (count < limit) return total;
     }
   };
 }

@@ -56,6 +56,9 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // A run raises and closes its findings as one set, from its temporary tables.
   findings: ['cases', 'reconciliation'],
   finding_notes: ['cases'],
+  // Triggers write an event in the transaction that makes it true; fulfilment, what becomes of the delivery.
+  events: ['fulfilment'],
+  wanted_events: ['fulfilment'],
   // Append-only: every change writes its own line in its own statement.
   journal: ['cases', 'checkout', 'fulfilment', 'orders', 'payments', 'reconciliation'],
   idempotency_keys: ['checkout'],

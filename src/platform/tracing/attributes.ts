@@ -21,6 +21,7 @@ export const ERROR_TYPE: typeof ATTR_ERROR_TYPE = 'error.type';
 export const REFERENCE = 'integrator.reference';
 export const ORDER_ID = 'integrator.order_id';
 export const RELEASE = 'integrator.release';
+export const EVENT = 'integrator.event';
 export const CAUSE = 'integrator.cause';
 export const OUTCOME = 'integrator.outcome';
 export const ATTEMPT = 'integrator.attempt';

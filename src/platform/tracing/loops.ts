@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { LoopWatch } from '../poller/poller.ts';
-import { ORDER_ID, REFERENCE, RELEASE, ROWS } from './attributes.ts';
+import { EVENT, ORDER_ID, REFERENCE, RELEASE, ROWS } from './attributes.ts';
 import type { Attributes, Place, Tracing } from './tracing.ts';
 
 /**
@@ -46,10 +46,11 @@ export function traceLoops(tracing: Tracing): LoopWatch {
   };
 }
 
-function attributesOf({ reference, orderId, release }: Record<string, string>): Attributes {
+function attributesOf({ reference, orderId, release, event }: Record<string, string>): Attributes {
   return {
     ...(reference !== undefined && { [REFERENCE]: reference }),
     ...(orderId !== undefined && { [ORDER_ID]: orderId }),
     ...(release !== undefined && { [RELEASE]: release }),
+    ...(event !== undefined && { [EVENT]: event }),
   };
 }

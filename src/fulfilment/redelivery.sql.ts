@@ -1,0 +1,74 @@
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import { ENTRY, type Deliveries } from './delivery.sql.ts';
+
+/**
+ * Makes a delivery due now, whatever became of it before, and starts its three days anew. A delivery in hand
+ * is not disturbed: when it succeeds, it is the one that was asked for.
+ * @param id of the row; for a release its order's as well
+ * @returns false when the mode has no such row
+ */
+export async function makeDeliveryDue(
+  db: Queryable,
+  { word, table, update }: Deliveries,
+  mode: Mode,
+  id: string,
+  by: string,
+  note: string | null,
+): Promise<boolean> {
+  const rows = await db.query(
+    `WITH seen AS (
+       SELECT id, delivery, attempts FROM ${table}
+       WHERE mode = $1 AND (id = $2 ${word === 'release' ? 'OR order_id = $2' : ''}) FOR UPDATE
+     ), asked AS (
+       ${update} r SET delivery = 'waiting', next_check_at = now(), attempts = 0,
+         asked_again_at = now(), tried_since = NULL ${word === 'event' ? ', asked_again_by = $3' : ''}
+       FROM seen WHERE r.id = seen.id
+       RETURNING r.id, r.order_id, r.reference, seen.delivery AS was, seen.attempts
+     ), entry AS (
+       ${ENTRY}
+       SELECT order_id, '${word}-redelivery', reference, 'operator:' || $3,
+         jsonb_strip_nulls(jsonb_build_object(
+           '${word}', id, 'was', was, 'attempts', attempts, 'note', $4::text))
+       FROM asked WHERE order_id IS NOT NULL
+     )
+     SELECT id FROM asked`,
+    [mode, id, by, note],
+  );
+  return rows.length === 1;
+}
+
+/**
+ * Makes up to `limit` unsent rows due, oldest first, each under the id it has.
+ * @param type of events; null for releases
+ * @returns how many
+ */
+export async function makeUnsentDue(
+  db: Queryable,
+  { word, table, update, byAge }: Deliveries,
+  mode: Mode,
+  type: string | null,
+  { by, note, limit }: { by: string; note: string | null; limit: number },
+): Promise<number> {
+  const rows = await db.query(
+    `WITH oldest AS (
+       SELECT id FROM ${table} WHERE mode = $1 AND delivery = 'unneeded'
+         AND ${word === 'event' ? 'type = $5' : '$5::text IS NULL'}
+       ORDER BY ${byAge} LIMIT $4 FOR UPDATE
+     ), asked AS (
+       ${update} r SET delivery = 'waiting', next_check_at = now(), asked_again_at = now()
+         ${word === 'event' ? ', asked_again_by = $2' : ''}
+       FROM oldest WHERE r.id = oldest.id
+       RETURNING r.id, r.order_id, r.reference
+     ), entry AS (
+       ${ENTRY}
+       SELECT order_id, '${word}-redelivery', reference, 'operator:' || $2,
+         jsonb_strip_nulls(jsonb_build_object(
+           '${word}', id, 'was', 'unneeded', 'attempts', 0, 'note', $3::text))
+       FROM asked WHERE order_id IS NOT NULL ORDER BY order_id
+     )
+     SELECT id FROM asked`,
+    [mode, by, note, limit, type],
+  );
+  return rows.length;
+}
