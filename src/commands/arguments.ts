@@ -13,6 +13,8 @@ npm run findings  -- list [--json] | export [--csv | --json] [--all]
                      resolve <id> --note "why" --by "name"
 npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
                      resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
+npm run refunds   -- list [--json]
+                     add <order> --amount 5.00 --refund "its number" --note "why" --by "name"
 npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
                      send-unsent --by "name" [--note "why"]
 npm run currencies -- list | release <currency> --note "why" --by "name"
@@ -63,6 +65,7 @@ export function readArguments(argv: readonly string[]) {
       mode: { type: 'string' },
       totals: { type: 'boolean', default: false },
       'with-customers': { type: 'boolean', default: false },
+      amount: { type: 'string' },
     },
   });
 }

@@ -20,6 +20,7 @@ import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
 import { explainAll } from './explain-all.ts';
 import { dialectInForce } from './dialect.ts';
 import { beginOf, HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
+import { REFUNDS } from './refunds.ts';
 import { lookBack } from './run-history.ts';
 import { person } from './person.ts';
 import { retention } from './retention.ts';
@@ -35,6 +36,7 @@ const COMMANDS: Record<string, Command> = {
   findings: (program, args) =>
     args.positionals[0] === 'export' ? exportCommand(program, args) : workList(program, LISTS.findings, args),
   suspense: (program, args) => workList(program, LISTS.suspense, args),
+  refunds: (program, args) => workList(program, REFUNDS, args),
   releases: (program, args) => workList(program, LISTS.releases, args),
   currencies: (program, args) => workList(program, LISTS.currencies, args),
   'after-restore': (program, args) => workList(program, AFTER_RESTORE, args),

@@ -10,6 +10,7 @@ export type WorkListArguments = {
     decision?: string;
     refund?: string;
     order?: string;
+    amount?: string;
     since?: string;
     json: boolean;
   };
@@ -20,13 +21,13 @@ export type Entry = { line: string; json: object };
 
 /** What a person asks for: options trimmed, empty ones counted as not given. */
 export type Request = { /** Empty where none is needed. */ id: string; by: string } & Partial<
-  Record<'note' | 'owner' | 'order' | 'decision' | 'refund', string>
+  Record<'note' | 'owner' | 'order' | 'decision' | 'refund' | 'amount', string>
 >;
 
 export type Subcommand = {
   /** How it is typed, after `npm run <list> --`. */
   usage: string;
-  needs: readonly ('note' | 'owner' | 'order')[];
+  needs: readonly ('note' | 'owner' | 'order' | 'refund' | 'amount')[];
   /** About the whole list, and not about one of its items. */
   isOfAll?: boolean;
   /**
@@ -97,10 +98,12 @@ function requestOf(
   id: string | undefined,
   values: WorkListArguments['values'],
 ): Request | null {
-  const given = (['by', 'note', 'owner', 'order', 'decision', 'refund'] as const).flatMap((option) => {
-    const text = values[option]?.trim();
-    return text ? [[option, text] as const] : [];
-  });
+  const given = (['by', 'note', 'owner', 'order', 'decision', 'refund', 'amount'] as const).flatMap(
+    (option) => {
+      const text = values[option]?.trim();
+      return text ? [[option, text] as const] : [];
+    },
+  );
   const { by, ...rest } = Object.fromEntries(given) as Partial<Request>;
   if (by === undefined || (isOfAll ? id !== undefined : id === undefined || !pattern.test(id))) return null;
   if (needs.some((option) => rest[option] === undefined)) return null;

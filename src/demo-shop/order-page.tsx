@@ -5,6 +5,8 @@ import type { Branding } from './branding.ts';
 import { Frame } from './frame.tsx';
 import { statusTextOf, type ReviewDecision, type OrderStatusText } from './order-status-text.ts';
 import { Receipt } from './receipt.tsx';
+import { refundTextOf } from '../orders/refund-text.ts';
+import { useLocale } from '../platform/html.tsx';
 
 /** How often a browser without script reloads an order that may change. */
 const REFRESH_SEC = 5;
@@ -43,6 +45,7 @@ export function OrderPage({ branding, order, decisions, note }: OrderPageProps):
           <h1>{text.heading}</h1>
           <p class="lead">{text.truth}</p>
           <p class="advice">{text.advice}</p>
+          {order.status === 'paid' && <Refunded order={order} />}
           {note !== null && <p class="lead">{note}</p>}
           {text.changes && <Watch />}
           {text.pay && <PayAgain orderId={order.id} pay={text.pay} />}
@@ -57,6 +60,12 @@ export function OrderPage({ branding, order, decisions, note }: OrderPageProps):
       </article>
     </Frame>
   );
+}
+
+/** Written in the reader's language, which only a part of the page knows. */
+function Refunded({ order }: { order: Order }): VNode | null {
+  const text = refundTextOf(order, useLocale());
+  return text && <p class="lead">{text.sentence}</p>;
 }
 
 /** Filled by the script that watches the order; a browser without script reloads the page regularly. */

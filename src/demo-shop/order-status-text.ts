@@ -1,4 +1,5 @@
 import type { Order, OrderStatus } from '../orders/order.ts';
+import { refundTextOf } from '../orders/refund-text.ts';
 
 /** How an order's state is shown to the shopper. */
 export type OrderStatusText = {
@@ -146,9 +147,13 @@ function decidedText(decisions: readonly ReviewDecision[]): OrderStatusText {
 }
 
 export function statusTextOf(
-  { status, reference }: Pick<Order, 'status' | 'reference'>,
+  order: Pick<Order, 'status' | 'reference' | 'total' | 'refunded' | 'refundedAt'>,
   decisions: readonly ReviewDecision[] | null = null,
 ): OrderStatusText {
+  const { status, reference } = order;
+  const refund = refundTextOf(order);
+  if (status === 'paid' && refund !== null)
+    return { ...TEXTS.paid, stamp: refund.stamp, heading: refund.heading, needsHelp: true };
   if (status === 'review' && decisions !== null && decisions.length > 0) return decidedText(decisions);
   return status === 'pending' && reference === null ? UNTOUCHED : TEXTS[status];
 }

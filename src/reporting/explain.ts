@@ -14,6 +14,8 @@ export type OrderDetail = {
   status: string;
   /** In major units. */
   amount: string;
+  /** What refunds were written down, in major units. */
+  refunded: string;
   currency: string;
   mode: string;
   lines: { description: string; quantity: number }[];
@@ -67,12 +69,13 @@ export async function detailOf(
   return { order, orderDetail };
 }
 
-function headingOf({ id, externalId, status, total, mode, lines, details }: Order) {
+function headingOf({ id, externalId, status, total, refunded, mode, lines, details }: Order) {
   return {
     orderId: id,
     externalId,
     status,
     amount: formatMajor(total),
+    refunded: formatMajor({ amount: refunded, currency: total.currency }),
     currency: total.currency,
     mode,
     lines: lines.map(({ description, quantity }) => ({ description, quantity })),
@@ -85,8 +88,10 @@ function textOf(order: Order, { payments, story, journal, contradictions }: Orde
     order.externalId === null
       ? ''
       : `  external id ${order.externalId}, after which release ${order.releaseId} is named`;
+  const back = displayMoney({ amount: order.refunded, currency: order.total.currency });
+  const refunded = order.refunded === 0n ? '' : `  refunded ${back}`;
   const lines = [
-    `order ${order.id}  ${order.status}  ${displayMoney(order.total)}  ${order.mode} mode${external}`,
+    `order ${order.id}  ${order.status}  ${displayMoney(order.total)}${refunded}  ${order.mode} mode${external}`,
     ...order.lines.map(({ quantity, description }) => `  ${quantity} x ${description}`),
     ...payments.map(paymentLine),
     '',

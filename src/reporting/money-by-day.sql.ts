@@ -101,3 +101,44 @@ export async function heldDays(db: Queryable, mode: Mode, days: number): Promise
   );
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
+
+/**
+ * Money of paid orders that went back, by the day (UTC) on which it was written down (`refunded`) or raised
+ * (`reversed`: what the service took back and no refund explains by now). Takings are what was confirmed less this.
+ */
+export type WentBackDay = {
+  day: string;
+  currency: string;
+  by: 'refunded' | 'reversed';
+  count: number;
+  /** Minor units. */
+  amount: bigint;
+};
+
+// The evidence of a reversal has what refunds explained when it was last seen, and what they did not.
+const WENT_BACK = `
+  SELECT refunded_at AS at, currency, 'refunded' AS by, amount FROM refunds
+  WHERE mode = $1 AND refunded_at >= $2::timestamptz
+  UNION ALL
+  SELECT f.raised_at, f.currency, 'reversed',
+    coalesce((f.evidence ->> 'refunded')::bigint + (f.evidence ->> 'unexplained')::bigint,
+      f.expected - coalesce(f.actual, 0))
+    - (SELECT coalesce(sum(r.amount), 0) FROM refunds r WHERE r.order_id = f.order_id)
+  FROM findings f WHERE f.mode = $1 AND f.class = 'reversed' AND f.raised_at >= $2::timestamptz
+    -- A later run saw that it was explained, or that the money came back.
+    AND f.closed_by IS DISTINCT FROM 'reconciliation' AND f.gone_at IS NULL`;
+
+/** The last days, today included. */
+export async function wentBackDays(db: Queryable, mode: Mode, days: number): Promise<WentBackDay[]> {
+  const [span] = await db.query<{ since: string }>(
+    `SELECT (date_trunc('day', now(), 'UTC') - make_interval(days => $1 - 1))::text AS since`,
+    [days],
+  );
+  const rows = await db.query<Omit<WentBackDay, 'amount'> & { amount: string }>(
+    `SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, currency, by, count(*)::int AS count,
+       sum(amount)::text AS amount
+     FROM (${WENT_BACK}) went WHERE amount > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    [mode, span?.since],
+  );
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}

@@ -36,7 +36,7 @@ describe('today at a glance', () => {
     await play('pay', { amount: '3' });
     await shop.checkout();
     // Collected is confirmed and held; open are the held payment and the one that waits.
-    expect(await words('/admin')).toContain('NGN 17,003.00 17,000.00 2 17,000.00 2 3.00');
+    expect(await words('/admin')).toContain('NGN 17,003.00 17,000.00 2 0.00 17,000.00 17,000.00 2 3.00');
   });
 
   test('the verdict, and what waits for a person, each with its list', async () => {

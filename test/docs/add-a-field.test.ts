@@ -52,6 +52,7 @@ test('a field that is added as the page says is in the event and on the order pa
     ...order,
     status: 'paid',
     amount: '0.01',
+    refunded: '0.00',
     currency: 'NGN',
     mode: 'test',
     lines: [],

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import { recordRefund } from '../../src/orders/refunds.sql.ts';
+import { wentBackDays } from '../../src/reporting/money-by-day.sql.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { asOrderId } from '../support/ids.ts';
 import { openDesk, type Desk, type Planted } from './desk.ts';
@@ -137,5 +138,57 @@ describe('what refunds do not explain is raised', () => {
     showBack(odd, '5.00', 'partially refunded');
     const report = await run();
     expect(report.findings).toEqual({ reversed: 2, conflicting_records: 1 });
+  });
+});
+
+describe('what went back, by day', () => {
+  const wentBack = async (days = 1): Promise<unknown[]> =>
+    (await wentBackDays(desk.database, 'test', days)).map(({ by, count, amount }) => [by, count, amount]);
+
+  test('is a refund on the day it was written down, or a reversal on the day it was raised, never both', async () => {
+    const [payment, other] = [await paid(), await paid()];
+    await refund(other, 700n);
+    expect(await wentBack()).toEqual([['refunded', 1, 700n]]);
+    showAllBack(payment);
+    await run();
+    expect(await wentBack()).toEqual([
+      ['refunded', 1, 700n],
+      ['reversed', 1, 2_500n],
+    ]);
+    // Before the next run sees it, too.
+    await refund(payment, 1_000n);
+    expect(await wentBack()).toEqual([
+      ['refunded', 2, 1_700n],
+      ['reversed', 1, 1_500n],
+    ]);
+    await refund(payment, 1_500n);
+    expect(await wentBack()).toEqual([['refunded', 3, 3_200n]]);
+    await run();
+    expect(await wentBack()).toEqual([['refunded', 3, 3_200n]]);
+  });
+
+  test('is gone for good when a person has written it off, and not when the service took its word back', async () => {
+    const [lost, won] = [await paid(), await paid()];
+    showAllBack(lost);
+    showAllBack(won);
+    await run();
+    await desk.database.query(
+      `UPDATE findings SET closed_at = now(), closed_by = 'ada', note = 'written off' WHERE reference = $1`,
+      [lost.reference],
+    );
+    desk.service.history = [{ id: newId(), reference: won.reference }];
+    desk.service.history.push({ id: newId(), reference: lost.reference, status: 'REVERSED' });
+    desk.service.verify.set(won.reference, { reference: won.reference });
+    await run();
+    expect(await wentBack()).toEqual([['reversed', 1, 2_500n]]);
+  });
+
+  test('counts no other day', async () => {
+    await refund(await paid(), 700n);
+    await desk.database.query('ALTER TABLE refunds DISABLE TRIGGER refunds_are_frozen');
+    await desk.database.query(`UPDATE refunds SET refunded_at = now() - interval '26 hours'`);
+    await desk.database.query('ALTER TABLE refunds ENABLE TRIGGER refunds_are_frozen');
+    expect(await wentBack()).toEqual([]);
+    expect(await wentBack(3)).toEqual([['refunded', 1, 700n]]);
   });
 });

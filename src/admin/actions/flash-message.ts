@@ -25,6 +25,12 @@ const SENTENCES = {
   'no-receiver': () =>
     'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and ' +
     'FULFILMENT_SECRET, or write one in src/custom.',
+  'refund-recorded': () => 'The refund is written down. The next reconciliation expects it.',
+  'refund-differs': () => 'Nothing was done: that number stands for another refund of this order.',
+  'refund-too-much': () => 'Nothing was done: that is more than is left of what was paid.',
+  'refund-not-paid': () => 'Nothing was done: the order is not paid.',
+  'refund-unreadable': () =>
+    'Nothing was done: give an amount like 12.50, above zero and in the order’s currency, and the number of the refund.',
   unknown: () => 'Nothing was done: there is no such row.',
   asked: () => 'The service was asked. What it said stands in the story.',
   'asked-soon': () =>

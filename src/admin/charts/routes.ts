@@ -6,8 +6,8 @@ import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
 import { openFindingCounts } from '../../reporting/shop-state.sql.ts';
 import { ChartsPage } from './charts-page.tsx';
-import { heldDays, confirmedDays } from '../../reporting/money-by-day.sql.ts';
-import { collectedPerDay, findingsByAge, timeToConfirm } from './series.ts';
+import { heldDays, confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
+import { collectedPerDay, findingsByAge, timeToConfirm, wentBackPerDay } from './series.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
@@ -17,17 +17,20 @@ export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
   router.get('/admin/charts', guard.requireLogin, async (req, res) => {
-    const [confirmed, held, findings] = await Promise.all([
+    const [confirmed, held, wentBack, findings] = await Promise.all([
       confirmedDays(database, mode, DAYS),
       heldDays(database, mode, DAYS),
+      wentBackDays(database, mode, DAYS),
       openFindingCounts(database, mode),
     ]);
     const today = systemClock.now().getTime();
     const days = Array.from({ length: DAYS }, (_, ago) =>
       new Date(today - (DAYS - 1 - ago) * DAY_MS).toISOString().slice(0, 10),
     );
+    const locale = localeOf(req.get('accept-language'));
     const charts = [
-      ...collectedPerDay(confirmed, held, days, localeOf(req.get('accept-language'))),
+      ...collectedPerDay(confirmed, held, days, locale),
+      ...wentBackPerDay(confirmed, wentBack, days, locale),
       timeToConfirm(confirmed, DAYS),
       findingsByAge(findings),
     ];

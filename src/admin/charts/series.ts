@@ -1,7 +1,12 @@
 import { AGES } from '../cases/filter.ts';
 import { displayMoney, minorDigits } from '../../platform/money.ts';
 import type { OpenWork } from '../../reporting/shop-state.sql.ts';
-import { WAIT_STEPS_SEC, type HeldDay, type ConfirmedDay } from '../../reporting/money-by-day.sql.ts';
+import {
+  WAIT_STEPS_SEC,
+  type ConfirmedDay,
+  type HeldDay,
+  type WentBackDay,
+} from '../../reporting/money-by-day.sql.ts';
 
 /** A column chart: one column per key, stacked from one part per class. */
 export type Chart = {
@@ -29,10 +34,7 @@ export function collectedPerDay(
   const currencies = [...new Set([...confirmed, ...held].map(({ currency }) => currency))].sort();
   return currencies.map((currency) => {
     const values: Chart['values'] = {};
-    const write = (amount: bigint): string =>
-      minorDigits(currency) === null
-        ? `${currency} ${amount} minor units`
-        : displayMoney({ amount, currency }, locale);
+    const write = writerOf(currency, locale);
     const add = (day: string, name: string, amount: bigint): void => {
       const ofDay = (values[day] ??= {});
       // For drawing only: what a number loses beyond 2^53 is smaller than a pixel, and the table
@@ -56,6 +58,42 @@ export function collectedPerDay(
       format: (value) => write(BigInt(Math.round(value))),
     };
   });
+}
+
+/** The money that went back per day, and the takings it leaves: one chart for each currency that has some. */
+export function wentBackPerDay(
+  confirmed: readonly ConfirmedDay[],
+  wentBack: readonly WentBackDay[],
+  days: readonly string[],
+  locale: string,
+): Chart[] {
+  return [...new Set(wentBack.map(({ currency }) => currency))].sort().map((currency) => {
+    const write = writerOf(currency, locale);
+    const [came, went] = [confirmed, wentBack].map((rows) => rows.filter((row) => row.currency === currency));
+    const sum = (rows: readonly { amount: bigint }[] = []): bigint =>
+      rows.reduce((all, { amount }) => all + amount, 0n);
+    const values: Chart['values'] = {};
+    for (const { day, by, amount } of wentBack.filter((row) => row.currency === currency))
+      (values[day] ??= {})[by] = Number(amount);
+    return {
+      id: `went-back-${currency}`,
+      title: `Went back per day, ${currency}`,
+      summary:
+        `${write(sum(went))} went back in ${days.length} days, which leaves takings of ` +
+        `${write(sum(came) - sum(went))}.`,
+      keys: days,
+      classes: ['refunded', 'reversed'],
+      values,
+      format: (value) => write(BigInt(Math.round(value))),
+    };
+  });
+}
+
+function writerOf(currency: string, locale: string): (amount: bigint) => string {
+  return (amount) =>
+    minorDigits(currency) === null
+      ? `${currency} ${amount} minor units`
+      : displayMoney({ amount, currency }, locale);
 }
 
 const WAITS = [...WAIT_STEPS_SEC.map((sec) => `under ${spanOf(sec)}`), 'longer', 'no webhook'];

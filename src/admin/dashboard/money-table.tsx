@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Amount, MajorNumber } from '../../platform/html.tsx';
 import { formatMajor, minorDigits, type Money } from '../../platform/money.ts';
-import type { HeldDay, ConfirmedDay } from '../../reporting/money-by-day.sql.ts';
+import type { HeldDay, ConfirmedDay, WentBackDay } from '../../reporting/money-by-day.sql.ts';
 import { Table } from '../layout/parts.tsx';
 import { MAX_COUNTED, type OpenMoney, type OpenWork } from '../../reporting/shop-state.sql.ts';
 
@@ -12,6 +12,10 @@ export type MoneyLine = {
   collected: bigint;
   confirmed: bigint;
   confirmedOrders: number;
+  /** Refunds written down today, and reversals raised today that no refund explains. */
+  wentBack: bigint;
+  /** Confirmed less what went back; below zero on a day of refunds. */
+  takings: bigint;
   open: bigint;
   openPayments: number;
   suspense: bigint;
@@ -20,13 +24,15 @@ export type MoneyLine = {
 type Sources = {
   confirmed: readonly ConfirmedDay[];
   held: readonly HeldDay[];
+  wentBack: readonly WentBackDay[];
   open: readonly OpenMoney[];
   suspense: readonly OpenWork[];
 };
 
 /** @returns one line per currency in which money is open or moved today */
-export function moneyLines({ confirmed, held, open, suspense }: Sources): MoneyLine[] {
-  const currencies = new Set([...confirmed, ...held, ...open, ...suspense].map(({ currency }) => currency));
+export function moneyLines({ confirmed, held, wentBack, open, suspense }: Sources): MoneyLine[] {
+  const rows = [...confirmed, ...held, ...wentBack, ...open, ...suspense];
+  const currencies = new Set(rows.map(({ currency }) => currency));
   currencies.delete(null);
   return [...(currencies as Set<string>)].sort().map((currency) => {
     const sum = (rows: readonly { currency: string | null; amount: bigint }[]): bigint =>
@@ -37,6 +43,8 @@ export function moneyLines({ confirmed, held, open, suspense }: Sources): MoneyL
       collected: sum(confirmed) + sum(held),
       confirmed: sum(confirmed),
       confirmedOrders: confirmedHere.reduce((all, { releases }) => all + releases, 0),
+      wentBack: sum(wentBack),
+      takings: sum(confirmed) - sum(wentBack),
       open: sum(open),
       openPayments: open.find((row) => row.currency === currency)?.payments ?? 0,
       suspense: sum(suspense),
@@ -51,6 +59,8 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
     { number: 'Collected today' },
     { number: 'Confirmed today' },
     { number: 'Orders' },
+    { number: 'Went back today' },
+    { number: 'Takings today' },
     { number: 'Open now' },
     { number: 'Payments' },
     { number: 'In suspense now' },
@@ -58,18 +68,24 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
   return (
     <>
       <Table label="Money today" head={head}>
-        {lines.map(({ currency, collected, confirmed, confirmedOrders, open, openPayments, suspense }) => (
+        {lines.map(({ currency, confirmedOrders, openPayments, suspense, ...line }) => (
           <tr key={currency}>
             <th scope="row">{currency}</th>
             <td class="number">
-              <Bare amount={collected} currency={currency} />
+              <Bare amount={line.collected} currency={currency} />
             </td>
             <td class="number">
-              <Bare amount={confirmed} currency={currency} />
+              <Bare amount={line.confirmed} currency={currency} />
             </td>
             <td class="number">{confirmedOrders.toLocaleString('en')}</td>
             <td class="number">
-              <Bare amount={open} currency={currency} />
+              <Bare amount={line.wentBack} currency={currency} />
+            </td>
+            <td class="number">
+              <Bare amount={line.takings} currency={currency} />
+            </td>
+            <td class="number">
+              <Bare amount={line.open} currency={currency} />
             </td>
             <td class="number">{openPayments.toLocaleString('en')}</td>
             <td class={suspense > 0n ? 'number warn' : 'number'}>
@@ -80,7 +96,8 @@ export function MoneyTable({ lines, isOpenCut }: { lines: readonly MoneyLine[]; 
       </Table>
       <p class="none">
         The day is that of UTC. Collected is what was confirmed today and what came today and is held in
-        suspense.
+        suspense. Went back are refunds written down today and reversals raised today; takings are confirmed
+        less that.
         {isOpenCut &&
           ` Open is at least that: of more than ${MAX_COUNTED.toLocaleString('en')} payments no more are counted.`}
       </p>

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
-import { heldDays, confirmedDays } from '../../reporting/money-by-day.sql.ts';
+import { heldDays, confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
 import { frameOf } from '../actions/action-handler.ts';
@@ -22,10 +22,13 @@ export function todayRoutes({ database, gateway, guard, workerWatch }: AdminPart
   const router = Router();
   const { mode } = gateway;
   router.get('/admin', guard.requireLogin, async (req, res) => {
-    const [confirmed, held, open, findings, suspense, run, silence, undelivered, stops] = await Promise.all([
+    const [confirmed, held, wentBack, open] = await Promise.all([
       confirmedDays(database, mode, 1),
       heldDays(database, mode, 1),
+      wentBackDays(database, mode, 1),
       openMoney(database, mode),
+    ]);
+    const [findings, suspense, run, silence, undelivered, stops] = await Promise.all([
       openFindingCounts(database, mode),
       openSuspenseSums(database, mode),
       lastRun(database, mode),
@@ -35,7 +38,7 @@ export function todayRoutes({ database, gateway, guard, workerWatch }: AdminPart
     ]);
     const today = {
       frame: frameOf(guard, mode, req),
-      money: moneyLines({ confirmed, held, open, suspense }),
+      money: moneyLines({ confirmed, held, wentBack, open, suspense }),
       isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
       health: gateway.health(),
       isWorkerMissing: (await workerWatch.state()).isMissing,

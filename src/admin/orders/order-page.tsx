@@ -6,6 +6,7 @@ import { foreignText } from '../layout/foreign-text.ts';
 import { Moment, Status, Table, words } from '../layout/parts.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
 import type { Evidence } from './orders.sql.ts';
+import { Refunds } from './refund-form.tsx';
 import { Timeline } from './timeline.tsx';
 
 type Props = {
@@ -27,6 +28,7 @@ export function OrderDetailPage({ frame, orderDetail, evidence, release }: Props
       <Whole orderDetail={orderDetail} />
       <Payments frame={frame} orderDetail={orderDetail} />
       {release !== null && <ReleaseCard frame={frame} release={release} />}
+      {orderDetail.status === 'paid' && <Refunds frame={frame} orderDetail={orderDetail} />}
       <section aria-labelledby="story">
         <h2 id="story">Story</h2>
         <p class="none">Times in UTC; amounts in minor units, as the rows have them.</p>

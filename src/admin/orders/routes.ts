@@ -10,6 +10,7 @@ import { orderIdOf } from '../../reporting/timeline.sql.ts';
 import { OrderDetailPage } from './order-page.tsx';
 import { OrderListPage } from './order-list-page.tsx';
 import { estimateOrders, evidenceOf, findOrders } from './orders.sql.ts';
+import { confirmRefund, writeRefund } from './refund-actions.ts';
 import { isEmail, readSearch } from './search.ts';
 
 /** Which order, and what happened to it? */
@@ -58,6 +59,18 @@ export function orderListRoutes({ database, gateway, guard, form, askService }: 
         const reference = parseReference(id);
         return reference === null ? { unknown: 1 } : askService({ reference, by, note, webhook: null });
       },
+    ),
+  );
+
+  router.post(
+    '/admin/refunds',
+    guard.requireLogin,
+    form,
+    guard.requireForm,
+    actionHandler(
+      (_req, fields) => `/admin/orders?q=${encodeURIComponent(fields.get('id') ?? '')}`,
+      (asked) => writeRefund(database, mode, asked),
+      (asked, req) => confirmRefund(database, mode, asked, frameOf(guard, mode, req)),
     ),
   );
   return router;

@@ -6,6 +6,11 @@ type Help = readonly [help: string, ...labels: string[]];
 const GAUGES = {
   integrator_orders_last_hour: ['Orders placed within the last hour', 'currency'],
   integrator_confirmed_last_hour: ['Orders confirmed within the last hour', 'currency'],
+  integrator_went_back_today_minor_units: [
+    'Of paid orders since midnight UTC: refunds written down, and reversals that none explains',
+    'currency',
+    'by',
+  ],
   integrator_last_confirmed_age_seconds: ['Since an order was confirmed'],
   integrator_open_payments: ['Payments that wait for money (20,000 are counted)', 'currency'],
   integrator_unanswered_hint_age_seconds: [

@@ -10,6 +10,7 @@ import {
   undeliveredCounts,
   webhookSilence,
 } from '../../reporting/shop-state.sql.ts';
+import { wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
@@ -50,8 +51,9 @@ export function createMetrics({ database, gateway, meters, workerWatch }: Metric
 }
 
 async function look(db: Queryable, { mode }: Gateway) {
-  const [hour, confirmedSec, open, hintSec, due, silence] = await Promise.all([
+  const [hour, wentBack, confirmedSec, open, hintSec, due, silence] = await Promise.all([
     lastHour(db, mode),
+    wentBackDays(db, mode, 1),
     sinceConfirmed(db, mode),
     openMoney(db, mode),
     oldestUnansweredHint(db, mode),
@@ -68,16 +70,18 @@ async function look(db: Queryable, { mode }: Gateway) {
     stoppedCurrencies(db, mode),
   ]);
   const work = { undelivered, findings, suspense, suspenseSec, run, stopped, integrity, heartbeat };
-  return { hour, confirmedSec, open, hintSec, due, silence, ...work };
+  return { hour, wentBack, confirmedSec, open, hintSec, due, silence, ...work };
 }
 
 type Seen = Awaited<ReturnType<typeof look>>;
 
-function tellMoney({ hour, confirmedSec, open, hintSec, due, silence }: Seen, set: SetGauge): void {
+function tellMoney({ hour, wentBack, confirmedSec, open, hintSec, due, silence }: Seen, set: SetGauge): void {
   for (const { currency, placed, confirmed } of hour) {
     set('integrator_orders_last_hour', placed, { currency });
     set('integrator_confirmed_last_hour', confirmed, { currency });
   }
+  for (const { currency, by, amount } of wentBack)
+    set('integrator_went_back_today_minor_units', Number(amount), { currency, by });
   if (confirmedSec !== null) set('integrator_last_confirmed_age_seconds', confirmedSec);
   for (const { currency, payments } of open) set('integrator_open_payments', payments, { currency });
   set('integrator_unanswered_hint_age_seconds', hintSec);
