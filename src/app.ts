@@ -61,6 +61,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
       returnUrls,
       shopApiToken: config.SHOP_API_TOKEN ?? null,
       guesses,
+      cancelOrder: program.cancelOrder,
       limitReads: limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE),
       maxStreams: CHECKOUTS_PER_MINUTE === 0 ? Infinity : MAX_STREAMS_OF_ADDRESS,
       logger,
@@ -69,8 +70,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));
-  const { confirm, redeliver, hasReceiver } = program;
-  app.use(adminRoutes({ database, gateway, guard, workerWatch, confirm, redeliver, hasReceiver, logger }));
+  app.use(adminRoutes({ ...program, guard }));
   const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
   const shop = demoShop({ ...program, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute });
   app.use(shop.routes);

@@ -24,6 +24,7 @@ import type { Tracing } from './platform/tracing/tracing.ts';
 import { createAlarm, type Alarms } from './cases/alarm.ts';
 import type { Alarm } from './cases/alert.ts';
 import { createReconcile } from './reconciliation/reconcile.ts';
+import { createCancelOrder, createEndOrder, type EndOrder } from './payments/end-order.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
 import { alertOnUnitError } from './payments/unit-error-alert.ts';
@@ -108,6 +109,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const confirm = watch.confirm(
     createConfirm({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
   );
+  const endOrder = createEndOrder({ database, gateway, confirm, clock, logger });
   return {
     config,
     logger,
@@ -123,7 +125,8 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     returnFromCheckout: watch.handleReturn(
       createReturnFromCheckout({ database, mode, confirm, clock, logger }),
     ),
-    ...buildChecks(options, foundations, confirm),
+    ...buildChecks(options, foundations, { confirm, endOrder }),
+    cancelOrder: createCancelOrder(endOrder, logger),
     metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
       telling.afterRun(
@@ -156,13 +159,14 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
 function buildChecks(
   { config, services, logger }: ComposeOptions,
   { database, gateway, wakeUp, watch }: Foundations,
-  confirm: Confirm,
+  { confirm, endOrder }: { confirm: Confirm; endOrder: EndOrder },
 ): Pick<Program, 'duePayments' | 'receiveWebhook'> {
   const { mode, dialect } = gateway;
   const duePayments = createDuePayments({
     database,
     gateway,
     confirm,
+    endOrder,
     callsAtOnce: config.GATEWAY_CONCURRENCY,
     logger,
     watch: watch.loops,

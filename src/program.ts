@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { Extensions } from './extensions.ts';
 import type { Redeliver, SendUnsent } from './fulfilment/redeliver.ts';
 import type { Gateway } from './gateway/gateway.ts';
+import type { CancelOrder } from './orders/cancel.ts';
 import type { Catalogue } from './orders/catalogue.ts';
 import type { Confirm } from './payments/confirm.ts';
 import type { Database } from './platform/database/database.ts';
@@ -28,6 +29,7 @@ export type Program = {
   publicOrigin: () => string;
   catalogue: Catalogue;
   confirm: Confirm;
+  cancelOrder: CancelOrder;
   startCheckout: StartCheckout;
   returnFromCheckout: ReturnFromCheckout;
   receiveWebhook: ReceiveWebhook;

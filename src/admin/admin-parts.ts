@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Redeliver } from '../fulfilment/redeliver.ts';
+import type { CancelOrder } from '../orders/cancel.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { AdminGuard } from './login/guard.ts';
@@ -14,6 +15,7 @@ export type AdminParts = {
   /** Reads the body of a form, for {@link AdminGuard.requireForm} and the action after it. */
   form: RequestHandler;
   askService: AskService;
+  cancelOrder: CancelOrder;
   redeliver: Redeliver;
   /** Whether a receiver of releases is configured. */
   hasReceiver: boolean;

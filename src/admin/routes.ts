@@ -15,7 +15,7 @@ import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
 export type AdminRouteParts = Pick<
   AdminParts,
-  'database' | 'gateway' | 'guard' | 'workerWatch' | 'redeliver' | 'hasReceiver'
+  'database' | 'gateway' | 'guard' | 'workerWatch' | 'cancelOrder' | 'redeliver' | 'hasReceiver'
 > &
   Pick<AskParts, 'confirm' | 'logger'>;
 
@@ -23,7 +23,7 @@ const STYLESHEET = fileURLToPath(new URL('layout/admin.css', import.meta.url));
 
 /** The pages of operations: what is the state of the money, and what happened to this order? */
 export function adminRoutes(parts: AdminRouteParts): Router {
-  const { database, gateway, guard, redeliver, hasReceiver, workerWatch } = parts;
+  const { database, gateway, guard, cancelOrder, redeliver, hasReceiver, workerWatch } = parts;
   const askService = createAskService({ ...parts, mode: gateway.mode });
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
   const pages: AdminParts = {
@@ -32,6 +32,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
     guard,
     form,
     askService,
+    cancelOrder,
     redeliver,
     hasReceiver,
     workerWatch,

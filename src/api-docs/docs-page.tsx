@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import { Page } from '../platform/html.tsx';
 import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
+import type { Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
 import { SCHEMAS, type SchemaName } from './schemas.ts';
 import { fieldsOf } from './schema-fields.ts';
 

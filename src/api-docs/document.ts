@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
-import { OPERATIONS, type Operation } from './operations.ts';
+import type { Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
 import { SCHEMAS, type SchemaName } from './schemas.ts';
 
 /**
@@ -56,12 +57,17 @@ function describe(operation: Operation): object {
       requestBody: { required: true, content: contentOf(body.contentTypes, body.schema) },
     }),
     responses: {
-      [success.status]: {
-        description: summary,
-        ...(content !== undefined && {
-          content: contentOf([content], success.schema ?? null, success.isList),
-        }),
-      },
+      ...Object.fromEntries(
+        [success.status, success.orStatus ?? success.status].map((status) => [
+          status,
+          {
+            description: summary,
+            ...(content !== undefined && {
+              content: contentOf([content], success.schema ?? null, success.isList),
+            }),
+          },
+        ]),
+      ),
       ...refusals(problems),
     },
     ...(token && { security: [{ [token]: [] }] }),

@@ -1,35 +1,5 @@
-import type { ProblemType } from '../platform/problem-types.ts';
-import type { SchemaName } from './schemas.ts';
-
-export type Parameter = { name: string; in: 'path' | 'header'; required: boolean; description: string };
-
-/** One route: its input, its answer on success, and every refusal it can give. */
-export type Operation = {
-  id: string;
-  method: 'get' | 'post';
-  path: string;
-  tag: 'Storefront' | 'Shop backend' | 'Payment service' | 'Shopper' | 'Operations';
-  summary: string;
-  description: string;
-  parameters?: readonly Parameter[];
-  body?: { schema: SchemaName | null; contentTypes: readonly string[] };
-  success: { status: 200 | 201 | 202 | 303; schema?: SchemaName; isList?: true; contentType?: string };
-  problems: readonly ProblemType[];
-  /** Which token it requires. */
-  token?: 'shopApiToken' | 'adminToken';
-};
-
-const orderId: Parameter = {
-  name: 'orderId',
-  in: 'path',
-  required: true,
-  description: 'The unguessable id of an order. It is the only key: a client that has it may see the order.',
-};
-
-const JSON_BODY = ['application/json'];
-const BODY_PROBLEMS: readonly ProblemType[] = ['malformed-request', 'too-large', 'unsupported-media-type'];
-/** The refusals of every route that uses the database. */
-const ALWAYS: readonly ProblemType[] = ['internal-error', 'database-unavailable'];
+import { ALWAYS, BODY_PROBLEMS, JSON_BODY, orderId, type Operation } from './operation.ts';
+import { SHOP_OPERATIONS } from './shop-operations.ts';
 
 /** Every route for programs, in the order in which an integration needs them. */
 export const OPERATIONS: readonly Operation[] = [
@@ -68,6 +38,7 @@ export const OPERATIONS: readonly Operation[] = [
       'already-paid',
       'under-review',
       'order-cancelled',
+      'order-expired',
       'out-of-stock',
       'request-in-flight',
       'invalid-input',
@@ -87,7 +58,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: 'Storefront',
     summary: 'How an order stands',
     description:
-      'pending: not paid yet, or being confirmed. paid: proven by the service. failed: may be tried again. expired: not paid in time. review: a person looks at it, the shopper must not pay again.',
+      'pending: not paid yet, or being confirmed. paid: proven by the service. failed: may be tried again. expired: not paid in time; with a deadline (`payBy`) it can no longer be paid. review: a person looks at it, the shopper must not pay again. cancelled: the shop has ended it.',
     parameters: [orderId],
     success: { status: 200, schema: 'Order' },
     problems: ['not-found', 'too-many-requests', ...ALWAYS],
@@ -128,49 +99,7 @@ export const OPERATIONS: readonly Operation[] = [
     success: { status: 202 },
     problems: [...BODY_PROBLEMS, 'bad-signature', 'method-not-allowed', 'too-many-requests', ...ALWAYS],
   },
-  {
-    id: 'placeOrder',
-    method: 'post',
-    path: '/orders',
-    tag: 'Shop backend',
-    summary: 'Place an order that you priced yourself',
-    description:
-      'For your backend alone. Pay it by POST /checkout with its orderId. `returnUrl`, one of the addresses in STOREFRONT_RETURN_URL, says where the shopper returns to.',
-    body: { schema: 'OrderInput', contentTypes: JSON_BODY },
-    success: { status: 201, schema: 'Order' },
-    problems: [
-      ...BODY_PROBLEMS,
-      'unauthorized',
-      'external-id-taken',
-      'invalid-input',
-      'too-many-requests',
-      ...ALWAYS,
-    ],
-    token: 'shopApiToken',
-  },
-  {
-    id: 'recordRefund',
-    method: 'post',
-    path: '/orders/{orderId}/refunds',
-    tag: 'Shop backend',
-    summary: 'Write down money that you have given back',
-    description:
-      'Bookkeeping: it moves no money, you give it back at the service. The sum is never above what was paid. The same externalId with the same content again is answered 200 and changes nothing. Reconciliation expects the reversal that a refund explains, and takings are less by it.',
-    parameters: [orderId],
-    body: { schema: 'RefundInput', contentTypes: JSON_BODY },
-    success: { status: 201, schema: 'Refund' },
-    problems: [
-      ...BODY_PROBLEMS,
-      'unauthorized',
-      'not-found',
-      'not-paid',
-      'refund-differs',
-      'invalid-input',
-      'too-many-requests',
-      ...ALWAYS,
-    ],
-    token: 'shopApiToken',
-  },
+  ...SHOP_OPERATIONS,
   {
     id: 'isAlive',
     method: 'get',

@@ -1,6 +1,7 @@
 import { checkoutInput, openedCheckout } from '../checkout/schemas.ts';
 import { orderInput } from '../orders/schemas.ts';
-import { orderView, productView } from '../orders/order-view.ts';
+import { cancelInput } from '../orders/shop-api/schemas.ts';
+import { orderView, productView, shopOrdersView, shopOrderView } from '../orders/order-view.ts';
 import { refundInput, refundView } from '../orders/refunds.ts';
 import { problemDocument } from '../platform/problem.ts';
 
@@ -10,6 +11,9 @@ export const SCHEMAS = {
   OpenedCheckout: openedCheckout,
   OrderInput: orderInput,
   Order: orderView,
+  ShopOrder: shopOrderView,
+  ShopOrders: shopOrdersView,
+  CancelInput: cancelInput,
   RefundInput: refundInput,
   Refund: refundView,
   Product: productView,

@@ -79,6 +79,10 @@ export const CLASSES = {
     'the history or verify shows exactly the money for a payment whose order was cancelled',
     'money came for a cancelled order: refund it',
   ),
+  paid_after_deadline: finding(
+    'the history or verify shows exactly the money for a payment whose order had expired for good',
+    'money came after the deadline of its order: refund it, or let the shopper order again',
+  ),
   late_payment: finding(
     'the history shows exactly the money for a payment that had been closed, and verify could ' +
       'not be asked yet',

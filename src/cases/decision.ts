@@ -22,5 +22,5 @@ export type Resolution = {
   refundNote: string | null;
 };
 
-/** Names under which the program itself closes items. Forms, commands and settings refuse them. */
-export const NOT_A_PERSON: readonly string[] = ['reconciliation', 'confirmation'];
+/** Names under which the program, or the shop's own system, acts. Forms, commands and settings refuse them. */
+export const NOT_A_PERSON: readonly string[] = ['reconciliation', 'confirmation', 'shop'];

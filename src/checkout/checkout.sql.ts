@@ -32,7 +32,8 @@ const CLAIMED = `
   ON CONFLICT (mode, key) DO UPDATE SET order_id = EXCLUDED.order_id, reference = NULL,
     locked_until = EXCLUDED.locked_until, created_at = now()
     WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}') AND (known.created_at < now() - interval '${FORM_REPEATS_SEC} s'
-      OR (SELECT status FROM orders o WHERE o.id = known.order_id) NOT IN ${WAITS_FOR_MONEY})
+      OR NOT EXISTS (SELECT FROM orders o WHERE o.id = known.order_id AND o.status IN ${WAITS_FOR_MONEY}
+        AND (o.pay_by > now()) IS NOT FALSE))
   RETURNING order_id`;
 
 const PLACED = `
@@ -118,6 +119,15 @@ function rowOf({ order, reference, key }: ToPlace): Record<string, unknown> {
   return { id, mode, email, ...contents, return_url: order.returnUrl, reference, key: name, fingerprint };
 }
 
+/** Gives an order that was just placed a deadline, as the catalogue reserved its things. */
+export async function limitPayment(tx: Queryable, orderId: OrderId, withinSec: number): Promise<void> {
+  await tx.query(
+    `UPDATE orders SET (pay_by, deadline_check_at) =
+       (SELECT at, at FROM (SELECT now() + make_interval(secs => $2) AS at) deadline) WHERE id = $1`,
+    [orderId, withinSec],
+  );
+}
+
 /** An unpaid order and its payments, with the order row locked until the transaction ends. */
 export type PayableOrder = {
   status: OrderStatus;
@@ -125,6 +135,8 @@ export type PayableOrder = {
   money: Money;
   /** Whether new checkouts of its currency are stopped. */
   isStopped: boolean;
+  /** Whether its deadline has passed. */
+  isOver: boolean;
   payments: { reference: Reference; status: PaymentStatus; checkoutUrl: string | null; ageSec: number }[];
 };
 
@@ -135,7 +147,7 @@ export async function lockPayableOrder(
   mode: Mode,
 ): Promise<PayableOrder | null> {
   const [order] = await tx.query<Omit<PayableOrder, 'money' | 'payments'> & Money>(
-    `SELECT status, email, amount, currency, EXISTS (
+    `SELECT status, email, amount, currency, coalesce(pay_by <= now(), false) AS "isOver", EXISTS (
        SELECT FROM stopped_currencies s WHERE s.mode = o.mode AND s.currency = o.currency) AS "isStopped"
      -- Nothing can be sent to the service for a shopper who asked to be forgotten.
      FROM orders o WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,
@@ -196,6 +208,7 @@ const SAME: Statement = {
   name: 'same-open-order',
   text: `
     SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status IN ${WAITS_FOR_MONEY}
+      AND (o.pay_by > now()) IS NOT FALSE
       AND o.email = $3 AND o.currency = $4
       AND (SELECT array_agg(concat_ws(' ', l.sku, l.unit_amount, l.quantity) ORDER BY l.position)
         FROM order_lines l WHERE l.order_id = o.id) = $5::text[]`,

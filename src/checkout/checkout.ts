@@ -33,6 +33,7 @@ export type CheckoutResult =
         | 'already-paid'
         | 'under-review'
         | 'order-cancelled'
+        | 'order-expired'
         | 'too-many-open-payments';
     }
   /** The idempotency key belongs to another request, or to this one and it is still being worked on. */

@@ -24,7 +24,12 @@ export type PaymentPlan =
   | { outcome: 'currency-stopped'; currency: string }
   | {
       outcome:
-        'unknown-order' | 'already-paid' | 'under-review' | 'order-cancelled' | 'too-many-open-payments';
+        | 'unknown-order'
+        | 'already-paid'
+        | 'under-review'
+        | 'order-cancelled'
+        | 'order-expired'
+        | 'too-many-open-payments';
     };
 
 /** Initialize takes 10 s at most: after this a second click no longer waits for the first one's checkout. */
@@ -70,7 +75,10 @@ type Proceed =
   | { outcome: 'resume'; reference: Reference; checkoutUrl: string };
 type Declined =
   | { outcome: 'currency-stopped'; currency: string }
-  | { outcome: 'already-paid' | 'under-review' | 'order-cancelled' | 'too-many-open-payments' }
+  | {
+      outcome:
+        'already-paid' | 'under-review' | 'order-cancelled' | 'order-expired' | 'too-many-open-payments';
+    }
   | { outcome: 'wait' };
 
 function mayProceed(next: Proceed | Declined): next is Proceed {
@@ -95,11 +103,12 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-canc
  * it. What is paid there is confirmed or held like any other payment.
  */
 function nextPayment(
-  { status, money, isStopped, payments }: PayableOrder,
+  { status, money, isStopped, isOver, payments }: PayableOrder,
   answered: string | null,
 ): Proceed | Declined {
   const refusal = REFUSAL[status];
   if (refusal !== null) return { outcome: refusal };
+  if (isOver) return { outcome: 'order-expired' };
   for (const { reference, status: at, checkoutUrl, ageSec } of byPromise(payments, answered)) {
     const isYoung = reference === answered || ageSec < RESUME_WITHIN_SEC;
     if (at === 'open' && checkoutUrl !== null && isYoung)

@@ -133,6 +133,8 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
       throw new Problem('under-review');
     case 'order-cancelled':
       throw new Problem('order-cancelled');
+    case 'order-expired':
+      throw new Problem('order-expired');
     case 'too-many-open-payments':
       throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
     case 'currency-stopped':

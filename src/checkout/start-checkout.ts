@@ -10,7 +10,7 @@ import { openCheckout } from './open-checkout.ts';
 import { planPayment } from './plan-payment.ts';
 import { findKey } from './idempotency.sql.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
-import { isSameOpenOrder, placeOrder, type Placed } from './checkout.sql.ts';
+import { isSameOpenOrder, limitPayment, placeOrder, type Placed } from './checkout.sql.ts';
 
 /** Shoppers do not look at a page that does not move for longer. */
 const PATIENCE_MS = 15_000;
@@ -109,7 +109,11 @@ async function placeReserved(
       const placed = await placeOrder(tx, order, reference, key);
       if (placed !== 'placed') return placed;
       const reservation = await reserve(tx, { orderId: order.id, lines: order.lines });
-      if (reservation.outcome === 'reserved') return placed;
+      if (reservation.outcome === 'reserved') {
+        const { payWithinSec } = reservation;
+        if (payWithinSec !== undefined) await limitPayment(tx, order.id, payWithinSec);
+        return placed;
+      }
       // Leaving the transaction with an error takes the order back.
       throw new ShortageError(reservation);
     });

@@ -8,6 +8,8 @@ export const HELP = `npm run reconcile -- [--json] [--since ISO] [--until ISO] [
                      --begin --by "name" --note "why" [--even-of-our-form] [--json] | --begin --dry-run [--json]
                      --runs [--json] | --show <run> [--json] | --replay <run> | --diff <run> <run> [--json]
 npm run explain   -- [--json] <order id, reference or external id> | --all [--json]
+npm run orders    -- list [--since ISO] [--json]
+                     cancel <order id, reference or external id> --note "why" --by "name"
 npm run findings  -- list [--json] | export [--csv | --json] [--all]
                      assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
                      resolve <id> --note "why" --by "name"

@@ -21,6 +21,7 @@ import { explainAll } from './explain-all.ts';
 import { dialectInForce } from './dialect.ts';
 import { beginOf, HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
 import { REFUNDS } from './refunds.ts';
+import { ORDERS } from './orders.ts';
 import { lookBack } from './run-history.ts';
 import { person } from './person.ts';
 import { retention } from './retention.ts';
@@ -39,6 +40,7 @@ const COMMANDS: Record<string, Command> = {
   refunds: (program, args) => workList(program, REFUNDS, args),
   releases: (program, args) => workList(program, LISTS.releases, args),
   currencies: (program, args) => workList(program, LISTS.currencies, args),
+  orders: (program, args) => workList(program, ORDERS, args),
   'after-restore': (program, args) => workList(program, AFTER_RESTORE, args),
   person: toldBy(person),
   retention: toldBy(retention),

@@ -1,3 +1,4 @@
+import { CANCELLED_TEXT } from '../orders/cancel.ts';
 import type { Order, OrderStatus } from '../orders/order.ts';
 import { refundTextOf } from '../orders/refund-text.ts';
 
@@ -84,9 +85,7 @@ const TEXTS: Record<OrderStatus, OrderStatusText> = {
   },
   cancelled: {
     stamp: 'Cancelled',
-    heading: 'This order was cancelled',
-    truth: 'It is closed, and nothing will be delivered for it.',
-    advice: 'Do not pay for it. If you have paid, you do not need to do anything: ask us about your money.',
+    ...CANCELLED_TEXT,
     changes: false,
     pay: null,
     needsHelp: true,
@@ -107,6 +106,17 @@ const UNTOUCHED: OrderStatusText = {
     look: 'primary',
   },
   needsHelp: false,
+};
+
+/** Its deadline has passed. */
+const OVER: OrderStatusText = {
+  stamp: 'Expired',
+  heading: 'The time to pay for this order is over',
+  truth: 'It was kept for you until the time shown here, and no confirmed payment reached us by then.',
+  advice: 'Do not pay for it any more. If you have paid, ask us about your money.',
+  changes: false,
+  pay: null,
+  needsHelp: true,
 };
 
 /** How an operator ended the review of some of an order's money. */
@@ -147,13 +157,17 @@ function decidedText(decisions: readonly ReviewDecision[]): OrderStatusText {
 }
 
 export function statusTextOf(
-  order: Pick<Order, 'status' | 'reference' | 'total' | 'refunded' | 'refundedAt'>,
+  order: Pick<Order, 'status' | 'reference' | 'isOver' | 'total' | 'refunded' | 'refundedAt'>,
   decisions: readonly ReviewDecision[] | null = null,
 ): OrderStatusText {
-  const { status, reference } = order;
+  const { status, reference, isOver } = order;
   const refund = refundTextOf(order);
   if (status === 'paid' && refund !== null)
     return { ...TEXTS.paid, stamp: refund.stamp, heading: refund.heading, needsHelp: true };
   if (status === 'review' && decisions !== null && decisions.length > 0) return decidedText(decisions);
-  return status === 'pending' && reference === null ? UNTOUCHED : TEXTS[status];
+  const isUntouched = status === 'pending' && reference === null;
+  if (isOver && (isUntouched || status === 'failed' || status === 'expired')) return OVER;
+  // What was paid just before the deadline is being confirmed.
+  if (isOver && status === 'pending') return { ...TEXTS.pending, pay: null };
+  return isUntouched ? UNTOUCHED : TEXTS[status];
 }

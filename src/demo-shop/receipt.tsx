@@ -40,6 +40,14 @@ export function Receipt({ order }: { order: Order }): VNode {
             </dd>
           </div>
         )}
+        {order.payBy !== null && order.status !== 'paid' && order.status !== 'cancelled' && (
+          <div>
+            <dt>To be paid by</dt>
+            <dd>
+              <WrittenMoment at={order.payBy} />
+            </dd>
+          </div>
+        )}
         <div>
           <dt>Order</dt>
           <dd class="id">{order.id}</dd>

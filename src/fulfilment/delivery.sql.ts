@@ -53,7 +53,8 @@ export function claimOf({ table, update }: Deliveries, columns: string): Stateme
       FROM (SELECT id FROM fresh UNION ALL SELECT id FROM failed) due WHERE r.id = due.id
       RETURNING r.*
     )
-    SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId", c.reference, c.mode, c.attempts,
+    SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId",
+      coalesce(o.metadata, '{}') AS metadata, c.reference, c.mode, c.attempts,
       c.message, extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec", ${columns}
     FROM claimed c LEFT JOIN orders o ON o.id = c.order_id`,
   };

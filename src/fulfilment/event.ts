@@ -1,3 +1,4 @@
+import type { Metadata } from '../orders/metadata.ts';
 import type { OrderStatus } from '../orders/order.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -36,6 +37,8 @@ type Data = {
 type About = {
   id: string;
   externalId: string | null;
+  /** Of its order; empty when there is none. */
+  metadata: Metadata;
   reference: Reference | null;
   mode: Mode;
   /** Of the order; of an item in suspense, what it holds. */

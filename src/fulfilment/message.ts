@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { metadata as metadataOfOrder } from '../orders/metadata.ts';
 import { ORDER_STATUSES } from '../orders/order.ts';
 import { formatMajor, type Money } from '../platform/money.ts';
 import type { HappenedEvent } from './event.ts';
@@ -7,6 +8,7 @@ import type { Release } from './release.ts';
 const money = z.string().describe('Exact decimal text in major units: "12.50"');
 const currency = z.string().describe('ISO 4217 code');
 const externalId = z.string().nullable().describe("The shop's own number of the order");
+const metadata = metadataOfOrder.describe('What the shop gave with the order');
 const mode = z.enum(['test', 'live']);
 const time = z.iso.datetime();
 
@@ -18,6 +20,7 @@ const order = {
   amount: money.describe('Of the order, as an exact decimal text in major units: "12.50"'),
   currency,
   reference: z.string().nullable().describe('Of the payment that this is about'),
+  metadata,
 };
 
 const message = <Type extends string, Data extends z.ZodRawShape>(type: Type, data: Data) =>
@@ -41,6 +44,7 @@ export const MESSAGES = {
         quantity: z.int(),
       }),
     ),
+    metadata,
   }),
   'order.review': message('order.review', order),
   'order.failed': message('order.failed', order),
@@ -70,7 +74,7 @@ export const MESSAGES = {
 
 /** @returns what a receiver is sent of a release; see {@link messageOfEvent} */
 export function messageOf(release: Omit<Release, 'message'>): string {
-  const { orderId, externalId, reference, total, mode, paidAt, lines } = release;
+  const { orderId, externalId, reference, total, mode, paidAt, lines, metadata } = release;
   return JSON.stringify({
     type: 'order.paid',
     timestamp: paidAt.toISOString(),
@@ -88,6 +92,7 @@ export function messageOf(release: Omit<Release, 'message'>): string {
         unitAmount: formatMajor({ amount: unitAmount, currency: total.currency }),
         quantity,
       })),
+      metadata,
     },
   } satisfies z.input<(typeof MESSAGES)['order.paid']>);
 }
@@ -105,8 +110,9 @@ export function messageOfEvent(event: HappenedEvent): string {
 }
 
 function dataOf(event: HappenedEvent): Data[HappenedEvent['type']] {
-  const { externalId, mode, reference, total } = event;
-  const facts = { externalId, mode, amount: formatMajor(total), currency: total.currency, reference };
+  const { externalId, mode, reference, total, metadata } = event;
+  const money = { amount: formatMajor(total), currency: total.currency };
+  const facts = { externalId, mode, ...money, reference, metadata };
   if (event.type === 'suspense.opened') {
     const { status, suspenseId, class: why } = event.data;
     return { orderId: event.orderId, status, ...facts, suspenseId, class: why };

@@ -1,6 +1,7 @@
 import type { OrderLine } from '../orders/order.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
+import type { Metadata } from '../orders/metadata.ts';
 import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
@@ -24,6 +25,7 @@ export type Release = {
   paidAt: Date;
   lines: OrderLine[];
   details: ShopperDetails;
+  metadata: Metadata;
   /** All of this but the details as JSON, as FULFILMENT_URL gets it: the same text at every attempt. */
   message: string;
 };

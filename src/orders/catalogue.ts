@@ -28,7 +28,11 @@ export type CreateCatalogue = (database: Database) => Catalogue;
 export type Product = { sku: string; name: string; description: string; image: string; price: Money };
 export type WantedItem = { sku: string; quantity: number };
 export type OutOfStock = { outcome: 'out-of-stock'; skus: string[] };
-export type Reservation = { outcome: 'reserved' } | OutOfStock;
+/**
+ * `payWithinSec`: how long it is kept, at most eight days. An order that is not paid by then expires for good, and
+ * its later money is raised. Left out: the order may be paid as long as money may come.
+ */
+export type Reservation = { outcome: 'reserved'; payWithinSec?: number } | OutOfStock;
 export type Pricing =
   | { outcome: 'priced'; lines: OrderLine[]; currency: string }
   | { outcome: 'unknown-sku'; skus: string[] }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formatMajor } from '../platform/money.ts';
 import type { Product } from './catalogue.ts';
+import { metadata } from './metadata.ts';
 import { ORDER_STATUSES, type Order } from './order.ts';
 
 const money = z
@@ -24,8 +25,25 @@ export const orderView = z.strictObject({
     .brand<'Reference'>()
     .nullable()
     .describe('Of the payment that paid the order, else of the latest one'),
+  metadata: metadata.describe('What the shop gave with the order'),
+  payBy: z.iso.datetime().nullable().describe('Until when it may be paid; null: there is no deadline'),
 });
 export type OrderView = z.output<typeof orderView>;
+
+/** The same for the shop's own system. */
+export const shopOrderView = orderView.extend({ externalId: z.string().nullable() });
+export type ShopOrderView = z.output<typeof shopOrderView>;
+
+/** A page of them, newest first. */
+export const shopOrdersView = z.strictObject({
+  orders: z.array(shopOrderView),
+  next: z
+    .string()
+    .brand<'OrderId'>()
+    .nullable()
+    .describe('Send it as `after` for the next page. null: this was the last; a page may be short before it'),
+});
+export type ShopOrdersView = z.output<typeof shopOrdersView>;
 
 /** A product as storefronts show it. */
 export const productView = z.strictObject({
@@ -38,7 +56,8 @@ export const productView = z.strictObject({
 });
 export type ProductView = z.output<typeof productView>;
 
-export function viewOf({ id, status, total, lines, paidAt, refunded, reference }: Order): OrderView {
+export function viewOf(order: Order): OrderView {
+  const { id, status, total, lines, paidAt, refunded, reference, metadata, payBy } = order;
   return {
     orderId: id,
     status,
@@ -52,7 +71,13 @@ export function viewOf({ id, status, total, lines, paidAt, refunded, reference }
     paidAt: paidAt?.toISOString() ?? null,
     refunded: formatMajor({ amount: refunded, currency: total.currency }),
     reference,
+    metadata,
+    payBy: payBy?.toISOString() ?? null,
   };
+}
+
+export function shopViewOf(order: Order): ShopOrderView {
+  return { ...viewOf(order), externalId: order.externalId };
 }
 
 export function viewOfProduct({ price, ...product }: Product): ProductView {

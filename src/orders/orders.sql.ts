@@ -60,11 +60,11 @@ export async function addProductsIfNone(db: Queryable, products: readonly Produc
   );
 }
 
-const ORDER: Statement = {
-  name: 'order-with-lines',
-  text: `
+/** Each order `o` as an {@link OrderRow}. */
+export const ORDER_WITH_LINES = `
     SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
-      back.amount AS refunded, back.at AS "refundedAt", o.shopper_details AS details,
+      back.amount AS refunded, back.at AS "refundedAt", o.shopper_details AS details, o.metadata,
+      o.pay_by AS "payBy", coalesce(o.pay_by <= now(), false) AS "isOver",
       coalesce(o.release_id, o.planned_release_id, 'rel_' || o.id) AS "releaseId",
       coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
         (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
@@ -72,11 +72,10 @@ const ORDER: Statement = {
          'unitAmount', l.unit_amount::text, 'quantity', l.quantity) ORDER BY l.position)
        FROM order_lines l WHERE l.order_id = o.id) AS lines
     FROM orders o CROSS JOIN LATERAL (SELECT coalesce(sum(r.amount), 0)::bigint AS amount, max(r.refunded_at) AS at
-      FROM refunds r WHERE r.order_id = o.id) back
-    WHERE o.id = $1`,
-};
+      FROM refunds r WHERE r.order_id = o.id) back`;
+const ORDER: Statement = { name: 'order-with-lines', text: `${ORDER_WITH_LINES} WHERE o.id = $1` };
 
-type OrderRow = Omit<Order, 'total' | 'lines'> & {
+export type OrderRow = Omit<Order, 'total' | 'lines'> & {
   amount: bigint;
   currency: string;
   // JSON has no bigint, and a float would not hold every amount.
@@ -85,8 +84,10 @@ type OrderRow = Omit<Order, 'total' | 'lines'> & {
 
 export async function findOrder(db: Queryable, id: OrderId): Promise<Order | null> {
   const [row] = await db.query<OrderRow>(ORDER, [id]);
-  if (row === undefined) return null;
-  const { amount, currency, lines, ...order } = row;
+  return row === undefined ? null : orderOf(row);
+}
+
+export function orderOf({ amount, currency, lines, ...order }: OrderRow): Order {
   return {
     ...order,
     total: { amount, currency },
@@ -126,48 +127,6 @@ export type NewOrder = {
   returnUrl: string | null;
   details: ShopperDetails;
 };
-
-// The id of the release of an order that the shop has numbered; null for another. It follows from that
-// number: should a restored backup have lost the order and the shop place it again, its receiver knows the
-// id already. The salt is of this installation: two that share a receiver may use the same numbers.
-const PLANNED_RELEASE = `(
-  SELECT 'rel_' || left(text_hash(release_salt || E'\\n' || $3 || E'\\n' || $2), 24) FROM installation)`;
-
-/** Writes an order that the shop priced itself. @returns false when its `externalId` is taken */
-export async function insertOrder(db: Queryable, order: NewOrder): Promise<boolean> {
-  const rows = await db.query(
-    `WITH placed AS (
-       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url, shopper_details,
-         planned_release_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $11, $12, ${PLANNED_RELEASE})
-       ON CONFLICT (mode, external_id) DO NOTHING RETURNING *
-     ), given AS (
-       SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
-         WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)
-     ), lines AS (
-       INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
-       SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity FROM placed, given l
-     ), entry AS (
-       INSERT INTO journal (order_id, event, cause, detail)
-       SELECT id, 'order-placed', 'shop', jsonb_build_object('order',
-         order_hash(id, external_id, mode, amount, currency, (SELECT jsonb_agg(to_jsonb(l)) FROM given l)),
-         'email', text_hash(email_salt || email)) FROM placed
-     )
-     SELECT id FROM placed`,
-    [
-      order.id,
-      order.externalId,
-      order.mode,
-      order.email,
-      order.amount,
-      order.currency,
-      ...lineColumns(order.lines),
-      order.returnUrl,
-      order.details,
-    ],
-  );
-  return rows.length === 1;
-}
 
 /** The address that was chosen for the shopper's return; null: none. */
 export async function findReturnUrl(db: Queryable, id: OrderId): Promise<string | null> {

@@ -1,32 +1,19 @@
 import cors from 'cors';
-import express, { Router, type RequestHandler } from 'express';
-import { bearerToken, isSecret } from '../platform/bearer.ts';
+import { Router, type RequestHandler } from 'express';
 import { clientNetwork } from '../platform/client-network.ts';
-import type { Database } from '../platform/database/database.ts';
-import { newOrderId, parseOrderId } from '../platform/ids.ts';
-import { limitGuesses, type GuessLimit } from '../platform/guess-limit.ts';
+import { parseOrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { Mode } from '../platform/mode.ts';
 import { Problem } from '../platform/problem.ts';
-import type { Secret } from '../platform/secret.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createOrderStreams } from './events.ts';
-import { readOrderInput } from './schemas.ts';
-import { totalOf, type Order } from './order.ts';
+import type { Order } from './order.ts';
 import { viewOf, viewOfProduct } from './order-view.ts';
-import { findOrder, insertOrder } from './orders.sql.ts';
-import { takeRefund } from './refunds.ts';
-import { listedReturnUrl, type ReturnUrls } from './return-url.ts';
+import { findOrder } from './orders.sql.ts';
+import { shopApiRoutes, type ShopApiParts } from './shop-api/routes.ts';
 
-export type OrderRoutesParts = {
-  database: Database;
+export type OrderRoutesParts = ShopApiParts & {
   catalogue: Catalogue;
-  mode: Mode;
   storefrontOrigins: readonly string[];
-  returnUrls: ReturnUrls;
-  /** Null: `POST /orders` is off. */
-  shopApiToken: Secret | null;
-  guesses: GuessLimit;
   /** Limits what one client address reads. */
   limitReads: RequestHandler;
   /** Streams of events for one client address at once. */
@@ -34,7 +21,7 @@ export type OrderRoutesParts = {
   logger: Logger;
 };
 
-/** The routes of storefronts (catalogue and orders), and `POST /orders` for a shop that prices elsewhere. */
+/** The routes of storefronts (catalogue and orders), and those of the shop's own system. */
 export function orderRoutes(parts: OrderRoutesParts): Router {
   const { database, catalogue } = parts;
   const streams = createOrderStreams({ db: database, maxOfAddress: parts.maxStreams, logger: parts.logger });
@@ -61,34 +48,7 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
     streams.open(order, clientNetwork(req.ip), req, res);
   });
 
-  const { shopApiToken } = parts;
-  if (shopApiToken !== null) {
-    const guard = limitGuesses(parts.guesses, (token) => isSecret(token, shopApiToken));
-    router.post('/orders', guard, express.json({ limit: '256kb', inflate: false }), async (req, res) => {
-      const token = bearerToken(req.get('authorization'));
-      if (token === null || !isSecret(token, shopApiToken)) throw new Problem('unauthorized');
-      if (req.body === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON.' });
-      const input = readOrderInput(req.body);
-      const returnUrl = listedReturnUrl(input.returnUrl, parts.returnUrls);
-      const order = { ...input, returnUrl, id: newOrderId(), mode: parts.mode, amount: totalOf(input.lines) };
-      if (!(await insertOrder(database, order))) throw new Problem('external-id-taken');
-      res.status(201).json(viewOf(await known(parts, order.id)));
-    });
-
-    router.post(
-      '/orders/:orderId/refunds',
-      guard,
-      express.json({ limit: '16kb', inflate: false }),
-      async (req, res) => {
-        const token = bearerToken(req.get('authorization'));
-        if (token === null || !isSecret(token, shopApiToken)) throw new Problem('unauthorized');
-        if (req.body === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON.' });
-        const order = await known(parts, String(req.params.orderId));
-        const { isNew, view } = await takeRefund(database, parts.mode, order, req.body);
-        res.status(isNew ? 201 : 200).json(view);
-      },
-    );
-  }
+  router.use(shopApiRoutes(parts));
   return router;
 }
 

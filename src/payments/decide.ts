@@ -110,9 +110,9 @@ const ENDED: Partial<Record<OrderStatus, string>> = {
   cancelled: 'paid_after_cancel',
 };
 
-function decidePaid({ status, orderStatus, isDecided, amount, currency }: Payment): Decision {
+function decidePaid({ status, orderStatus, hasExpired, isDecided, amount, currency }: Payment): Decision {
   if (status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
-  const ended = ENDED[orderStatus];
+  const ended = ENDED[orderStatus] ?? (hasExpired ? 'paid_after_deadline' : undefined);
   if (ended === undefined && !isDecided)
     return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
   // The order has ended, or a person has decided about this money. It is real all the same.

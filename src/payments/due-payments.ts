@@ -4,6 +4,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
 import { createPoller, type Poller, type LoopWatch } from '../platform/poller/poller.ts';
 import { jittered } from '../platform/jitter.ts';
+import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import {
   claimHinted,
@@ -15,11 +16,14 @@ import {
 } from './checks.sql.ts';
 import { NOT_ASKED_PAUSE_SEC, pauseAfterFailureSec, SENDING_IS_LOST_AFTER_SEC } from './recheck-schedule.ts';
 import type { Confirm } from './confirm.ts';
+import type { EndOrder } from './end-order.ts';
+import { claimPastDeadline } from './end-order.sql.ts';
 
 export type DuePaymentsParts = {
   database: Database;
   gateway: Gateway;
   confirm: Confirm;
+  endOrder: EndOrder;
   /** Calls to the service that may be in flight. */
   callsAtOnce: number;
   logger: Logger;
@@ -31,23 +35,19 @@ export type DuePaymentsParts = {
 // waiting for that one.
 const POLL_MS = 1_000;
 const POLL_HINTED_MS = 250;
+/** Ends of orders that are worked on at once; each asks about one payment at a time. */
+const ENDS_AT_ONCE = 4;
 /** While some checks wait for the service's answer, as many wait for theirs to be written. */
 const CHECKS_PER_CALL = 2;
 
 /**
- * Confirms payments whose time has come. Payments due by schedule and payments due because of hints are
+ * Confirms payments whose time has come, and ends orders whose deadline has passed. Payments due by schedule and payments due because of hints are
  * two queues, each with its own slots and its own share of the calls. So hints, however many, do not
  * hold up the schedule, and thousands of checks left by an outage do not hold up the hints. `reserve`
  * gives a third lot of slots, for hints that are followed as they come in.
  */
-export function createDuePayments({
-  database,
-  gateway,
-  confirm,
-  callsAtOnce,
-  logger,
-  watch,
-}: DuePaymentsParts): Poller<DuePayment> {
+export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
+  const { database, gateway, confirm, callsAtOnce, logger, watch } = parts;
   async function check(payment: DuePayment, urgency?: Urgency): Promise<void> {
     if (payment.status === 'created') {
       await expireUnsent(database, payment.reference);
@@ -89,7 +89,22 @@ export function createDuePayments({
     workOnLent: (payment) => check(payment, 'hint'),
     pollMs: POLL_HINTED_MS,
   });
-  return bothLoops(scheduled, hinted);
+  return allLoops([scheduled, hinted, createDeadlines(parts)], hinted.reserve);
+}
+
+function createDeadlines({ database, gateway, endOrder, logger, watch }: DuePaymentsParts): Loop {
+  return createPoller<{ orderId: OrderId }>({
+    name: 'deadlines',
+    claim: (limit) => claimPastDeadline(database, gateway.mode, limit),
+    work: async ({ orderId }) => {
+      const { outcome } = await endOrder(orderId, 'deadline');
+      logger.info({ orderId, outcome }, 'the deadline of an order has passed');
+    },
+    label: ({ orderId }) => ({ orderId }),
+    concurrency: ENDS_AT_ONCE,
+    pollMs: POLL_MS,
+    ...{ logger, watch },
+  });
 }
 
 /** When no call was made, trying again soon costs nothing. */
@@ -99,8 +114,9 @@ function pauseAfter(error: Error, { isHinted, checks }: DuePayment): number {
     : pauseAfterFailureSec(checks);
 }
 
-function bothLoops(scheduled: Poller<DuePayment>, hinted: Poller<DuePayment>): Poller<DuePayment> {
-  const loops = [scheduled, hinted];
+type Loop = Omit<Poller, 'reserve'>;
+
+function allLoops<Row>(loops: readonly Loop[], reserve: Poller<Row>['reserve']): Poller<Row> {
   return {
     runOnce: async () =>
       (await Promise.all(loops.map((loop) => loop.runOnce()))).reduce((sum, rows) => sum + rows),
@@ -110,7 +126,7 @@ function bothLoops(scheduled: Poller<DuePayment>, hinted: Poller<DuePayment>): P
     wake: () => {
       for (const loop of loops) loop.wake();
     },
-    reserve: hinted.reserve,
+    reserve,
     stuckMs: () => Math.max(...loops.map((loop) => loop.stuckMs())),
     stop: async () => {
       await Promise.all(loops.map((loop) => loop.stop()));

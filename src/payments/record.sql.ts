@@ -7,7 +7,7 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 
 // One row per answer, as `rowOf` in confirm.sql.ts builds it.
 const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
-  suspense_seen int, outcome text, status_word text, contradiction text, amount bigint, currency text,
+  expired_seen boolean,   suspense_seen int, outcome text, status_word text, contradiction text, amount bigint, currency text,
   http_status int, body bytea, body_sha256 bytea, cause text, status text, hints int,
   next_check_sec float8, release_id text, delivery text, releases boolean,
   suspense_class text, suspense_amount bigint, suspense_currency text)`;
@@ -27,7 +27,7 @@ const SEEN = `
   JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
   ${LAST_THAT_SAYS_THE_SAME}
   WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
-    AND p.mode = g.mode AND g.mode = $2
+    AND p.mode = g.mode AND (o.expired_at IS NOT NULL) = g.expired_seen AND g.mode = $2
   ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p`;
 
 const EVIDENCE = `
@@ -60,7 +60,7 @@ const RELEASE = `
   RETURNING id, order_id, reference`;
 
 const PAID = `
-  UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now()
+  UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now(), deadline_check_at = NULL
   FROM release WHERE orders.id = release.order_id`;
 
 // Money that pays nothing. An item holds only what no decision has covered.

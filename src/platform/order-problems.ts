@@ -6,6 +6,12 @@ export const ORDER_PROBLEMS = {
     cause: 'A person or the shop has ended this order before it was paid.',
     cure: 'Place a new order.',
   },
+  'order-expired': {
+    status: 409,
+    title: 'The time to pay the order is over',
+    cause: 'The order had a deadline (`payBy`), and it has passed.',
+    cure: 'Place a new order. Money that still comes for this one is kept apart and raised.',
+  },
   'not-paid': {
     status: 409,
     title: 'The order is not paid, so nothing of it can go back',

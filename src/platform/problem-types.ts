@@ -77,8 +77,8 @@ export const PROBLEMS = {
   'already-paid': {
     status: 409,
     title: 'The order is paid already',
-    cause: 'A payment of this order was verified before this checkout began.',
-    cure: 'Show the order; do not charge again.',
+    cause: 'A payment of this order was verified before this request, or by the last look that it caused.',
+    cure: 'Show the order; do not charge again. To end it, refund the money.',
   },
   'under-review': {
     status: 409,
@@ -105,8 +105,9 @@ export const PROBLEMS = {
   'external-id-taken': {
     status: 409,
     title: 'An order with this externalId exists already',
-    cause: 'An order was placed under this externalId before.',
-    cure: 'Use the order that exists, or another externalId.',
+    cause:
+      'Another order was placed under this externalId before: other lines, money, e-mail, metadata or times.',
+    cure: 'Use the order that exists, its `orderId` is in this answer, or another externalId.',
   },
   'too-large': {
     status: 413,

@@ -1,5 +1,6 @@
 import { findOrder } from '../orders/orders.sql.ts';
 import type { Order } from '../orders/order.ts';
+import type { Metadata } from '../orders/metadata.ts';
 import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
@@ -20,6 +21,8 @@ export type OrderDetail = {
   mode: string;
   lines: { description: string; quantity: number }[];
   details: ShopperDetails;
+  metadata: Metadata;
+  payBy: Date | null;
   payments: PaymentStanding[];
   story: StoryEvent[];
   journal: ChainHead;
@@ -69,7 +72,8 @@ export async function detailOf(
   return { order, orderDetail };
 }
 
-function headingOf({ id, externalId, status, total, refunded, mode, lines, details }: Order) {
+function headingOf({ id, externalId, status, total, refunded, mode, lines, ...rest }: Order) {
+  const { details, metadata, payBy } = rest;
   return {
     orderId: id,
     externalId,
@@ -79,7 +83,7 @@ function headingOf({ id, externalId, status, total, refunded, mode, lines, detai
     currency: total.currency,
     mode,
     lines: lines.map(({ description, quantity }) => ({ description, quantity })),
-    details,
+    ...{ details, metadata, payBy },
   };
 }
 
@@ -93,6 +97,8 @@ function textOf(order: Order, { payments, story, journal, contradictions }: Orde
   const lines = [
     `order ${order.id}  ${order.status}  ${displayMoney(order.total)}${refunded}  ${order.mode} mode${external}`,
     ...order.lines.map(({ quantity, description }) => `  ${quantity} x ${description}`),
+    ...Object.entries(order.metadata).map(([name, text]) => `  ${name}: ${text}`),
+    ...(order.payBy === null ? [] : [`  to be paid by ${order.payBy.toISOString()}`]),
     ...payments.map(paymentLine),
     '',
     ...story.map(

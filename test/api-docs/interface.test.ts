@@ -5,8 +5,9 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
 import request from 'supertest';
 import { buildApp } from '../../src/app.ts';
-import { OPERATIONS, type Operation } from '../../src/api-docs/operations.ts';
 import { SCHEMAS } from '../../src/api-docs/schemas.ts';
+import type { Operation } from '../../src/api-docs/operation.ts';
+import { OPERATIONS } from '../../src/api-docs/operations.ts';
 import { createCatalogue, type Pricing } from '../../src/orders/catalogue.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
@@ -76,6 +77,8 @@ const place = (body: object, token = ENV.SHOP_API_TOKEN): Promise<Response> =>
   post(`${shop.origin}/orders`, body, bearer(token));
 const refund = (orderId: string, body: object, token = ENV.SHOP_API_TOKEN): Promise<Response> =>
   post(`${shop.origin}/orders/${orderId}/refunds`, body, bearer(token));
+const cancel = (orderId: string, token = ENV.SHOP_API_TOKEN, body: object = { reason: 'sold out' }) =>
+  post(`${shop.origin}/orders/${orderId}/cancel`, body, bearer(token));
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(shop.origin + path, { headers, redirect: 'manual' });
 const comeBack = (reference: string): Promise<Response> => get(`/checkout/return/${reference}`);
@@ -104,6 +107,8 @@ const SUCCESSES: Record<string, () => Promise<Response>> = {
   },
   placeOrder: () => place(anOrder),
   recordRefund: async () => refund((await paid()).orderId, aRefund),
+  listOrders: () => get('/orders?limit=5', bearer(ENV.SHOP_API_TOKEN)),
+  cancelOrder: async () => cancel((await shop.checkout()).orderId),
   isAlive: () => get('/healthz'),
   isReady: () => get('/readyz'),
   readMetrics: () => get('/metrics', bearer(ENV.ADMIN_TOKEN)),
@@ -201,6 +206,14 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       );
       return buy({ orderId });
     },
+    'order-expired': async () => {
+      const { orderId } = await shop.checkout();
+      await sql(
+        `UPDATE orders SET created_at = now() - interval '1 hour', pay_by = now() - interval '1 min' WHERE id = $1`,
+        orderId,
+      );
+      return buy({ orderId });
+    },
     'out-of-stock': async () => {
       const catalogue = createCatalogue(shop.program.database);
       const price = (): Promise<Pricing> =>
@@ -283,7 +296,7 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
     unauthorized: () => place(anOrder, 'wrong'),
     'external-id-taken': async () => {
       await place({ ...anOrder, externalId: 'B-1' });
-      return place({ ...anOrder, externalId: 'B-1' });
+      return place({ ...anOrder, externalId: 'B-1', currency: 'USD' });
     },
     'invalid-input': () => place({ ...anOrder, discount: '1.00' }),
     'too-many-requests': () => floodWith(guess('POST', '/orders')),
@@ -302,6 +315,39 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
     },
     'invalid-input': async () => refund((await paid()).orderId, { ...aRefund, amount: '8500.01' }),
     'too-many-requests': () => floodWith(guess('POST', `/orders/${NOBODY}/refunds`)),
+  },
+  listOrders: {
+    unauthorized: () => get('/orders'),
+    'invalid-input': () => get('/orders?status=gone', bearer(ENV.SHOP_API_TOKEN)),
+    'too-many-requests': () => floodWith(guess('GET', '/orders')),
+  },
+  cancelOrder: {
+    'malformed-request': () =>
+      raw(`/orders/${NOBODY}/cancel`, '{', { ...JSON_TYPE, ...bearer(ENV.SHOP_API_TOKEN) }),
+    'too-large': () => raw(`/orders/${NOBODY}/cancel`, LONG, { ...JSON_TYPE, ...bearer(ENV.SHOP_API_TOKEN) }),
+    'unsupported-media-type': () =>
+      raw(`/orders/${NOBODY}/cancel`, 'x', { 'content-type': 'text/plain', ...bearer(ENV.SHOP_API_TOKEN) }),
+    unauthorized: () => cancel(NOBODY, 'wrong'),
+    'not-found': () => cancel(NOBODY),
+    'already-paid': async () => {
+      const { orderId, reference } = await shop.checkout();
+      await shop.hand(`transactions/${reference}/pay`, { notify: false });
+      return cancel(orderId);
+    },
+    'under-review': async () => {
+      const { orderId, reference } = await shop.checkout();
+      await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });
+      return cancel(orderId);
+    },
+    'invalid-input': () => cancel(NOBODY, ENV.SHOP_API_TOKEN, {}),
+    'too-many-requests': () => floodWith(guess('POST', `/orders/${NOBODY}/cancel`)),
+    'payment-service-unavailable': async () => {
+      const { orderId } = await shop.checkout();
+      await shop.hand('outage', { status: 503 });
+      const answer = await cancel(orderId);
+      await shop.hand('outage', { status: null });
+      return answer;
+    },
   },
   isReady: {
     'payment-service-unavailable': async () => {

@@ -42,7 +42,7 @@ test('a field that is added as the page says is in the event and on the order pa
 
   // Of the copy's schema, which the compiler does not see here.
   const details = { phone: PHONE } as object as ShopperDetails;
-  const order = { orderId: asOrderId('x'.repeat(24)), externalId: null, details };
+  const order = { orderId: asOrderId('x'.repeat(24)), externalId: null, details, metadata: {} };
   const paid = { total: { amount: 1n, currency: 'NGN' }, mode: 'test', paidAt: new Date(0) } as const;
   const release = { ...order, ...paid, id: 'rel_x', reference: asReference('y'.repeat(24)), lines: [] };
   expect(messageOf({ ...release, details: {} })).not.toContain('phone');
@@ -56,6 +56,7 @@ test('a field that is added as the page says is in the event and on the order pa
     currency: 'NGN',
     mode: 'test',
     lines: [],
+    payBy: null,
     payments: [],
     story: [],
     journal: { entries: 1, hash: null },

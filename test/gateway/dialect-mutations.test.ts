@@ -30,6 +30,7 @@ const payment: Payment = {
   hasSuspense: false,
   suspenseChanges: 0,
   isDecided: false,
+  hasExpired: false,
   isAdopted: false,
   hints: 0,
 };

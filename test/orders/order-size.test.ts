@@ -39,6 +39,7 @@ test.each<[string, number, string]>([
     paidAt: new Date(0),
     lines,
     details: {},
+    metadata: {},
   });
   expect(lines).toHaveLength(count);
   expect(Buffer.byteLength(message)).toBeLessThan(RECEIVERS_TAKE_BYTES);
@@ -57,6 +58,7 @@ test('G14: whatever is accepted gives such a release', () => {
             reference: asReference('x'.repeat(24)),
             lines,
             details: {},
+            metadata: {},
           } as const;
           const total = { amount: 1n, currency: 'KWD' };
           const message = messageOf({ ...facts, total, mode: 'test', paidAt: new Date(0) });

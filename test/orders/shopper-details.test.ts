@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { placeOrder } from '../../src/checkout/checkout.sql.ts';
 import { claimDueReleases } from '../../src/fulfilment/releases.sql.ts';
-import { findOrder, insertOrder } from '../../src/orders/orders.sql.ts';
+import { findOrder } from '../../src/orders/orders.sql.ts';
+import { insertOrder } from '../../src/orders/shop-orders.sql.ts';
 import type { ShopperDetails } from '../../src/orders/shopper-details.ts';
 import { newOrderId, newReference } from '../../src/platform/ids.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
@@ -40,7 +41,7 @@ test('an order has the details with which a checkout began it', async () => {
 test('an order has the details with which it was placed, and so has its release', async () => {
   const { database } = shop.program;
   const id = newOrderId();
-  await insertOrder(database, { ...wanted, id });
+  await insertOrder(database, { ...wanted, id, metadata: {}, payBy: null });
   expect(await findOrder(database, id)).toMatchObject({ details });
   const { reference } = await shop.checkout({ orderId: id });
   await shop.hand(`transactions/${reference}/pay`, { notify: false });

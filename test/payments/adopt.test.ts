@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listFindings } from '../../src/cases/findings.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
-import { insertOrder } from '../../src/orders/orders.sql.ts';
+import { insertOrder } from '../../src/orders/shop-orders.sql.ts';
 import { adopt, type Adopted } from '../../src/payments/adopt.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
@@ -282,7 +282,7 @@ test('the release of an order that is placed again has the same id here, and ano
       await tx.query('SAVEPOINT before');
       await insertOrder(tx, {
         ...{ id, externalId: 'C-1', mode: 'test', email: 'ada@example.com', currency: 'NGN', amount: 1n },
-        ...{ lines: [], returnUrl: null, details: {} },
+        ...{ lines: [], returnUrl: null, details: {}, metadata: {}, payBy: null },
       });
       const [row] = await tx.query<{ is: string }>(
         'SELECT planned_release_id AS is FROM orders WHERE id = $1',

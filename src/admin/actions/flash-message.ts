@@ -35,6 +35,12 @@ const SENTENCES = {
   asked: () => 'The service was asked. What it said stands in the story.',
   'asked-soon': () =>
     'The service was asked seconds ago, or a check is running now: the next answer is seconds away.',
+  cancelled: () => 'The order is cancelled.',
+  'already-paid': () => 'Nothing was done: the service says that the order is paid.',
+  'under-review': () =>
+    'Nothing was cancelled: the service now says something that you should read first. Then cancel again.',
+  unavailable: () =>
+    'Nothing was cancelled: whether the order has been paid could not be asked. Try again in a minute.',
   'not-answered': () => 'The service could not be asked now. The clock asks again by itself.',
 } satisfies Record<string, (count: number) => string>;
 

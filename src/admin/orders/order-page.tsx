@@ -5,6 +5,7 @@ import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/
 import { foreignText } from '../layout/foreign-text.ts';
 import { Moment, Status, Table, words } from '../layout/parts.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
+import { CancelForm } from './cancel-parts.tsx';
 import type { Evidence } from './orders.sql.ts';
 import { Refunds } from './refund-form.tsx';
 import { Timeline } from './timeline.tsx';
@@ -15,6 +16,9 @@ type Props = {
   evidence: readonly Evidence[];
   release: ReleaseRow | null;
 };
+
+/** Statuses in which there is nothing to cancel. */
+const ENDED: readonly string[] = ['paid', 'cancelled'];
 
 /**
  * Everything known about one order: what an operator reads before deciding anything,
@@ -29,6 +33,7 @@ export function OrderDetailPage({ frame, orderDetail, evidence, release }: Props
       <Payments frame={frame} orderDetail={orderDetail} />
       {release !== null && <ReleaseCard frame={frame} release={release} />}
       {orderDetail.status === 'paid' && <Refunds frame={frame} orderDetail={orderDetail} />}
+      {!ENDED.includes(orderDetail.status) && <CancelForm frame={frame} orderId={orderId} />}
       <section aria-labelledby="story">
         <h2 id="story">Story</h2>
         <p class="none">Times in UTC; amounts in minor units, as the rows have them.</p>
@@ -49,7 +54,7 @@ export function OrderDetailPage({ frame, orderDetail, evidence, release }: Props
 }
 
 function Heading({ orderDetail }: { orderDetail: OrderDetail }): VNode {
-  const { orderId, externalId, status, amount, currency, lines } = orderDetail;
+  const { orderId, externalId, status, amount, currency, lines, metadata, payBy } = orderDetail;
   return (
     <section aria-label="The order">
       <p class="headline">
@@ -71,6 +76,16 @@ function Heading({ orderDetail }: { orderDetail: OrderDetail }): VNode {
         )}
         <a href={`/shop/orders/${orderId}`}>what the shopper sees</a>
       </p>
+      {payBy !== null && (
+        <p>
+          To be paid by <Moment at={payBy} />
+        </p>
+      )}
+      {Object.keys(metadata).length > 0 && (
+        <dl class="facts">
+          {Object.entries(metadata).map(([name, text]) => [<dt key={name}>{name}</dt>, <dd>{text}</dd>])}
+        </dl>
+      )}
     </section>
   );
 }

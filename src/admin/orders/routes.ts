@@ -7,6 +7,7 @@ import { actionHandler, frameOf } from '../actions/action-handler.ts';
 import { explain } from '../../reporting/explain.ts';
 import { releaseOf } from '../releases/releases.sql.ts';
 import { orderIdOf } from '../../reporting/timeline.sql.ts';
+import { cancelHandler } from './cancel.ts';
 import { OrderDetailPage } from './order-page.tsx';
 import { OrderListPage } from './order-list-page.tsx';
 import { estimateOrders, evidenceOf, findOrders } from './orders.sql.ts';
@@ -14,7 +15,8 @@ import { confirmRefund, writeRefund } from './refund-actions.ts';
 import { isEmail, readSearch } from './search.ts';
 
 /** Which order, and what happened to it? */
-export function orderListRoutes({ database, gateway, guard, form, askService }: AdminParts): Router {
+export function orderListRoutes(parts: AdminParts): Router {
+  const { database, gateway, guard, form, askService } = parts;
   const router = Router();
   const { mode } = gateway;
 
@@ -73,5 +75,6 @@ export function orderListRoutes({ database, gateway, guard, form, askService }: 
       (asked, req) => confirmRefund(database, mode, asked, frameOf(guard, mode, req)),
     ),
   );
+  router.post('/admin/orders/cancel', guard.requireLogin, form, guard.requireForm, cancelHandler(parts));
   return router;
 }

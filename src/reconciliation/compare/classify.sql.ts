@@ -45,6 +45,8 @@ const FACTS_OF_PAYMENT = `
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.status = 'cancelled') AS is_cancelled,
   ${GONE} AS gone, back.amount AS refunded,
+  m.here = 'held' AND EXISTS (
+    SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.expired_at IS NOT NULL) AS is_past_deadline,
   m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
   m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
   coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_released_since_start,

@@ -24,7 +24,8 @@ const DISPUTED = 'disputed';
  *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding;
  *   another unexpected answer, or a run that did not ask, does not.
  * - `is_decided`: an operator has decided about money of the payment, which never
- *   confirms by itself since. `is_cancelled`: money is held of a payment whose order was cancelled.
+ *   confirms by itself since. `is_cancelled`, `is_past_deadline`: money is held of a payment whose order was
+ *   cancelled, or has expired for good.
  * - `refunded`: minor units of the payment's order that the shop wrote down as given back. `gone`: what history or
  *   verify show to have gone back of a confirmed payment; null: nothing. Where no source says how much, it is all.
  * - `told`: what signed webhooks say about the money (paid, reversed), where that is not what
@@ -94,6 +95,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`there = 'paid' AND is_order_paid`, 'duplicate_payment'],
   [`(there = 'paid' OR answered = 'paid') AND is_decided`, 'paid_after_decision'],
   [`(there = 'paid' OR answered = 'paid') AND is_cancelled`, 'paid_after_cancel'],
+  [`(there = 'paid' OR answered = 'paid') AND is_past_deadline`, 'paid_after_deadline'],
   [`there = 'paid' AND here IN ('failed', 'expired') AND NOT was_verified_now`, 'late_payment'],
   [`there = 'paid'`, 'sources_disagree'],
 
@@ -137,7 +139,7 @@ export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when}
 export const IS_TO_VERIFY = `is_ours AND (
   class IN ('late_payment', 'sources_disagree', 'paid_unconfirmed', 'paid_contradicted',
     'conflicting_records')
-  OR (class IN ('paid_after_decision', 'paid_after_cancel') AND answered IS DISTINCT FROM 'paid')
+  OR (class IN ('paid_after_decision', 'paid_after_cancel', 'paid_after_deadline') AND answered IS DISTINCT FROM 'paid')
   OR is_released AND disputed IS NOT NULL
   OR is_before AND class <> 'before_begin'
   OR class = 'absent_from_history' AND NOT is_confirmed_lately

@@ -7,6 +7,7 @@ const CLAIMS = 'src/gateway/records/claims.ts';
 const MEANING = 'src/gateway/records/field-meaning.ts';
 const CONTRADICTIONS = 'src/gateway/records/contradictions.ts';
 const BY_READING = ['test/gateway/evidence.test.ts', 'test/gateway/verify.test.ts'];
+const BY_DEADLINE = ['test/payments/deadlines.test.ts'];
 const BY_DECISION = ['test/cases/decided-money.test.ts'];
 const ORDERS_SCHEMA = 'prisma/migrations/20261122100000_orders/migration.sql';
 const CASES_SCHEMA = 'prisma/migrations/20261122100400_cases/migration.sql';
@@ -34,6 +35,30 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     replace: '',
     breaks: 'goods leave for an order that the shop has ended, or its money is never recorded',
     tests: BY_DECIDING,
+  },
+  {
+    bug: 'money pays an order that has expired for good',
+    file: DECIDE,
+    find: `(hasExpired ? 'paid_after_deadline' : undefined)`,
+    replace: 'undefined',
+    breaks: 'a seat is sold twice, or the money is never recorded',
+    tests: BY_DEADLINE,
+  },
+  {
+    bug: 'the database lets an order that has expired for good be released',
+    file: 'prisma/migrations/20261123140000_order_life/migration.sql',
+    find: `WHEN expired_at IS NOT NULL THEN 'expired for good'`,
+    replace: `WHEN expired_at IS NULL AND false THEN ''`,
+    breaks: 'the version before this one ships it',
+    tests: BY_DEADLINE,
+  },
+  {
+    bug: 'another order under a taken number passes for the same one',
+    file: 'src/orders/shop-orders.sql.ts',
+    find: 'coalesce(content_hash = $3, false)',
+    replace: 'coalesce(content_hash = $3, true) IS NOT NULL',
+    breaks: 'a shop that changed a basket has its shopper pay the old one',
+    tests: ['test/orders/shop-api.test.ts'],
   },
   {
     bug: 'the database lets decided money pay',
@@ -503,7 +528,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'two installations name releases alike',
-    file: 'src/orders/orders.sql.ts',
+    file: 'src/orders/shop-orders.sql.ts',
     find: `release_salt || E'\\\\n' || `,
     replace: '',
     breaks: 'of two shops with one receiver, the second one with an order A-1 ships nothing',
