@@ -24,6 +24,22 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: BY_RECONCILING,
   },
   {
+    bug: 'any refund explains a reversal of any sum',
+    file: RULES,
+    find: 'is_released AND gone <= refunded AND',
+    replace: 'is_released AND refunded > 0 AND',
+    breaks: 'a chargeback after a partial refund is told to nobody',
+    tests: ['test/reconciliation/refunds.test.ts'],
+  },
+  {
+    bug: 'refunds of one order do not queue at its row',
+    file: 'src/orders/refunds.sql.ts',
+    find: 'WHERE id = $1 AND mode = $2 FOR NO KEY UPDATE',
+    replace: 'WHERE id = $1 AND mode = $2',
+    breaks: 'two calls at once are answered by an error of ours, where one is a refusal',
+    tests: ['test/orders/refunds.test.ts'],
+  },
+  {
     bug: 'absent is failed',
     file: RULES,
     find: "[`there IS NULL AND is_watched AND is_beyond_horizon`, 'absent_from_history'],",
