@@ -4,10 +4,10 @@ import { createTelling, statesOf } from './alerting.ts';
 import type { Config } from './config.ts';
 import { createReturnFromCheckout } from './checkout/handle-return.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
-import { createDueEvents, createDueReleases, planRelease } from './fulfilment/deliver.ts';
-import type { EventReceiver, EventType } from './fulfilment/event.ts';
+import { planRelease } from './fulfilment/deliver.ts';
+import type { EventReceiver } from './fulfilment/event.ts';
+import { createFulfilment } from './fulfilment/fulfilment.ts';
 import { createHttpReceiver } from './fulfilment/http-receiver.ts';
-import { createRedeliver, createSendUnsent } from './fulfilment/redeliver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { createWorkerWatch } from './platform/heartbeat/worker-watch.ts';
@@ -102,7 +102,6 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
-  const delivering = { database, mode, alarm, logger, watch: watch.loops };
   const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
   const plan = ({ releaseId }: Payment): ReleasePlan => planRelease(receiver, releaseId);
   const onUnitError = (payment: Payment): void => void alertOnUnitError(database, alarm, payment);
@@ -146,11 +145,10 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       onSeen: telling.ofWorker,
       logger,
     }),
-    redeliver: createRedeliver({ database, mode, ...receivers, onDue }),
-    sendUnsent: createSendUnsent({ database, mode, ...receivers, onDue }),
-    hasReceiver: receiver !== null,
-    dueReleases: createDueReleases({ ...delivering, ...receivers }),
-    dueEvents: createDueEvents({ ...delivering, ...receivers, types: eventTypesOf(config) }),
+    ...createFulfilment({
+      ...{ database, mode, ...receivers, alarm, logger, watch: watch.loops, onDue },
+      types: config.FULFILMENT_EVENTS,
+    }),
     wakeUp,
   };
 }
@@ -215,9 +213,4 @@ function receiverOf(
   }
   const { receiver, onEvent = null } = extensions;
   return { receive: receiver, receiveEvent: onEvent, close: () => Promise.resolve() };
-}
-
-/** That an order is paid is its release, and no event of its own. */
-function eventTypesOf({ FULFILMENT_EVENTS }: Config): EventType[] {
-  return FULFILMENT_EVENTS.filter((type) => type !== 'order.paid');
 }

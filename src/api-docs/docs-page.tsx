@@ -4,7 +4,9 @@ import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { SCHEMAS, type SchemaName } from './schemas.ts';
+import type { z } from 'zod';
 import { fieldsOf } from './schema-fields.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
 /**
  * The description of the interface, for people. The server renders it, so that it needs no script and
@@ -38,8 +40,29 @@ export function DocsPage({ origin }: { origin: string }): VNode {
         {OPERATIONS.map((operation) => (
           <Route key={operation.id} operation={operation} origin={origin} />
         ))}
+        <section aria-labelledby="webhooks">
+          <h2 id="webhooks">What is sent to FULFILMENT_URL</h2>
+          <p>
+            <code>order.paid</code>, and of the others those that FULFILMENT_EVENTS names: each at least once,
+            with the same <code>webhook-id</code> and the same bytes, signed as Standard Webhooks say.
+            Messages of one order come one after the other.
+          </p>
+          <dl class="facts">
+            {WEBHOOKS.map(({ type, summary }) => (
+              <div key={type}>
+                <dt>
+                  <a href={`#schema-${type}`}>{type}</a>
+                </dt>
+                <dd>{summary}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
         {(Object.keys(SCHEMAS) as SchemaName[]).map((name) => (
-          <Schema key={name} name={name} />
+          <Schema key={name} name={name} schema={SCHEMAS[name]} />
+        ))}
+        {WEBHOOKS.map(({ type, schema }) => (
+          <Schema key={type} name={type} schema={schema} />
         ))}
       </main>
     </Page>
@@ -108,7 +131,7 @@ function Fact({ term, text, schema }: { term: string; text: string; schema?: Sch
   );
 }
 
-function Schema({ name }: { name: SchemaName }): VNode {
+function Schema({ name, schema }: { name: string; schema: z.ZodType }): VNode {
   return (
     <section id={`schema-${name}`} aria-labelledby={`schema-${name}-title`}>
       <h2 id={`schema-${name}-title`}>{name}</h2>
@@ -122,7 +145,7 @@ function Schema({ name }: { name: SchemaName }): VNode {
             </tr>
           </thead>
           <tbody>
-            {fieldsOf(SCHEMAS[name]).map(({ path, type, meaning }) => (
+            {fieldsOf(schema).map(({ path, type, meaning }) => (
               <tr key={path}>
                 <td>
                   <code>{path}</code>

@@ -3,6 +3,7 @@ import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { SCHEMAS, type SchemaName } from './schemas.ts';
+import { openApiWebhooks } from './webhooks.ts';
 
 /**
  * The interface for programs as OpenAPI 3.1, generated from the schemas that the routes validate with.
@@ -22,6 +23,7 @@ export function openApiDocument(origin: string): object {
     },
     servers: [{ url: origin }],
     paths,
+    webhooks: openApiWebhooks(jsonSchema),
     components: {
       schemas: Object.fromEntries(
         Object.entries(SCHEMAS).map(([name, schema]) => [name, jsonSchema(schema)]),

@@ -17,8 +17,8 @@ npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | no
                      resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
 npm run refunds   -- list [--json]
                      add <order> --amount 5.00 --refund "its number" --note "why" --by "name"
-npm run releases  -- list [--json] | redeliver <release or order id> --by "name" [--note "why"]
-                     send-unsent --by "name" [--note "why"]
+npm run releases  -- list [--json] | redeliver <release, event or order id> --by "name" [--note "why"]
+                     send-unsent [--type order.failed] --by "name" [--note "why"]
 npm run currencies -- list | release <currency> --note "why" --by "name"
 npm run after-restore -- list [--since ISO] [--json]
                      adopt <reference> --order <order id or external id> --by "name" --note "why"
@@ -68,6 +68,7 @@ export function readArguments(argv: readonly string[]) {
       totals: { type: 'boolean', default: false },
       'with-customers': { type: 'boolean', default: false },
       amount: { type: 'string' },
+      type: { type: 'string' },
     },
   });
 }

@@ -12,6 +12,7 @@ export type WorkListArguments = {
     order?: string;
     amount?: string;
     since?: string;
+    type?: string;
     json: boolean;
   };
 };
@@ -21,7 +22,7 @@ export type Entry = { line: string; json: object };
 
 /** What a person asks for: options trimmed, empty ones counted as not given. */
 export type Request = { /** Empty where none is needed. */ id: string; by: string } & Partial<
-  Record<'note' | 'owner' | 'order' | 'decision' | 'refund' | 'amount', string>
+  Record<'note' | 'owner' | 'order' | 'decision' | 'refund' | 'amount' | 'type', string>
 >;
 
 export type Subcommand = {
@@ -98,7 +99,7 @@ function requestOf(
   id: string | undefined,
   values: WorkListArguments['values'],
 ): Request | null {
-  const given = (['by', 'note', 'owner', 'order', 'decision', 'refund', 'amount'] as const).flatMap(
+  const given = (['by', 'note', 'owner', 'order', 'decision', 'refund', 'amount', 'type'] as const).flatMap(
     (option) => {
       const text = values[option]?.trim();
       return text ? [[option, text] as const] : [];

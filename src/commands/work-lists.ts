@@ -1,3 +1,5 @@
+import { EVENT_TYPES } from '../fulfilment/event.ts';
+import { undeliveredEvents } from '../fulfilment/events.sql.ts';
 import { undeliveredReleases, unsentReleases } from '../fulfilment/releases.sql.ts';
 import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
@@ -9,7 +11,7 @@ import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases
 import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
-const RELEASE_OR_ORDER_ID = /^(rel_)?[A-Za-z0-9]{24}$/;
+const RELEASE_EVENT_OR_ORDER_ID = /^((rel|evt)_)?[A-Za-z0-9]{24}$/;
 const NO_RECEIVER =
   'no receiver of releases is configured: set FULFILMENT_URL and FULFILMENT_SECRET, or write one ' +
   'in src/custom';
@@ -99,10 +101,10 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
   },
   releases: {
     name: 'releases',
-    empty: 'Every release has been delivered.',
-    id: RELEASE_OR_ORDER_ID,
-    list: async ({ database, gateway }) =>
-      (await undeliveredReleases(database, gateway.mode)).map(({ amount, currency, ...release }) => ({
+    empty: 'Nothing waits for delivery.',
+    id: RELEASE_EVENT_OR_ORDER_ID,
+    list: async ({ database, gateway }) => [
+      ...(await undeliveredReleases(database, gateway.mode)).map(({ amount, currency, ...release }) => ({
         line: [
           release.id,
           ` ${release.delivery}`.padEnd(9),
@@ -114,27 +116,45 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         ].join(' '),
         json: { amount: formatMajor({ amount, currency }), currency, ...release },
       })),
+      ...(await undeliveredEvents(database, gateway.mode)).map((event) => ({
+        line: [
+          event.id,
+          ` ${event.delivery}`.padEnd(9),
+          `${event.attempts} tries`.padStart(9),
+          ` ${event.happenedAt.toISOString()}`,
+          event.type.padStart(18),
+          ` ${event.orderId ?? 'no order'.padEnd(24)} `,
+          event.lastError ?? '',
+        ].join(' '),
+        json: event,
+      })),
+    ],
     notice: async ({ database, gateway, hasReceiver }) =>
       tellOfUnsent(await unsentReleases(database, gateway.mode), hasReceiver),
     subcommands: {
       'send-unsent': {
-        usage: 'send-unsent --by "your name" [--note "why"]',
+        usage: 'send-unsent [--type order.failed] --by "your name" [--note "why"]',
         needs: [],
         isOfAll: true,
-        perform: async ({ sendUnsent }, { by, note }) => {
-          const count = await sendUnsent({ by, note: note ?? null });
+        perform: async ({ sendUnsent }, { by, note = null, type }) => {
+          const event = EVENT_TYPES.find((known) => known === type);
+          if (type !== undefined && event === undefined)
+            throw new WorkListError(`--type must be one of ${EVENT_TYPES.join(', ')}`);
+          // That an order is paid is its release.
+          const ofType = event === undefined || event === 'order.paid' ? {} : { type: event };
+          const count = await sendUnsent({ by, note, ...ofType });
           if (count === 'no-receiver') throw new WorkListError(NO_RECEIVER);
           return { isDone: true, told: `Due now: ${count}.` };
         },
       },
       redeliver: {
-        usage: 'redeliver <release or order id> --by "your name" [--note "why"]',
+        usage: 'redeliver <release, event or order id> --by "your name" [--note "why"]',
         needs: [],
         perform: async ({ redeliver }, { id, by, note }) => {
           const result = await redeliver({ idOrOrderId: id, by, note: note ?? null });
           if (result === 'no-receiver') throw new WorkListError(NO_RECEIVER);
           const isDone = result === 'due';
-          return { isDone, told: isDone ? 'Due now.' : 'There is no such release.' };
+          return { isDone, told: isDone ? 'Due now.' : 'There is no such release or event.' };
         },
       },
     },

@@ -1,6 +1,7 @@
 import type { Extensions } from '../extensions.ts';
 import { onAlert } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
+import { onEvent } from './events.ts';
 import { receiver } from './fulfilment.ts';
 import { identity } from './identity.ts';
 import { routes } from './routes.ts';
@@ -13,6 +14,7 @@ import { routes } from './routes.ts';
 export const EXTENSIONS: Extensions = {
   catalogue,
   receiver,
+  onEvent,
   onAlert,
   identity,
   routes,

@@ -117,7 +117,10 @@ async function deliver<Row extends DueRow>(
         await alarm({ event, mode, orderId, reference, release: id, reason, attempts }, tx);
     });
     if (pauseSec !== null) {
-      log.warn({ reason, attempts, pauseSec }, `${word} not delivered`);
+      log.warn(
+        { reason, attempts, pauseSec },
+        word === 'release' ? 'release not delivered' : 'event not delivered',
+      );
       watch.failed(error, reason);
     }
     return error;

@@ -17,7 +17,8 @@ export const EVENT_TYPES = [
   'suspense.opened',
 ] as const;
 /** All but the first have a row in `events`; that an order is paid is its release. */
-export type EventType = Exclude<(typeof EVENT_TYPES)[number], 'order.paid'>;
+export const ROW_TYPES = EVENT_TYPES.filter((type) => type !== 'order.paid');
+export type EventType = (typeof ROW_TYPES)[number];
 
 /** What the row of an event keeps, by type. Amounts are texts in minor units. */
 type Data = {

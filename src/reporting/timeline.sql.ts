@@ -43,7 +43,8 @@ export function paymentsOf(db: Queryable, orderId: OrderId): Promise<PaymentStan
 /** One thing that happened to an order, from any of the tables that record it. */
 export type StoryEvent = {
   at: Date;
-  source: 'journal' | 'key' | 'verification' | 'webhook' | 'suspense' | 'release' | 'refund' | 'finding';
+  source:
+    'journal' | 'key' | 'verification' | 'webhook' | 'suspense' | 'release' | 'refund' | 'finding' | 'event';
   what: string;
   reference: Reference | null;
   detail: string;
@@ -117,9 +118,14 @@ const REFUNDS = `
     concat_ws(' ', id, amount || ' ' || currency, 'by ' || refunded_by, 'number ' || external_id, reason)
   FROM refunds WHERE order_id = $1`;
 
+const EVENTS = `
+  SELECT happened_at, 4, seq, 'event', type, reference,
+    concat_ws(' ', id, delivery, attempts || ' deliveries', 'last error: ' || last_error)
+  FROM events WHERE order_id = $1`;
+
 const STORY = [
   ...[JOURNAL, KEYS, VERIFICATIONS, WEBHOOKS],
-  ...[SUSPENSE, FINDINGS, NOTES, RELEASE, REFUNDS],
+  ...[SUSPENSE, FINDINGS, NOTES, RELEASE, REFUNDS, EVENTS],
 ].join(' UNION ALL ');
 
 /** Everything that happened, oldest first. */

@@ -8,6 +8,7 @@ import { buildApp } from '../../src/app.ts';
 import { SCHEMAS } from '../../src/api-docs/schemas.ts';
 import type { Operation } from '../../src/api-docs/operation.ts';
 import { OPERATIONS } from '../../src/api-docs/operations.ts';
+import { EVENT_TYPES } from '../../src/fulfilment/event.ts';
 import { createCatalogue, type Pricing } from '../../src/orders/catalogue.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
@@ -35,6 +36,25 @@ test('an outside validator accepts the document', async () => {
   const verdict = await new Validator().validate(JSON.parse(text) as Record<string, unknown>);
   expect(verdict.errors).toBeUndefined();
   expect(verdict.valid).toBe(true);
+});
+
+test('every message that is sent stands in it as a webhook, and on the page', async () => {
+  const { text } = await request(shop.origin).get('/openapi.json');
+  const { webhooks } = JSON.parse(text) as { webhooks: Record<string, { post: object }> };
+  expect(Object.keys(webhooks)).toEqual([...EVENT_TYPES]);
+  expect(webhooks['order.cancelled']?.post).toMatchObject({
+    requestBody: {
+      content: {
+        'application/json': {
+          schema: {
+            properties: { type: { const: 'order.cancelled' }, data: { properties: { reason: {} } } },
+          },
+        },
+      },
+    },
+  });
+  const page = (await request(shop.origin).get('/docs')).text;
+  for (const type of EVENT_TYPES) expect(page).toContain(`id="schema-${type}"`);
 });
 
 /** Answers for people, or with files: not part of the interface for programs. */

@@ -2,11 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { LISTS } from '../../src/commands/work-lists.ts';
 import { createDueEvents } from '../../src/fulfilment/deliver.ts';
-import { EVENT_TYPES, type EventType } from '../../src/fulfilment/event.ts';
+import { EVENT_TYPES, ROW_TYPES, type EventType } from '../../src/fulfilment/event.ts';
 import { createHttpReceiver } from '../../src/fulfilment/http-receiver.ts';
 import { MESSAGES } from '../../src/fulfilment/message.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';
+import { explain } from '../../src/reporting/explain.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
@@ -14,7 +16,6 @@ import { startProgram, type TestProgram } from '../support/program.ts';
 
 const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 type Message = { type: keyof typeof MESSAGES; timestamp: string; data: Record<string, unknown> };
-const TYPES = EVENT_TYPES.filter((type) => type !== 'order.paid');
 let shop: TestProgram;
 let server: Server;
 let url: URL;
@@ -317,7 +318,7 @@ describe('at least once, with one id and the same bytes', () => {
     const { database, alarm, logger } = shop.program;
     const workers = Array.from({ length: 4 }, () => {
       const { receive, close } = createHttpReceiver(url, new Secret(SECRET));
-      const parts = { database, mode: 'test' as const, alarm, logger, types: TYPES };
+      const parts = { database, mode: 'test' as const, alarm, logger, types: ROW_TYPES };
       return { close, loop: createDueEvents({ ...parts, eventReceiver: receive }) };
     });
     while ((await Promise.all(workers.map(({ loop }) => loop.runOnce()))).some((count) => count > 0));
@@ -331,8 +332,36 @@ describe('at least once, with one id and the same bytes', () => {
   });
 });
 
+test('the list, the pages and the story of the order show it, and redeliver it', async () => {
+  const order = await ordered('fail');
+  answerTo = () => 410;
+  await deliver();
+  const [{ id } = { id: '' }] = await eventsOf(order);
+  const lines = await LISTS.releases.list(shop.program, {});
+  expect(lines.map(({ line }) => line)).toEqual([
+    expect.stringMatching(
+      new RegExp(`^${id}  dead .*order.failed  ${order.orderId}  the receiver answered HTTP 410`),
+    ),
+  ]);
+  const page = async (path: string) => (await fetch(`${shop.origin}/admin/${path}`)).text();
+  expect(await page('releases')).toContain(id);
+  expect(await page('releases?type=order.failed')).toContain(id);
+  expect(await page('releases?type=order.expired')).not.toContain(id);
+  expect(await page(`orders/${order.orderId}`)).toContain(`value="${id}"`);
+  expect((await explain(shop.program.database, order.orderId))?.text).toMatch(
+    new RegExp(`event +order.failed .*${id} dead 1 deliveries last error`),
+  );
+  const request = { by: 'Ngozi', id, note: 'mended' };
+  expect(await LISTS.releases.subcommands.redeliver?.perform(shop.program, request)).toEqual({
+    ...{ isDone: true, told: 'Due now.' },
+  });
+  answerTo = () => 204;
+  await deliver();
+  expect(await eventsOf(order)).toMatchObject([{ delivery: 'delivered' }]);
+});
+
 describe('only what is wanted is sent', () => {
-  const wanting = async (types: EventType[]): Promise<void> => {
+  const wanting = async (types: readonly EventType[]): Promise<void> => {
     const { receive, close } = createHttpReceiver(url, new Secret(SECRET));
     const { database, alarm, logger } = shop.program;
     const parts = { database, mode: 'test' as const, alarm, logger };
@@ -352,7 +381,7 @@ describe('only what is wanted is sent', () => {
     expect(await shop.program.sendUnsent({ ...asked, type: 'order.failed' })).toBe(1);
     await deliver();
     expect(received.map(({ message }) => message.data.orderId)).toEqual([after.orderId, before.orderId]);
-    await wanting(TYPES);
+    await wanting(ROW_TYPES);
   });
 
   test('without a receiver none waits, and a release does not wait for an event', async () => {
@@ -373,7 +402,7 @@ describe('only what is wanted is sent', () => {
     expect(released).toEqual([order.orderId]);
     expect(await eventsOf(await ordered('fail'))).toMatchObject([{ delivery: 'unneeded' }]);
     await inProgram.close();
-    await wanting(TYPES);
+    await wanting(ROW_TYPES);
   });
 
   async function databaseUrlOf(): Promise<string> {

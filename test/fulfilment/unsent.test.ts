@@ -134,7 +134,7 @@ describe('G8: releases that were recorded while nobody received them', () => {
     ]);
     await program.dueReleases.runOnce();
     expect([...received].sort()).toEqual([...ids].sort());
-    expect(await run(program, ['list'])).toEqual([0, 'Every release has been delivered.\n', '']);
+    expect(await run(program, ['list'])).toEqual([0, 'Nothing waits for delivery.\n', '']);
     expect(await page()).toContain('Every release has been delivered');
     const entries = await program.database.query(
       `SELECT cause, detail - 'release' AS detail FROM journal WHERE event = 'release-redelivery'`,

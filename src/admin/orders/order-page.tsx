@@ -1,9 +1,11 @@
 import type { VNode } from 'preact';
 import { MajorAmount } from '../../platform/html.tsx';
+import type { EventRow } from '../../fulfilment/events.sql.ts';
 import type { OrderDetail } from '../../reporting/explain.ts';
 import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { foreignText } from '../layout/foreign-text.ts';
 import { Moment, Status, Table, words } from '../layout/parts.tsx';
+import { EventsForm } from '../releases/events-form.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
 import { CancelForm } from './cancel-parts.tsx';
 import type { Evidence } from './orders.sql.ts';
@@ -15,6 +17,7 @@ type Props = {
   orderDetail: OrderDetail;
   evidence: readonly Evidence[];
   release: ReleaseRow | null;
+  events?: readonly EventRow[];
 };
 
 /** Statuses in which there is nothing to cancel. */
@@ -24,7 +27,7 @@ const ENDED: readonly string[] = ['paid', 'cancelled'];
  * Everything known about one order: what an operator reads before deciding anything,
  * and the actions on it.
  */
-export function OrderDetailPage({ frame, orderDetail, evidence, release }: Props): VNode {
+export function OrderDetailPage({ frame, orderDetail, evidence, release, events = [] }: Props): VNode {
   const { orderId, story } = orderDetail;
   return (
     <AdminPage frame={frame} title="Order" here="/admin/orders">
@@ -34,6 +37,12 @@ export function OrderDetailPage({ frame, orderDetail, evidence, release }: Props
       {release !== null && <ReleaseCard frame={frame} release={release} />}
       {orderDetail.status === 'paid' && <Refunds frame={frame} orderDetail={orderDetail} />}
       {!ENDED.includes(orderDetail.status) && <CancelForm frame={frame} orderId={orderId} />}
+      {events.length > 0 && (
+        <section aria-labelledby="events">
+          <h2 id="events">Events</h2>
+          <EventsForm frame={frame} events={events} order={orderId} />
+        </section>
+      )}
       <section aria-labelledby="story">
         <h2 id="story">Story</h2>
         <p class="none">Times in UTC; amounts in minor units, as the rows have them.</p>

@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { eventsOf } from '../../fulfilment/events.sql.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId, parseReference } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
@@ -47,7 +48,9 @@ export function orderListRoutes(parts: AdminParts): Router {
     const { orderDetail } = story;
     const evidence = await evidenceOf(database, orderDetail.orderId);
     const release = await releaseOf(database, orderDetail.orderId);
-    sendPage(res, OrderDetailPage({ frame: frameOf(guard, mode, req), orderDetail, evidence, release }));
+    const events = await eventsOf(database, orderDetail.orderId);
+    const frame = frameOf(guard, mode, req);
+    sendPage(res, OrderDetailPage({ frame, orderDetail, evidence, release, events }));
   });
 
   router.post(

@@ -1,13 +1,19 @@
 import type { VNode } from 'preact';
+import { ROW_TYPES, type EventType } from '../../fulfilment/event.ts';
+import type { EventRow } from '../../fulfilment/events.sql.ts';
 import type { Undelivered } from '../../fulfilment/releases.sql.ts';
 import { Amount } from '../../platform/html.tsx';
 import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
-import { Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
+import { EventsForm } from './events-form.tsx';
+import { Choice, Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
 import type { ReleaseRow } from './releases.sql.ts';
 
 type Props = {
   frame: Frame;
   undelivered: readonly Undelivered[];
+  /** Of one type, or of all. */
+  events: readonly EventRow[];
+  type: EventType | null;
   /** The message about releases that were never sent to a receiver; null: there are none. */
   notice: string | null;
   latest: readonly ReleaseRow[];
@@ -17,7 +23,7 @@ type Props = {
 const MAX_SHOWN = 200;
 
 /** Releases that are not delivered yet, and the latest releases. */
-export function ReleasesPage({ frame, undelivered, notice, latest, next }: Props): VNode {
+export function ReleasesPage({ frame, undelivered, events, type, notice, latest, next }: Props): VNode {
   return (
     <AdminPage frame={frame} title="Releases" here="/admin/releases">
       <section aria-labelledby="undelivered">
@@ -25,6 +31,25 @@ export function ReleasesPage({ frame, undelivered, notice, latest, next }: Props
         {notice !== null && <p class="none">{notice}</p>}
         {undelivered.length === 0 && notice === null && <p class="none">Every release has been delivered.</p>}
         {undelivered.length > 0 && <UndeliveredForm frame={frame} undelivered={undelivered} />}
+      </section>
+      <section aria-labelledby="events">
+        <h2 id="events">Events not delivered yet: {events.length}</h2>
+        <form method="get" action="/admin/releases" class="action">
+          <Choice
+            id="type"
+            name="type"
+            label="Type"
+            chosen={type ?? ''}
+            options={[
+              { value: '', name: 'every type' },
+              ...ROW_TYPES.map((value) => ({ value, name: value })),
+            ]}
+          />
+          <p class="field">
+            <button>Show</button>
+          </p>
+        </form>
+        {events.length > 0 && <EventsForm frame={frame} events={events} />}
       </section>
       <section aria-labelledby="latest">
         <h2 id="latest">Latest</h2>

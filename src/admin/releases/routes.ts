@@ -1,4 +1,6 @@
 import { Router } from 'express';
+import { ROW_TYPES } from '../../fulfilment/event.ts';
+import { undeliveredEvents } from '../../fulfilment/events.sql.ts';
 import { undeliveredReleases, unsentReleases } from '../../fulfilment/releases.sql.ts';
 import { tellOfUnsent } from '../../fulfilment/unsent.ts';
 import { sendPage } from '../../platform/html.tsx';
@@ -12,7 +14,7 @@ import { ReleasesPage } from './releases-page.tsx';
 
 const RELEASE_ID = /^rel_[A-Za-z0-9]{24}$/;
 
-/** Which releases have not been delivered yet? */
+/** Which releases and events have not been delivered yet? */
 export function releaseRoutes(parts: AdminParts): Router {
   const { database, gateway, guard, form, redeliver, hasReceiver } = parts;
   const router = Router();
@@ -20,14 +22,16 @@ export function releaseRoutes(parts: AdminParts): Router {
 
   router.get('/admin/releases', guard.requireLogin, async (req, res) => {
     const before = fitting(req.query.before, RELEASE_ID);
-    const [undelivered, unsent, latest] = await Promise.all([
+    const type = ROW_TYPES.find((known) => known === req.query.type) ?? null;
+    const [undelivered, events, unsent, latest] = await Promise.all([
       undeliveredReleases(database, mode),
+      undeliveredEvents(database, mode, type),
       unsentReleases(database, mode),
       latestReleases(database, mode, before),
     ]);
     const next = latest.length > PAGE_ROWS ? (latest[PAGE_ROWS - 1]?.id ?? null) : null;
     const notice = tellOfUnsent(unsent, hasReceiver);
-    const page = { undelivered, notice, latest: latest.slice(0, PAGE_ROWS), next };
+    const page = { undelivered, events, type, notice, latest: latest.slice(0, PAGE_ROWS), next };
     sendPage(res, ReleasesPage({ frame: frameOf(guard, mode, req), ...page }));
   });
 

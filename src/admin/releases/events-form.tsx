@@ -1,0 +1,68 @@
+import type { VNode } from 'preact';
+import type { EventRow } from '../../fulfilment/events.sql.ts';
+import { FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Moment, OrderLink, Status, Table } from '../layout/parts.tsx';
+
+const MAX_SHOWN = 200;
+
+/** Events, oldest first, with what became of them; those that are ticked are delivered again. */
+export function EventsForm({
+  frame,
+  events,
+  order,
+}: {
+  frame: Frame;
+  events: readonly EventRow[];
+  /** Whose page leads back to it; left out: to the list. */
+  order?: string;
+}): VNode {
+  return (
+    <form method="post" action="/admin/releases">
+      <FormToken visitor={frame.visitor} />
+      {order !== undefined && <input type="hidden" name="order" value={order} />}
+      <Table
+        label="Events"
+        head={[
+          'Tick',
+          'Happened',
+          'Event',
+          'Order',
+          'Delivery',
+          { number: 'Tries' },
+          'Next try',
+          'Last error',
+        ]}
+      >
+        {events.slice(0, MAX_SHOWN).map((event) => (
+          <tr key={event.id}>
+            <td>
+              <input type="checkbox" name="id" value={event.id} aria-label={`${event.type} ${event.id}`} />
+            </td>
+            <td>
+              <Moment at={event.happenedAt} />
+            </td>
+            <td>{event.type}</td>
+            <td>
+              <OrderLink id={event.orderId} />
+            </td>
+            <td>
+              <Status word={event.delivery} />
+            </td>
+            <td class="number">{event.attempts}</td>
+            <td>
+              <Moment at={event.nextCheckAt} />
+            </td>
+            <td class="words">{event.lastError ?? ''}</td>
+          </tr>
+        ))}
+      </Table>
+      {events.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
+      <div class="action">
+        <WhoAndWhy visitor={frame.visitor} id="redeliver-events" />
+        <p class="field">
+          <button>Deliver the ticked ones again</button>
+        </p>
+      </div>
+    </form>
+  );
+}
