@@ -50,25 +50,7 @@ export function startWorker(program: Program): Worker {
   schedule.start();
   void warnOfUnsent(program);
   const stopping = new AbortController();
-  const sumHours = (): Promise<void> =>
-    sumConfirmedHours(database, gateway.mode, stopping.signal).catch((error: unknown) => {
-      logger.warn({ err: error }, 'hourly aggregation failed');
-    });
-  const checkOnce = async (): Promise<void> => {
-    const parts = { database, mode: gateway.mode, alarm: program.alarm, logger, signal: stopping.signal };
-    await checkIntegrityWeekly(parts).catch((error: unknown) => {
-      if (!stopping.signal.aborted) logger.warn({ err: error }, 'integrity check failed');
-    });
-  };
-  const pruneOld = async (): Promise<void> => {
-    const days = config.RETAIN_BODIES_DAYS;
-    if (days === undefined) return;
-    try {
-      logger.info(await prune(database, days, stopping.signal), 'old bodies pruned');
-    } catch (error) {
-      logger.warn({ err: error }, 'pruning old bodies failed');
-    }
-  };
+  const { sumHours, checkOnce, pruneOld } = jobsOf(program, stopping.signal);
   const stuckLoop = (): string | null => stuckLoopOf(program, schedule);
   const sayAlive = (): void => {
     void program.tellDueAlerts();
@@ -103,6 +85,29 @@ export function startWorker(program: Program): Worker {
         ...[duePayments.stop(), dueReleases.stop(), dueEvents.stop()],
         ...[summing, checking, pruning],
       ]);
+    },
+  };
+}
+
+/** What is done now and then. A job that fails says so and is done again at its next time. */
+function jobsOf({ config, database, gateway, alarm, logger }: Program, signal: AbortSignal) {
+  const mode = gateway.mode;
+  const saying = (what: string) => (error: unknown) => {
+    if (!signal.aborted) logger.warn({ err: error }, what);
+  };
+  return {
+    sumHours: (): Promise<void> =>
+      sumConfirmedHours(database, mode, signal).catch(saying('hourly aggregation failed')),
+    checkOnce: async (): Promise<void> => {
+      await checkIntegrityWeekly({ database, mode, alarm, logger, signal }).catch(
+        saying('integrity check failed'),
+      );
+    },
+    pruneOld: async (): Promise<void> => {
+      const days = config.RETAIN_BODIES_DAYS;
+      if (days === undefined) return;
+      const pruned = await prune(database, days, signal).catch(saying('pruning old bodies failed'));
+      if (pruned) logger.info(pruned, 'old bodies pruned');
     },
   };
 }

@@ -22,6 +22,7 @@ npm run releases  -- list [--json] | redeliver <release, event or order id> --by
 npm run currencies -- list | release <currency> --note "why" --by "name"
 npm run after-restore -- list [--since ISO] [--json]
                      adopt <reference> --order <order id or external id> --by "name" --note "why"
+npm run dispute   -- <order id, reference or external id> [--json] [--with-customer]  one file for the acquirer
 npm run person    -- show <e-mail> --by "name" | erase <e-mail> --by "name" --note "why" [--even-open]
 npm run retention -- [--dry-run]  prunes what is older than RETAIN_BODIES_DAYS, as the worker does daily
 npm run books     -- [--month 2026-01 | --since ISO --until ISO] [--mode test|live] [--totals] [--json]
@@ -62,6 +63,7 @@ export function readArguments(argv: readonly string[]) {
       decision: { type: 'string' },
       refund: { type: 'string' },
       order: { type: 'string' },
+      'with-customer': { type: 'boolean', default: false },
       'even-open': { type: 'boolean', default: false },
       month: { type: 'string' },
       mode: { type: 'string' },

@@ -18,6 +18,7 @@ import { AFTER_RESTORE } from './after-restore.ts';
 import { booksCommand } from './books.ts';
 import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
 import { explainAll } from './explain-all.ts';
+import { dispute } from './dispute.ts';
 import { dialectInForce } from './dialect.ts';
 import { beginOf, HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
 import { REFUNDS } from './refunds.ts';
@@ -43,6 +44,7 @@ const COMMANDS: Record<string, Command> = {
   orders: (program, args) => workList(program, ORDERS, args),
   'after-restore': (program, args) => workList(program, AFTER_RESTORE, args),
   person: toldBy(person),
+  dispute: toldBy(dispute),
   retention: toldBy(retention),
   books: booksCommand,
   // Composing has migrated the database already.

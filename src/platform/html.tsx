@@ -86,8 +86,10 @@ export function sendPage(res: Response, page: VNode, status = 200): void {
     .set('cache-control', 'no-store')
     .vary('accept-language')
     .type('html')
-    .send(
-      '<!doctype html>' +
-        renderToString(<ReaderLocale.Provider value={locale}>{page}</ReaderLocale.Provider>),
-    );
+    .send(htmlOf(page, locale));
+}
+
+/** A page as a text, for an answer or a file. */
+export function htmlOf(page: VNode, locale = DEFAULT_LOCALE): string {
+  return `<!doctype html>${renderToString(<ReaderLocale.Provider value={locale}>{page}</ReaderLocale.Provider>)}`;
 }

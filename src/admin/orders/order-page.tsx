@@ -3,7 +3,7 @@ import { MajorAmount } from '../../platform/html.tsx';
 import type { EventRow } from '../../fulfilment/events.sql.ts';
 import type { OrderDetail } from '../../reporting/explain.ts';
 import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
-import { foreignText } from '../layout/foreign-text.ts';
+import { foreignText } from '../../platform/foreign-text.ts';
 import { Moment, Status, Table, words } from '../layout/parts.tsx';
 import { EventsForm } from '../releases/events-form.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
@@ -57,6 +57,12 @@ export function OrderDetailPage({ frame, orderDetail, evidence, release, events 
       </section>
       <p class="none">
         The same on a terminal: <code>npm run explain -- {orderId}</code>
+      </p>
+      <p>
+        <a href={`/admin/orders/${orderId}/dispute`} download={`dispute-${orderId}.html`}>
+          Dispute pack
+        </a>
+        : one file for the acquirer, with the customer’s address masked.
       </p>
     </AdminPage>
   );

@@ -5,6 +5,8 @@ import { parseOrderId, parseReference } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { actionHandler, frameOf } from '../actions/action-handler.ts';
+import { disputePack } from '../../reporting/dispute.ts';
+import { disputeOf } from '../../reporting/dispute.sql.ts';
 import { explain } from '../../reporting/explain.ts';
 import { releaseOf } from '../releases/releases.sql.ts';
 import { orderIdOf } from '../../reporting/timeline.sql.ts';
@@ -51,6 +53,16 @@ export function orderListRoutes(parts: AdminParts): Router {
     const events = await eventsOf(database, orderDetail.orderId);
     const frame = frameOf(guard, mode, req);
     sendPage(res, OrderDetailPage({ frame, orderDetail, evidence, release, events }));
+  });
+
+  router.get('/admin/orders/:orderId/dispute', guard.requireLogin, async (req, res) => {
+    const orderId = parseOrderId(req.params.orderId);
+    const dispute = orderId === null ? null : await disputeOf(database, orderId);
+    if (dispute === null) throw new Problem('not-found');
+    res
+      .attachment(`dispute-${dispute.order.orderId}.html`)
+      .set('cache-control', 'no-store')
+      .send(disputePack(dispute, { as: 'html', withCustomer: false }));
   });
 
   router.post(

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
-import { foreignText } from '../layout/foreign-text.ts';
+import { foreignText } from '../../platform/foreign-text.ts';
 import { Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
 import type { StoredWebhook, WebhookRow } from './webhooks.sql.ts';
 

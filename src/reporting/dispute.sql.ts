@@ -1,0 +1,129 @@
+import type { Database, Queryable } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
+import { displayMoney } from '../platform/money.ts';
+import { detailOf, type OrderDetail } from './explain.ts';
+import { orderIdOf } from './timeline.sql.ts';
+
+/** An answer of verify or a webhook, with the bytes that came; null: pruned. */
+export type Exhibit = {
+  at: Date;
+  reference: Reference;
+  /** What made us ask, or how the webhook was signed. */
+  asked: string;
+  /** What was read from it. */
+  says: string;
+  sha256: string;
+  body: Buffer | null;
+};
+
+export type JournalLine = {
+  seq: number;
+  at: Date;
+  event: string;
+  reference: Reference | null;
+  cause: string;
+  detail: Record<string, unknown>;
+  hash: string;
+};
+
+/** What a shop shows an acquirer about one order. Amounts are texts for people. */
+export type Dispute = {
+  order: Omit<OrderDetail, 'lines' | 'amount'> & {
+    amount: string;
+    email: string;
+    placedAt: Date;
+    paidAt: Date | null;
+    lines: { description: string; quantity: number; unitAmount: string }[];
+  };
+  answers: Exhibit[];
+  webhooks: Exhibit[];
+  release: {
+    id: string;
+    delivery: string;
+    attempts: number;
+    releasedAt: Date;
+    deliveredAt: Date | null;
+    lastError: string | null;
+  } | null;
+  /** Rows of the shop's refunds as they are; empty where the program keeps none. */
+  refunds: Record<string, unknown>[];
+  journal: JournalLine[];
+};
+
+/** @param name an order id, a reference, or the shop's external id. @returns null when there is no such order */
+export function disputeOf(database: Database, name: string): Promise<Dispute | null> {
+  return database.transaction(async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+    const id = await orderIdOf(tx, name);
+    const seen = id === null ? null : await detailOf(tx, id);
+    if (id === null || seen === null) return null;
+    const { order, orderDetail } = seen;
+    const { currency } = order.total;
+    const [row] = await tx.query<{ email: string; placedAt: Date }>(
+      'SELECT email, created_at AS "placedAt" FROM orders WHERE id = $1',
+      [id],
+    );
+    if (row === undefined) return null;
+    return {
+      order: {
+        ...orderDetail,
+        amount: displayMoney(order.total),
+        ...row,
+        paidAt: order.paidAt,
+        lines: order.lines.map(({ description, quantity, unitAmount }) => ({
+          description,
+          quantity,
+          unitAmount: displayMoney({ amount: unitAmount, currency }),
+        })),
+      },
+      ...(await exhibitsOf(tx, id)),
+      ...(await recordsOf(tx, id)),
+    };
+  });
+}
+
+async function exhibitsOf(tx: Queryable, id: OrderId): Promise<Pick<Dispute, 'answers' | 'webhooks'>> {
+  return {
+    answers: await tx.query(
+      `SELECT answered_at AS at, reference, 'asked by ' || cause AS asked, concat_ws(' ', outcome,
+         'HTTP ' || http_status, 'word ' || status_word, amount || ' ' || currency || ' (minor units)') AS says,
+         encode(body_sha256, 'hex') AS sha256, body
+       FROM verifications WHERE order_id = $1 ORDER BY id`,
+      [id],
+    ),
+    webhooks: await tx.query(
+      `SELECT w.received_at AS at, w.reference, w.authenticity AS asked,
+         w.deliveries || ' time(s), last ' || to_char(w.last_received_at AT TIME ZONE 'UTC',
+           'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS says, encode(w.body_sha256, 'hex') AS sha256, w.body
+       FROM webhooks w JOIN payments p ON p.reference = w.reference WHERE p.order_id = $1 ORDER BY w.id`,
+      [id],
+    ),
+  };
+}
+
+async function recordsOf(
+  tx: Queryable,
+  id: OrderId,
+): Promise<Pick<Dispute, 'release' | 'refunds' | 'journal'>> {
+  const [release = null] = await tx.query<NonNullable<Dispute['release']>>(
+    `SELECT id, delivery, attempts, released_at AS "releasedAt", delivered_at AS "deliveredAt",
+       last_error AS "lastError" FROM releases WHERE order_id = $1`,
+    [id],
+  );
+  const [there] = await tx.query<{ refunds: boolean }>(
+    `SELECT to_regclass('refunds') IS NOT NULL AS refunds`,
+  );
+  const refunds =
+    there?.refunds === true
+      ? await tx.query<{ row: Record<string, unknown> }>(
+          `SELECT to_jsonb(r) AS row FROM refunds r WHERE order_id = $1 ORDER BY refunded_at, id`,
+          [id],
+        )
+      : [];
+  const journal = await tx.query<JournalLine>(
+    `SELECT seq, at, event, reference, cause, detail, encode(hash, 'hex') AS hash
+     FROM journal WHERE order_id = $1 ORDER BY seq`,
+    [id],
+  );
+  return { release, refunds: refunds.map(({ row }) => row), journal };
+}
