@@ -15,6 +15,7 @@ import { createLedgerState } from './ledger/state.ts';
 import { readStylesheet } from './pages/stylesheet.ts';
 import type { ProfileName } from './profiles/all.ts';
 import { createTurnstile } from './rate.ts';
+import { createServiceClock } from './service-clock.ts';
 import { createDeliveries } from './webhooks/deliveries.ts';
 import { createPost } from './webhooks/post.ts';
 
@@ -62,11 +63,11 @@ export type Sandbox = {
  * @throws {Error} when another process writes to `dataDir`, or its ledger is damaged
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { logger, webhook, clock = systemClock } = options;
+  const { logger, webhook } = options;
+  const clock = createServiceClock(options.clock ?? systemClock);
   const keys = createKeyRing(options.extraKeys ?? []);
   const state = createLedgerState();
   const log = await openLedgerFile(options.dataDir, state, logger);
-  const stylesheet = await readStylesheet();
   const [conditions, faults] = [createConditions(options.profile, options.latencyMs), createFaultBook()];
   const deliveries = createDeliveries({
     ...webhook,
@@ -104,7 +105,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     baseUrl: () => publicUrl ?? '',
     webhookSecret: webhook.secret,
     shopUrl: options.shopUrl ?? 'http://localhost:3000/',
-    stylesheet,
+    stylesheet: await readStylesheet(),
     logger,
   });
   const server = await listen(app, options.host, options.port).catch(afterwards(closeParts));

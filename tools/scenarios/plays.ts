@@ -98,6 +98,18 @@ export const PLAYS: Record<FaultName, Play> = {
       return checkout;
     },
   },
+  'clock-behind': {
+    isAlone: false,
+    end: PAID,
+    run: async (stage) => {
+      const checkout = await stage.opens();
+      await stage.lays('clock-behind', { reference: checkout.reference });
+      await stage.plays('pay-exact', checkout, false);
+      await stage.day.comesBack(checkout.reference);
+      await stage.reaches(checkout, 'paid');
+      return checkout;
+    },
+  },
   'not-found-for-a-while': atVerify('not-found-for-a-while'),
   // The pause that the service asks for holds for everybody.
   'too-many-calls-seconds': { ...atVerify('too-many-calls-seconds'), isAlone: true },

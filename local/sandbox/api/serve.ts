@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 
-import { sleep, type Clock } from '../../../src/platform/clock.ts';
+import { sleep } from '../../../src/platform/clock.ts';
 import type { Call, CallBook, Endpoint } from '../calls.ts';
 import { profileOf, type Conditions } from '../conditions.ts';
 import type { FaultBook } from '../faults/book.ts';
@@ -11,6 +11,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { tooManyCalls } from '../profiles/shapes/too-many.ts';
 import type { Turnstile } from '../rate.ts';
+import type { ServiceClock } from '../service-clock.ts';
 import type { Answer } from './answer.ts';
 import { send } from './send.ts';
 
@@ -22,7 +23,7 @@ export type ApiDeps = {
   faults: FaultBook;
   turnstile: Turnstile;
   checkoutUrl: (token: string) => string;
-  clock: Clock;
+  clock: ServiceClock;
 };
 
 /** What an accepted call does. */
@@ -30,10 +31,14 @@ export type Deed = (given: { profile: Profile; mode: Mode; req: Request }) => An
 
 /** The way of every call: written down, let in, carried out, saved, delayed, answered. */
 export function serve(deps: ApiDeps, endpoint: Endpoint, deed: Deed): RequestHandler {
-  const { ledger, calls, conditions } = deps;
+  const { ledger, calls, conditions, clock } = deps;
   return async (req, res) => {
     const call = calls.begin(endpoint, referenceIn(req));
-    const { answer, way } = carryOut(deps, req, call, deed);
+    const { answer: said, way } = carryOut(deps, req, call, deed);
+    const answer =
+      clock.aheadMs() === 0
+        ? said
+        : { ...said, headers: { date: clock.now().toUTCString(), ...said.headers } };
     await ledger.saved();
     if (conditions.latencyMs > 0) await sleep(conditions.latencyMs);
     calls.end(call, answer.status);
@@ -69,5 +74,16 @@ function carryOut(
   const fault = name === null ? null : ON_ANSWERS[name];
   const real = fault?.acts === false ? null : deed({ profile, mode, req });
   const said = fault?.answer?.({ profile, reference: call.reference, now: clock.now() });
-  return { answer: said ?? real ?? profile.refused(500, 'the sandbox failed'), way: fault?.way };
+  const answer = said ?? real ?? profile.refused(500, 'the sandbox failed');
+  return {
+    answer:
+      fault?.skewSec === undefined
+        ? answer
+        : dated(answer, new Date(clock.now().getTime() + fault.skewSec * 1_000)),
+    way: fault?.way,
+  };
+}
+
+function dated(answer: Answer, at: Date): Answer {
+  return { ...answer, headers: { ...answer.headers, date: at.toUTCString() } };
 }

@@ -74,6 +74,9 @@ export const transferSchema = z.strictObject({
 
 export const keysSchema = z.strictObject({ refuse: z.boolean() });
 
+/** At most a year. */
+export const clockSchema = z.strictObject({ forwardSec: z.int().min(1).max(31_536_000) });
+
 /** Null ends the outage. */
 export const outageSchema = z.strictObject({ status: z.int().min(400).max(599).nullable() });
 

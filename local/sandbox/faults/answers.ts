@@ -61,6 +61,13 @@ export const ANSWER_FAULTS = {
     acts: false,
     answer: ({ profile }) => profile.refused(401, 'a valid x-api-key is required'),
   },
+  'clock-behind': {
+    title: 'The clock is behind',
+    happens: 'The Date of the answer is five minutes behind, as of a node whose clock nobody sets.',
+    ends: 'Nobody takes the time from it: the answer is evidence, and the order is paid and released once.',
+    acts: true,
+    skewSec: -300,
+  },
   'not-found-for-a-while': {
     title: 'Not found for a while',
     happens: 'Verify does not know a transaction that exists, and later it does.',

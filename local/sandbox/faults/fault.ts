@@ -51,6 +51,8 @@ export type AnswerFault = Told & {
   /** What it answers instead; the real answer where this is absent. */
   answer?(given: { profile: Profile; reference: string | null; now: Date }): Answer;
   way?: Way;
+  /** By how many seconds its Date goes before the service's clock. */
+  skewSec?: number;
 };
 
 /** Spoils what verify answers about a transaction. */

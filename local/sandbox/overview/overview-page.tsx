@@ -10,6 +10,7 @@ import type { Mode } from '../keys.ts';
 import type { Balance } from '../ledger/balances.ts';
 import type { ProfileName } from '../profiles/all.ts';
 import type { Profile } from '../profiles/profile.ts';
+import { ClockForm } from './clock-form.tsx';
 import { GiveBackForm } from './give-back-form.tsx';
 import { OpenForm } from './open-form.tsx';
 import { Balances, FaultChoice, ProfileChoice } from './steering.tsx';
@@ -24,6 +25,8 @@ export type OverviewProps = {
   webhookSecret: string;
   pendingWebhooks: number;
   faults: readonly SetFault[];
+  now: Date;
+  aheadMs: number;
   balances: readonly (Balance & { mode: Mode })[];
   shelves: Shelf[];
 };
@@ -59,6 +62,7 @@ export function OverviewPage(props: OverviewProps): VNode {
         </section>
         <ProfileChoice name={props.profileName} />
         <FaultChoice faults={props.faults} />
+        <ClockForm now={props.now} aheadMs={props.aheadMs} />
         <Balances balances={props.balances} />
         {shelves.map((shelf) => (
           <TransactionTable key={shelf.mode} {...shelf} />

@@ -4,7 +4,7 @@ import { sendPage } from '../../../src/platform/html.tsx';
 import { profileOf } from '../conditions.ts';
 import { refundByHand } from '../control/decide.ts';
 import { resetAll, type ControlDeps } from '../control/reset.ts';
-import { faultSchema, profileSchema, refundSchema } from '../control/requests.ts';
+import { clockSchema, faultSchema, profileSchema, refundSchema } from '../control/requests.ts';
 import { MODES, type Mode } from '../keys.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { placesOf } from '../faults/deck.ts';
@@ -44,6 +44,8 @@ export function overviewRoutes(deps: OverviewDeps): Router {
         webhookSecret: deps.webhookSecret,
         pendingWebhooks: deliveries.pending(),
         faults: faults.all(),
+        now: deps.clock.now(),
+        aheadMs: deps.clock.aheadMs(),
         balances: MODES.flatMap((mode) => ledger.balances(mode).map((balance) => ({ mode, ...balance }))),
         shelves: MODES.map((mode) => shelfOf(ledger, mode, pages)),
       }),
@@ -87,6 +89,11 @@ function addForms(router: Router, deps: OverviewDeps): void {
     if (!choice.success || reference === undefined) return;
     refundByHand(deps.ledger, reference, choice.data);
     await deps.ledger.saved();
+  });
+  form('/clock', (body) => {
+    const { hours } = body as Partial<Record<string, string>>;
+    const choice = clockSchema.safeParse({ forwardSec: Number(hours) * 3_600 });
+    if (choice.success) deps.clock.forward(choice.data.forwardSec * 1_000);
   });
   form('/open', (body) => openByHand(deps.ledger, body));
 }

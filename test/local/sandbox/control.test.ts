@@ -231,3 +231,44 @@ describe('a part that goes back', () => {
     });
   });
 });
+
+describe('the clock', () => {
+  const clock = async (sandbox: Sandbox) =>
+    JSON.parse((await control(sandbox, 'clock')).text) as { now: string; aheadSec: number };
+
+  test('moves what is written and what ends with time, in answers, too, until a reset', async () => {
+    const sandbox = await start({ profile: 'date-window' });
+    await openCheckout(sandbox, 'a');
+    expect(await ask(sandbox, 'verify/a')).toMatchObject({ status: 404 }); // hidden while it is young
+    await control(sandbox, 'clock', { forwardSec: 86_400 });
+    expect(await ask(sandbox, 'verify/a')).toMatchObject({ status: 200 });
+    await control(sandbox, 'transactions/a/pay', {});
+    const { createdAt, updatedAt } = JSON.parse((await control(sandbox, 'transactions/a')).text) as {
+      createdAt: string;
+      updatedAt: string;
+    };
+    expect(Date.parse(updatedAt) - Date.parse(createdAt)).toBeGreaterThanOrEqual(86_400_000);
+    const answer = await fetch(`${sandbox.url}/v1/transactions/verify/a`, {
+      headers: { 'x-api-key': sandbox.testKey },
+    });
+    expect(Date.parse(answer.headers.get('date') ?? '') - Date.parse(createdAt)).toBeGreaterThan(86_000_000);
+    expect((await clock(sandbox)).aheadSec).toBe(86_400);
+    expect(await control(sandbox, 'clock', { forwardSec: -1 })).toMatchObject({ status: 422 });
+    await control(sandbox, 'reset', {});
+    expect((await clock(sandbox)).aheadSec).toBe(0);
+  });
+
+  test('of one answer may be behind', async () => {
+    const sandbox = await start();
+    await openCheckout(sandbox, 'a');
+    await control(sandbox, 'faults', { fault: 'clock-behind', calls: 1 });
+    const dates: number[] = [];
+    while (dates.length < 2) {
+      const { headers } = await fetch(`${sandbox.url}/v1/transactions/verify/a`, {
+        headers: { 'x-api-key': sandbox.testKey },
+      });
+      dates.push(Date.parse(headers.get('date') ?? ''));
+    }
+    expect(Number(dates[1]) - Number(dates[0])).toBeGreaterThanOrEqual(299_000);
+  });
+});

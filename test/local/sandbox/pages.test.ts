@@ -279,6 +279,13 @@ describe('the forms of the overview page', () => {
     expect((await control(sandbox, 'transactions/a')).text).toContain('"refunded":{"amount":"5.00"');
   });
 
+  test('move the clock', async () => {
+    const sandbox = await start();
+    await submit(`${sandbox.url}/clock`, { hours: '48' }, own(sandbox));
+    expect((await control(sandbox, 'clock')).text).toContain('"aheadSec":172800');
+    expect(await (await fetch(sandbox.url)).text()).toContain('48 hours ahead');
+  });
+
   test('open a checkout for a storefront that has no backend yet', async () => {
     const sandbox = await start();
     const fields = { amount: '12.50', currency: 'kwd', redirectUrl: 'https://shop.example/back' };
@@ -310,7 +317,7 @@ describe('the forms of the overview page', () => {
   ])('are refused to %s', async (_, headers) => {
     const sandbox = await start();
     await openCheckout(sandbox, 'a');
-    for (const path of ['profile', 'faults', 'faults/clear', 'reset', 'open', 'refund'])
+    for (const path of ['profile', 'faults', 'faults/clear', 'reset', 'open', 'refund', 'clock'])
       expect((await submit(`${sandbox.url}/${path}`, { name: 'sessions' }, headers)).status).toBe(403);
     expect(await verified(sandbox, 'a')).toMatchObject({ status: 'PENDING' });
   });

@@ -7,7 +7,9 @@ import type { ControlDeps } from '../reset.ts';
 import * as requests from '../requests.ts';
 
 /** Who the stand-in plays, and what is wrong with it at the moment. */
-export function addWeatherRoutes(router: Router, { conditions, faults }: ControlDeps): void {
+export function addWeatherRoutes(router: Router, deps: ControlDeps): void {
+  const { conditions, faults } = deps;
+  addClockRoutes(router, deps);
   router.get('/profile', (_req, res) => {
     const all = Object.entries(PROFILES).map(([name, { title, kind }]) => ({ name, title, kind }));
     res.json({ name: conditions.profileName, all });
@@ -60,4 +62,16 @@ export function addWeatherRoutes(router: Router, { conditions, faults }: Control
   router.delete('/faults/:id', (req, res) => {
     res.status(faults.remove(req.params.id) ? 204 : 404).end();
   });
+}
+
+function addClockRoutes(router: Router, { clock }: ControlDeps): void {
+  router.get('/clock', (_req, res) => {
+    res.json({ now: clock.now().toISOString(), aheadSec: clock.aheadMs() / 1_000 });
+  });
+  router.post(
+    '/clock',
+    setting(requests.clockSchema, ({ forwardSec }) => {
+      clock.forward(forwardSec * 1_000);
+    }),
+  );
 }
