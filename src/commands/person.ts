@@ -57,7 +57,7 @@ async function erase({ database }: Program, erasure: Parameters<typeof eraseAddr
     const erased = await eraseAddress(tx, erasure);
     return [
       `Erased from ${erased.length} order(s)${erased.length === 0 ? '' : `: ${erased.join(', ')}`}.`,
-      `${answers} answer(s) of the service emptied, ${webhooks} webhook(s) deleted; their digests stay in the journal.`,
+      `${answers} answer(s) of the service emptied, their digests stay; ${webhooks} webhook(s) deleted.`,
     ];
   });
   const left = await database.transaction(async (tx) => {
