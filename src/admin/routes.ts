@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { notFound, problemHandler } from '../platform/problem.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { ProblemPage } from './layout/problem-page.tsx';
+import { bookRoutes } from './books/routes.ts';
 import { chartRoutes } from './charts/routes.ts';
 import { createAskService, type AskParts } from './actions/verify-now.ts';
 import { todayRoutes } from './dashboard/routes.ts';
@@ -55,6 +56,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   router.use(receivedWebhookRoutes(pages));
   router.use(runRoutes(pages));
   router.use(chartRoutes(pages));
+  router.use(bookRoutes(pages));
   router.use('/admin', notFound, problemHandler(parts.logger, ProblemPage));
   return router;
 }

@@ -22,6 +22,13 @@ const COLUMNS: readonly [name: string, cell: (finding: Finding) => string | null
   ['resolution', ({ resolution }) => resolution],
 ];
 
+export const FINDING_COLUMNS: readonly string[] = COLUMNS.map(([name]) => name);
+
+/** A finding as a row of these columns. */
+export function findingRow(finding: Finding): Record<string, string | null> {
+  return Object.fromEntries(COLUMNS.map(([name, cell]) => [name, cell(finding)]));
+}
+
 /** Findings as chunks of text: CSV in UTF-8 for spreadsheets, or one JSON array. */
 export async function* exportFindings(
   findings: AsyncIterable<Finding>,

@@ -27,6 +27,8 @@ npm run person    -- show <e-mail> --by "name" | erase <e-mail> --by "name" --no
 npm run retention -- [--dry-run]  prunes what is older than RETAIN_BODIES_DAYS, as the worker does daily
 npm run books     -- [--month 2026-01 | --since ISO --until ISO] [--mode test|live] [--totals] [--json]
                      [--with-customers --by "name" --note "why"]
+npm run export    -- orders|payments|suspense|findings|runs [--since ISO] [--until ISO] [--status WORD] [--json]
+                     matched [--run RUN] [--json]
 npm run doctor    -- [--json]  what is configured, reached and missing; 0: all is well, 1: to look at, 2: wrong
 npm run go-live   -- [--json]  the same about the move to real money; changes nothing
 npm run dialect   -- [--json]  what each key means: docs/what-the-reference-leaves-open.md
@@ -67,6 +69,8 @@ export function readArguments(argv: readonly string[]) {
       'even-open': { type: 'boolean', default: false },
       month: { type: 'string' },
       mode: { type: 'string' },
+      status: { type: 'string' },
+      run: { type: 'string' },
       totals: { type: 'boolean', default: false },
       'with-customers': { type: 'boolean', default: false },
       amount: { type: 'string' },

@@ -16,6 +16,7 @@ import { openProgram } from '../bootstrap/open-program.ts';
 import { runProcess } from '../bootstrap/run-process.ts';
 import { AFTER_RESTORE } from './after-restore.ts';
 import { booksCommand } from './books.ts';
+import { exportCommand } from './export.ts';
 import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
 import { explainAll } from './explain-all.ts';
 import { dispute } from './dispute.ts';
@@ -36,7 +37,9 @@ const COMMANDS: Record<string, Command> = {
   reconcile: reconcileCommand,
   explain: explainCommand,
   findings: (program, args) =>
-    args.positionals[0] === 'export' ? exportCommand(program, args) : workList(program, LISTS.findings, args),
+    args.positionals[0] === 'export'
+      ? findingsExport(program, args)
+      : workList(program, LISTS.findings, args),
   suspense: (program, args) => workList(program, LISTS.suspense, args),
   refunds: (program, args) => workList(program, REFUNDS, args),
   releases: (program, args) => workList(program, LISTS.releases, args),
@@ -47,6 +50,7 @@ const COMMANDS: Record<string, Command> = {
   dispute: toldBy(dispute),
   retention: toldBy(retention),
   books: booksCommand,
+  export: exportCommand,
   // Composing has migrated the database already.
   migrate: () => say('The database has the schema of this version.'),
 };
@@ -145,7 +149,7 @@ async function reconcileCommand(program: Program, args: Arguments): Promise<numb
   }
 }
 
-async function exportCommand(
+async function findingsExport(
   { database, gateway }: Program,
   { values, positionals }: Arguments,
 ): Promise<number> {

@@ -91,6 +91,7 @@ const PAGES: Record<string, () => string> = {
   'one run': () => `/admin/runs/${run}`,
   'one run and an earlier one': () => `/admin/runs/${run}?against=${runBefore}`,
   charts: () => '/admin/charts',
+  books: () => '/admin/books',
   'the interface': () => '/docs',
   refusals: () => '/problems',
   'one refusal': () => '/problems/already-paid',

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { OrderId } from '../../platform/ids.ts';
+import { downloadAddress } from '../layout/download.ts';
 import { AdminPage, FormToken, type Frame } from '../layout/frame.tsx';
 import { Older, OrderLink, Table, words, type Head } from '../layout/parts.tsx';
 import { filterParams, type ListFilter } from './filter.ts';
@@ -64,6 +65,9 @@ export function WorkListPage<Row extends Case>(props: Props<Row>): VNode {
               </tr>
             ))}
           </Table>
+          <p>
+            <a href={downloadAddress(title.toLowerCase(), { status: 'open' })}>All open ones as CSV</a>
+          </p>
           {next !== null && <Older address={address} params={filterParams(filter, next)} />}
           <TickAll rows={rows.length} />
           {props.actions}

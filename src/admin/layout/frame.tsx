@@ -15,6 +15,7 @@ export const NAVIGATION = {
   '/admin/webhooks': 'Webhooks',
   '/admin/runs': 'Runs',
   '/admin/charts': 'Charts',
+  '/admin/books': 'Books',
 } as const;
 
 type Props = {

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { ORDER_STATUSES } from '../../orders/order.ts';
 import { Amount } from '../../platform/html.tsx';
+import { downloadAddress } from '../layout/download.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Choice, Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
 import type { OrderPage } from './orders.sql.ts';
@@ -50,6 +51,11 @@ export function OrderListPage({ frame, search, page, estimate }: Props): VNode {
         </p>
       )}
       {next !== null && <Older address="/admin/orders" params={paramsOf(search, next)} />}
+      {orders.length > 0 && (
+        <p>
+          <a href={downloadAddress('orders', paramsOf(search))}>All of these as CSV</a>
+        </p>
+      )}
     </AdminPage>
   );
 }

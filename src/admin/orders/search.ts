@@ -47,8 +47,11 @@ export function isEmail(words: string): boolean {
   return words.includes('@');
 }
 
-/** The search as parameters of an address, for the page after an order. */
-export function paramsOf({ words, ...search }: OrderSearch, before: OrderId): Record<string, string> {
+/** The search as parameters of an address. @param before of the page after an order */
+export function paramsOf(
+  { words, ...search }: OrderSearch,
+  before: OrderId | null = null,
+): Record<string, string> {
   const given = Object.entries({ q: words, ...search, before }).filter(([, value]) => value !== null);
   return Object.fromEntries(given) as Record<string, string>;
 }

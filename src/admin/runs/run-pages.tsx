@@ -3,6 +3,7 @@ import { MajorNumber } from '../../platform/html.tsx';
 import { CLASSES, type ReconciliationClass } from '../../cases/classes.ts';
 import type { IdentityLine } from '../../reconciliation/report/control-totals.ts';
 import type { ReconciliationReport } from '../../reconciliation/report/report.ts';
+import { downloadAddress } from '../layout/download.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Moment, Older, Status, Table, words } from '../layout/parts.tsx';
 import type { RunRow, StoredRun } from './runs.sql.ts';
@@ -42,6 +43,11 @@ export function RunListPage(props: { frame: Frame; runs: readonly RunRow[]; next
           ))}
         </Table>
       )}
+      {runs.length > 0 && (
+        <p>
+          <a href={downloadAddress('runs')}>All runs as CSV</a>
+        </p>
+      )}
       {next !== null && <Older address="/admin/runs" params={{ before: next }} />}
     </AdminPage>
   );
@@ -69,6 +75,11 @@ export function RunPage({ frame, run, children }: RunProps): VNode {
         <>
           <Identity lines={report.identity} />
           <Counts report={report} />
+          {report.complete && (
+            <p>
+              <a href={downloadAddress('matched', { run: id })}>What was released and agreed, as CSV</a>
+            </p>
+          )}
         </>
       )}
       {children}

@@ -1,0 +1,83 @@
+import { Router, type Request, type Response } from 'express';
+import { NOT_A_PERSON } from '../../cases/decision.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { sendPage } from '../../platform/html.tsx';
+import { parseRunId } from '../../platform/ids.ts';
+import { Problem } from '../../platform/problem.ts';
+import { openBooks } from '../../reporting/books/books.ts';
+import { noteDisclosure } from '../../reporting/books/disclosures.sql.ts';
+import { monthBefore, monthOf, type Period } from '../../reporting/books/period.ts';
+import { EXPORTS, isExport, openExport, openMatched } from '../../reporting/exports/exports.ts';
+import { frameOf } from '../actions/action-handler.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { sendCsv } from '../layout/download.ts';
+import { isEmail, readSearch } from '../orders/search.ts';
+import { BooksPage } from './books-page.tsx';
+
+const DAY_MS = 86_400_000;
+
+/** What an accountant or a spreadsheet takes away. Looking is enough, but for whole addresses. */
+export function bookRoutes({ database, gateway, guard, form }: AdminParts): Router {
+  const router = Router();
+  const { mode } = gateway;
+
+  function sendPageOf(req: Request, res: Response, isUnnamed = false): void {
+    const month = monthBefore(systemClock.now());
+    sendPage(res, BooksPage({ frame: frameOf(guard, mode, req), month, isUnnamed }), isUnnamed ? 422 : 200);
+  }
+  async function sendBooks(res: Response, month: unknown, part: 'rows' | 'totals', withCustomers: boolean) {
+    const period = periodOf(month);
+    const books = openBooks(database, gateway.dialect, { mode, period, withCustomers });
+    const sheet = part === 'rows' ? books.sheet : books.totalsSheet;
+    await sendCsv(res, `books-${mode}-${String(month)}${part === 'rows' ? '' : '-totals'}`, sheet);
+  }
+
+  router.get('/admin/books', guard.requireLogin, (req, res) => {
+    sendPageOf(req, res);
+  });
+  router.get('/admin/books.csv', guard.requireLogin, (req, res) =>
+    sendBooks(res, req.query.month, req.query.totals === undefined ? 'rows' : 'totals', false),
+  );
+  router.post('/admin/books.csv', guard.requireLogin, form, guard.requireForm, async (req, res) => {
+    const fields = new URLSearchParams(String(req.body));
+    const [to = '', note = ''] = ['by', 'note'].map((name) => fields.get(name)?.trim());
+    const period = periodOf(fields.get('month'));
+    if (to === '' || note === '' || NOT_A_PERSON.includes(to)) {
+      sendPageOf(req, res, true);
+      return;
+    }
+    await noteDisclosure(database, { mode, to, note, period });
+    await sendBooks(res, fields.get('month'), 'rows', true);
+  });
+
+  router.get('/admin/exports/matched', guard.requireLogin, async (req, res) => {
+    const run = parseRunId(req.query.run);
+    const matched = run === null ? null : await openMatched(database, mode, run);
+    if (matched === null) throw new Problem('not-found');
+    await sendCsv(res, `matched-${matched.run}`, matched.sheet);
+  });
+  router.get('/admin/exports/:name', guard.requireLogin, async (req, res) => {
+    const name = String(req.params.name);
+    if (!isExport(name)) throw new Problem('not-found');
+    // What the orders page understands: a filter that is shown there holds here.
+    const { words, currency, from, to } = readSearch(req.query);
+    const statuses: readonly string[] = EXPORTS[name].statuses;
+    const status = statuses.find((one) => one === req.query.status) ?? null;
+    const until = to === null ? null : new Date(Date.parse(to) + DAY_MS);
+    const period = { since: from === null ? null : new Date(from), until };
+    const email = words !== null && isEmail(words) ? words : null;
+    await sendCsv(
+      res,
+      `${name}-${mode}`,
+      openExport(database, name, { mode, period, status, currency, email }),
+    );
+  });
+  return router;
+}
+
+/** @throws {Problem} 404 for what is no month */
+function periodOf(month: unknown): Period {
+  const period = typeof month === 'string' ? monthOf(month) : null;
+  if (period === null) throw new Problem('not-found');
+  return period;
+}

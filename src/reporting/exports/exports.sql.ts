@@ -1,0 +1,141 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Reference, RunId } from '../../platform/ids.ts';
+import type { Mode } from '../../platform/mode.ts';
+import { boundsOf, type Period } from '../books/period.ts';
+
+/** What a column of a row holds; a bigint is minor units of the row's currency. */
+export type Value = string | number | bigint | boolean | Date | object | null;
+
+/** Which rows are wanted; what is null or left out does not apply. */
+export type RowsWanted = {
+  mode: Mode;
+  period: Period;
+  status: string | null;
+  currency?: string | null;
+  /** A whole address, in any case. */
+  email?: string | null;
+};
+
+/** A table that is read in pages by its key. $1 is the mode, $2 and $3 the period, $4 the status. */
+type Source = {
+  columns: string;
+  from: string;
+  join?: string;
+  where: string;
+  key: readonly { name: string; type: string }[];
+  /** Further values, from $5 on. */
+  values?: (wanted: RowsWanted) => unknown[];
+};
+
+const PAGE = 1_000;
+const BY_TIME = (name: string) => [
+  { name, type: 'timestamptz' },
+  { name: 'id', type: 'text' },
+];
+const inPeriod = (time: string): string =>
+  `mode = $1 AND ${time} >= $2::timestamptz AND ${time} < $3::timestamptz`;
+
+const SOURCES = {
+  orders: {
+    columns: `x.id, external_id, x.status, x.amount, x.currency, created_at, paid_at, e.reference,
+      (SELECT coalesce(sum(amount), 0)::bigint FROM refunds WHERE order_id = x.id) AS refunded,
+      cancelled_at, cancelled_by, cancel_reason`,
+    from: 'orders',
+    join: 'LEFT JOIN releases e ON e.id = x.release_id',
+    where: `${inPeriod('created_at')} AND ($4::text IS NULL OR status = $4)
+      AND ($5::text IS NULL OR currency = $5) AND ($6::text IS NULL OR lower(email) = lower($6))`,
+    key: BY_TIME('created_at'),
+    values: ({ currency = null, email = null }) => [currency, email],
+  },
+  payments: {
+    columns: `x.reference, x.order_id, x.status, x.amount, x.currency, reason, created_at, e.released_at,
+      last_answer_at, checks, hints`,
+    from: 'payments',
+    join: 'LEFT JOIN releases e ON (e.mode, e.reference) = (x.mode, x.reference)',
+    where: `${inPeriod('created_at')} AND ($4::text IS NULL OR status = $4)`,
+    key: [{ name: 'reference', type: 'text' }],
+  },
+  suspense: {
+    columns: `id::text AS id, class, amount, currency, reference, order_id, opened_at, owner, closed_at,
+      closed_by, decision, refund_note AS refund_number, note`,
+    from: 'suspense_items',
+    where: `${inPeriod('opened_at')} AND ($4::text IS NULL OR (closed_at IS NULL) = ($4 = 'open'))`,
+    key: [{ name: 'id', type: 'bigint' }],
+  },
+  runs: {
+    columns: `id, started_at, finished_at, since, until, verdict, complete, problem,
+      report #> '{history,records}' AS records, report -> 'payments' AS payments,
+      report -> 'matched' AS matched, report -> 'findings' AS findings, report -> 'identity' AS identity`,
+    from: 'reconciliation_runs',
+    where: `${inPeriod('started_at')} AND ($4::text IS NULL OR verdict = $4)`,
+    key: BY_TIME('started_at'),
+  },
+} satisfies Record<string, Source>;
+
+/** Rows of one page after the other: memory holds one. */
+export async function* rowsOf(
+  db: Queryable,
+  name: keyof typeof SOURCES,
+  wanted: RowsWanted,
+): AsyncGenerator<Record<string, Value>> {
+  const { columns, from, join = '', where, key, values }: Source = SOURCES[name];
+  const given = [wanted.mode, ...boundsOf(wanted.period), wanted.status, ...(values?.(wanted) ?? [])];
+  const names = key.map((part) => part.name).join(', ');
+  const exact = key.map((part) => `x.${part.name}::text`).join(', ');
+  const place = key.map(({ type }, index) => `$${given.length + index + 1}::${type}`).join(', ');
+  for (let behind: string[] | null = []; behind !== null;) {
+    const further = behind.length === 0 ? '' : `AND (${names}) > (${place})`;
+    const page: (Record<string, Value> & { behind: string[] })[] = await db.query(
+      `SELECT ${columns}, ARRAY[${exact}] AS behind
+       FROM (SELECT * FROM ${from} WHERE ${where} ${further} ORDER BY ${names} LIMIT ${PAGE}) x ${join}
+       ORDER BY ${key.map((part) => `x.${part.name}`).join(', ')}`,
+      [...given, ...behind],
+    );
+    yield* page;
+    behind = page.length === PAGE ? (page.at(-1)?.behind ?? null) : null;
+  }
+}
+
+/** A run whose matched rows can be told, and the references that it raised something about. */
+export type ComparedRun = { id: RunId; matched: number; raised: Reference[] };
+
+/** @param id null: the last complete one over everything. @returns null: there is none that completed */
+export async function comparedRun(db: Queryable, mode: Mode, id: RunId | null): Promise<ComparedRun | null> {
+  const [run] = await db.query<ComparedRun>(
+    `SELECT r.id, coalesce((report ->> 'matched')::int, 0) + coalesce((report ->> 'repaired')::int, 0) AS matched,
+       ARRAY(SELECT jsonb_array_elements(items) ->> 'reference') AS raised
+     FROM reconciliation_runs r JOIN reconciliation_items i ON i.sha256 = r.items_sha256
+     WHERE r.mode = $1 AND complete AND CASE WHEN $2::text IS NULL THEN since IS NULL AND until IS NULL
+       ELSE r.id = $2 END
+     ORDER BY started_at DESC LIMIT 1`,
+    [mode, id],
+  );
+  return run ?? null;
+}
+
+/** What was released when a run began, or by the run itself, of the payments that it compared. */
+export async function* releasedBefore(
+  db: Queryable,
+  mode: Mode,
+  run: RunId,
+): AsyncGenerator<Record<string, Value> & { reference: Reference }> {
+  for (let behind: [exactAt: string, id: string] | null = ['-infinity', '']; behind !== null;) {
+    const page: (Record<string, Value> & { reference: Reference; exactAt: string; releaseId: string })[] =
+      await db.query(
+        `SELECT e.id AS "releaseId", e.released_at::text AS "exactAt", run.id AS run, e.reference, e.order_id,
+           e.amount, e.currency, p.created_at, e.released_at
+         FROM reconciliation_runs run
+         JOIN releases e ON e.mode = run.mode AND e.released_at <= run.finished_at
+         JOIN verifications v ON v.id = e.verification_id
+         JOIN payments p ON p.reference = e.reference AND p.created_at < run.started_at
+           AND (run.since IS NULL OR p.created_at >= run.since) AND (run.until IS NULL OR p.created_at < run.until)
+         WHERE run.mode = $1 AND run.id = $2 AND (e.released_at, e.id) > ($3::timestamptz, $4)
+           AND (e.released_at < run.started_at OR v.cause = 'reconciliation')
+         ORDER BY e.released_at, e.id LIMIT ${PAGE}`,
+        [mode, run, ...behind],
+      );
+    yield* page;
+    const last = page.length === PAGE ? page.at(-1) : undefined;
+    behind = last === undefined ? null : [last.exactAt, last.releaseId];
+  }
+}

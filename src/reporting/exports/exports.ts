@@ -1,0 +1,112 @@
+import { FINDING_COLUMNS, findingRow } from '../../cases/export-findings.ts';
+import { streamFindings } from '../../cases/findings.ts';
+import type { Sheet } from '../../platform/csv.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { RunId } from '../../platform/ids.ts';
+import type { Mode } from '../../platform/mode.ts';
+import { formatMajor } from '../../platform/money.ts';
+import { ORDER_STATUSES } from '../../orders/order.ts';
+import { comparedRun, releasedBefore, rowsOf, type RowsWanted, type Value } from './exports.sql.ts';
+
+const PAYMENT_STATUSES = [
+  ...(['created', 'sending', 'open', 'ambiguous', 'refused', 'paid', 'failed', 'expired', 'held'] as const),
+];
+const OPEN_OR_CLOSED = ['open', 'closed'] as const;
+
+/** What can be exported by period and status: its columns, and the words that `status` may be. No column is personal. */
+export const EXPORTS = {
+  orders: {
+    columns: [
+      ...['id', 'external_id', 'status', 'amount', 'currency', 'created_at', 'paid_at', 'reference'],
+      ...['refunded', 'cancelled_at', 'cancelled_by', 'cancel_reason'],
+    ],
+    statuses: ORDER_STATUSES,
+  },
+  payments: {
+    columns: [
+      ...['reference', 'order_id', 'status', 'amount', 'currency', 'reason', 'created_at', 'released_at'],
+      ...['last_answer_at', 'checks', 'hints'],
+    ],
+    statuses: PAYMENT_STATUSES,
+  },
+  suspense: {
+    columns: [
+      ...['id', 'class', 'amount', 'currency', 'reference', 'order_id', 'opened_at', 'owner'],
+      ...['closed_at', 'closed_by', 'decision', 'refund_number', 'note'],
+    ],
+    statuses: OPEN_OR_CLOSED,
+  },
+  findings: { columns: FINDING_COLUMNS, statuses: OPEN_OR_CLOSED },
+  runs: {
+    columns: [
+      ...['id', 'started_at', 'finished_at', 'since', 'until', 'verdict', 'complete', 'problem'],
+      ...['records', 'payments', 'matched', 'findings', 'identity'],
+    ],
+    statuses: ['agreed', 'findings', 'incomplete'],
+  },
+} satisfies Record<string, { columns: readonly string[]; statuses: readonly string[] }>;
+
+export type ExportName = keyof typeof EXPORTS;
+
+export function isExport(name: string): name is ExportName {
+  return Object.hasOwn(EXPORTS, name);
+}
+
+/** Every row that is wanted: times in ISO 8601, amounts in major units. Rows are read while they are taken. */
+export function openExport(database: Database, name: ExportName, wanted: RowsWanted): Sheet {
+  const rows = name === 'findings' ? findingRows(database, wanted) : textRows(rowsOf(database, name, wanted));
+  return { columns: EXPORTS[name].columns, rows };
+}
+
+/** A run's matched rows, and how many it counted. */
+export type MatchedSheet = { run: RunId; counted: number; sheet: Sheet };
+
+const MATCHED_COLUMNS = ['run', 'reference', 'order_id', 'amount', 'currency', 'created_at', 'released_at'];
+
+/**
+ * The rows of a run are not kept, so these are made again: what was released when it began or by itself, and about
+ * which it raised nothing. Confirmed too recently to be listed, or older than the list, is among them.
+ * @param id null: the last complete run over everything. @returns null: there is no complete run
+ */
+export async function openMatched(
+  database: Database,
+  mode: Mode,
+  id: RunId | null,
+): Promise<MatchedSheet | null> {
+  const run = await comparedRun(database, mode, id);
+  if (run === null) return null;
+  const raised = new Set(run.raised);
+  async function* agreed(): AsyncGenerator<Record<string, Value>> {
+    for await (const row of releasedBefore(database, mode, run?.id ?? ('' as RunId)))
+      if (!raised.has(row.reference)) yield row;
+  }
+  return { run: run.id, counted: run.matched, sheet: { columns: MATCHED_COLUMNS, rows: textRows(agreed()) } };
+}
+
+async function* textRows(
+  rows: AsyncIterable<Record<string, Value>>,
+): AsyncGenerator<Record<string, string | null>> {
+  for await (const row of rows) {
+    const cells = Object.entries(row).map(([name, value]) => [name, textOf(value, row.currency)] as const);
+    yield Object.fromEntries(cells);
+  }
+}
+
+function textOf(value: Value, currency: Value | undefined): string | null {
+  if (typeof value === 'bigint' && typeof currency === 'string')
+    return formatMajor({ amount: value, currency });
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'object') return value === null ? null : JSON.stringify(value);
+  return String(value);
+}
+
+async function* findingRows(
+  database: Database,
+  { mode, period: { since, until }, status }: RowsWanted,
+): AsyncGenerator<Record<string, string | null>> {
+  for await (const finding of streamFindings(database, mode, status === 'open')) {
+    const at = new Date(finding.firstSeenAt);
+    const isWanted = (since === null || at >= since) && (until === null || at < until);
+    if (isWanted && (status !== 'closed' || finding.closedAt !== null)) yield findingRow(finding);
+  }
+}
