@@ -28,10 +28,11 @@ beforeAll(async () => {
     env: { ADMIN_TOKEN: TOKEN, OPERATORS: `Ada:operator:${ADA},Eve:viewer:${EVE}` },
   });
   [ada, eve] = [await logIn(shop, ADA), await logIn(shop, EVE)];
-  for (const name of ['first', 'second', 'underpaid'])
+  for (const name of ['first', 'second', 'reversed', 'underpaid'])
     await buy(name, name === 'underpaid' ? '3.00' : undefined);
-  for (const name of ['first', 'underpaid'])
+  for (const name of ['first', 'reversed', 'underpaid'])
     await fetch(`${shop.origin}/checkout/return/${orders[name]?.reference}`, { redirect: 'manual' });
+  await shop.hand(`transactions/${orders.reversed?.reference}/reverse`, { notify: false });
   orders.unpaid = await shop.checkout();
   await plant(shop.program.database, { mode: 'live', isConfirmed: true });
   report = await shop.program.reconcile({ dryRun: false });
@@ -55,11 +56,12 @@ describe('what is exported', () => {
     const page = await ada.text('/admin/orders?status=paid&currency=ngn');
     const link = /href="(\/admin\/exports\/orders[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const rows = await rowsAt(link);
-    expect(rows.map(({ id }) => id).sort()).toEqual([orders.first?.orderId, orders.second?.orderId].sort());
+    const paid = [orders.first, orders.second, orders.reversed];
+    expect(rows.map(({ id }) => id).sort()).toEqual(paid.map((order) => order?.orderId).sort());
     expect(rows[0]).toMatchObject({ status: 'paid', amount: '8500.00', currency: 'NGN', refunded: '0.00' });
     expect(await rowsAt('/admin/exports/orders?currency=KWD')).toEqual([]);
     expect(await rowsAt('/admin/exports/orders?q=nobody%40example.com')).toEqual([]);
-    expect(await rowsAt('/admin/exports/orders?q=ADA%40example.com')).toHaveLength(4);
+    expect(await rowsAt('/admin/exports/orders?q=ADA%40example.com')).toHaveLength(5);
     expect(await rowsAt(`/admin/exports/orders?to=${THIS_MONTH}-01&from=2020-01-01`)).toEqual([]);
   });
 
@@ -73,7 +75,15 @@ describe('what is exported', () => {
     const held = { class: 'underpaid', reference: orders.underpaid?.reference };
     expect(await rowsAt('/admin/exports/suspense?status=open')).toMatchObject([{ ...held, amount: '3.00' }]);
     expect(await rowsAt('/admin/exports/suspense?status=closed')).toEqual([]);
-    expect(await rowsAt('/admin/exports/findings?status=open')).toMatchObject([{ ...held, actual: '3.00' }]);
+    const findings = await rowsAt('/admin/exports/findings?status=open');
+    expect(findings.find(({ class: name }) => name === 'underpaid')).toMatchObject({
+      ...held,
+      actual: '3.00',
+    });
+    expect(findings.find(({ class: name }) => name === 'reversed')).toMatchObject({
+      reference: orders.reversed?.reference,
+    });
+    expect(findings).toHaveLength(2);
     expect(await ada.text('/admin/suspense')).toContain('href="/admin/exports/suspense?status=open"');
     const runs = await rowsAt('/admin/exports/runs');
     expect(runs).toMatchObject([{ id: report.runId, verdict: 'findings', matched: String(report.matched) }]);

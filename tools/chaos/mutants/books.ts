@@ -10,11 +10,55 @@ const SEVERAL_ROWS = ['test/reconciliation/several-rows.test.ts'];
 const CONTRADICTED = ['test/reconciliation/contradicted.test.ts'];
 const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
 
+const BY_THE_BOOKS = ['test/reporting/books.test.ts'];
+const BY_THEIR_PAGE = ['test/admin/books.test.ts'];
+const ACCOUNTS = 'src/reporting/books/books.sql.ts';
+
 const BY_THE_DOCTOR = ['test/commands/doctor.test.ts'];
 const TRIED_OUT = 'src/commands/doctor/tried-out.ts';
 
 /** What makes orders and transactions agree, or says that they do not. */
 export const BOOK_MUTANTS: readonly Mutant[] = [
+  {
+    bug: 'what happens at midnight is in two months',
+    file: ACCOUNTS,
+    find: 'AND ${time} < $3::timestamptz',
+    replace: 'AND ${time} <= $3::timestamptz',
+    breaks: 'the months add up to more than was paid',
+    tests: BY_THE_BOOKS,
+  },
+  {
+    bug: 'a later refund changes a closed month',
+    file: ACCOUNTS,
+    find: ' AND refunded_at < $3::timestamptz',
+    replace: '',
+    breaks: 'the file of a month is another one each time that it is made',
+    tests: BY_THE_BOOKS,
+  },
+  {
+    bug: 'a page of the books ends within an instant',
+    file: ACCOUNTS,
+    find: 'AND (${time}, id) > ($4::timestamptz, $5::${id})',
+    replace: 'AND ${time} > $4::timestamptz AND $5::${id} IS NOT NULL',
+    breaks: 'rows of the same instant are missing, and the totals with them',
+    tests: BY_THE_BOOKS,
+  },
+  {
+    bug: 'whole addresses leave and nobody is named',
+    file: 'src/admin/books/routes.ts',
+    find: '    await noteDisclosure(database, { mode, to, note, period });\n',
+    replace: '',
+    breaks: 'nobody can tell a shopper who has got the address',
+    tests: BY_THEIR_PAGE,
+  },
+  {
+    bug: 'what a run raised is exported as matched',
+    file: 'src/reporting/exports/exports.ts',
+    find: 'if (!raised.has(row.reference)) yield row;',
+    replace: 'yield row;',
+    breaks: 'a payment that went back is shown to an accountant as agreed',
+    tests: BY_THEIR_PAGE,
+  },
   {
     bug: 'history is trusted',
     file: RULES,
