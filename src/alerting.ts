@@ -16,7 +16,9 @@ export function statesOf(db: Queryable): AlarmParts['holds'] {
     'worker-missing': async (mode) => ((await lastHeartbeat(db, mode))?.sec ?? Infinity) > MISSING_SEC,
     'release-failing': (mode) => doFailedDeliveriesWait(db, mode),
     'currency-stopped': async (mode, key) =>
-      (await stoppedCurrencies(db, mode)).some(({ currency }) => currency === key),
+      (await stoppedCurrencies(db, mode)).some((stop) => stop.reference !== null && stop.currency === key),
+    'checkouts-stopped': async (mode, key) =>
+      (await stoppedCurrencies(db, mode)).some((stop) => stop.reason !== null && stop.currency === key),
   };
 }
 

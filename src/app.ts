@@ -2,6 +2,7 @@ import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { createCheckoutLimits } from './checkout/rate-limits.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
+import { stopRoutes } from './checkout/stops/routes.ts';
 import type { Config } from './config.ts';
 import type { Program } from './program.ts';
 import { createAdminGuard } from './admin/login/guard.ts';
@@ -33,6 +34,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   const { config, database, gateway, catalogue, logger, workerWatch } = program;
   const { STOREFRONT_ORIGINS: storefrontOrigins, STOREFRONT_RETURN_URL: returnUrls } = config;
   const { CHECKOUTS_PER_MINUTE } = config;
+  const shopApiToken = config.SHOP_API_TOKEN ?? null;
   const guard = guardOf(config);
   const guesses = createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC);
   const app = express();
@@ -59,7 +61,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
       mode: gateway.mode,
       storefrontOrigins,
       returnUrls,
-      shopApiToken: config.SHOP_API_TOKEN ?? null,
+      shopApiToken,
       guesses,
       cancelOrder: program.cancelOrder,
       limitReads: limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE),
@@ -67,6 +69,8 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
       logger,
     }),
   );
+  const { checkoutStops } = program;
+  app.use(stopRoutes({ database, mode: gateway.mode, checkoutStops, shopApiToken, guesses }));
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));

@@ -25,6 +25,7 @@ import { createAlarm, type Alarms } from './cases/alarm.ts';
 import type { Alarm } from './cases/alert.ts';
 import { createReconcile } from './reconciliation/reconcile.ts';
 import { createCancelOrder, createEndOrder, type EndOrder } from './payments/end-order.ts';
+import { createCheckoutStops } from './payments/checkout-stops.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
 import { alertOnUnitError } from './payments/unit-error-alert.ts';
@@ -149,6 +150,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       ...{ database, mode, ...receivers, alarm, logger, watch: watch.loops, onDue },
       types: config.FULFILMENT_EVENTS,
     }),
+    checkoutStops: createCheckoutStops({ database, mode, alarm, onChanged: telling.due }),
     wakeUp,
   };
 }

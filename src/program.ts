@@ -8,6 +8,7 @@ import type { Redeliver, SendUnsent } from './fulfilment/redeliver.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { CancelOrder } from './orders/cancel.ts';
 import type { Catalogue } from './orders/catalogue.ts';
+import type { CheckoutStops } from './payments/checkout-stops.ts';
 import type { Confirm } from './payments/confirm.ts';
 import type { Database } from './platform/database/database.ts';
 import type { WakeUp } from './platform/database/wake-up.ts';
@@ -38,6 +39,7 @@ export type Program = {
   /** Ends alerts that hold no longer, and tells what is due. Never fails. */
   tellDueAlerts(): Promise<void>;
   workerWatch: WorkerWatch;
+  checkoutStops: CheckoutStops;
   redeliver: Redeliver;
   sendUnsent: SendUnsent;
   /** Whether a receiver is told of releases: FULFILMENT_URL, or the shop's own receiver. */

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import type { Redeliver } from '../fulfilment/redeliver.ts';
 import type { CancelOrder } from '../orders/cancel.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { CheckoutStops } from '../payments/checkout-stops.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { AdminGuard } from './login/guard.ts';
 import type { AskService } from './actions/verify-now.ts';
@@ -16,6 +17,7 @@ export type AdminParts = {
   form: RequestHandler;
   askService: AskService;
   cancelOrder: CancelOrder;
+  checkoutStops: CheckoutStops;
   redeliver: Redeliver;
   /** Whether a receiver of releases is configured. */
   hasReceiver: boolean;

@@ -14,30 +14,16 @@ import { releaseRoutes } from './releases/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
-export type AdminRouteParts = Pick<
-  AdminParts,
-  'database' | 'gateway' | 'guard' | 'workerWatch' | 'cancelOrder' | 'redeliver' | 'hasReceiver'
-> &
-  Pick<AskParts, 'confirm' | 'logger'>;
+export type AdminRouteParts = Omit<AdminParts, 'form' | 'askService'> & Pick<AskParts, 'confirm' | 'logger'>;
 
 const STYLESHEET = fileURLToPath(new URL('layout/admin.css', import.meta.url));
 
 /** The pages of operations: what is the state of the money, and what happened to this order? */
 export function adminRoutes(parts: AdminRouteParts): Router {
-  const { database, gateway, guard, cancelOrder, redeliver, hasReceiver, workerWatch } = parts;
+  const { database, gateway, guard } = parts;
   const askService = createAskService({ ...parts, mode: gateway.mode });
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
-  const pages: AdminParts = {
-    database,
-    gateway,
-    guard,
-    form,
-    askService,
-    cancelOrder,
-    redeliver,
-    hasReceiver,
-    workerWatch,
-  };
+  const pages: AdminParts = { ...parts, form, askService };
   const router = Router();
   router.get('/admin/admin.css', (_req, res) => {
     res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);

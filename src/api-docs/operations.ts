@@ -1,6 +1,8 @@
 import { ALWAYS, BODY_PROBLEMS, JSON_BODY, orderId, type Operation } from './operation.ts';
 import { SHOP_OPERATIONS } from './shop-operations.ts';
 
+import { STOP_OPERATIONS } from './stop-operations.ts';
+
 /** Every route for programs, in the order in which an integration needs them. */
 export const OPERATIONS: readonly Operation[] = [
   {
@@ -48,6 +50,7 @@ export const OPERATIONS: readonly Operation[] = [
       'payment-refused',
       'payment-service-unavailable',
       'currency-stopped',
+      'checkouts-stopped',
       ...ALWAYS,
     ],
   },
@@ -100,6 +103,7 @@ export const OPERATIONS: readonly Operation[] = [
     problems: [...BODY_PROBLEMS, 'bad-signature', 'method-not-allowed', 'too-many-requests', ...ALWAYS],
   },
   ...SHOP_OPERATIONS,
+  ...STOP_OPERATIONS,
   {
     id: 'isAlive',
     method: 'get',

@@ -1,4 +1,10 @@
-import { checkoutInput, openedCheckout } from '../checkout/schemas.ts';
+import {
+  checkoutInput,
+  checkoutResume,
+  checkoutStop,
+  openedCheckout,
+  stoppedView,
+} from '../checkout/schemas.ts';
 import { orderInput } from '../orders/schemas.ts';
 import { cancelInput } from '../orders/shop-api/schemas.ts';
 import { orderView, productView, shopOrdersView, shopOrderView } from '../orders/order-view.ts';
@@ -9,6 +15,9 @@ import { problemDocument } from '../platform/problem.ts';
 export const SCHEMAS = {
   CheckoutInput: checkoutInput,
   OpenedCheckout: openedCheckout,
+  CheckoutStop: checkoutStop,
+  CheckoutResume: checkoutResume,
+  Stopped: stoppedView,
   OrderInput: orderInput,
   Order: orderView,
   ShopOrder: shopOrderView,

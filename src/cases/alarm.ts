@@ -122,7 +122,7 @@ function isOver(alert: Alert | Over): alert is Over {
 }
 
 function keyOf(alert: Alert | Over): string {
-  if (alert.event === 'currency-stopped') return alert.currency;
+  if (alert.event === 'currency-stopped' || alert.event === 'checkouts-stopped') return alert.currency;
   if (alert.event === 'reconciliation-incomplete' || alert.event === 'reconciliation-failed')
     return alert.covers;
   if (alert.event === 'unit-error') return alert.reference;

@@ -62,6 +62,12 @@ export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
     todo: 'npm run currencies; docs/runbook.md#a-currency-is-stopped',
     isState: true,
   },
+  'checkouts-stopped': {
+    words: 'new checkouts were stopped by hand',
+    todo: 'npm run currencies; docs/runbook.md#new-checkouts-are-stopped',
+    isState: true,
+    isEachNews: true,
+  },
   'release-failing': {
     words: 'releases are not delivered',
     todo: 'npm run releases -- list; docs/runbook.md#releases-are-late',

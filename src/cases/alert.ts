@@ -17,6 +17,7 @@ import type { ReconciliationClass } from './classes.ts';
  *   its order's journal.
  * - `currency-stopped`: two payments of a currency came in another unit, and no new checkout of it
  *   begins.
+ * - `checkouts-stopped`: a person or the shop's own system has stopped new checkouts, of one currency or all.
  * - `release-failing`: the receiver fails by a fault of its own or for a minute without a success; over
  *   when every release that failed was delivered or given up.
  * - `release-given-up`: the receiver has not accepted a release, or an event, for three days, or has
@@ -48,6 +49,8 @@ export type Alert =
       reference: Reference;
       currency: string;
     }
+  /** `currency`: `*` for all. */
+  | { event: 'checkouts-stopped'; mode: Mode; currency: string; reason: string; by: string }
   | {
       event: 'release-given-up';
       mode: Mode;
@@ -80,7 +83,8 @@ export type Over = { mode: Mode; over: true } & (
 );
 
 /** States whose end nobody says: a worker asks each time it looks whether they still hold. */
-export type AskedState = 'findings-raised' | 'worker-missing' | 'release-failing' | 'currency-stopped';
+export type AskedState =
+  'findings-raised' | 'worker-missing' | 'release-failing' | 'currency-stopped' | 'checkouts-stopped';
 
 /**
  * Says what is seen now, as often as it is seen: whether a person is told is decided behind it. Never fails,

@@ -5,6 +5,7 @@ import { asRows, batched } from '../platform/batcher.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
+import { EVERY_CURRENCY, stoppedSql } from '../payments/currency-stops.sql.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { IMPLIED_KEY_PREFIX, type IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
@@ -17,8 +18,7 @@ const WAITS_FOR_MONEY = "('pending', 'failed', 'expired', 'review')";
 
 // One row per order, as `rowOf` builds it.
 const GIVEN = `
-  SELECT g.*, EXISTS (
-    SELECT FROM stopped_currencies s WHERE s.mode = g.mode AND s.currency = g.currency) AS is_stopped
+  SELECT g.*, ${stoppedSql('g')} AS stopped
   FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text,
     lines json, return_url text, details jsonb, reference text, key text, fingerprint bytea)
   WHERE g.mode = $2`;
@@ -28,7 +28,7 @@ const GIVEN = `
 const CLAIMED = `
   INSERT INTO idempotency_keys AS known (mode, key, fingerprint, order_id, locked_until)
   SELECT mode, key, fingerprint, id, now() + interval '${KEY_LOCK_SEC} s' FROM given
-  WHERE key IS NOT NULL AND NOT is_stopped ORDER BY key
+  WHERE key IS NOT NULL AND stopped IS NULL ORDER BY key
   ON CONFLICT (mode, key) DO UPDATE SET order_id = EXCLUDED.order_id, reference = NULL,
     locked_until = EXCLUDED.locked_until, created_at = now()
     WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}') AND (known.created_at < now() - interval '${FORM_REPEATS_SEC} s'
@@ -39,7 +39,7 @@ const CLAIMED = `
 const PLACED = `
   INSERT INTO orders (id, mode, email, amount, currency, return_url, shopper_details)
   SELECT id, mode, email, amount, currency, return_url, details FROM given
-  WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
+  WHERE stopped IS NULL AND (key IS NULL OR id IN (SELECT order_id FROM claimed))
   RETURNING id, email_salt`;
 
 const LINES = `
@@ -69,16 +69,24 @@ const PLACE: Statement = {
   name: 'place-order',
   text: `WITH given AS MATERIALIZED (${GIVEN}), claimed AS (${CLAIMED}), placed AS (${PLACED}),
     lines AS (${LINES}), payment AS (${PAYMENT}), entry AS (${ENTRY})
-    SELECT given.id, is_stopped AS "isStopped", placed.id IS NOT NULL AS "isPlaced"
+    SELECT given.id, stopped, placed.id IS NOT NULL AS "isPlaced"
     FROM given LEFT JOIN placed ON placed.id = given.id`,
 };
 
-export type Placed = 'placed' | 'key-is-taken' | 'currency-stopped';
+export type Placed = 'placed' | 'key-is-taken' | StopRefusal;
+/** Why no new checkout may begin: in this currency, or in any. */
+export type StopRefusal = 'currency-stopped' | 'checkouts-stopped';
+
+function refusalOf(stopped: string | null): StopRefusal | null {
+  if (stopped === null) return null;
+  return stopped === EVERY_CURRENCY ? 'checkouts-stopped' : 'currency-stopped';
+}
+
 type ToPlace = { order: NewOrder; reference: Reference; key: IdempotencyKey | null };
 
 /**
  * Writes a new order and its first payment, about to be sent.
- * @returns 'placed', or why not: the idempotency key has been used before, or the currency is stopped
+ * @returns 'placed', or why not: the idempotency key has been used before, or new checkouts are stopped
  */
 export function placeOrder(
   db: Queryable,
@@ -92,7 +100,7 @@ export function placeOrder(
 const place = batched<ToPlace, Placed>({
   keyOf: ({ order, key }) => key?.key ?? order.id,
   run: async (db, items) => {
-    const rows = await db.query<{ id: OrderId; isStopped: boolean; isPlaced: boolean }>(PLACE, [
+    const rows = await db.query<{ id: OrderId; stopped: string | null; isPlaced: boolean }>(PLACE, [
       asRows(items.map(rowOf)),
       items[0]?.order.mode,
     ]);
@@ -100,7 +108,7 @@ const place = batched<ToPlace, Placed>({
     return items.map(({ order }) => {
       const row = byId.get(order.id);
       if (row?.isPlaced) return 'placed';
-      return row?.isStopped ? 'currency-stopped' : 'key-is-taken';
+      return refusalOf(row?.stopped ?? null) ?? 'key-is-taken';
     });
   },
 });
@@ -133,10 +141,10 @@ export type PayableOrder = {
   status: OrderStatus;
   email: string;
   money: Money;
-  /** Whether new checkouts of its currency are stopped. */
-  isStopped: boolean;
   /** Whether its deadline has passed. */
   isOver: boolean;
+  /** How new checkouts of its currency are stopped; null: they are not. */
+  stopped: StopRefusal | null;
   payments: { reference: Reference; status: PaymentStatus; checkoutUrl: string | null; ageSec: number }[];
 };
 
@@ -146,9 +154,11 @@ export async function lockPayableOrder(
   orderId: OrderId,
   mode: Mode,
 ): Promise<PayableOrder | null> {
-  const [order] = await tx.query<Omit<PayableOrder, 'money' | 'payments'> & Money>(
-    `SELECT status, email, amount, currency, coalesce(pay_by <= now(), false) AS "isOver", EXISTS (
-       SELECT FROM stopped_currencies s WHERE s.mode = o.mode AND s.currency = o.currency) AS "isStopped"
+  const [order] = await tx.query<
+    Pick<PayableOrder, 'status' | 'email' | 'isOver'> & Money & { stopped: string | null }
+  >(
+    `SELECT status, email, amount, currency, coalesce(pay_by <= now(), false) AS "isOver",
+       ${stoppedSql('o')} AS stopped
      -- Nothing can be sent to the service for a shopper who asked to be forgotten.
      FROM orders o WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,
     [orderId, mode],
@@ -163,8 +173,8 @@ export async function lockPayableOrder(
      FROM payments WHERE order_id = $1 ORDER BY created_at DESC`,
     [orderId],
   );
-  const { amount, currency, ...rest } = order;
-  return { ...rest, money: { amount, currency }, payments };
+  const { amount, currency, stopped, ...rest } = order;
+  return { ...rest, money: { amount, currency }, stopped: refusalOf(stopped), payments };
 }
 
 const ADD: Statement = {

@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Money } from '../platform/money.ts';
-import type { CheckoutStore } from './checkout.sql.ts';
+import type { CheckoutStore, StopRefusal } from './checkout.sql.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 import type { CheckoutInput } from './schemas.ts';
 
@@ -22,8 +22,8 @@ export type StartCheckout = (
 
 export type CheckoutResult =
   | { outcome: 'opened'; orderId: OrderId; reference: Reference; money: Money; checkoutUrl: string }
-  /** Payments in this currency came in another unit; a person has to look first. */
-  | { outcome: 'currency-stopped'; currency: string }
+  /** Payments in this currency came in another unit, or a person has stopped it; or all of them. */
+  | { outcome: StopRefusal; currency: string }
   | { outcome: 'unknown-sku' | 'out-of-stock'; skus: string[] }
   | { outcome: 'mixed-currencies' | 'wrong-currency'; currencies: string[] }
   | {

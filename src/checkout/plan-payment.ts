@@ -11,6 +11,7 @@ import {
   lockPayableOrder,
   sendUnsent,
   type PayableOrder,
+  type StopRefusal,
 } from './checkout.sql.ts';
 import type { ShopperRequest } from './checkout.ts';
 
@@ -21,7 +22,7 @@ export type PaymentPlan =
   /** Another click is opening a checkout of this order right now. */
   | { outcome: 'wait' }
   | { outcome: 'key-is-taken' }
-  | { outcome: 'currency-stopped'; currency: string }
+  | { outcome: StopRefusal; currency: string }
   | {
       outcome:
         | 'unknown-order'
@@ -74,11 +75,11 @@ type Proceed =
   | { outcome: 'send-unsent'; reference: Reference }
   | { outcome: 'resume'; reference: Reference; checkoutUrl: string };
 type Declined =
-  | { outcome: 'currency-stopped'; currency: string }
   | {
       outcome:
         'already-paid' | 'under-review' | 'order-cancelled' | 'order-expired' | 'too-many-open-payments';
     }
+  | { outcome: StopRefusal; currency: string }
   | { outcome: 'wait' };
 
 function mayProceed(next: Proceed | Declined): next is Proceed {
@@ -103,7 +104,7 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-canc
  * it. What is paid there is confirmed or held like any other payment.
  */
 function nextPayment(
-  { status, money, isStopped, isOver, payments }: PayableOrder,
+  { status, money, stopped, isOver, payments }: PayableOrder,
   answered: string | null,
 ): Proceed | Declined {
   const refusal = REFUSAL[status];
@@ -113,10 +114,10 @@ function nextPayment(
     const isYoung = reference === answered || ageSec < RESUME_WITHIN_SEC;
     if (at === 'open' && checkoutUrl !== null && isYoung)
       return { outcome: 'resume', reference, checkoutUrl };
-    if (at === 'created' && !isStopped) return { outcome: 'send-unsent', reference };
+    if (at === 'created' && stopped === null) return { outcome: 'send-unsent', reference };
     if (at === 'sending' && ageSec < SENDING_TAKES_SEC) return { outcome: 'wait' };
   }
-  if (isStopped) return { outcome: 'currency-stopped', currency: money.currency };
+  if (stopped !== null) return { outcome: stopped, currency: money.currency };
   const live = payments.filter(
     ({ status: at, ageSec }) => OPEN_STATUSES.includes(at) && ageSec < RESUME_WITHIN_SEC,
   );

@@ -27,6 +27,8 @@ export type CheckoutRoutesParts = {
 
 const MAX_BODY = '64kb';
 const RETRY_AFTER_SEC = 10;
+/** Such a stop is lifted in minutes or hours; nobody knows when. */
+const STOPPED_RETRY_AFTER_SEC = 300;
 
 /** The shopper's routes: to the hosted checkout, and back from it. */
 export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
@@ -140,6 +142,8 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
     case 'currency-stopped':
       // No Retry-After: a person has to end the stop, and when is unknown.
       throw new Problem('currency-stopped', { detail: `New payments in ${result.currency} are stopped.` });
+    case 'checkouts-stopped':
+      throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_AFTER_SEC });
     case 'key-reused':
       throw new Problem('idempotency-key-reused');
     case 'in-flight':

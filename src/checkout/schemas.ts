@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { shopperDetails } from '../orders/shopper-details.ts';
+import { MUST_BE_PAYABLE, payableCurrency } from '../platform/currencies.ts';
 import { ID_PATTERN } from '../platform/ids.ts';
 import { Problem } from '../platform/problem.ts';
 import { fieldErrors } from '../platform/validation.ts';
@@ -72,3 +73,31 @@ export const openedCheckout = z.strictObject({
   checkoutUrl: z.url().describe("The service's hosted page: send the browser there"),
 });
 export type OpenedCheckout = z.output<typeof openedCheckout>;
+
+const currency = z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE);
+// PostgreSQL takes no NUL in a text, and the other control characters have no use in one.
+const reason = z
+  .string()
+  .max(500)
+  .regex(/^\P{Cc}*\S\P{Cc}*$/u, 'must be text without control characters');
+
+/** What `POST /checkouts/stop` takes. */
+export const checkoutStop = z.strictObject({
+  currency: currency.optional().describe('Left out: all of them'),
+  reason: reason.describe('Operators read it'),
+});
+
+/** What `POST /checkouts/resume` takes. */
+export const checkoutResume = z.strictObject({
+  currency: currency.optional().describe('Left out: ends the stop of all; stops of one currency stay'),
+  reason: reason.optional(),
+});
+
+/** One stop of new checkouts. */
+export const stoppedView = z.strictObject({
+  currency: z.string().nullable().describe('null: all of them'),
+  since: z.iso.datetime(),
+  reason: z.string(),
+  by: z.string().nullable().describe('null: the program itself, because payments came in another unit'),
+});
+export type StoppedView = z.output<typeof stoppedView>;

@@ -86,7 +86,7 @@ async function buyBasket(
   const order = { ...wanted, id, externalId: null, amount, returnUrl: request.returnUrl, details };
   const placed = await placeReserved(parts, order, reference, request.key);
   if (placed === 'key-is-taken') return placed;
-  if (placed === 'currency-stopped') return { outcome: placed, currency };
+  if (placed === 'currency-stopped' || placed === 'checkouts-stopped') return { outcome: placed, currency };
   if (placed !== 'placed') return placed;
   return openCheckout(
     parts,

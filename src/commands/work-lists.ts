@@ -5,9 +5,9 @@ import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { listFindings, resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
-import { releaseCurrency, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
 import { openSuspense, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
+import { CURRENCIES } from './currencies.ts';
 import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
@@ -159,26 +159,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
       },
     },
   },
-  currencies: {
-    name: 'currencies',
-    empty: 'No currency is stopped.',
-    id: /^[A-Za-z]{3}$/,
-    list: async ({ database, gateway }) =>
-      (await stoppedCurrencies(database, gateway.mode)).map((stop) => ({
-        line: `${stop.currency}  stopped ${stop.stoppedAt.toISOString()}  by payment ${stop.reference}`,
-        json: stop,
-      })),
-    subcommands: {
-      release: {
-        usage: 'release <currency> --note "why" --by "your name"',
-        needs: ['note'],
-        perform: async ({ database, gateway }, { id, by, note = '' }) => {
-          const isDone = await releaseCurrency(database, gateway.mode, id.toUpperCase(), by, note);
-          return { isDone, told: isDone ? 'Released.' : 'That currency is not stopped.' };
-        },
-      },
-    },
-  },
+  currencies: CURRENCIES,
 };
 
 function decisionOf(word: string | undefined, refund: string | undefined): Decision {

@@ -10,6 +10,7 @@ import type { Database } from '../platform/database/database.ts';
 import { parseOrderId, type OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
+import { stoppedCurrencies } from '../payments/currency-stops.sql.ts';
 import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem, type ProblemWording } from '../platform/problem.ts';
 import { limitReads } from '../platform/request-limit.ts';
@@ -32,6 +33,8 @@ export type ShopRoutesParts = {
    * none, or it is no longer pending.
    */
   openOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
+  /** The currencies in which nobody can begin to pay now, or {@link EVERY_CURRENCY}. */
+  stopped?: () => Promise<readonly string[]>;
   /** What was decided about an order under review; null while any of its money is undecided. */
   decisionsAbout?: (orderId: OrderId) => Promise<readonly ReviewDecision[] | null>;
   /** The shop's own sentence about an order; null: none. */
@@ -85,6 +88,7 @@ export function demoShop(parts: DemoShopParts): {
         const order = await orderById(openOrderIn(cookies));
         return order?.status === 'pending' ? order : null;
       },
+      stopped: async () => (await stoppedCurrencies(database, mode)).map(({ currency }) => currency),
       decisionsAbout: (orderId) => decisionsAbout(database, orderId),
       noteOf: async (order) => {
         try {
@@ -116,11 +120,12 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
 
   if (catalogue !== null) {
     router.get('/', async (req, res) => {
-      const [products, openOrder] = await Promise.all([
+      const [products, openOrder, stopped] = await Promise.all([
         catalogue.products(),
         openOrderOf?.(req.get('cookie')) ?? null,
+        parts.stopped?.() ?? [],
       ]);
-      sendPage(res, ShopPage({ branding, products, mode, openOrder }));
+      sendPage(res, ShopPage({ branding, products, mode, openOrder, stopped }));
     });
   }
 

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import type { Product } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
 import { Amount } from '../platform/html.tsx';
+import { EVERY_CURRENCY } from '../payments/currency-stops.sql.ts';
 import type { Mode } from '../platform/mode.ts';
 import { CurrencyGroup } from './currency-group.tsx';
 import type { Branding } from './branding.ts';
@@ -14,10 +15,12 @@ export type ShopPageProps = {
   mode?: Mode | undefined;
   /** The order for which this browser was sent to the payment page minutes ago, and which is not paid yet. */
   openOrder?: Order | null;
+  /** The currencies in which nobody can begin to pay now, or {@link EVERY_CURRENCY}. */
+  stopped?: readonly string[];
 };
 
 /** What is for sale, one form per currency. */
-export function ShopPage({ branding, products, mode, openOrder = null }: ShopPageProps): VNode {
+export function ShopPage({ branding, products, mode, openOrder = null, stopped = [] }: ShopPageProps): VNode {
   const shelves = shelvesOf(products);
   return (
     <Frame title="Shop" branding={branding} script="basket.js" mode={mode}>
@@ -31,6 +34,7 @@ export function ShopPage({ branding, products, mode, openOrder = null }: ShopPag
             <ShelfLinks shelves={shelves} />
           </>
         )}
+        <Stopped currencies={stopped} />
         {openOrder === null ? (
           <p class="notice" data-part="open-order" role="status" hidden />
         ) : (
@@ -42,6 +46,17 @@ export function ShopPage({ branding, products, mode, openOrder = null }: ShopPag
       ))}
       <AboutTheDemo />
     </Frame>
+  );
+}
+
+/** A basket is kept by the browser, so that it can be bought later. */
+function Stopped({ currencies }: { currencies: readonly string[] }): VNode | null {
+  if (currencies.length === 0) return null;
+  const what = currencies.includes(EVERY_CURRENCY) ? '' : ` in ${[...new Set(currencies)].join(' and ')}`;
+  return (
+    <p class="notice" role="status">
+      We take no new orders{what} right now. Your basket is kept: come back a little later.
+    </p>
   );
 }
 

@@ -2,18 +2,35 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
-export type StoppedCurrency = { currency: string; reference: Reference; stoppedAt: Date };
+/** In {@link StoppedCurrency}: no new checkout begins, whatever its currency. */
+export const EVERY_CURRENCY = '*';
 
-/** Currencies whose new checkouts are stopped, and the payment that stopped each. */
+/** By a payment that came in another unit, or by hand: then there is a reason in words. */
+export type StoppedCurrency = { currency: string; stoppedAt: Date } & (
+  | { reference: Reference; reason: null; stoppedBy: null }
+  | { reference: null; reason: string; stoppedBy: string }
+);
+
+/** Currencies whose new checkouts are stopped, and by what. A currency may be stopped in both ways. */
 export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCurrency[]> {
   return db.query(
-    `SELECT currency, reference, stopped_at AS "stoppedAt" FROM stopped_currencies
-     WHERE mode = $1 ORDER BY stopped_at`,
+    `SELECT currency, reference, stopped_at AS "stoppedAt", reason, stopped_by AS "stoppedBy"
+     FROM stopped_currencies WHERE mode = $1 ORDER BY stopped_at`,
     [mode],
   );
 }
 
-/** Lets checkouts of a currency begin again. @returns false when they are not stopped */
+/**
+ * SQL: how new checkouts of a row's mode and currency are stopped: by that currency, or by
+ * {@link EVERY_CURRENCY}; null: they are not.
+ * @param row its alias
+ */
+export function stoppedSql(row: string): string {
+  return `(SELECT min(s.currency COLLATE "C") FROM stopped_currencies s
+    WHERE s.mode = ${row}.mode AND s.currency IN (${row}.currency, '${EVERY_CURRENCY}'))`;
+}
+
+/** Ends the stop by a payment, after a person has looked. @returns false when there is none */
 export async function releaseCurrency(
   db: Queryable,
   mode: Mode,
@@ -33,6 +50,38 @@ export async function releaseCurrency(
        FROM released r JOIN payments p ON p.reference = r.reference
      )
      SELECT currency FROM released`,
+    [mode, currency, by, note],
+  );
+  return rows.length === 1;
+}
+
+/** Stops new checkouts by hand. @returns false when they were: the first reason stands */
+export async function stopCheckouts(
+  tx: Queryable,
+  mode: Mode,
+  currency: string,
+  by: string,
+  reason: string,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `INSERT INTO checkout_stops (mode, currency, reason, stopped_by) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (mode, currency) WHERE resumed_at IS NULL DO NOTHING RETURNING id`,
+    [mode, currency, reason, by],
+  );
+  return rows.length === 1;
+}
+
+/** Ends a stop by hand. @returns false when there is none */
+export async function resumeCheckouts(
+  db: Queryable,
+  mode: Mode,
+  currency: string,
+  by: string,
+  note: string,
+): Promise<boolean> {
+  const rows = await db.query(
+    `UPDATE checkout_stops SET resumed_at = now(), resumed_by = $3, note = $4
+     WHERE mode = $1 AND currency = $2 AND resumed_at IS NULL RETURNING id`,
     [mode, currency, by, note],
   );
   return rows.length === 1;

@@ -125,12 +125,17 @@ function document(problem: Problem, instance: string): ProblemDocument {
   };
 }
 
+const KEPT =
+  'Your basket is kept: come back a little later. If you have paid already, do not pay again: what you paid counts.';
+
 /** What a person reads in place of the title, which is for programs. */
 const FOR_A_PERSON: Partial<Record<ProblemType, ProblemWording>> = {
   'database-unavailable': {
     title: 'We cannot show this right now',
     lines: ['Nothing is lost. If you have paid, do not pay again: load this page again in a minute.'],
   },
+  'currency-stopped': { title: 'We take no new orders in this currency right now', lines: [KEPT] },
+  'checkouts-stopped': { title: 'We take no new orders right now', lines: [KEPT] },
 };
 
 function wording({ type, options }: Problem): ProblemWording {

@@ -129,6 +129,8 @@ const SUCCESSES: Record<string, () => Promise<Response>> = {
   recordRefund: async () => refund((await paid()).orderId, aRefund),
   listOrders: () => get('/orders?limit=5', bearer(ENV.SHOP_API_TOKEN)),
   cancelOrder: async () => cancel((await shop.checkout()).orderId),
+  stopCheckouts: () => stops('stop', JSON.stringify({ currency: 'XOF', reason: 'seen' })),
+  resumeCheckouts: () => stops('resume', JSON.stringify({ currency: 'XOF' })),
   isAlive: () => get('/healthz'),
   isReady: () => get('/readyz'),
   readMetrics: () => get('/metrics', bearer(ENV.ADMIN_TOKEN)),
@@ -140,6 +142,24 @@ async function paid(): Promise<{ orderId: string }> {
   await comeBack(reference);
   return { orderId };
 }
+
+/** With a token that is right, unless another one is given. */
+function stops(
+  what: 'stop' | 'resume',
+  body: string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return raw(`/checkouts/${what}`, body, { ...JSON_TYPE, ...bearer(ENV.SHOP_API_TOKEN), ...headers });
+}
+
+const stopRefusals = (what: 'stop' | 'resume'): Record<string, () => Promise<Response>> => ({
+  'malformed-request': () => stops(what, '{'),
+  'too-large': () => stops(what, LONG),
+  'unsupported-media-type': () => stops(what, 'x', { 'content-type': 'text/plain' }),
+  unauthorized: () => stops(what, '{}', bearer('wrong')),
+  'invalid-input': () => stops(what, '{"currency": "NGM"}'),
+  'too-many-requests': () => floodWith(guess('POST', `/checkouts/${what}`)),
+});
 
 function signed(body: string): Promise<Response> {
   const signature = createHmac('sha256', shop.sandbox.webhookSecret).update(body).digest('hex');
@@ -261,6 +281,12 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       await sql(`UPDATE currency_stops SET released_at = now(), released_by = 'test', note = 'seen'`);
       return answer;
     },
+    'checkouts-stopped': async () => {
+      await stops('stop', '{"reason": "seen"}');
+      const answer = await buy();
+      await stops('resume', '{}');
+      return answer;
+    },
     'invalid-input': () => buy({ ...aBasket, total: '1.00' }),
     'idempotency-key-reused': async () => {
       const key = { 'idempotency-key': 'reused' };
@@ -369,6 +395,8 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       return answer;
     },
   },
+  stopCheckouts: stopRefusals('stop'),
+  resumeCheckouts: stopRefusals('resume'),
   isReady: {
     'payment-service-unavailable': async () => {
       await shop.hand('keys/refuse', { refuse: true });

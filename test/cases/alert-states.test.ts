@@ -47,6 +47,7 @@ function startProcess(db: Parameters<typeof createAlarm>[0]['db'] = world.databa
       'worker-missing': holds,
       'release-failing': holds,
       'currency-stopped': holds,
+      'checkouts-stopped': holds,
     },
   });
 }

@@ -46,6 +46,7 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   payments: ['payments', 'checkout', 'webhooks'],
   verifications: ['payments'],
   currency_stops: ['payments'],
+  checkout_stops: ['payments'],
   // Payments releases with the evidence; fulfilment writes what becomes of the delivery.
   releases: ['fulfilment', 'payments'],
   webhooks: ['webhooks'],

@@ -31,6 +31,10 @@ const SENTENCES = {
   'refund-not-paid': () => 'Nothing was done: the order is not paid.',
   'refund-unreadable': () =>
     'Nothing was done: give an amount like 12.50, above zero and in the order’s currency, and the number of the refund.',
+  stopped: () => 'No new checkout begins any more.',
+  'is-stopped': () => 'It was stopped already: the first reason stands.',
+  'goes-on': () => 'New checkouts begin again.',
+  'no-currency': () => 'Nothing was done: give the code of a currency like NGN, or * for all.',
   unknown: () => 'Nothing was done: there is no such row.',
   asked: () => 'The service was asked. What it said stands in the story.',
   'asked-soon': () =>

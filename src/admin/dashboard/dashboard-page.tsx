@@ -5,6 +5,7 @@ import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Moment, span, Status, words } from '../layout/parts.tsx';
 import { VERDICTS } from '../runs/run-pages.tsx';
 import { Card } from './card.tsx';
+import { Stops, StopForm } from './stops.tsx';
 import { Journals, NoWorker, type LastCheck } from './upkeep.tsx';
 import { MoneyTable, type MoneyLine } from './money-table.tsx';
 import { isWebhookSilenceSuspicious } from '../../reporting/webhook-silence.ts';
@@ -29,6 +30,7 @@ export type Today = {
 export function TodayPage(today: Today): VNode {
   return (
     <AdminPage frame={today.frame} title="Today" here="/admin">
+      <Stops stops={today.stops} visitor={today.frame.visitor} />
       {today.isWorkerMissing && <NoWorker />}
       <Verdict run={today.run} />
       <section aria-labelledby="money">
@@ -41,8 +43,8 @@ export function TodayPage(today: Today): VNode {
         <Releases undelivered={today.undelivered} />
         <Service health={today.health} />
         <Silence silence={today.silence} />
-        <StoppedCurrencies stops={today.stops} />
         <Journals integrity={today.integrity} />
+        <StopForm visitor={today.frame.visitor} />
       </div>
     </AdminPage>
   );
@@ -125,20 +127,6 @@ function Releases({ undelivered }: Pick<Today, 'undelivered'>): VNode {
           </div>
         ))}
       </dl>
-    </Card>
-  );
-}
-
-function StoppedCurrencies({ stops }: Pick<Today, 'stops'>): VNode {
-  return (
-    <Card id="stops" title="Stopped currencies" isRaised={stops.length > 0}>
-      {stops.length === 0 && <p class="none">none</p>}
-      {stops.map(({ currency, reference }) => (
-        <p key={currency} class="alarm">
-          {currency}, by payment {reference}: see whether the unit of amounts is right, then{' '}
-          <code>npm run currencies -- release {currency} --note "why" --by "name"</code>
-        </p>
-      ))}
     </Card>
   );
 }

@@ -2,9 +2,10 @@ import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
 import { heldDays, confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
-import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
-import { frameOf } from '../actions/action-handler.ts';
+import { actionHandler, frameOf } from '../actions/action-handler.ts';
+import { payableCurrency } from '../../platform/currencies.ts';
 import { moneyLines } from './money-table.tsx';
 import {
   lastRun,
@@ -18,7 +19,14 @@ import {
 import { TodayPage } from './dashboard-page.tsx';
 
 /** What is the state of the money, and what must an operator do? */
-export function todayRoutes({ database, gateway, guard, workerWatch }: AdminParts): Router {
+export function todayRoutes({
+  database,
+  gateway,
+  guard,
+  workerWatch,
+  form,
+  checkoutStops,
+}: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
   router.get('/admin', guard.requireLogin, async (req, res) => {
@@ -46,5 +54,24 @@ export function todayRoutes({ database, gateway, guard, workerWatch }: AdminPart
     };
     sendPage(res, TodayPage({ ...today, findings, suspense, run, silence, undelivered, stops }));
   });
+  router.post(
+    '/admin/checkouts',
+    guard.requireLogin,
+    form,
+    guard.requireForm,
+    actionHandler(
+      () => '/admin',
+      async ({ ids: [id = ''], operation, by, note }) => {
+        const currency = id === EVERY_CURRENCY ? id : payableCurrency(id);
+        if (currency === null) return { 'no-currency': 1 };
+        const request = { currency, by, note };
+        if (operation === 'stop')
+          return (await checkoutStops.stop(request)) ? { stopped: 1 } : { 'is-stopped': 1 };
+        if (operation !== 'resume' && operation !== 'release') return { 'no-action': 1 };
+        const goesOn = await checkoutStops.resume(request, operation === 'release');
+        return goesOn ? { 'goes-on': 1 } : { gone: 1 };
+      },
+    ),
+  );
   return router;
 }

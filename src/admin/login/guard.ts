@@ -4,10 +4,9 @@ import { isLocalRequest } from '../../platform/local-request.ts';
 import { adminWith, type Operator } from '../../platform/operator.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';
-import { sendPage } from '../../platform/html.tsx';
 import { cookieLine, cookieOf, COOKIES } from './cookies.ts';
-import { StaleFormPage } from './login-page.tsx';
-import { actionsOf, leastRoleFor, mayDo } from './roles.ts';
+import { requireForm } from './require-form.ts';
+import { mayDo } from './roles.ts';
 import { createRoster, type Known } from './roster.ts';
 import { createSessions, SESSION_SEC } from './session.ts';
 
@@ -118,43 +117,4 @@ export function createAdminGuard(
       return cookieLine(COOKIES.session, '', 0);
     },
   };
-}
-
-function requireForm(visitorOf: AdminGuard['visitorOf']): RequestHandler {
-  return (req, res, next) => {
-    const fields = new URLSearchParams(String(req.body));
-    const visitor = visitorOf(req);
-    if (!isFromHere(req) || fields.get('form') !== visitor.formToken) {
-      sendPage(res, StaleFormPage(), 403);
-      return;
-    }
-    const refused = actionsOf(req.path, fields).find((action) => !visitor.may(action));
-    if (refused !== undefined) throw refusal(refused);
-    req.body = signed(fields, visitor).toString();
-    next();
-  };
-}
-
-function refusal(action: string): Problem {
-  return new Problem('role-may-not', { detail: `It takes the role ${leastRoleFor(action)}.` });
-}
-
-/**
- * Done here and not in each form, so that no form can omit it: a known name is never
- * taken from the request.
- */
-function signed(fields: URLSearchParams, { isNamed, name }: Visitor): URLSearchParams {
-  if (isNamed) fields.set('by', name);
-  return fields;
-}
-
-/**
- * Whether a request comes from this site. Browsers send its origin with a post. Other programs do not,
- * but they have no cookie that a stranger could use.
- */
-export function isFromHere(req: Request): boolean {
-  const site = req.get('sec-fetch-site');
-  if (site !== undefined) return site === 'same-origin';
-  const origin = req.get('origin');
-  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === req.get('host'));
 }

@@ -3,8 +3,9 @@ import { clientNetwork } from '../../platform/client-network.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { createGuessLimit } from '../../platform/guess-limit.ts';
 import { sendPage } from '../../platform/html.tsx';
-import { isFromHere, type AdminGuard } from './guard.ts';
+import type { AdminGuard } from './guard.ts';
 import { LoginPage, StaleFormPage } from './login-page.tsx';
+import { isFromHere } from './require-form.ts';
 
 /**
  * The time window of the limit. An operator does not mistype a token eleven times, and

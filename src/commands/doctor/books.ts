@@ -1,4 +1,5 @@
 import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
+import { nameOfStopped, wordOfStopped } from '../../payments/checkout-stops.ts';
 import { displayMoney } from '../../platform/money.ts';
 import { span } from '../../platform/span.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -76,12 +77,17 @@ async function suspense({ database, mode }: Subject): Promise<Answer[]> {
 async function stops({ database, mode }: Subject): Promise<Answer[]> {
   const stopped = await stoppedCurrencies(database, mode);
   if (stopped.length === 0) return [ok('No currency is stopped.')];
-  return stopped.map(({ currency, reference }) =>
-    wrong(
+  return stopped.map(({ currency, reference, reason, stoppedBy }) => {
+    if (reference === null)
+      return look(
+        `No checkout opens in ${nameOfStopped(currency)}: ${stoppedBy} stopped it, "${reason}".`,
+        `npm run currencies -- resume ${wordOfStopped(currency)} --note "why" --by "name"`,
+      );
+    return wrong(
       `No checkout opens in ${currency}: payment ${reference} came in another unit.`,
       `npm run explain -- ${reference}, then npm run currencies -- release ${currency} --note "why" --by "name"`,
-    ),
-  );
+    );
+  });
 }
 
 async function journals({ database }: Subject): Promise<Answer[]> {

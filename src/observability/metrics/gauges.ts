@@ -28,6 +28,7 @@ const GAUGES = {
   integrator_open_suspense_minor_units: ['The money in them', 'class', 'currency'],
   integrator_open_suspense_age_seconds: ['Since the oldest open item in suspense; 0: none'],
   integrator_stopped_currencies: ['1 while new checkouts of the currency are stopped', 'currency'],
+  integrator_checkouts_stopped: ['1 while all new checkouts are stopped by hand'],
   integrator_last_reconciliation_age_seconds: ['Since a reconciliation ended; absent when none has'],
   integrator_last_reconciliation_verdict: ['1 for the verdict of the last reconciliation', 'verdict'],
   integrator_journal_contradictions: [

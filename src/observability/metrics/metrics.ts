@@ -11,7 +11,7 @@ import {
   webhookSilence,
 } from '../../reporting/shop-state.sql.ts';
 import { wentBackDays } from '../../reporting/money-by-day.sql.ts';
-import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
@@ -94,7 +94,9 @@ function tellMoney({ hour, wentBack, confirmedSec, open, hintSec, due, silence }
 }
 
 function tellWork({ undelivered, findings, suspense, suspenseSec, run, stopped }: Seen, set: SetGauge): void {
-  for (const { currency } of stopped) set('integrator_stopped_currencies', 1, { currency });
+  set('integrator_checkouts_stopped', stopped.some(({ currency }) => currency === EVERY_CURRENCY) ? 1 : 0);
+  for (const { currency } of stopped)
+    if (currency !== EVERY_CURRENCY) set('integrator_stopped_currencies', 1, { currency });
   for (const delivery of ['waiting', 'dead'] as const) {
     const seen = undelivered.find((row) => row.delivery === delivery);
     set('integrator_undelivered_releases', seen?.count ?? 0, { delivery });

@@ -140,7 +140,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a basket in a stopped currency is sold',
     file: 'src/checkout/checkout.sql.ts',
-    find: 'WHERE NOT is_stopped AND (key IS NULL OR id IN (SELECT order_id FROM claimed))',
+    find: 'WHERE stopped IS NULL AND (key IS NULL OR id IN (SELECT order_id FROM claimed))',
     replace: 'WHERE (key IS NULL OR id IN (SELECT order_id FROM claimed))',
     breaks: 'the error of unit goes on with every shopper',
     tests: ['test/payments/currency-stops.test.ts'],
@@ -343,7 +343,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an operator signs as anybody',
-    file: 'src/admin/login/guard.ts',
+    file: 'src/admin/login/require-form.ts',
     find: `if (isNamed) fields.set('by', name);`,
     replace: '',
     breaks: 'the journal names whom somebody typed',

@@ -93,6 +93,14 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: ['test/payments/currency-stops.test.ts'],
   },
   {
+    bug: 'a stop of all stops nothing',
+    file: 'src/payments/currency-stops.sql.ts',
+    find: `s.currency IN (\${row}.currency, '\${EVERY_CURRENCY}'))`,
+    replace: `s.currency = \${row}.currency)`,
+    breaks: 'the shop sells while its operator believes that it does not',
+    tests: ['test/payments/checkout-stops.test.ts'],
+  },
+  {
     bug: 'money that paid its order counts as decided about',
     file: 'prisma/migrations/20261122110000_views/migration.sql',
     find: `WHERE closed_at IS NOT NULL AND decision <> 'earned'`,

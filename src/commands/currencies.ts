@@ -1,0 +1,65 @@
+import { nameOfStopped } from '../payments/checkout-stops.ts';
+import { EVERY_CURRENCY, releaseCurrency, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
+import { payableCurrency } from '../platform/currencies.ts';
+import { WorkListError, type ListCommand } from './work-list.ts';
+
+/** ALL is the Albanian lek, so the word for all currencies is another. */
+const EVERYTHING = 'everything';
+
+/** The stops of new checkouts: by payments that came in another unit, and by hand. */
+export const CURRENCIES: ListCommand = {
+  name: 'currencies',
+  empty: 'No currency is stopped.',
+  id: /^([A-Za-z]{3}|everything)$/,
+  list: async ({ database, gateway }) =>
+    (await stoppedCurrencies(database, gateway.mode)).map((stop) => ({
+      line: [
+        stop.currency === EVERY_CURRENCY ? EVERYTHING : stop.currency,
+        ` stopped ${stop.stoppedAt.toISOString()}  by`,
+        stop.reason === null ? `payment ${stop.reference}` : `${stop.stoppedBy}: ${stop.reason}`,
+      ].join(' '),
+      json: stop,
+    })),
+  subcommands: {
+    stop: {
+      usage: 'stop <currency or "everything"> --note "why" --by "your name"',
+      needs: ['note'],
+      perform: async ({ checkoutStops }, { id, by, note = '' }) => {
+        const currency = currencyOf(id);
+        const isDone = await checkoutStops.stop({ currency, by, note });
+        return {
+          isDone,
+          told: isDone ? `No new checkout begins in ${nameOfStopped(currency)}.` : 'It is stopped already.',
+        };
+      },
+    },
+    resume: {
+      usage: 'resume <currency or "everything"> --note "why" --by "your name"',
+      needs: ['note'],
+      perform: async ({ checkoutStops }, { id, by, note = '' }) => {
+        const currency = currencyOf(id);
+        const isDone = await checkoutStops.resume({ currency, by, note });
+        return { isDone, told: isDone ? 'New checkouts begin again.' : 'That is not stopped by hand.' };
+      },
+    },
+    release: {
+      usage: 'release <currency> --note "why" --by "your name"',
+      needs: ['note'],
+      perform: async ({ database, gateway }, { id, by, note = '' }) => {
+        const isDone = await releaseCurrency(database, gateway.mode, id.toUpperCase(), by, note);
+        return { isDone, told: isDone ? 'Released.' : 'No payment has stopped that currency.' };
+      },
+    },
+  },
+};
+
+function currencyOf(id: string): string {
+  if (id === EVERYTHING) return EVERY_CURRENCY;
+  if (/^all$/i.test(id) && id !== 'ALL')
+    throw new WorkListError(
+      `ALL is the Albanian lek: type ${EVERYTHING} for all, ALL in capitals for the lek`,
+    );
+  const currency = payableCurrency(id);
+  if (currency === null) throw new WorkListError(`"${id}" is no currency that people pay in`);
+  return currency;
+}

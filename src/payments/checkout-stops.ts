@@ -1,0 +1,49 @@
+import type { Alarm } from '../cases/alert.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import { EVERY_CURRENCY, releaseCurrency, resumeCheckouts, stopCheckouts } from './currency-stops.sql.ts';
+
+/** A currency whose new checkouts are stopped or begin again, or {@link EVERY_CURRENCY}; by whom and why. */
+export type StopRequest = { currency: string; by: string; note: string };
+
+/** Stops new checkouts by hand. Open payments go on: what is paid is confirmed, held or raised as ever. */
+export type CheckoutStops = {
+  /** @returns false when they were stopped by hand already: the first reason stands */
+  stop(request: StopRequest): Promise<boolean>;
+  /** Ends the stop by hand and, if `evenOfUnit`, the one by a payment. @returns false when there was none */
+  resume(request: StopRequest, evenOfUnit?: boolean): Promise<boolean>;
+};
+
+type Parts = { database: Database; mode: Mode; alarm: Alarm; onChanged: () => Promise<void> };
+
+/** @param parts `onChanged` tells the alert that was noted with the stop */
+export function createCheckoutStops({ database, mode, alarm, onChanged }: Parts): CheckoutStops {
+  return {
+    stop: async ({ currency, by, note }) => {
+      const isNew = await database.transaction(async (tx) => {
+        if (!(await stopCheckouts(tx, mode, currency, by, note))) return false;
+        await alarm({ event: 'checkouts-stopped', mode, currency, reason: note, by }, tx);
+        return true;
+      });
+      if (isNew) await onChanged();
+      return isNew;
+    },
+    resume: async ({ currency, by, note }, evenOfUnit = false) => {
+      const isResumed = await resumeCheckouts(database, mode, currency, by, note);
+      const isReleased = evenOfUnit && (await releaseCurrency(database, mode, currency, by, note));
+      const isDone = isResumed || isReleased;
+      if (isDone) await onChanged();
+      return isDone;
+    },
+  };
+}
+
+/** `NGN`, or "every currency". */
+export function nameOfStopped(currency: string): string {
+  return currency === EVERY_CURRENCY ? 'every currency' : currency;
+}
+
+/** What a person types for it: `NGN`, or `everything`, as ALL is a currency. */
+export function wordOfStopped(currency: string): string {
+  return currency === EVERY_CURRENCY ? 'everything' : currency;
+}
