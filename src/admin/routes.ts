@@ -4,6 +4,7 @@ import { notFound, problemHandler } from '../platform/problem.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { ProblemPage } from './layout/problem-page.tsx';
 import { bookRoutes } from './books/routes.ts';
+import { activityRoutes } from './activity/routes.ts';
 import { chartRoutes } from './charts/routes.ts';
 import { createAskService, type AskParts } from './actions/verify-now.ts';
 import { todayRoutes } from './dashboard/routes.ts';
@@ -43,6 +44,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   router.use(runRoutes(pages));
   router.use(chartRoutes(pages));
   router.use(bookRoutes(pages));
+  router.use(activityRoutes(pages));
   router.use('/admin', notFound, problemHandler(parts.logger, ProblemPage));
   return router;
 }

@@ -21,6 +21,7 @@ npm run releases  -- list [--json] | redeliver <release, event or order id> --by
                      send-unsent [--type order.failed] --by "name" [--note "why"]
 npm run currencies -- list | release <currency> --note "why" --by "name"
                      stop | resume <currency or "everything"> --note "why" --by "name"
+npm run activity  -- [--by "name"] [--since ISO] [--until ISO] [--json]  who did what
 npm run after-restore -- list [--since ISO] [--json]
                      adopt <reference> --order <order id or external id> --by "name" --note "why"
 npm run dispute   -- <order id, reference or external id> [--json] [--with-customer]  one file for the acquirer

@@ -14,6 +14,7 @@ import {
 } from '../reconciliation/report/report.ts';
 import { openProgram } from '../bootstrap/open-program.ts';
 import { runProcess } from '../bootstrap/run-process.ts';
+import { activity } from './activity.ts';
 import { AFTER_RESTORE } from './after-restore.ts';
 import { booksCommand } from './books.ts';
 import { exportCommand } from './export.ts';
@@ -45,6 +46,10 @@ const COMMANDS: Record<string, Command> = {
   releases: (program, args) => workList(program, LISTS.releases, args),
   currencies: (program, args) => workList(program, LISTS.currencies, args),
   orders: (program, args) => workList(program, ORDERS, args),
+  activity: async (program, { values, positionals }) => {
+    if (positionals.length > 0) throw new UsageError(`activity takes no "${positionals.join(' ')}"`);
+    return say(await activity(program, values));
+  },
   'after-restore': (program, args) => workList(program, AFTER_RESTORE, args),
   person: toldBy(person),
   dispute: toldBy(dispute),

@@ -16,6 +16,7 @@ export const NAVIGATION = {
   '/admin/runs': 'Runs',
   '/admin/charts': 'Charts',
   '/admin/books': 'Books',
+  '/admin/activity': 'Activity',
 } as const;
 
 type Props = {

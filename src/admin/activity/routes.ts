@@ -1,0 +1,33 @@
+import { Router } from 'express';
+import { sendPage } from '../../platform/html.tsx';
+import { readActivity } from '../../reporting/activity.sql.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { frameOf } from '../actions/action-handler.ts';
+import { fitting } from '../layout/query.ts';
+import { ActivityPage } from './activity-page.tsx';
+
+const PAGE_ROWS = 100;
+const DAY_MS = 86_400_000;
+
+/** Who did what? */
+export function activityRoutes({ database, gateway, guard }: AdminParts): Router {
+  const router = Router();
+  const { mode } = gateway;
+  router.get('/admin/activity', guard.requireLogin, async (req, res) => {
+    const { query } = req;
+    const by = fitting(query.by, /\S/)?.trim().slice(0, 80) ?? null;
+    const day = fitting(query.day, /^\d{4}-\d{2}-\d{2}$/);
+    const since = day === null || Number.isNaN(Date.parse(day)) ? null : new Date(day);
+    const until = since && new Date(since.getTime() + DAY_MS);
+    const before = fitting(
+      query.before,
+      /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z [a-z-]+ [\w -]{1,60}$/,
+    );
+    const rows = await readActivity(database, mode, { by, since, until, before, limit: PAGE_ROWS + 1 });
+    const actions = rows.slice(0, PAGE_ROWS);
+    const next = rows.length > PAGE_ROWS ? (actions.at(-1)?.key ?? null) : null;
+    const filter = { by: by ?? '', day: since === null ? '' : (day ?? '') };
+    sendPage(res, ActivityPage({ frame: frameOf(guard, mode, req), actions, filter, next }));
+  });
+  return router;
+}
