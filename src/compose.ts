@@ -23,6 +23,9 @@ import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
 import { createAlarm, type Alarms } from './cases/alarm.ts';
 import type { Alarm } from './cases/alert.ts';
+import { allHooks } from './cases/alert-hooks.ts';
+import { createAlertMail } from './cases/alert-mail.ts';
+import { createAlertWebhook } from './cases/alert-webhook.ts';
 import { createReconcile } from './reconciliation/reconcile.ts';
 import { createCancelOrder, createEndOrder, type EndOrder } from './payments/end-order.ts';
 import { createCheckoutStops } from './payments/checkout-stops.ts';
@@ -61,8 +64,13 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const unwatched = openDatabase(services.databaseUrl, logger);
   const database = watch.database(unwatched);
   if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
+  const { ALERT_URL, ALERT_SECRET } = config;
+  const alertWebhook = ALERT_URL && ALERT_SECRET ? createAlertWebhook(ALERT_URL, ALERT_SECRET) : null;
+  const alertMail = config.SMTP_URL ? createAlertMail(config.SMTP_URL, config.ALERT_EMAIL) : null;
+  const hooks = [extensions.onAlert, alertWebhook?.hook ?? null, alertMail?.hook ?? null];
+  const onAlert = allHooks(hooks, systemClock);
   const alarms = createAlarm({
-    ...{ db: database, logger, clock: systemClock, onAlert: extensions.onAlert },
+    ...{ db: database, logger, clock: systemClock, onAlert },
     holds: statesOf(database),
   });
   const gateway = watch.gateway(gatewayOf(options, alarms.alarm));
@@ -78,7 +86,8 @@ export async function compose(options: ComposeOptions): Promise<Program> {
     close: async () => {
       await Promise.all([parts.duePayments.stop(), parts.dueReleases.stop(), parts.dueEvents.stop()]);
       await wakeUp.close();
-      await Promise.all([gateway.close(), receiver.close()]);
+      await Promise.all([gateway.close(), receiver.close(), alertWebhook?.close()]);
+      alertMail?.close();
       await database.close();
     },
   };

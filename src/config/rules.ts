@@ -20,6 +20,10 @@ export function combinationFaults(v: Variables): string[] {
       v.FULFILMENT_URL !== undefined && v.FULFILMENT_SECRET === undefined,
       'FULFILMENT_SECRET: is needed with FULFILMENT_URL',
     ],
+    [v.ALERT_URL !== undefined && v.ALERT_SECRET === undefined, 'ALERT_SECRET: is needed with ALERT_URL'],
+    [v.ALERT_SECRET !== undefined && v.ALERT_URL === undefined, 'ALERT_URL: is needed with ALERT_SECRET'],
+    [v.ALERT_EMAIL.length > 0 && v.SMTP_URL === undefined, 'SMTP_URL: is needed with ALERT_EMAIL'],
+    [v.SMTP_URL !== undefined && v.ALERT_EMAIL.length === 0, 'ALERT_EMAIL: is needed with SMTP_URL'],
     [hasTwins(tokensOf(v)), 'OPERATORS: two operators must not share a token, nor one ADMIN_TOKEN'],
     [
       v.ADMIN_TOKEN !== undefined && v.OPERATORS.some(({ name }) => name.toLowerCase() === 'admin'),
@@ -63,6 +67,10 @@ function productionFaults(v: Variables): Rule[] {
     [
       v.FULFILMENT_URL?.protocol === 'http:' && !isLoopback(v.FULFILMENT_URL),
       'FULFILMENT_URL: must be https in production, except on this machine',
+    ],
+    [
+      v.ALERT_URL?.protocol === 'http:' && !isLoopback(v.ALERT_URL),
+      'ALERT_URL: must be https in production, except on this machine',
     ],
     [
       v.DATABASE_URL === undefined,

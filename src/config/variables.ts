@@ -81,6 +81,22 @@ export const VARIABLES = z.object({
   TRUSTED_PROXIES: withDefault(proxies, 'loopback'),
   OPERATORS: withDefault(operatorList(NOT_A_PERSON), ''),
   ALLOW_LIVE_KEY_ON_LOOPBACK: withDefault(z.enum(['on', 'off', '']), ''),
+  ALERT_URL: optional(webAddress),
+  ALERT_SECRET: optional(signingSecret),
+  ALERT_EMAIL: withDefault(
+    list.refine(
+      (items) => items.every((text) => z.email().safeParse(text).success),
+      'must be e-mail addresses, comma separated',
+    ),
+    '',
+  ),
+  SMTP_URL: optional(
+    z
+      .string()
+      .regex(/^smtps?:\/\/\S+$/, 'must begin with smtp:// or smtps://')
+      .refine((text) => URL.canParse(text), 'must be one address like smtps://name:password@mail.example:465')
+      .transform((text) => new Secret(text)),
+  ),
   DEMO_SHOP: withDefault(z.enum(['on', 'off', '']), ''),
 });
 

@@ -116,7 +116,7 @@ const SINGLE_OWNERS: readonly Ownership[] = [
     what: 'outgoing HTTP',
     pattern: /from 'undici'|\bfetch\(/,
     owners:
-      /^src\/gateway\/http\/|^src\/(fulfilment\/http-receiver|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
+      /^src\/gateway\/http\/|^src\/(fulfilment\/http-receiver|cases\/alert-webhook|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
   },
   {
     what: 'the current time',

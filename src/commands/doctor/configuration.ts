@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { look, ok, type Answer } from './answers.ts';
+import { createAlertMail } from '../../cases/alert-mail.ts';
+import type { Config } from '../../config.ts';
+import { look, ok, wrong, type Answer } from './answers.ts';
 import type { Topic } from './ask.ts';
 import type { Subject } from './subject.ts';
 
@@ -51,17 +53,36 @@ export function retention({ config: { RETAIN_BODIES_DAYS: days } }: Pick<Subject
 }
 
 /** What a shop must have put in place of ours before real shoppers come. */
-export function ownParts({ config, extensions }: Subject): Answer[] {
+export async function ownParts({ config, extensions }: Subject): Promise<Answer[]> {
   const { identity, onAlert } = extensions;
   return [
     identity === null
       ? look("Order pages bear the demo shop's name.", 'edit src/custom/identity.ts')
       : ok(`Order pages bear the name ${identity.name}.`),
-    onAlert === null
-      ? look('Alerts are lines of the log, and nobody is woken.', 'edit src/custom/alerts.ts')
-      : ok('Alerts go to src/custom/alerts.ts.'),
+    await alertsOf(onAlert !== null, config),
     receiverOf({ config, extensions }),
   ];
+}
+
+async function alertsOf(toCustom: boolean, { ALERT_URL, ALERT_EMAIL, SMTP_URL }: Config): Promise<Answer> {
+  const ways = {
+    'src/custom/alerts.ts': toCustom,
+    ALERT_URL: ALERT_URL !== undefined,
+    ALERT_EMAIL: SMTP_URL,
+  };
+  const to = Object.entries(ways).flatMap(([name, isSet]) => (isSet ? [name] : []));
+  if (SMTP_URL !== undefined) {
+    const mail = createAlertMail(SMTP_URL, ALERT_EMAIL);
+    const fault = await mail.verify().then(
+      () => null,
+      (error: unknown) => (error as { code?: string }).code ?? 'no reason given',
+    );
+    mail.close();
+    if (fault !== null) return wrong(`The mail server does not answer (${fault}).`, 'correct SMTP_URL');
+  }
+  if (to.length > 0) return ok(`Alerts go to ${to.join(' and ')}.`);
+  const todo = 'set ALERT_URL and ALERT_SECRET, or edit src/custom/alerts.ts';
+  return look('Alerts are lines of the log, and nobody is woken.', todo);
 }
 
 function receiverOf({ config, extensions }: Pick<Subject, 'config' | 'extensions'>): Answer {
