@@ -32,6 +32,7 @@ import { createCheckoutStops } from './payments/checkout-stops.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
 import { alertOnUnitError } from './payments/unit-error-alert.ts';
+import { createAccept } from './payments/accept.ts';
 import { createConfirm, type Confirm } from './payments/confirm.ts';
 import { createReceiveWebhook } from './webhooks/receive.ts';
 import type { Program } from './program.ts';
@@ -128,6 +129,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     extensions,
     catalogue,
     confirm,
+    accept: createAccept({ database, gateway, confirm, planRelease: plan, onReleased: onDue, logger }),
     startCheckout: watch.checkout(
       createStartCheckout({ store: database, catalogue, gateway, publicOrigin, onDue, clock, logger }),
     ),

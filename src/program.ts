@@ -9,6 +9,7 @@ import type { Gateway } from './gateway/gateway.ts';
 import type { CancelOrder } from './orders/cancel.ts';
 import type { Catalogue } from './orders/catalogue.ts';
 import type { CheckoutStops } from './payments/checkout-stops.ts';
+import type { Accept } from './payments/accept.ts';
 import type { Confirm } from './payments/confirm.ts';
 import type { Database } from './platform/database/database.ts';
 import type { WakeUp } from './platform/database/wake-up.ts';
@@ -31,6 +32,7 @@ export type Program = {
   catalogue: Catalogue;
   confirm: Confirm;
   cancelOrder: CancelOrder;
+  accept: Accept;
   startCheckout: StartCheckout;
   returnFromCheckout: ReturnFromCheckout;
   receiveWebhook: ReceiveWebhook;

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Redeliver } from '../fulfilment/redeliver.ts';
 import type { CancelOrder } from '../orders/cancel.ts';
+import type { Accept } from '../payments/accept.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { CheckoutStops } from '../payments/checkout-stops.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -18,6 +19,7 @@ export type AdminParts = {
   askService: AskService;
   cancelOrder: CancelOrder;
   checkoutStops: CheckoutStops;
+  accept: Accept;
   redeliver: Redeliver;
   /** Whether a receiver of releases is configured. */
   hasReceiver: boolean;

@@ -16,7 +16,6 @@ import { runRoutes } from './runs/routes.ts';
 import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
 export type AdminRouteParts = Omit<AdminParts, 'form' | 'askService'> & Pick<AskParts, 'confirm' | 'logger'>;
-
 const STYLESHEET = fileURLToPath(new URL('layout/admin.css', import.meta.url));
 
 /** The pages of operations: what is the state of the money, and what happened to this order? */

@@ -24,6 +24,7 @@ export const CLASSES = {
   matched_late: quiet(
     'as matched, but the money came after the payment had been closed or was older than eight days',
   ),
+  accepted: quiet('the history lists exactly the money, less or more than asked for, that a person accepted'),
   open: quiet(
     'no money on either side yet, and the payment is younger than eight days; or confirmed too ' +
       'recently to be listed',

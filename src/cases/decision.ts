@@ -1,6 +1,7 @@
 /** How an operator can end money in suspense, and what each decision means. */
 export const DECISIONS = {
-  refund: 'given back to the shopper; --refund says where the refund can be found',
+  accept: 'what came is enough: the order is paid and delivered; of too much, the surplus stays held',
+  refund: 'all of it was given back to the shopper; --refund says where the refund can be found',
   credit: 'counted towards something else that this shopper buys',
   keep: "the shopper agreed that it is the shop's",
   write_off: 'its owner cannot be found, or giving it back costs more than it is',
@@ -8,6 +9,9 @@ export const DECISIONS = {
 } as const;
 
 export type Decision = keyof typeof DECISIONS;
+
+/** Decisions that only close an item. `accept` also pays its order: see `payments/accept.ts`. */
+export type Ending = Exclude<Decision, 'accept'>;
 
 export function isDecision(word: string): word is Decision {
   return Object.hasOwn(DECISIONS, word);
@@ -17,8 +21,8 @@ export function isDecision(word: string): word is Decision {
 export type Resolution = {
   by: string;
   note: string;
-  decision: Decision;
-  /** Where the refund can be found: the service's or the bank's number for it. */
+  decision: Ending;
+  /** Where the refund can be found: the service's or the bank's number for it. A refund needs it. */
   refundNote: string | null;
 };
 

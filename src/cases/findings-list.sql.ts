@@ -74,8 +74,19 @@ export async function readFindings(
   );
 }
 
+/** The item of the money that waits in suspense under the reference of an open finding; null: there is none. */
+export async function heldUnder(db: Queryable, mode: Mode, findingId: bigint): Promise<bigint | null> {
+  const [row] = await db.query<{ id: bigint }>(
+    `SELECT s.id FROM findings f JOIN suspense_items s USING (mode, reference)
+     WHERE f.id = $1 AND f.mode = $2 AND f.closed_at IS NULL AND s.closed_at IS NULL`,
+    [findingId, mode],
+  );
+  return row?.id ?? null;
+}
+
 /**
- * Closes one finding for an operator, and writes that into the order's journal.
+ * Closes one finding for an operator, and writes that into the order's journal. As long as money of it waits in
+ * suspense it stays open: the decision about the money closes it.
  * @returns whether the mode had it open, in the version that the operator saw
  */
 export async function closeFinding(
@@ -90,6 +101,8 @@ export async function closeFinding(
     `WITH closed AS (
        UPDATE findings i SET closed_at = now(), closed_by = $3, note = $4
        WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($5::text IS NULL OR ${versionOf(FINDINGS)} = $5)
+         AND NOT EXISTS (SELECT FROM suspense_items s
+           WHERE s.mode = i.mode AND s.reference = i.reference AND s.closed_at IS NULL)
        RETURNING id, order_id, reference, class
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)

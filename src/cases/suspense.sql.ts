@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
+import { FINDINGS_OF_ITEM, findingsClosedWith, journalOfFindings } from './close-together.sql.ts';
 import type { Resolution } from './decision.ts';
 import {
   isWanted,
@@ -52,7 +53,8 @@ export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}
 }
 
 /**
- * Ends an item, with a decision, a name and what was done.
+ * Ends an item, with a decision, a name and what was done, and closes the open findings about the same. If it was the
+ * last money of an order in review, that ends the order (`end_decided_order`, in the migration of acceptances).
  * @returns false when the mode has no such open item, or another version of it
  */
 export async function resolveSuspense(
@@ -65,22 +67,25 @@ export async function resolveSuspense(
   const rows = await db.query(
     // Locks the payment before its item, in the same order as confirmation: it may be writing an answer
     // about this very money.
-    `WITH locked AS MATERIALIZED (
+    `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), locked AS MATERIALIZED (
        SELECT p.reference FROM suspense_items s
        JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
-       WHERE s.id = $1 AND s.mode = $2 FOR NO KEY UPDATE OF o, p
+       WHERE s.id = $1 AND s.mode = $2 AND (SELECT count(*) FROM same) >= 0 FOR NO KEY UPDATE OF o, p
      ), closed AS (
        UPDATE suspense_items i SET closed_at = now(), closed_by = $3,
          note = $4, decision = $5, refund_note = $6
        WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($7::text IS NULL OR ${versionOf(SUSPENSE)} = $7)
          AND (SELECT count(*) FROM locked) >= 0
        RETURNING id, order_id, reference, class, decision, note, refund_note
-     ), entry AS (
+     ), resolved AS (${findingsClosedWith('closed')}), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'suspense-resolved', reference,
-         'operator:' || $3, jsonb_strip_nulls(jsonb_build_object(
-         'item', id, 'class', class, 'decision', decision, 'note', note, 'refund', refund_note))
-       FROM closed WHERE order_id IS NOT NULL
+       SELECT order_id, event, reference, 'operator:' || $3, detail FROM (
+         SELECT 1 AS place, order_id, 'suspense-resolved' AS event, reference,
+           jsonb_strip_nulls(jsonb_build_object(
+             'item', id, 'class', class, 'decision', decision, 'note', note, 'refund', refund_note)) AS detail
+         FROM closed WHERE order_id IS NOT NULL
+         UNION ALL ${journalOfFindings(2)}) entries
+       ORDER BY place
      )
      SELECT id FROM closed`,
     [id, mode, by, note, decision, refundNote, seen],

@@ -136,7 +136,7 @@ export async function assignItem(
   return rows.length === 1;
 }
 
-/** Adds an operator's note to an item. @returns false when the mode has no such open item */
+/** Adds an operator's note to an item, also to a closed one. @returns false when the mode has no such item */
 export async function addNote(
   db: Queryable,
   { table, insertNote }: WorkList,
@@ -147,7 +147,7 @@ export async function addNote(
 ): Promise<boolean> {
   const rows = await db.query(
     `${insertNote}
-     SELECT id, $3, $4 FROM ${table} WHERE id = $1 AND mode = $2 AND closed_at IS NULL RETURNING id`,
+     SELECT id, $3, $4 FROM ${table} WHERE id = $1 AND mode = $2 RETURNING id`,
     [id, mode, by, note],
   );
   return rows.length === 1;

@@ -14,7 +14,7 @@ npm run findings  -- list [--json] | export [--csv | --json] [--all]
                      assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
                      resolve <id> --note "why" --by "name"
 npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
-                     resolve <id> --note "why" --by "name" [--decision refund|credit|keep|write_off|other] [--refund "its number"]
+                     resolve <id> --note "why" --by "name" [--decision accept|refund|credit|keep|write_off|other] [--refund "its number"]
 npm run refunds   -- list [--json]
                      add <order> --amount 5.00 --refund "its number" --note "why" --by "name"
 npm run releases  -- list [--json] | redeliver <release, event or order id> --by "name" [--note "why"]

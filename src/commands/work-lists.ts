@@ -5,6 +5,8 @@ import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { listFindings, resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
+import type { AcceptOutcome } from '../payments/accept.ts';
+import { heldUnder } from '../cases/findings-list.sql.ts';
 import { openSuspense, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
 import { CURRENCIES } from './currencies.ts';
@@ -59,8 +61,11 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
       resolve: {
         usage: 'resolve <id> --note "why" --by "your name"',
         needs: ['note'],
-        perform: async ({ database, gateway }, { id, by, note = '' }) =>
-          doneOrGone(await resolveFinding(database, gateway.mode, BigInt(id), by, note), 'Resolved.'),
+        perform: async ({ database, gateway }, { id, by, note = '' }) => {
+          const held = await heldUnder(database, gateway.mode, BigInt(id));
+          if (held !== null) throw new WorkListError(decideFirst(held));
+          return doneOrGone(await resolveFinding(database, gateway.mode, BigInt(id), by, note), 'Resolved.');
+        },
       },
     },
   },
@@ -88,8 +93,12 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
           'resolve <id> --note "why" --by "your name" [--decision ' +
           `${Object.keys(DECISIONS).join('|')}] [--refund "its number"]`,
         needs: ['note'],
-        perform: async ({ database, gateway }, { id, by, note = '', refund, ...request }) => {
+        perform: async ({ database, gateway, accept }, { id, by, note = '', refund, ...request }) => {
           const decision = decisionOf(request.decision, refund);
+          if (decision === 'accept') {
+            const outcome = await accept({ id: BigInt(id), by, note, seen: null });
+            return { isDone: outcome === 'accepted', told: ACCEPT_TOLD[outcome] };
+          }
           const resolution = { by, note, decision, refundNote: refund ?? null };
           return doneOrGone(
             await resolveSuspense(database, gateway.mode, BigInt(id), resolution),
@@ -162,6 +171,18 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
   currencies: CURRENCIES,
 };
 
+const decideFirst = (item: bigint): string =>
+  'Its money waits in suspense, and the decision about that closes the finding too. ' +
+  `Type: npm run suspense -- resolve ${item} --decision ${Object.keys(DECISIONS).join('|')} --note "why" --by "your name"`;
+
+const ACCEPT_TOLD: Record<AcceptOutcome, string> = {
+  accepted: 'Accepted: the order is paid.',
+  gone: 'There is no such open item.',
+  'not-this': 'Only too little or too much that came for an unpaid order, and nothing else, can be accepted.',
+  changed: 'Nothing was accepted: the service shows something else now. Look again.',
+  unanswered: 'Nothing was accepted: the service could not be asked. Try again.',
+};
+
 function decisionOf(word: string | undefined, refund: string | undefined): Decision {
   const decision = word ?? (refund === undefined ? 'other' : 'refund');
   if (!isDecision(decision)) {
@@ -170,5 +191,7 @@ function decisionOf(word: string | undefined, refund: string | undefined): Decis
   }
   if (refund !== undefined && decision !== 'refund')
     throw new WorkListError('--refund belongs to --decision refund');
+  if (refund === undefined && decision === 'refund')
+    throw new WorkListError('a refund needs its number: --refund "its number"');
   return decision;
 }

@@ -164,7 +164,8 @@ export function statusTextOf(
   const refund = refundTextOf(order);
   if (status === 'paid' && refund !== null)
     return { ...TEXTS.paid, stamp: refund.stamp, heading: refund.heading, needsHelp: true };
-  if (status === 'review' && decisions !== null && decisions.length > 0) return decidedText(decisions);
+  if ((status === 'review' || status === 'cancelled') && decisions !== null && decisions.length > 0)
+    return decidedText(decisions);
   const isUntouched = status === 'pending' && reference === null;
   if (isOver && (isUntouched || status === 'failed' || status === 'expired')) return OVER;
   // What was paid just before the deadline is being confirmed.

@@ -141,12 +141,17 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
   router.get(/^\/orders\/(?<orderId>[A-Za-z0-9]{24})$/, async (req, res) => {
     const order = await findOrder(String(req.params.orderId));
     if (order === null) throw new Problem('not-found');
-    const decisions = order.status === 'review' ? ((await decisionsAbout?.(order.id)) ?? null) : null;
+    const decisions = isDecidable(order) ? ((await decisionsAbout?.(order.id)) ?? null) : null;
     const note = (await noteOf?.(order)) ?? null;
     sendPage(res, OrderPage({ branding, order, decisions, note }));
   });
   router.use('/orders', notFound);
   return router;
+}
+
+/** Whether a person may have decided about its money. */
+function isDecidable({ status }: Order): boolean {
+  return status === 'review' || status === 'cancelled';
 }
 
 function sendAsset(res: Response, asset: Asset | undefined): void {

@@ -17,7 +17,13 @@ import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './recheck-sched
  */
 export type Confirm = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Confirmed>;
 
-export type Confirmed = { outcome: VerificationOutcome; payment: PaymentStatus; released: boolean };
+export type Confirmed = {
+  outcome: VerificationOutcome;
+  payment: PaymentStatus;
+  released: boolean;
+  /** The payment is paid, and the answer shows neither what was asked for nor what a person accepted. */
+  contradicts: boolean;
+};
 
 export type ConfirmParts = {
   database: Database;
@@ -68,8 +74,10 @@ async function agree(
     if (await recordConfirmation(database, confirmation, planRelease(payment))) {
       if (decision.release) onReleased();
       if (decision.outcome === 'unit_error' && payment.status !== 'held') onUnitError?.(payment);
-      logChange(logger, payment, confirmation);
-      return { outcome: decision.outcome, payment: confirmation.status, released: decision.release };
+      const contradicts = contradictsPaid(payment, confirmation);
+      logChange(logger, payment, confirmation, contradicts);
+      const { outcome, release: released } = decision;
+      return { outcome, payment: confirmation.status, released, contradicts };
     }
     const fresh = await loadPayment(database, payment.reference, payment.mode);
     if (fresh === null) break;
@@ -138,14 +146,19 @@ function provenMoney(
   };
 }
 
-function logChange(log: Logger, before: Payment, confirmation: Confirmation): void {
+function contradictsPaid(before: Payment, { decision, answeredAmount }: Confirmation): boolean {
+  if (before.status !== 'paid' || decision.outcome === 'paid') return false;
+  const isOfMoney = decision.outcome === 'underpaid' || decision.outcome === 'overpaid';
+  return !isOfMoney || answeredAmount === null || answeredAmount !== before.accepted;
+}
+
+function logChange(log: Logger, before: Payment, confirmation: Confirmation, contradicts: boolean): void {
   const { reference, orderId } = before;
   const { decision, status, cause, contradiction } = confirmation;
   const why = contradiction === null ? {} : { contradiction };
   const fields = { reference, orderId, cause, outcome: decision.outcome, payment: status, ...why };
   if (decision.release) log.info(fields, 'order is paid');
-  else if (before.status === 'paid' && decision.outcome !== 'paid')
-    log.warn(fields, 'verify contradicts a paid order');
+  else if (contradicts) log.warn(fields, 'verify contradicts a paid order');
   else if (status === 'held' && before.status !== 'held') log.warn(fields, 'payment held for review');
   else if (status !== before.status) log.info(fields, 'payment changed');
   else log.debug(fields, 'payment checked');

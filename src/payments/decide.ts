@@ -113,10 +113,9 @@ const ENDED: Partial<Record<OrderStatus, string>> = {
 function decidePaid({ status, orderStatus, hasExpired, isDecided, amount, currency }: Payment): Decision {
   if (status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
   const ended = ENDED[orderStatus] ?? (hasExpired ? 'paid_after_deadline' : undefined);
-  if (ended === undefined && !isDecided)
-    return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
   // The order has ended, or a person has decided about this money. It is real all the same.
-  const name = ended ?? 'paid_after_decision';
+  const name = isDecided && orderStatus !== 'paid' ? 'paid_after_decision' : ended;
+  if (name === undefined) return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
   return { outcome: 'paid', payment: 'held', release: false, suspense: { class: name, amount, currency } };
 }
 
@@ -142,7 +141,13 @@ function suspenseEntry(
   };
   if (payment.status !== 'paid') return money;
   // A paid payment that now shows another amount contradicts itself: that is evidence, but no new money.
-  return outcome === 'overpaid' ? { ...money, amount: amount.value - payment.amount } : null;
+  if (outcome !== 'overpaid') return null;
+  const isAccepted = amount.value === payment.accepted;
+  return {
+    ...money,
+    class: isAccepted ? 'overpaid' : 'charged_again',
+    amount: amount.value - payment.amount,
+  };
 }
 
 function nextStatus(payment: Payment, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {

@@ -39,6 +39,8 @@ export type Payment = {
   suspenseChanges: number;
   /** Whether a person decided about its money before it had paid: then it pays no order any more. */
   isDecided: boolean;
+  /** What came, in minor units, if a person accepted it though it is not what was asked for; else null. */
+  accepted: bigint | null;
   /** Whether a person gave it to its order. Nobody knows what was asked for, so evidence must show it all. */
   isAdopted: boolean;
   /** Hints counted when the check began; a larger number afterwards means that one came meanwhile. */

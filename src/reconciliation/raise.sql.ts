@@ -19,6 +19,17 @@ const NOT_RESOLVED = `NOT EXISTS (
   SELECT FROM findings f WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference
     AND f.closed_at IS NOT NULL AND f.closed_by <> 'reconciliation' AND f.gone_at IS NULL AND ${SAME_MONEY})`;
 
+// Nor is money of which every part has been earned or decided about in suspense, also before a run had seen it.
+const HELD_CLASSES = [
+  ...['underpaid', 'overpaid', 'charged_again', 'unit_error', 'currency_mismatch', 'duplicate_payment'],
+  ...['paid_after_cancel', 'unknown_reference'],
+];
+const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
+  AND c.actual > coalesce(c.confirmed, 0) AND c.actual <= coalesce(c.confirmed, 0) + (SELECT coalesce(sum(d.amount), 0) FROM decided_money d
+    WHERE d.mode = $1 AND d.reference = c.reference AND d.currency = c.actual_currency)) IS NOT TRUE`;
+
+const IS_OPEN = `${NOT_RESOLVED} AND ${NOT_DECIDED}`;
+
 const CLOSED_BEFORE = `
   SELECT id, first_seen_at FROM findings f
   WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference AND f.closed_at IS NOT NULL
@@ -44,7 +55,7 @@ export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Pr
        $2, $2, before.id,
        CASE WHEN c.class <> ALL($4) OR before.first_seen_at <= now() - interval '${GRACE}' THEN now() END
      FROM classified c LEFT JOIN LATERAL (${CLOSED_BEFORE}) before ON true
-     WHERE c.class = ANY($3) AND ${NOT_RESOLVED}
+     WHERE c.class = ANY($3) AND ${IS_OPEN}
      ON CONFLICT (mode, class, reference) WHERE closed_at IS NULL DO UPDATE SET ${SEEN_AGAIN}`,
     [mode, runId, FINDING_CLASSES, GRACED_CLASSES],
   );
@@ -95,7 +106,7 @@ export async function findingsOfRun(db: Queryable, mode: Mode, limit: number): P
     `SELECT f.id, c.class, c.reference, c.order_id AS "orderId",
        c.expected, c.expected_currency AS "expectedCurrency",
        c.actual, c.actual_currency AS "actualCurrency", f.first_seen_at AS "firstSeenAt"
-     FROM ${SEEN} WHERE c.class = ANY($2) AND ${IS_RAISED} AND ${NOT_RESOLVED}
+     FROM ${SEEN} WHERE c.class = ANY($2) AND ${IS_RAISED} AND ${IS_OPEN}
      ORDER BY f.first_seen_at NULLS LAST, c.class, c.reference LIMIT $4`,
     [mode, FINDING_CLASSES, GRACED_CLASSES, limit],
   );
@@ -107,7 +118,7 @@ export type FindingCount = { class: ReconciliationClass; isRaised: boolean; coun
 export async function countFindings(db: Queryable, mode: Mode): Promise<FindingCount[]> {
   return db.query(
     `SELECT c.class, ${IS_RAISED} AS "isRaised", count(*) AS count
-     FROM ${SEEN} WHERE c.class = ANY($2) AND ${NOT_RESOLVED}
+     FROM ${SEEN} WHERE c.class = ANY($2) AND ${IS_OPEN}
      GROUP BY 1, 2 ORDER BY 1, 2`,
     [mode, FINDING_CLASSES, GRACED_CLASSES],
   );

@@ -59,6 +59,9 @@ export const WORKING_TABLES = {
     /** What was asked for. */
     amount: 'bigint',
     currency: 'text',
+    /** What came, and what verify said of it, where a person accepted that; else null. */
+    accepted_amount: 'bigint',
+    accepted_outcome: 'text',
     created_at: 'timestamp with time zone',
     is_released: 'boolean',
     released_amount: 'bigint',

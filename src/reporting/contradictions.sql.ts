@@ -43,10 +43,16 @@ export const CONTRADICTIONS: readonly string[] = [
      (j.detail ->> 'release', j.reference, j.detail ->> 'verification')`,
   `SELECT r.order_id AS id, 'release ' || r.id || ' is of other money than its order or its evidence' AS what
    FROM releases r JOIN orders o ON o.id = r.order_id LEFT JOIN verifications v ON v.id = r.verification_id
+   LEFT JOIN acceptances a ON a.id = r.acceptance_id
    WHERE r.order_id = ANY($1)
      AND ((r.amount, r.currency, r.mode) IS DISTINCT FROM (o.amount, o.currency, o.mode)
-     OR (v.outcome, v.reference, v.amount, v.currency, v.mode)
-       IS DISTINCT FROM ('paid', r.reference, r.amount, r.currency, r.mode))`,
+     OR (v.outcome, v.reference, v.amount, v.currency, v.mode) IS DISTINCT FROM
+       (coalesce(a.outcome, r.outcome), r.reference, coalesce(a.amount, r.amount), r.currency, r.mode))`,
+  `SELECT a.order_id AS id, 'acceptance ' || a.id || ' is not the one that the journal says' AS what
+   FROM acceptances a LEFT JOIN journal j ON j.order_id = a.order_id AND j.event = 'order-paid'
+   WHERE a.order_id = ANY($1)
+     AND (j.detail ->> 'acceptance', j.detail ->> 'accepted', j.cause, j.detail ->> 'note') IS DISTINCT FROM
+       (a.id::text, a.amount || ' ' || a.currency, 'operator:' || a.accepted_by, a.note)`,
   // Each result of a delivery has an entry; its initial state is in the entry that released.
   `SELECT r.order_id AS id, 'release ' || r.id || ' is '
      || r.delivery || ', and the journal does not say so' AS what

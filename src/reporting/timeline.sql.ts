@@ -109,7 +109,7 @@ const NOTES = `
 
 const RELEASE = `
   SELECT released_at, 4, 0, 'release', delivery, reference,
-    concat_ws(' ', id, 'on verification #' || verification_id,
+    concat_ws(' ', id, 'on verification #' || verification_id, 'accepted #' || acceptance_id,
       attempts || ' deliveries', 'last error: ' || last_error)
   FROM releases WHERE order_id = $1`;
 

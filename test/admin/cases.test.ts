@@ -26,7 +26,10 @@ const sql = <Row extends object>(text: string, ...values: unknown[]): Promise<Ro
   shop.program.database.query<Row>(text, values);
 const entries = (orderId: string) =>
   sql<{ event: string; cause: string; detail: object }>(
-    `SELECT event, cause, detail FROM journal WHERE order_id = $1 AND cause LIKE 'operator:%' ORDER BY seq`,
+    // Without what a decision about money brings about besides.
+    `SELECT event, cause, detail FROM journal j WHERE order_id = $1 AND cause LIKE 'operator:%'
+       AND event <> 'order-cancelled' AND NOT (event = 'finding-resolved' AND EXISTS (
+         SELECT FROM journal s WHERE s.order_id = j.order_id AND s.event = 'suspense-resolved')) ORDER BY seq`,
     orderId,
   );
 
@@ -43,6 +46,25 @@ async function heldOrders(count: number): Promise<string[]> {
   return orderIds;
 }
 
+/** Orders with a finding that no money in suspense belongs to. */
+async function foundOrders(count: number): Promise<string[]> {
+  // Not one more: it would close the findings that are not in its list.
+  const [last] = await sql<{ id: string }>(
+    'SELECT id FROM reconciliation_runs ORDER BY started_at DESC LIMIT 1',
+  );
+  const runId = last?.id ?? (await shop.program.reconcile({ dryRun: false })).runId;
+  const orders = await Promise.all(Array.from({ length: count }, () => shop.checkout()));
+  await sql(
+    `INSERT INTO findings (mode, class, reference, order_id, currency, expected, first_run_id, last_run_id)
+     SELECT mode, 'underpaid', reference, order_id, currency, amount, $2, $2 FROM payments WHERE order_id = ANY($1)`,
+    orders.map(({ orderId }) => orderId),
+    runId,
+  );
+  return orders.map(({ orderId }) => orderId);
+}
+const ordersOn = (list: List, count: number): Promise<string[]> =>
+  list === '/admin/findings' ? foundOrders(count) : heldOrders(count);
+
 const ROWS = {
   '/admin/findings': () => listFindings(shop.program.database, 'test'),
   '/admin/suspense': () => openSuspense(shop.program.database, 'test'),
@@ -51,7 +73,7 @@ type List = keyof typeof ROWS;
 
 /** What the page of a list puts into the box of each order's row. */
 async function boxes(list: List, ...orderIds: string[]): Promise<Fields> {
-  const page = await ngozi.text(list);
+  const page = await ngozi.text(`${list}?class=underpaid`);
   const rows = (await ROWS[list]()).filter(({ orderId }) => orderIds.includes(orderId ?? ''));
   return rows.map(({ id }): [string, string] => {
     const [, value = ''] = new RegExp(`name="id" value="(${id}@-?\\d+)"`).exec(page) ?? [];
@@ -79,7 +101,7 @@ const by = (name: string, note = 'because'): Fields => [
 
 describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   test('several are resolved with one deed, each in its own journal; one that is gone is counted as such', async () => {
-    const [one = '', other = ''] = await heldOrders(2);
+    const [one = '', other = ''] = await ordersOn(list, 2);
     const ticks = await boxes(list, one, other);
     expect(ticks).toHaveLength(2);
     const page = await ngozi.sendAndRead(list, [
@@ -101,7 +123,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   });
 
   test('before anything is resolved, the page shows once more what that would be', async () => {
-    const [orderId = ''] = await heldOrders(1);
+    const [orderId = ''] = await ordersOn(list, 1);
     const answer = await ngozi.send(list, [
       ...(await boxes(list, orderId)),
       ...by('Ngozi', 'his bank sent it back'),
@@ -122,7 +144,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   });
 
   test('they are assigned, with who and why in the row, the page and the journal', async () => {
-    const [orderId = ''] = await heldOrders(1);
+    const [orderId = ''] = await ordersOn(list, 1);
     const ticks = await boxes(list, orderId);
     expect(await ngozi.sendAndRead(list, [...ticks, ...signed(), ...assignTo(' ')])).toContain(
       'say who is to work on it',
@@ -141,7 +163,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   });
 
   test('a note is written to several at once and does nothing else', async () => {
-    const orderIds = await heldOrders(2);
+    const orderIds = await ordersOn(list, 2);
     const page = await ngozi.sendAndRead(list, [
       ...(await boxes(list, ...orderIds)),
       ...by('Ngozi', 'wrote to <both>'),
@@ -162,7 +184,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
     ],
     ['wrote something down', [['operation', 'note']], '1 was left alone: another operator has changed it'],
   ])('of two people at once, the second is told that the first %s', async (_what, first, told) => {
-    const [orderId = ''] = await heldOrders(1);
+    const [orderId = ''] = await ordersOn(list, 1);
     const ticks = await boxes(list, orderId);
     await ngozi.sendAndRead(list, [...ticks, ...by('Ngozi'), ...first]);
     const before = await entries(orderId);
@@ -172,7 +194,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   });
 
   test('two who resolve the same row in the same instant: one does, one is told', async () => {
-    const [orderId = ''] = await heldOrders(1);
+    const [orderId = ''] = await ordersOn(list, 1);
     const fields = [...(await boxes(list, orderId)), ...RESOLVE[list], ...SURE];
     const told = await Promise.all([
       ngozi.sendAndRead(list, [...fields, ...by('Ngozi')]),
@@ -184,9 +206,9 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   });
 
   test('"all on this page" means the rows that the page showed, and not what came since', async () => {
-    const [orderId = ''] = await heldOrders(1);
+    const [orderId = ''] = await ordersOn(list, 1);
     const shown = (await boxes(list, orderId)).map(([, value]): [string, string] => ['shown', value]);
-    const [later = ''] = await heldOrders(1);
+    const [later = ''] = await ordersOn(list, 1);
     const page = await ngozi.sendAndRead(list, [
       ...shown,
       ['all', 'yes'],
@@ -199,7 +221,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   });
 
   test('a form without a button of ours, or from a page that is not ours, does nothing', async () => {
-    const [orderId = ''] = await heldOrders(1);
+    const [orderId = ''] = await ordersOn(list, 1);
     const fields = [...(await boxes(list, orderId)), ...signed(), ...RESOLVE[list], ...SURE];
     const noButton = fields.filter(([name]) => name !== 'operation');
     expect(await ngozi.sendAndRead(list, noButton)).toContain('press one of the buttons');
@@ -208,7 +230,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
   });
 
   test('it is filtered by class and age', async () => {
-    const [orderId = ''] = await heldOrders(1);
+    const [orderId = ''] = await ordersOn(list, 1);
     expect(await ngozi.text(`${list}?class=underpaid`)).toContain(orderId);
     expect(await ngozi.text(`${list}?class=overpaid`)).not.toContain(orderId);
     expect(await ngozi.text(`${list}?age=%3C1d`)).toContain(orderId);
@@ -239,6 +261,48 @@ test('money leaves suspense by a decision that somebody chose, and a refund numb
     ).toContain('choose a decision');
   await ngozi.sendAndRead('/admin/suspense', [...ticks, ...signed(), ...RESOLVE['/admin/suspense'], ...SURE]);
   expect(await entries(orderId)).toMatchObject([{ detail: { decision: 'refund', refund: 'RF-1' } }]);
+});
+
+test('a finding whose money waits in suspense stays open, and the decision about the money closes both', async () => {
+  const [orderId = ''] = await heldOrders(1);
+  const finding = await boxes('/admin/findings', orderId);
+  expect(finding).toHaveLength(1);
+  const page = await ngozi.sendAndRead('/admin/findings', [
+    ...finding,
+    ...signed(),
+    ...RESOLVE['/admin/findings'],
+    ...SURE,
+  ]);
+  expect(page).toContain('1 stays open: money of it waits in suspense');
+  const ticks = await boxes('/admin/suspense', orderId);
+  await ngozi.sendAndRead('/admin/suspense', [
+    ...ticks,
+    ...by('Ngozi', 'sent back'),
+    ...RESOLVE['/admin/suspense'],
+    ...SURE,
+  ]);
+  expect(await boxes('/admin/findings', orderId)).toEqual([]);
+  expect(await sql(`SELECT status, cancelled_by AS by FROM orders WHERE id = $1`, orderId)).toEqual([
+    { status: 'cancelled', by: 'Ngozi' },
+  ]);
+  expect((await shop.program.reconcile({ dryRun: false })).items.map((item) => item.orderId)).not.toContain(
+    orderId,
+  );
+});
+
+test('an item that a person accepts pays its order', async () => {
+  const [orderId = ''] = await heldOrders(1);
+  const fields: Fields = [
+    ...(await boxes('/admin/suspense', orderId)),
+    ...signed(),
+    ['operation', 'resolve'],
+    ['decision', 'accept'],
+  ];
+  expect(await ngozi.sendAndRead('/admin/suspense', [...fields, ...SURE])).toContain(
+    '1 is accepted: the order is paid.',
+  );
+  expect(await sql('SELECT status FROM orders WHERE id = $1', orderId)).toEqual([{ status: 'paid' }]);
+  expect(await tunde.sendAndRead('/admin/suspense', [...fields, ...SURE])).toContain('not open any more');
 });
 
 test('an item whose money has changed since the page was shown is not resolved', async () => {
@@ -335,10 +399,10 @@ describe("a run's page", () => {
     expect(await ngozi.text(`/admin/runs/${latest.runId}`)).toContain(
       'The same findings are open after both.',
     );
-    await ngozi.sendAndRead('/admin/findings', [
-      ...(await boxes('/admin/findings', orderId)),
+    await ngozi.sendAndRead('/admin/suspense', [
+      ...(await boxes('/admin/suspense', orderId)),
       ...by('Ngozi'),
-      ...RESOLVE['/admin/findings'],
+      ...RESOLVE['/admin/suspense'],
       ...SURE,
     ]);
     const { runId } = await shop.program.reconcile({ dryRun: false });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
-import type { Decision } from '../../src/cases/decision.ts';
+import type { Ending } from '../../src/cases/decision.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';
@@ -40,9 +40,14 @@ async function look(reference: string, record: Partial<FakeTransaction>): Promis
 }
 
 /** A person ends the one open item. */
-async function decide(decision: Decision = 'refund', db = desk.database): Promise<void> {
+async function decide(decision: Ending = 'refund', db = desk.database): Promise<void> {
   const [item] = await openSuspense(db, 'test');
-  const resolution = { by: 'Ngozi', note: 'looked into it', decision, refundNote: null };
+  const resolution = {
+    by: 'Ngozi',
+    note: 'looked into it',
+    decision,
+    refundNote: decision === 'refund' ? 'RF-1' : null,
+  };
   expect(await resolveSuspense(db, 'test', item?.id ?? 0n, resolution)).toBe(true);
 }
 
@@ -57,9 +62,11 @@ async function stateOf(reference: string) {
 }
 
 const held = { payment: 'held', order: 'review', releases: 0 };
+/** A decision about the last of its money has ended the order. */
+const ended = { payment: 'held', order: 'cancelled', releases: 0 };
 
 describe('A1: money that a person has decided about never pays an order by itself', () => {
-  test.each<[Decision, string]>([
+  test.each<[Ending, string]>([
     ['refund', '20'],
     ['credit', '24.99'],
     ['keep', '30'],
@@ -70,7 +77,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
     await look(reference, paid(amount));
     await decide(decision);
     await look(reference, paid('25'));
-    expect(await stateOf(reference)).toEqual(held);
+    expect(await stateOf(reference)).toEqual(ended);
   });
 
   test('the case says what no decision has accounted for, and under a class of its own', async () => {
@@ -103,7 +110,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
       const report = await desk.reconcile({ dryRun: false });
       expect(report).toMatchObject({ verdict: 'findings', findings: { paid_after_decision: 1 } });
     }
-    expect(await stateOf(reference)).toEqual(held);
+    expect(await stateOf(reference)).toEqual(ended);
     // The person accounted for ten times as much: there is a case, and no money besides.
     expect(await items()).toEqual([]);
   });
@@ -115,7 +122,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
     await decide();
     desk.service.verify.set(reference, { reference, ...paid('25') });
     await desk.confirm(before, 'return');
-    expect(await stateOf(reference)).toEqual(held);
+    expect(await stateOf(reference)).toEqual(ended);
   });
 
   test('also when the decision is committed while the answer waits to be written', async () => {
@@ -125,7 +132,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
     const confirming: Promise<unknown>[] = [];
     await desk.database.transaction(async (tx) => {
       const [item] = await openSuspense(tx, 'test');
-      const resolution = { by: 'Ngozi', note: 'x', decision: 'refund', refundNote: null } as const;
+      const resolution = { by: 'Ngozi', note: 'x', decision: 'refund', refundNote: 'RF-1' } as const;
       await resolveSuspense(tx, 'test', item?.id ?? 0n, resolution);
       confirming.push(load(reference).then((payment) => desk.confirm(payment, 'return')));
       await eventually(
@@ -137,7 +144,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
       );
     });
     await Promise.all(confirming);
-    expect(await stateOf(reference)).toEqual(held);
+    expect(await stateOf(reference)).toEqual(ended);
   });
 
   test('and a later "pending" does not offer its checkout again', async () => {
@@ -145,13 +152,15 @@ describe('A1: money that a person has decided about never pays an order by itsel
     await look(reference, paid('24.99'));
     await decide();
     await look(reference, { status: 'PENDING' });
-    expect(await stateOf(reference)).toEqual(held);
+    expect(await stateOf(reference)).toEqual(ended);
   });
 
   test('PostgreSQL itself refuses a release of it, and the status', async () => {
     const { reference, orderId } = await desk.put({}, null);
     await look(reference, paid('24.99'));
     await decide();
+    const opened = `status = 'pending', cancelled_at = NULL, cancelled_by = NULL, cancel_reason = NULL`;
+    await sql(`UPDATE orders SET ${opened} WHERE id = $1`, orderId);
     const [proof] = await sql<{ id: bigint }>(
       `INSERT INTO verifications (reference, order_id, mode, outcome, amount, currency, http_status, body_sha256, cause)
        SELECT reference, order_id, mode, 'paid', amount, currency, 200, sha256(''), 'operator' FROM payments
@@ -195,14 +204,15 @@ describe('A1: money that a person has decided about never pays an order by itsel
     await look(reference, paid('25'));
     expect(await stateOf(reference)).toEqual({ payment: 'paid', order: 'paid', releases: 1 });
     await look(reference, paid('30'));
-    expect(await items()).toEqual([{ class: 'overpaid', amount: 500n, currency: 'NGN' }]);
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 500n, currency: 'NGN' }]);
   });
 
   test('another payment of the order is other money, and pays it', async () => {
     const first = await desk.put({}, null);
+    const second = await desk.put({ orderId: first.orderId }, null);
     await look(first.reference, paid('20'));
     await decide();
-    const second = await desk.put({ orderId: first.orderId }, null);
+    expect(await stateOf(second.reference)).toEqual({ payment: 'open', order: 'pending', releases: 0 });
     await look(second.reference, paid('25'));
     expect(await stateOf(second.reference)).toEqual({ payment: 'paid', order: 'paid', releases: 1 });
   });
@@ -210,7 +220,7 @@ describe('A1: money that a person has decided about never pays an order by itsel
 
 describe('A1: money that had come under a reference before it was ours', () => {
   /** The history lists it, reconciliation puts it into suspense, and later a payment of ours has the reference. */
-  async function orphan(decision: Decision | null): Promise<string> {
+  async function orphan(decision: Ending | null): Promise<string> {
     const reference = newId();
     desk.service.history.push({ reference });
     await desk.reconcile({ dryRun: false });
@@ -220,7 +230,7 @@ describe('A1: money that had come under a reference before it was ours', () => {
     return reference;
   }
 
-  test.each<Decision>(['refund', 'keep'])('and was decided (%s) never pays', async (decision) => {
+  test.each<Ending>(['refund', 'keep'])('and was decided (%s) never pays', async (decision) => {
     const reference = await orphan(decision);
     await look(reference, paid('25'));
     expect(await stateOf(reference)).toEqual(held);
@@ -263,10 +273,10 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     await look(reference, paid('26'));
     await decide();
     await look(reference, paid('28.50'));
-    expect(await items()).toEqual([{ class: 'overpaid', amount: 250n, currency: 'NGN' }]);
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 250n, currency: 'NGN' }]);
     await decide('keep');
     await look(reference, paid('29'));
-    expect(await items()).toEqual([{ class: 'overpaid', amount: 50n, currency: 'NGN' }]);
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 50n, currency: 'NGN' }]);
   });
 
   test('underpayments that grow, and turn into a surplus', async () => {
@@ -327,7 +337,7 @@ describe('A6: an order is in review as long as money of it is in suspense', () =
     await look(reference, paid('20'));
     await decide();
     await look(reference, { status: 'FAILED' });
-    expect(await stateOf(reference)).toEqual({ payment: 'failed', order: 'failed', releases: 0 });
+    expect(await stateOf(reference)).toEqual({ payment: 'failed', order: 'cancelled', releases: 0 });
   });
 });
 

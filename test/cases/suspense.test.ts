@@ -56,7 +56,7 @@ describe('money that is not earned becomes an item as soon as it is seen', () =>
   test('on top of what paid the order: the surplus alone', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, null);
     await look(reference, paid('26'));
-    expect(await briefly()).toEqual([{ class: 'overpaid', amount: 100n, currency: 'NGN', reference }]);
+    expect(await briefly()).toEqual([{ class: 'charged_again', amount: 100n, currency: 'NGN', reference }]);
   });
 
   test.each(['open', 'failed', 'expired'] as const)(
@@ -227,6 +227,7 @@ describe('every item has an owner and an end', () => {
         cause: 'operator:Ngozi',
         detail: { item: Number(id), decision: 'refund', note: 'paid back', refund: 'RF-1' },
       },
+      { event: 'order-cancelled', cause: 'operator:Ngozi', detail: { item: Number(id) } },
     ]);
   });
 

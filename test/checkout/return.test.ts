@@ -119,7 +119,7 @@ describe('B1: the shopper’s wait', () => {
       confirm: async ({ reference }) => {
         asked.push(reference);
         await gate;
-        return { outcome: 'pending', payment: 'open', released: false };
+        return { outcome: 'pending', payment: 'open', released: false, contradicts: false };
       },
       clock: systemClock,
       logger: createLogger('silent'),

@@ -31,6 +31,7 @@ const payment: Payment = {
   suspenseChanges: 0,
   isDecided: false,
   hasExpired: false,
+  accepted: null,
   isAdopted: false,
   hints: 0,
 };

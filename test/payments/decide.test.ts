@@ -37,6 +37,7 @@ const payment: Payment = {
   suspenseChanges: 0,
   isDecided: false,
   hasExpired: false,
+  accepted: null,
   isAdopted: false,
   hints: 0,
 };
@@ -147,7 +148,7 @@ test('money that comes on top of a paid payment is a surplus, and only that', ()
   expect(decide(paid, answer({ amount: read(6000n) }), STRICT)).toMatchObject({
     payment: 'paid',
     release: false,
-    suspense: { class: 'overpaid', amount: 3500n, currency: 'NGN' },
+    suspense: { class: 'charged_again', amount: 3500n, currency: 'NGN' },
   });
   expect(decide(paid, answer({ amount: read(2000n) }), STRICT)).toMatchObject({
     payment: 'paid',

@@ -239,7 +239,7 @@ describe('suspense follows the money', () => {
     const order = await anOrder();
     await look(order, record(order.reference, { amount: 100 }));
     await query(
-      `UPDATE suspense_items SET closed_at = now(), closed_by = 'ada', decision = 'refund' WHERE reference = $1`,
+      `UPDATE suspense_items SET closed_at = now(), closed_by = 'ada', decision = 'refund', refund_note = 'RF-1' WHERE reference = $1`,
       order.reference,
     );
     await look(order, record(order.reference, { amount: 100 }));

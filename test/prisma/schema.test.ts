@@ -24,7 +24,8 @@ const INDEXES = `
   FROM pg_index JOIN pg_class c ON c.oid = indrelid
   WHERE c.relnamespace = 'public'::regnamespace AND indpred IS NULL AND indexprs IS NULL`;
 const FOREIGN_KEYS = `
-  SELECT conrelid::regclass::text AS of, conrelid::regclass || ' ' || pg_get_constraintdef(oid) AS line
+  SELECT conrelid::regclass::text AS of, conrelid::regclass || ' '
+    || replace(pg_get_constraintdef(oid), ' NOT VALID', '') AS line
   FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace`;
 
 async function linesIn(pool: pg.Pool): Promise<string[]> {

@@ -172,7 +172,7 @@ async function adopt({ reference }: CheckoutAnswer, order: string) {
 async function decide(reference: string): Promise<void> {
   const { database } = shop.program;
   const item = (await openSuspense(database, 'test')).find((each) => each.reference === reference);
-  const refund = { by: 'Ada', note: 'given back', decision: 'refund', refundNote: null } as const;
+  const refund = { by: 'Ada', note: 'given back', decision: 'refund', refundNote: 'RF-1' } as const;
   expect(await resolveSuspense(database, 'test', item?.id ?? 0n, refund)).toBe(true);
 }
 

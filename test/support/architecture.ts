@@ -45,6 +45,7 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // Checkout creates a payment with its order; webhooks makes it due in the statement that keeps the webhook.
   payments: ['payments', 'checkout', 'webhooks'],
   verifications: ['payments'],
+  acceptances: ['payments'],
   currency_stops: ['payments'],
   checkout_stops: ['payments'],
   // Payments releases with the evidence; fulfilment writes what becomes of the delivery.

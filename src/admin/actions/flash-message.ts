@@ -20,7 +20,14 @@ const SENTENCES = {
   'not-a-person': () => 'Nothing was done: the program itself goes by that name. Give yours.',
   'no-action': () => 'Nothing was done: press one of the buttons.',
   'no-owner': () => 'Nothing was done: say who is to work on it.',
-  'no-decision': () => 'Nothing was done: choose a decision. A refund number belongs to a refund.',
+  'no-decision': () =>
+    'Nothing was done: choose a decision. A refund needs its number, and no other decision has one.',
+  'decide-first': (count: number) =>
+    `${many(count, 'stays', 'stay')} open: money of it waits in suspense, and the decision about that closes both.`,
+  accepted: (count: number) => `${many(count, 'is', 'are')} accepted: the order is paid.`,
+  'not-accepted': (count: number) =>
+    `${many(count, 'was', 'were')} not accepted: only too little or too much that came for an unpaid order ` +
+    'can be, and only while the service still shows it.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
   'no-receiver': () =>
     'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and ' +

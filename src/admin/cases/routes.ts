@@ -16,7 +16,7 @@ import { isSeen, readTicks } from './selection.ts';
 
 /** The two work lists of an operator. Their actions call the same functions as the command line. */
 export function workListRoutes(parts: AdminParts): Router {
-  const { database, gateway, guard, form } = parts;
+  const { database, gateway, guard, form, accept } = parts;
   const router = Router();
   const { mode } = gateway;
   const posted = [guard.requireLogin, form, guard.requireForm];
@@ -56,7 +56,7 @@ export function workListRoutes(parts: AdminParts): Router {
   router.post(
     '/admin/suspense',
     ...posted,
-    actionHandler(backTo('/admin/suspense'), suspenseActions(database, mode), async (form, req) => {
+    actionHandler(backTo('/admin/suspense'), suspenseActions(database, mode, accept), async (form, req) => {
       const decision = form.field('decision') ?? '';
       if (!needsConfirmation(form) || !isDecision(decision)) return null;
       const ticks = readTicks(form.ids);

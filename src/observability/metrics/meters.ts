@@ -72,8 +72,7 @@ export function createMeters(clock: Clock): Meters {
     },
     observeConfirm: (confirm) => async (payment, cause, urgency) => {
       const confirmed = await confirm(payment, cause, urgency);
-      if (confirmed.payment === 'paid' && confirmed.outcome !== 'paid')
-        contradicting.inc({ outcome: confirmed.outcome });
+      if (confirmed.contradicts) contradicting.inc({ outcome: confirmed.outcome });
       return confirmed;
     },
     text: () => registry.metrics(),

@@ -9,13 +9,18 @@ import { createTableAs } from '../working-tables.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
 // The answer to this run's own question. It has no row of its own when it equals the answer before it.
-const ANSWERED = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
+const LAST_ANSWER = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
+
+// Of money that a person accepted, the same answer again says what "paid" says of the exact money.
+const ANSWERED = `CASE WHEN m.accepted_outcome = ${LAST_ANSWER}
+  AND coalesce(v.amount, m.accepted_amount) = m.accepted_amount THEN 'paid' ELSE ${LAST_ANSWER} END`;
 
 // What the money says beside ours.
 const FACTS_OF_MONEY = `
   NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
   $4::text = 'test' AS is_test, $7::boolean AS is_asking, m.reference ~ '${PROBE_PATTERN.source}' AS is_of_probe,
-  m.paid_amount = m.amount AND m.paid_currency = m.currency AS is_exact,
+  m.paid_amount IN (m.amount, coalesce(m.accepted_amount, m.amount)) AND m.paid_currency = m.currency AS is_exact,
+  m.paid_amount = m.accepted_amount AND m.paid_currency = m.currency AS is_accepted,
   m.paid_currency = m.currency AND m.paid_amount <> m.amount AND m.paid_amount > 0 AND EXISTS (
     SELECT FROM generate_series(1, 18) power
     WHERE greatest(m.paid_amount, m.amount) = least(m.paid_amount, m.amount) * 10::numeric ^ power
@@ -59,16 +64,16 @@ const FACTS_OF_SOURCES = `
   asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
   known.reference IS NOT NULL AS is_confirmed_lately,
   told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
-  coalesce(asked.has_released OR asked.outcome = 'paid', false)
+  coalesce(asked.has_released OR asked.reference IS NOT NULL AND ${ANSWERED} = 'paid', false)
     OR coalesce(m.released_at > dispute.last_seen_at
-      AND coalesce(v.outcome, 'paid') = 'paid', false) AS is_confirmed`;
+      AND coalesce(${ANSWERED}, 'paid') = 'paid', false) AS is_confirmed`;
 
 const PAYMENT_OF_OTHER_MODE = `
   SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
   WHERE NOT m.is_ours AND p.reference = m.reference LIMIT 1`;
 
 const LATEST_ANSWER = `
-  SELECT outcome FROM verifications
+  SELECT outcome, amount FROM verifications
   WHERE (m.is_released OR m.here = 'held' OR m.there = 'paid')
     AND reference = m.reference AND id > coalesce(m.verification_id, 0)
   ORDER BY id DESC LIMIT 1`;

@@ -27,9 +27,10 @@ const TO_LOOK_AT = `SELECT reference FROM contested
   SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
     (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)`;
 
-// The amount asked for, times the number of charges, capped at the largest bigint: a larger sum
+// The amount asked for, or accepted, times the number of charges, capped at the largest bigint: a larger sum
 // must not abort the run.
-const ASSUMED_AMOUNT = 'least(p.amount::numeric * h.charges, 9223372036854775807)::bigint';
+const ASSUMED_AMOUNT =
+  'least(coalesce(a.amount, p.amount)::numeric * h.charges, 9223372036854775807)::bigint';
 
 // The list shows no more money than at the begin: none, or as much or less under the word of then.
 const SHOWS_NO_MORE = `h.status IN ('pending', 'failed', 'expired', 'reversed')
@@ -48,13 +49,15 @@ const matched = (history: string, payments: string, releases: string): string =>
     h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
     CASE WHEN h.is_money_assumed THEN coalesce(h.amount, ${ASSUMED_AMOUNT}) ELSE h.amount END AS paid_amount,
     CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
-    p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency, p.created_at,
+    p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency,
+    a.amount AS accepted_amount, a.outcome AS accepted_outcome, p.created_at,
     r.id IS NOT NULL AS is_released, r.amount AS released_amount, r.released_at, r.verification_id,
     (${IS_LATE}) IS TRUE AS is_late, ${IS_BEFORE} AS is_before
   -- One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
   FROM (SELECT * FROM history_rows ${history}) h
   FULL JOIN (SELECT * FROM payments WHERE mode = $1 ${payments}) p ON p.reference = h.reference
   LEFT JOIN (SELECT * FROM releases WHERE mode = $1 ${releases}) r ON r.reference = p.reference
+  LEFT JOIN acceptances a ON a.id = r.acceptance_id
   LEFT JOIN before_begin b ON b.mode = $1 AND b.reference = coalesce(h.reference, p.reference)
   WHERE (h.reference IS NOT NULL OR (${isInWindow('p')}))`;
 
@@ -102,10 +105,12 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
 export async function matchAgain(db: Queryable, scope: Scope): Promise<void> {
   await db.query(
     `UPDATE differing d SET here = p.status, is_released = r.id IS NOT NULL, released_amount = r.amount,
+       accepted_amount = a.amount, accepted_outcome = a.outcome,
        released_at = r.released_at, verification_id = r.verification_id, is_late = (${IS_LATE}) IS TRUE,
        is_before = false
      FROM payments p
      LEFT JOIN releases r ON r.mode = $1 AND r.reference = p.reference
+     LEFT JOIN acceptances a ON a.id = r.acceptance_id
      WHERE d.is_ours AND p.mode = $1 AND p.reference = d.reference
        AND (d.here, d.is_released) IS DISTINCT FROM (p.status, r.id IS NOT NULL)`,
     [scope.mode],

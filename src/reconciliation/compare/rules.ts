@@ -23,6 +23,7 @@ const DISPUTED = 'disputed';
  * - `disputed`: the class of an open finding about a confirmed payment (of several, reversed).
  *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding;
  *   another unexpected answer, or a run that did not ask, does not.
+ * - `is_exact`: the list shows what was asked for, or what a person accepted (`is_accepted`) in its place.
  * - `is_decided`: an operator has decided about money of the payment, which never
  *   confirms by itself since. `is_cancelled`, `is_past_deadline`: money is held of a payment whose order was
  *   cancelled, or has expired for good.
@@ -73,9 +74,9 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`there = 'paid' AND charges > 1`, 'duplicate_payment'],
   [`there = 'paid' AND NOT is_exact AND is_released AND answered = 'paid'`, 'sources_disagree'],
   [`there = 'paid' AND paid_currency <> currency`, 'currency_mismatch'],
-  [`there = 'paid' AND is_power_of_ten_apart`, 'unit_error'],
-  [`there = 'paid' AND paid_amount < amount`, 'underpaid'],
-  [`there = 'paid' AND paid_amount > amount`, 'overpaid'],
+  [`there = 'paid' AND is_power_of_ten_apart AND NOT is_exact`, 'unit_error'],
+  [`there = 'paid' AND paid_amount < amount AND NOT is_exact`, 'underpaid'],
+  [`there = 'paid' AND paid_amount > amount AND NOT is_exact`, 'overpaid'],
 
   // Paid there, exactly, and confirmed here, but contradicted since by verify or a webhook. Verify is
   // asked again. Even if it confirms the money, a webhook that reported a reversal still contradicts it.
@@ -86,6 +87,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 
   // Paid there, exactly, and confirmed here. Late: the payment had been closed before, or
   // its horizon had passed.
+  [`there = 'paid' AND is_released AND is_accepted`, 'accepted'],
   [`there = 'paid' AND is_released AND was_released_now`, 'repaired'],
   [`there = 'paid' AND is_released AND is_late`, 'matched_late'],
   [`there = 'paid' AND is_released`, 'matched'],

@@ -3,7 +3,8 @@ export type SqlInvariant = { name: string; broken: string; sql: string };
 
 const PROOF = `FROM orders o JOIN releases r ON r.id = o.release_id AND r.order_id = o.id
   JOIN verifications v ON v.id = r.verification_id JOIN payments p ON p.reference = r.reference
-  WHERE v.reference = p.reference AND v.order_id = o.id AND v.outcome = 'paid' AND v.amount = o.amount
+  WHERE v.reference = p.reference AND v.order_id = o.id AND (v.outcome = 'paid' AND v.amount = o.amount
+      OR EXISTS (SELECT FROM acceptances a WHERE a.id = r.acceptance_id AND a.verification_id = v.id AND a.amount = v.amount))
     AND v.currency = o.currency AND p.order_id = o.id AND v.mode = o.mode AND v.answered_at <= o.paid_at`;
 
 export const IN_THE_DATABASE: readonly SqlInvariant[] = [
@@ -93,8 +94,8 @@ export const IN_THE_DATABASE: readonly SqlInvariant[] = [
     broken: 'does not stand where its journal and its payments put it',
     sql: `SELECT 'order ' || o.id AS what FROM orders o JOIN payments p ON p.order_id = o.id
       WHERE p.reason IS DISTINCT FROM 'key-refused' GROUP BY o.id
-      HAVING o.status <> CASE WHEN EXISTS (SELECT FROM journal j WHERE j.order_id = o.id AND j.event = 'order-paid') THEN 'paid'
-        WHEN bool_or(p.status = 'held') THEN 'review' WHEN bool_or(p.status IN ('created', 'sending', 'open', 'ambiguous')) THEN 'pending'
+      HAVING o.status <> 'cancelled' AND o.status <> CASE WHEN EXISTS (SELECT FROM journal j WHERE j.order_id = o.id AND j.event = 'order-paid') THEN 'paid'
+        WHEN bool_or(p.status = 'held' AND p.decided_at IS NULL) THEN 'review' WHEN bool_or(p.status IN ('created', 'sending', 'open', 'ambiguous')) THEN 'pending'
         WHEN bool_or(p.status IN ('failed', 'refused')) THEN 'failed' ELSE 'expired' END`,
   },
   {

@@ -23,8 +23,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'decided money pays',
     file: DECIDE,
-    find: 'if (ended === undefined && !isDecided)',
-    replace: 'if (ended === undefined)',
+    find: `isDecided && orderStatus !== 'paid' ? 'paid_after_decision' : ended`,
+    replace: 'ended',
     breaks: 'money that was refunded pays an order, or the release fails and confirms nothing',
     tests: BY_DECISION,
   },

@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createAccept, type Accept } from '../../src/payments/accept.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { explain } from '../../src/reporting/explain.ts';
+import { listFindings } from '../../src/cases/findings.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
+import { openDesk, type Desk } from '../reconciliation/desk.ts';
+import { asReference } from '../support/ids.ts';
+
+/* A person lets what came pay its order: on what the service shows now, once, and the books still close. */
+
+let desk: Desk;
+let accept: Accept;
+let told = 0;
+beforeEach(async () => {
+  desk = await openDesk();
+  told = 0;
+  accept = createAccept({
+    ...desk,
+    planRelease: ({ releaseId }) => ({ id: releaseId, delivery: 'waiting' }),
+    onReleased: () => (told += 1),
+    logger: createLogger('silent'),
+  });
+});
+afterEach(() => desk.close());
+
+const sql = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
+  desk.database.query<Row>(text, values);
+const items = () => openSuspense(desk.database, 'test');
+
+/** The service shows this from now on, in its list and when it is asked; the one room asks. */
+async function show(reference: string, amount: string, status = 'SUCCESS'): Promise<void> {
+  const record = { reference, status, amount, currency: 'NGN' };
+  desk.service.history.splice(0, Infinity, record);
+  desk.service.verify.set(reference, record);
+  const payment = await loadPayment(desk.database, asReference(reference), 'test');
+  if (payment === null) throw new Error(`there is no payment ${reference}`);
+  await desk.confirm(payment, 'webhook');
+}
+
+async function acceptTheOne(): Promise<string> {
+  const [item] = await items();
+  return accept({ id: item?.id ?? 0n, by: 'Ngozi', note: 'it is enough', seen: item?.version ?? null });
+}
+
+async function stateOf(orderId: string) {
+  const [row] = await sql(
+    `SELECT o.status AS order, p.status AS payment, p.decided_at AS decided, r.amount, r.outcome, r.delivery
+     FROM orders o JOIN payments p ON p.order_id = o.id LEFT JOIN releases r ON r.order_id = o.id WHERE o.id = $1`,
+    orderId,
+  );
+  return row;
+}
+/** What contradicts its journal, but for the lines that a planted order lacks. */
+const isWhole = async (orderId: string) =>
+  (await explain(desk.database, orderId))?.orderDetail.contradictions.filter(
+    (what) => what !== 'the order costs other than its lines',
+  );
+
+const PAID = {
+  order: 'paid',
+  payment: 'paid',
+  decided: null,
+  amount: 2_500n,
+  outcome: null,
+  delivery: 'waiting',
+};
+
+describe('too little that a person accepts', () => {
+  test('pays its order, closes item and finding, and the books close from then on', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '24.99');
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { underpaid: 1 } });
+    expect(await acceptTheOne()).toBe('accepted');
+    expect(await stateOf(orderId)).toEqual(PAID);
+    expect(told).toBe(1);
+    expect([await items(), await listFindings(desk.database, 'test')]).toEqual([[], []]);
+    expect(await isWhole(orderId)).toEqual([]);
+    for (let again = 0; again < 2; again += 1) {
+      const report = await desk.reconcile({ dryRun: false });
+      expect(report).toMatchObject({ verdict: 'agreed', findings: {} });
+      expect(report.identity).toMatchObject([
+        { serviceTotal: '24.99', confirmed: '25.00', classes: { accepted: '-0.01' }, difference: '0.00' },
+      ]);
+      // The same answer once more contradicts nothing.
+      const payment = await loadPayment(desk.database, asReference(reference), 'test');
+      if (payment !== null)
+        expect(await desk.confirm(payment, 'webhook')).toMatchObject({ contradicts: false });
+    }
+    expect(await isWhole(orderId)).toEqual([]);
+  });
+
+  test('and then goes back, or becomes less, is raised', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    await show(reference, '15');
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { underpaid: 1 } });
+    await show(reference, '20', 'REVERSED');
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { reversed: 1 } });
+  });
+
+  test('is refused when the service shows something else by now, or cannot be asked', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    desk.service.verify.set(reference, { reference, status: 'FAILED', amount: '20', currency: 'NGN' });
+    expect(await acceptTheOne()).toBe('changed');
+    expect(await stateOf(orderId)).toMatchObject({ order: 'review', payment: 'held', amount: null });
+    expect(await sql('SELECT FROM acceptances')).toEqual([]);
+  });
+
+  test('is refused once a person has decided about it, and of another class', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '20');
+    const [item] = await items();
+    const how = { by: 'Ada', note: 'x', decision: 'refund', refundNote: 'RF-1' } as const;
+    await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how);
+    expect(await accept({ id: item?.id ?? 0n, by: 'Ngozi', note: 'x', seen: null })).toBe('gone');
+    await show(reference, '21');
+    expect(await acceptTheOne()).toBe('not-this');
+    const other = await desk.put({}, null);
+    await show(other.reference, '2500');
+    const unit = (await items()).find(({ reference: of }) => of === other.reference);
+    expect(await accept({ id: unit?.id ?? 0n, by: 'Ngozi', note: 'x', seen: null })).toBe('not-this');
+  });
+
+  test('by two people at once pays once', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    const outcomes = await Promise.all([acceptTheOne(), acceptTheOne()]);
+    expect(outcomes.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
+    expect(await stateOf(orderId)).toEqual(PAID);
+    expect(await isWhole(orderId)).toEqual([]);
+  });
+});
+
+describe('too much that a person accepts', () => {
+  test('pays its order, and the surplus stays held until it is given back', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '30');
+    await desk.reconcile({ dryRun: false });
+    expect(await acceptTheOne()).toBe('accepted');
+    expect(await stateOf(orderId)).toEqual(PAID);
+    expect(await items()).toMatchObject([{ class: 'overpaid', amount: 500n, reference }]);
+    expect(await isWhole(orderId)).toEqual([]);
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
+    // The same answer changes nothing, more money is charged again.
+    await show(reference, '30');
+    expect(await items()).toMatchObject([{ class: 'overpaid', amount: 500n }]);
+    // The surplus goes back: what is left is what was asked for.
+    await show(reference, '25');
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
+    const [item] = await items();
+    const how = { by: 'Ada', note: 'x', decision: 'refund', refundNote: 'RF-1' } as const;
+    expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how)).toBe(true);
+    expect(await isWhole(orderId)).toEqual([]);
+  });
+});
+
+test('PostgreSQL refuses a release without proof, with both, and one of another acceptance', async () => {
+  const { reference, orderId } = await desk.put({}, null);
+  await show(reference, '20');
+  const release = (outcome: string | null, acceptance: bigint | null) =>
+    sql(
+      `INSERT INTO releases (id, order_id, reference, mode, amount, currency, outcome, verification_id, acceptance_id, delivery)
+       SELECT 'rel_x', order_id, reference, mode, 2500, currency, $2, id, $3, 'unneeded' FROM verifications
+       WHERE order_id = $1`,
+      orderId,
+      outcome,
+      acceptance,
+    );
+  await expect(release(null, null)).rejects.toThrow('released_on_one_proof');
+  await expect(release('paid', null)).rejects.toThrow('released_on_evidence');
+  await expect(release(null, 99n)).rejects.toThrow('released_on_acceptance');
+  await expect(release('paid', 99n)).rejects.toThrow('released_on_one_proof');
+  await expect(
+    sql(
+      `INSERT INTO acceptances (order_id, reference, mode, verification_id, outcome, amount, currency, accepted_by, note)
+       SELECT order_id, reference, mode, id, outcome, amount + 1, currency, 'Ngozi', 'x' FROM verifications`,
+    ),
+  ).rejects.toThrow('foreign key');
+});
