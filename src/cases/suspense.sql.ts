@@ -94,6 +94,40 @@ export async function resolveSuspense(
 }
 
 /**
+ * Notes that the surplus of an overpayment was given back, under the number of that refund. The item stays open: when
+ * verify shows exactly what was asked for, confirmation pays the order and closes it as earned.
+ * @returns false when the mode has no such overpaid item of an order that is not paid, or another version of it
+ */
+export async function noteSurplusRefund(
+  db: Queryable,
+  mode: Mode,
+  id: bigint,
+  { by, note, refundNote }: Pick<Resolution, 'by' | 'note'> & { refundNote: string },
+  seen: string | null = null,
+): Promise<boolean> {
+  const rows = await db.query(
+    `WITH noted AS (
+       UPDATE suspense_items i SET surplus_refund = $5 FROM payments p
+       WHERE i.id = $1 AND i.mode = $2 AND i.closed_at IS NULL AND i.class = 'overpaid'
+         AND p.mode = i.mode AND p.reference = i.reference AND p.status = 'held' AND p.decided_at IS NULL
+         AND ($6::text IS NULL OR ${versionOf(SUSPENSE)} = $6)
+       RETURNING i.id, i.order_id, i.reference
+     ), said AS (
+       INSERT INTO suspense_notes (item_id, written_by, note)
+       SELECT id, $3, 'surplus refunded, number ' || $5 || ': ' || $4 FROM noted
+     ), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, 'surplus-refunded', reference, 'operator:' || $3,
+         jsonb_build_object('item', id, 'refund', $5::text, 'note', $4::text)
+       FROM noted WHERE order_id IS NOT NULL
+     )
+     SELECT id FROM noted`,
+    [id, mode, by, note, refundNote, seen],
+  );
+  return rows.length === 1;
+}
+
+/**
  * How the money of an order left suspense, oldest first.
  * @returns null while some of it waits for a decision, or when there never was any
  */

@@ -15,6 +15,7 @@ npm run findings  -- list [--json] | export [--csv | --json] [--all]
                      resolve <id> --note "why" --by "name"
 npm run suspense  -- list [--json] | assign <id> --owner "name" --by "name" | note <id> --note "what" --by "name"
                      resolve <id> --note "why" --by "name" [--decision accept|refund|credit|keep|write_off|other] [--refund "its number"]
+                     surplus <id> --refund "its number" --note "why" --by "name"
 npm run refunds   -- list [--json]
                      add <order> --amount 5.00 --refund "its number" --note "why" --by "name"
 npm run releases  -- list [--json] | redeliver <release, event or order id> --by "name" [--note "why"]

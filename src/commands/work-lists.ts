@@ -7,7 +7,7 @@ import { listFindings, resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
 import type { AcceptOutcome } from '../payments/accept.ts';
 import { heldUnder } from '../cases/findings-list.sql.ts';
-import { openSuspense, resolveSuspense } from '../cases/suspense.sql.ts';
+import { noteSurplusRefund, openSuspense, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
 import { CURRENCIES } from './currencies.ts';
 import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts';
@@ -88,6 +88,20 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
       })),
     subcommands: {
       ...subcommandsOn(SUSPENSE),
+      surplus: {
+        usage: 'surplus <id> --refund "its number" --note "why" --by "your name"',
+        needs: ['note'],
+        perform: async ({ database, gateway }, { id, by, note = '', refund }) => {
+          if (refund === undefined)
+            throw new WorkListError('a refund needs its number: --refund "its number"');
+          const how = { by, note, refundNote: refund };
+          const isDone = await noteSurplusRefund(database, gateway.mode, BigInt(id), how);
+          return {
+            isDone,
+            told: isDone ? SURPLUS_NOTED : 'There is no such overpaid item of an unpaid order.',
+          };
+        },
+      },
       resolve: {
         usage:
           'resolve <id> --note "why" --by "your name" [--decision ' +
@@ -170,6 +184,9 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
   },
   currencies: CURRENCIES,
 };
+
+const SURPLUS_NOTED =
+  'Noted. When the service shows exactly what was asked for, the order is paid by itself and the item closes.';
 
 const decideFirst = (item: bigint): string =>
   'Its money waits in suspense, and the decision about that closes the finding too. ' +

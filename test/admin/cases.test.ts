@@ -131,7 +131,7 @@ describe.each(Object.keys(ROWS) as List[])('the work list at %s', (list) => {
     ]);
     expect(answer.status).toBe(200);
     const page = await answer.text();
-    for (const words of ['Resolve this one?', 'Resolving is for good', orderId, 'his bank sent it back'])
+    for (const words of ['Resolve this one?', 'this cannot be undone', orderId, 'his bank sent it back'])
       expect(page).toContain(words);
     expect(await entries(orderId)).toEqual([]);
 

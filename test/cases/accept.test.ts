@@ -4,7 +4,9 @@ import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { explain } from '../../src/reporting/explain.ts';
 import { listFindings } from '../../src/cases/findings.ts';
-import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
+import { reopenOrder } from '../../src/orders/reopen.sql.ts';
+import type { OrderId } from '../../src/platform/ids.ts';
+import { noteSurplusRefund, openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import { asReference } from '../support/ids.ts';
 
@@ -180,4 +182,68 @@ test('PostgreSQL refuses a release without proof, with both, and one of another 
        SELECT order_id, reference, mode, id, outcome, amount + 1, currency, 'Ngozi', 'x' FROM verifications`,
     ),
   ).rejects.toThrow('foreign key');
+});
+
+describe('an overpayment whose surplus a person gives back', () => {
+  test('waits for the service, and the exact amount then pays its order by itself', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '30');
+    const [item] = await items();
+    const how = { by: 'Ngozi', note: 'sent 5.00 back', refundNote: 'RF-5' };
+    expect(await noteSurplusRefund(desk.database, 'test', item?.id ?? 0n, how)).toBe(true);
+    expect(await items()).toMatchObject([
+      { amount: 3_000n, notes: [{ by: 'Ngozi', note: 'surplus refunded, number RF-5: sent 5.00 back' }] },
+    ]);
+    expect(await stateOf(orderId)).toMatchObject({ order: 'review', payment: 'held' });
+    await show(reference, '25');
+    expect(await stateOf(orderId)).toMatchObject({ order: 'paid', payment: 'paid', outcome: 'paid' });
+    expect(await items()).toEqual([]);
+    expect(await isWhole(orderId)).toEqual([]);
+  });
+
+  test('is of no use for too little', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '20');
+    const [item] = await items();
+    const how = { by: 'Ngozi', note: 'x', refundNote: 'RF-5' };
+    expect(await noteSurplusRefund(desk.database, 'test', item?.id ?? 0n, how)).toBe(false);
+  });
+});
+
+describe('an order that a decision has ended', () => {
+  async function decided(decision: 'refund' | 'keep'): Promise<{ reference: string; orderId: OrderId }> {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    const [item] = await items();
+    const how = { by: 'Ada', note: 'x', decision, refundNote: decision === 'refund' ? 'RF-1' : null };
+    await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how);
+    expect(await stateOf(orderId)).toMatchObject({ order: 'cancelled', payment: 'held' });
+    return { reference, orderId: orderId as OrderId };
+  }
+  const reopen = (orderId: OrderId) =>
+    reopenOrder(desk.database, 'test', orderId, { by: 'Ngozi', note: 'the shopper wants it after all' });
+
+  test('is reopened, once, for a new payment; what was decided pays nothing', async () => {
+    const { reference, orderId } = await decided('refund');
+    expect(await reopen(orderId)).toBe(true);
+    expect(await reopen(orderId)).toBe(false);
+    expect(await stateOf(orderId)).toMatchObject({ order: 'pending' });
+    await show(reference, '25');
+    expect(await stateOf(orderId)).toMatchObject({ order: 'review', amount: null });
+    expect(await isWhole(orderId)).toEqual([]);
+  });
+
+  test('is not, when the shop has kept its money', async () => {
+    const { orderId } = await decided('keep');
+    expect(await reopen(orderId)).toBe(false);
+    expect(await stateOf(orderId)).toMatchObject({ order: 'cancelled' });
+  });
+});
+
+test('PostgreSQL refuses a refund without its number', async () => {
+  const { reference } = await desk.put({}, null);
+  await show(reference, '20');
+  await expect(
+    sql(`UPDATE suspense_items SET closed_at = now(), closed_by = 'Ada', decision = 'refund', note = 'x'`),
+  ).rejects.toThrow('refund_has_a_number');
 });

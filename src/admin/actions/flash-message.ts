@@ -28,6 +28,14 @@ const SENTENCES = {
   'not-accepted': (count: number) =>
     `${many(count, 'was', 'were')} not accepted: only too little or too much that came for an unpaid order ` +
     'can be, and only while the service still shows it.',
+  reopened: () => 'The order is open again: a new payment may begin.',
+  'not-reopened': () =>
+    'Nothing was done: only a cancelled order of which the shop has kept no money can be reopened.',
+  'surplus-noted': (count: number) =>
+    `${many(count, 'waits', 'wait')} for the service: when it shows the exact amount, the order is paid by itself.`,
+  'no-surplus': (count: number) =>
+    `${many(count, 'was', 'were')} left alone: only what was overpaid for an order that is not paid yet has a ` +
+    'surplus to refund, and the refund needs its number.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
   'no-receiver': () =>
     'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and ' +

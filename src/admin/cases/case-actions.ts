@@ -4,7 +4,7 @@ import { resolveFinding } from '../../cases/findings.ts';
 import { heldUnder } from '../../cases/findings-list.sql.ts';
 import type { Accept } from '../../payments/accept.ts';
 import { isDecision } from '../../cases/decision.ts';
-import { resolveSuspense } from '../../cases/suspense.sql.ts';
+import { noteSurplusRefund, resolveSuspense } from '../../cases/suspense.sql.ts';
 import {
   addNote,
   assignItem,
@@ -54,12 +54,21 @@ function actionsOn(database: Database, mode: Mode, list: WorkList, resolve: Reso
     const each = (word: keyof Told, act: (tick: Tick) => Promise<boolean>): Promise<Told> =>
       forEachTick(readTicks(ids), word, act, (left) => stillOpen(database, list, mode, left));
     const owner = ownerIn(field);
+    const refundNote = field('refund');
     switch (operation) {
       case 'resolve': {
         const act = resolve(form);
         if (act === 'no-decision') return { 'no-decision': 1 };
         return typeof act === 'function' ? each('resolved', act) : act;
       }
+      case 'surplus':
+        if (refundNote === null || list !== SUSPENSE) return { 'no-surplus': 1 };
+        return forEachTick(
+          readTicks(ids),
+          'surplus-noted',
+          ({ id, seen }) => noteSurplusRefund(database, mode, id, { by, note, refundNote }, seen),
+          (left) => stillOpen(database, list, mode, left),
+        ).then(({ changed = 0, ...told }) => ({ ...told, 'no-surplus': changed }));
       case 'note':
         return each('noted', ({ id }) => addNote(database, list, mode, id, by, note));
       case 'assign':

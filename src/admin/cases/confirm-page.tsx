@@ -23,7 +23,7 @@ export function ConfirmPage({ frame, address, form, count, head, ending, childre
   const title = count === 1 ? 'Resolve this one?' : `Resolve these ${count}?`;
   return (
     <AdminPage frame={frame} title={title} here={address}>
-      <p>Resolving is for good: there is no way to open a resolved row again.</p>
+      <p>Resolving is for good: this cannot be undone. Notes can be added later.</p>
       <Table label="To be resolved" head={head}>
         {children}
       </Table>

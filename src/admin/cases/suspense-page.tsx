@@ -92,10 +92,15 @@ function Actions({ frame }: { frame: Frame }): VNode {
           options={[{ value: '', name: 'choose…' }, ...decisions]}
         />
         <p class="field">
-          <label for="refund">Refund number, with a refund</label>
+          <label for="refund">Refund number, required with a refund</label>
           <input id="refund" name="refund" maxLength={200} autocomplete="off" />
         </p>
         <ResolveTicked />
+        <p class="field">
+          <button name="operation" value="surplus" class="quiet">
+            Only the surplus was refunded, under this number
+          </button>
+        </p>
       </div>
       <div class="action">
         <NoteAction />

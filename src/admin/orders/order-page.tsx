@@ -34,6 +34,7 @@ export function OrderDetailPage({ frame, orderDetail, evidence, release, events 
       <Heading orderDetail={orderDetail} />
       <Whole orderDetail={orderDetail} />
       <Payments frame={frame} orderDetail={orderDetail} />
+      {orderDetail.status === 'cancelled' && <ReopenForm frame={frame} orderId={orderId} />}
       {release !== null && <ReleaseCard frame={frame} release={release} />}
       {orderDetail.status === 'paid' && <Refunds frame={frame} orderDetail={orderDetail} />}
       {!ENDED.includes(orderDetail.status) && <CancelForm frame={frame} orderId={orderId} />}
@@ -175,6 +176,19 @@ function Payments({ frame, orderDetail: { payments } }: { frame: Frame; orderDet
         </form>
       )}
     </section>
+  );
+}
+
+function ReopenForm({ frame, orderId }: { frame: Frame; orderId: string }): VNode {
+  return (
+    <form method="post" action="/admin/orders/reopen" class="action">
+      <FormToken visitor={frame.visitor} />
+      <input type="hidden" name="id" value={orderId} />
+      <WhoAndWhy visitor={frame.visitor} id="reopen" />
+      <p class="field">
+        <button>Reopen: it may be paid again</button>
+      </p>
+    </form>
   );
 }
 

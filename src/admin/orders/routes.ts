@@ -7,6 +7,7 @@ import type { AdminParts } from '../admin-parts.ts';
 import { actionHandler, frameOf } from '../actions/action-handler.ts';
 import { disputePack } from '../../reporting/dispute.ts';
 import { disputeOf } from '../../reporting/dispute.sql.ts';
+import { reopenOrder } from '../../orders/reopen.sql.ts';
 import { explain } from '../../reporting/explain.ts';
 import { releaseOf } from '../releases/releases.sql.ts';
 import { orderIdOf } from '../../reporting/timeline.sql.ts';
@@ -91,5 +92,19 @@ export function orderListRoutes(parts: AdminParts): Router {
     ),
   );
   router.post('/admin/orders/cancel', guard.requireLogin, form, guard.requireForm, cancelHandler(parts));
+  router.post(
+    '/admin/orders/reopen',
+    guard.requireLogin,
+    form,
+    guard.requireForm,
+    actionHandler(
+      (_req, fields) => `/admin/orders?q=${encodeURIComponent(fields.get('id') ?? '')}`,
+      async ({ ids: [id], by, note }) => {
+        const orderId = parseOrderId(id);
+        const isDone = orderId !== null && (await reopenOrder(database, mode, orderId, { by, note }));
+        return isDone ? { reopened: 1 } : { 'not-reopened': 1 };
+      },
+    ),
+  );
   return router;
 }
