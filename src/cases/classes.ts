@@ -48,11 +48,15 @@ export const CLASSES = {
   history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),
   underpaid: finding(
     'the history shows less money than was asked for',
-    'less money came than was asked for: ask the shopper for the rest or refund',
+    'less money came than was asked for: accept it, ask the shopper for the rest, or refund',
   ),
   overpaid: finding(
     'the history shows more money than was asked for',
-    'more money came than was asked for: refund the surplus',
+    'more money came than was asked for: refund the surplus and note its number, and the order is paid by itself',
+  ),
+  charged_again: finding(
+    'the order was released, and the history shows more money than was asked for',
+    'the shopper was charged again after the order was paid: refund the surplus',
   ),
   unit_error: finding(
     'the history shows a power of ten of the money that was asked for',

@@ -40,7 +40,7 @@ test('two payments of one bucket that were paid with the money of each other are
   await desk.put({ reference: second, isConfirmed: true, amount: 4_000n }, { amount: '25.00' });
   const report = await run();
   expect(items(report)).toHaveLength(2);
-  expect(items(report)).toContainEqual({ reference: first, class: 'overpaid' });
+  expect(items(report)).toContainEqual({ reference: first, class: 'charged_again' });
   expect(items(report)).toContainEqual({ reference: second, class: 'underpaid' });
 });
 
@@ -65,7 +65,7 @@ test('a difference in a bucket is the only one there, whoever is beside it', asy
   await desk.put({ reference: differs, isConfirmed: true }, { amount: '25.01' });
   for (const reference of beside) await desk.put({ reference, isConfirmed: true }, {});
   const report = await run();
-  expect(items(report)).toEqual([{ reference: differs, class: 'overpaid' }]);
+  expect(items(report)).toEqual([{ reference: differs, class: 'charged_again' }]);
   expect(report.matched).toBe(5);
 });
 

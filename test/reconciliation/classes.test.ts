@@ -56,7 +56,7 @@ const cases: Case[] = [
   {
     name: 'a confirmed payment that was paid once more',
     plant: () => desk.put({ isConfirmed: true }, { amount: '60.00' }),
-    class: 'overpaid',
+    class: 'charged_again',
     item: { expected: '25.00', actual: '60.00' },
     money: '35.00',
   },

@@ -76,6 +76,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`there = 'paid' AND paid_currency <> currency`, 'currency_mismatch'],
   [`there = 'paid' AND is_power_of_ten_apart AND NOT is_exact`, 'unit_error'],
   [`there = 'paid' AND paid_amount < amount AND NOT is_exact`, 'underpaid'],
+  [`there = 'paid' AND paid_amount > amount AND NOT is_exact AND is_released`, 'charged_again'],
   [`there = 'paid' AND paid_amount > amount AND NOT is_exact`, 'overpaid'],
 
   // Paid there, exactly, and confirmed here, but contradicted since by verify or a webhook. Verify is
@@ -147,5 +148,6 @@ export const IS_TO_VERIFY = `is_ours AND (
   OR class = 'absent_from_history' AND NOT is_confirmed_lately
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')
     AND answered IS DISTINCT FROM class)
+  OR (class = 'charged_again' AND answered IS DISTINCT FROM 'overpaid')
   OR (class = 'reversed' AND there = 'paid')
   OR (class = 'duplicate_payment' AND NOT is_released AND here <> 'held'))`;
