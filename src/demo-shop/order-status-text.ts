@@ -139,7 +139,13 @@ function decidedText(decisions: readonly ReviewDecision[]): OrderStatusText {
   const isRefund = words.every((word) => word === 'refund');
   const numbers = decisions.flatMap(({ refundNote }) => (refundNote === null ? [] : [refundNote]));
   const endings = [
-    ...new Set(words.map((word) => ENDINGS[word] ?? 'The check of your payment is finished.')),
+    ...new Set(
+      words.map(
+        (word) =>
+          ENDINGS[word] ??
+          'What was paid did not pay this order, and a person at the shop has decided about it.',
+      ),
+    ),
   ];
   return {
     stamp: isRefund ? 'Given back' : 'Decided',

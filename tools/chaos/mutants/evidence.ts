@@ -30,9 +30,9 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what a person accepts need not be what the service shows now',
-    file: 'src/payments/accept.ts',
-    find: "if (outcome !== held.class) return 'changed';",
-    replace: 'void outcome;',
+    file: 'src/payments/accept.sql.ts',
+    find: '(v.outcome, v.amount, v.currency) = (i.class, i.amount, i.currency)',
+    replace: '(v.amount, v.currency) = (i.amount, i.currency)',
     breaks: 'an order is delivered for money that has gone back already',
     tests: ['test/cases/accept.test.ts'],
   },
