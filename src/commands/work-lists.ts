@@ -5,7 +5,7 @@ import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { listFindings, resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
-import type { AcceptOutcome } from '../payments/accept.ts';
+import { ACCEPT_TOLD, decideFirst, SURPLUS_NOTED } from './case-told.ts';
 import { heldUnder } from '../cases/findings-list.sql.ts';
 import { noteSurplusRefund, openSuspense, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
@@ -183,21 +183,6 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
     },
   },
   currencies: CURRENCIES,
-};
-
-const SURPLUS_NOTED =
-  'Noted. When the service shows exactly what was asked for, the order is paid by itself and the item closes.';
-
-const decideFirst = (item: bigint): string =>
-  'Its money waits in suspense, and the decision about that closes the finding too. ' +
-  `Type: npm run suspense -- resolve ${item} --decision ${Object.keys(DECISIONS).join('|')} --note "why" --by "your name"`;
-
-const ACCEPT_TOLD: Record<AcceptOutcome, string> = {
-  accepted: 'Accepted: the order is paid.',
-  gone: 'There is no such open item.',
-  'not-this': 'Only too little or too much that came for an unpaid order, and nothing else, can be accepted.',
-  changed: 'Nothing was accepted: the service shows something else now. Look again.',
-  unanswered: 'Nothing was accepted: the service could not be asked. Try again.',
 };
 
 function decisionOf(word: string | undefined, refund: string | undefined): Decision {
