@@ -33,7 +33,7 @@ export type PaymentRow = Money & {
   checkoutUrl: string | null;
   /** When the evidence of its release was stored; null while it released nothing. */
   provenAt: Date | null;
-  /** Class and money of its open suspense item. */
+  /** Class and money of its suspense item: one that waits, or one that a person has decided about. */
   suspense: (Money & { class: string }) | null;
 };
 
@@ -54,7 +54,8 @@ export async function readPayments(db: Queryable, rightTime: (told: Date) => Dat
        s.class AS "strayClass", s.amount AS "strayAmount", s.currency AS "strayCurrency"
      FROM payments p LEFT JOIN orders o ON o.id = p.order_id
      LEFT JOIN releases r ON r.reference = p.reference LEFT JOIN verifications v ON v.id = r.verification_id
-     LEFT JOIN suspense_items s ON s.reference = p.reference AND s.mode = p.mode AND s.closed_at IS NULL`,
+     LEFT JOIN suspense_items s ON s.reference = p.reference AND s.mode = p.mode
+       AND (s.closed_at IS NULL OR s.decision <> 'earned')`,
   );
   return rows.map(({ strayClass, strayAmount, strayCurrency, ...payment }) => ({
     ...payment,
@@ -67,11 +68,13 @@ export async function readPayments(db: Queryable, rightTime: (told: Date) => Dat
   }));
 }
 
-/** Open findings about transactions that are not ours, with their money. */
+/** Transactions that are not ours and of which a person was told: open findings, or decided money. */
 export async function readOrphans(db: Queryable): Promise<(Money & { reference: string })[]> {
   return db.query(
     `SELECT reference, coalesce(actual, 0) AS amount, coalesce(currency, '') AS currency FROM findings
-     WHERE class = 'unknown_reference' AND closed_at IS NULL`,
+     WHERE class = 'unknown_reference' AND closed_at IS NULL
+     UNION SELECT reference, amount, currency FROM suspense_items
+     WHERE class = 'unknown_reference' AND decision <> 'earned'`,
   );
 }
 
