@@ -150,6 +150,7 @@ function greeting(config: Config, origin: string, { sandboxUrl, secretKey }: Bac
     ...(sandboxUrl === null
       ? []
       : [['sandbox', `${sandboxUrl}   (stands in for the payment service, no real money)`]]),
+    ['doctor', 'npm run doctor   (what is configured, reached and missing)'],
   ];
   const table = lines.map(([name = '', text = '']) => `  ${name.padEnd(8)} ${text}`).join('\n');
   return `\nReady, in ${secretKey.mode} mode.\n\n${table}\n\nStop with Ctrl-C.\n\n`;
