@@ -4,6 +4,7 @@ import { debian } from './debian.ts';
 import { failover } from './failover.ts';
 import { image } from './image.ts';
 import { pgbouncer } from './pgbouncer.ts';
+import { restore } from './restore.ts';
 import { rolling } from './rolling.ts';
 import { openStage, type Stage } from './stage.ts';
 
@@ -15,6 +16,7 @@ const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
   pgbouncer,
   failover,
   capacity,
+  restore,
   image,
   debian,
 };
