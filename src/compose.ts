@@ -2,14 +2,14 @@ import { fileURLToPath } from 'node:url';
 import type { BackingServices } from './config/backing-services.ts';
 import { createTelling, statesOf } from './alerting.ts';
 import type { Config } from './config.ts';
+import { alertHookOf, gatewayOf, receiverOf } from './connections.ts';
 import { createReturnFromCheckout } from './checkout/handle-return.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
 import { planRelease } from './fulfilment/deliver.ts';
 import type { EventReceiver } from './fulfilment/event.ts';
 import { createFulfilment } from './fulfilment/fulfilment.ts';
-import { createHttpReceiver } from './fulfilment/http-receiver.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
-import { createGateway, type Gateway } from './gateway/gateway.ts';
+import type { Gateway } from './gateway/gateway.ts';
 import { createWorkerWatch } from './platform/heartbeat/worker-watch.ts';
 import { observe, type Watch } from './observability/observe.ts';
 import { createCatalogue, onlyPayable } from './orders/catalogue.ts';
@@ -22,12 +22,8 @@ import { applyMigrations } from './platform/database/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
 import { createAlarm, type Alarms } from './cases/alarm.ts';
-import type { Alarm } from './cases/alert.ts';
-import { allHooks } from './cases/alert-hooks.ts';
-import { createAlertMail } from './cases/alert-mail.ts';
-import { createAlertWebhook } from './cases/alert-webhook.ts';
 import { createReconcile } from './reconciliation/reconcile.ts';
-import { createCancelOrder, createEndOrder, type EndOrder } from './payments/end-order.ts';
+import { createCancelOrder, createEndOrder } from './payments/end-order.ts';
 import { createCheckoutStops } from './payments/checkout-stops.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
@@ -65,13 +61,9 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const unwatched = openDatabase(services.databaseUrl, logger);
   const database = watch.database(unwatched);
   if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
-  const { ALERT_URL, ALERT_SECRET } = config;
-  const alertWebhook = ALERT_URL && ALERT_SECRET ? createAlertWebhook(ALERT_URL, ALERT_SECRET) : null;
-  const alertMail = config.SMTP_URL ? createAlertMail(config.SMTP_URL, config.ALERT_EMAIL) : null;
-  const hooks = [extensions.onAlert, alertWebhook?.hook ?? null, alertMail?.hook ?? null];
-  const onAlert = allHooks(hooks, systemClock);
+  const alertHook = alertHookOf(config, extensions);
   const alarms = createAlarm({
-    ...{ db: database, logger, clock: systemClock, onAlert },
+    ...{ db: database, logger, clock: systemClock, onAlert: alertHook.onAlert },
     holds: statesOf(database),
   });
   const gateway = watch.gateway(gatewayOf(options, alarms.alarm));
@@ -87,8 +79,7 @@ export async function compose(options: ComposeOptions): Promise<Program> {
     close: async () => {
       await Promise.all([parts.duePayments.stop(), parts.dueReleases.stop(), parts.dueEvents.stop()]);
       await wakeUp.close();
-      await Promise.all([gateway.close(), receiver.close(), alertWebhook?.close()]);
-      alertMail?.close();
+      await Promise.all([gateway.close(), receiver.close(), alertHook.close()]);
       await database.close();
     },
   };
@@ -119,7 +110,6 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const confirm = watch.confirm(
     createConfirm({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
   );
-  const endOrder = createEndOrder({ database, gateway, confirm, clock, logger });
   return {
     config,
     logger,
@@ -136,8 +126,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     returnFromCheckout: watch.handleReturn(
       createReturnFromCheckout({ database, mode, confirm, clock, logger }),
     ),
-    ...buildChecks(options, foundations, { confirm, endOrder }),
-    cancelOrder: createCancelOrder(endOrder, logger),
+    ...buildChecks(options, foundations, confirm),
     metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
       telling.afterRun(
@@ -170,9 +159,10 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
 function buildChecks(
   { config, services, logger }: ComposeOptions,
   { database, gateway, wakeUp, watch }: Foundations,
-  { confirm, endOrder }: { confirm: Confirm; endOrder: EndOrder },
-): Pick<Program, 'duePayments' | 'receiveWebhook'> {
+  confirm: Confirm,
+): Pick<Program, 'duePayments' | 'receiveWebhook' | 'cancelOrder'> {
   const { mode, dialect } = gateway;
+  const endOrder = createEndOrder({ database, gateway, confirm, clock: systemClock, logger });
   const duePayments = createDuePayments({
     database,
     gateway,
@@ -194,36 +184,9 @@ function buildChecks(
     onDue: watch.hint(wakeUp.ring),
     logger,
   });
-  return { duePayments, receiveWebhook: watch.webhooks(receiveWebhook) };
-}
-
-/** The service as the configuration names it. Nothing is asked yet. */
-export function gatewayOf(
-  { config, services, logger }: Pick<ComposeOptions, 'config' | 'services' | 'logger'>,
-  alarm: Alarm,
-): Gateway {
-  const { mode } = services.secretKey;
-  return createGateway({
-    url: services.gatewayUrl,
-    key: services.secretKey,
-    dialect: config.dialect,
-    checkoutHosts: config.CHECKOUT_HOSTS,
-    callsPerSecond: config.GATEWAY_CALLS_PER_SECOND,
-    concurrency: config.GATEWAY_CONCURRENCY,
-    onTrouble: (trouble) => void alarm({ ...trouble, mode }),
-    logger,
-  });
-}
-
-function receiverOf(
-  { FULFILMENT_URL, FULFILMENT_SECRET }: Config,
-  tracing: Tracing | null,
-  extensions: Extensions,
-) {
-  if (FULFILMENT_URL && FULFILMENT_SECRET) {
-    const { receive, close } = createHttpReceiver(FULFILMENT_URL, FULFILMENT_SECRET, tracing?.headers);
-    return { receive, receiveEvent: receive, close };
-  }
-  const { receiver, onEvent = null } = extensions;
-  return { receive: receiver, receiveEvent: onEvent, close: () => Promise.resolve() };
+  return {
+    duePayments,
+    receiveWebhook: watch.webhooks(receiveWebhook),
+    cancelOrder: createCancelOrder(endOrder, logger),
+  };
 }

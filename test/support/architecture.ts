@@ -13,7 +13,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['checkout', 'webhooks', 'reconciliation'],
   ['extensions.ts', 'alerting.ts'],
   ['admin', 'api-docs', 'observability', 'health', 'demo-shop'],
-  ['config', 'program.ts', 'compose.ts', 'app.ts'],
+  ['config', 'program.ts', 'connections.ts', 'compose.ts', 'app.ts'],
   // The processes hand it in: nothing below them knows what a shop has made of it.
   ['custom'],
   ['bootstrap'],

@@ -72,3 +72,17 @@ export function ConfirmCancel({
     </AdminPage>
   );
 }
+
+/** Opens a cancelled order again. */
+export function ReopenForm({ frame, orderId }: { frame: Frame; orderId: string }): VNode {
+  return (
+    <form method="post" action="/admin/orders/reopen" class="action">
+      <FormToken visitor={frame.visitor} />
+      <input type="hidden" name="id" value={orderId} />
+      <WhoAndWhy visitor={frame.visitor} id="reopen" />
+      <p class="field">
+        <button>Reopen: it may be paid again</button>
+      </p>
+    </form>
+  );
+}

@@ -2,14 +2,15 @@ import type { VNode } from 'preact';
 import { MajorAmount } from '../../platform/html.tsx';
 import type { EventRow } from '../../fulfilment/events.sql.ts';
 import type { OrderDetail } from '../../reporting/explain.ts';
-import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { foreignText } from '../../platform/foreign-text.ts';
 import { Moment, Status, Table, words } from '../layout/parts.tsx';
 import { EventsForm } from '../releases/events-form.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
-import { CancelForm } from './cancel-parts.tsx';
+import { CancelForm, ReopenForm } from './cancel-parts.tsx';
 import type { Evidence } from './orders.sql.ts';
 import { Refunds } from './refund-form.tsx';
+import { ReleaseCard } from './release-card.tsx';
 import { Timeline } from './timeline.tsx';
 
 type Props = {
@@ -175,43 +176,6 @@ function Payments({ frame, orderDetail: { payments } }: { frame: Frame; orderDet
           </p>
         </form>
       )}
-    </section>
-  );
-}
-
-function ReopenForm({ frame, orderId }: { frame: Frame; orderId: string }): VNode {
-  return (
-    <form method="post" action="/admin/orders/reopen" class="action">
-      <FormToken visitor={frame.visitor} />
-      <input type="hidden" name="id" value={orderId} />
-      <WhoAndWhy visitor={frame.visitor} id="reopen" />
-      <p class="field">
-        <button>Reopen: it may be paid again</button>
-      </p>
-    </form>
-  );
-}
-
-function ReleaseCard({ frame, release }: { frame: Frame; release: ReleaseRow }): VNode {
-  const { id, orderId, delivery, attempts, lastError } = release;
-  return (
-    <section aria-labelledby="release">
-      <h2 id="release">Release</h2>
-      <p>
-        <code>{id}</code> <Status word={delivery} /> {attempts} deliveries
-        {lastError === null ? '' : `, last error: ${lastError}`}
-      </p>
-      <Allowed visitor={frame.visitor} action="releases">
-        <form method="post" action="/admin/releases" class="action">
-          <FormToken visitor={frame.visitor} />
-          <input type="hidden" name="id" value={id} />
-          <input type="hidden" name="order" value={orderId} />
-          <WhoAndWhy visitor={frame.visitor} id="redeliver" />
-          <p class="field">
-            <button>Deliver again</button>
-          </p>
-        </form>
-      </Allowed>
     </section>
   );
 }

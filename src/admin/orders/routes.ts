@@ -1,26 +1,24 @@
 import { Router } from 'express';
 import { eventsOf } from '../../fulfilment/events.sql.ts';
 import { sendPage } from '../../platform/html.tsx';
-import { parseOrderId, parseReference } from '../../platform/ids.ts';
+import { parseOrderId } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { actionHandler, frameOf } from '../actions/action-handler.ts';
+import { frameOf } from '../actions/action-handler.ts';
 import { disputePack } from '../../reporting/dispute.ts';
 import { disputeOf } from '../../reporting/dispute.sql.ts';
-import { reopenOrder } from '../../orders/reopen.sql.ts';
 import { explain } from '../../reporting/explain.ts';
 import { releaseOf } from '../releases/releases.sql.ts';
 import { orderIdOf } from '../../reporting/timeline.sql.ts';
-import { cancelHandler } from './cancel.ts';
+import { orderActionRoutes } from './action-routes.ts';
 import { OrderDetailPage } from './order-page.tsx';
 import { OrderListPage } from './order-list-page.tsx';
 import { estimateOrders, evidenceOf, findOrders } from './orders.sql.ts';
-import { confirmRefund, writeRefund } from './refund-actions.ts';
 import { isEmail, readSearch } from './search.ts';
 
 /** Which order, and what happened to it? */
 export function orderListRoutes(parts: AdminParts): Router {
-  const { database, gateway, guard, form, askService } = parts;
+  const { database, gateway, guard } = parts;
   const router = Router();
   const { mode } = gateway;
 
@@ -66,45 +64,6 @@ export function orderListRoutes(parts: AdminParts): Router {
       .send(disputePack(dispute, { as: 'html', withCustomer: false }));
   });
 
-  router.post(
-    '/admin/checks',
-    guard.requireLogin,
-    form,
-    guard.requireForm,
-    actionHandler(
-      (_req, fields) => `/admin/orders?q=${encodeURIComponent(fields.get('id') ?? '')}`,
-      ({ ids: [id], by, note }) => {
-        const reference = parseReference(id);
-        return reference === null ? { unknown: 1 } : askService({ reference, by, note, webhook: null });
-      },
-    ),
-  );
-
-  router.post(
-    '/admin/refunds',
-    guard.requireLogin,
-    form,
-    guard.requireForm,
-    actionHandler(
-      (_req, fields) => `/admin/orders?q=${encodeURIComponent(fields.get('id') ?? '')}`,
-      (asked) => writeRefund(database, mode, asked),
-      (asked, req) => confirmRefund(database, mode, asked, frameOf(guard, mode, req)),
-    ),
-  );
-  router.post('/admin/orders/cancel', guard.requireLogin, form, guard.requireForm, cancelHandler(parts));
-  router.post(
-    '/admin/orders/reopen',
-    guard.requireLogin,
-    form,
-    guard.requireForm,
-    actionHandler(
-      (_req, fields) => `/admin/orders?q=${encodeURIComponent(fields.get('id') ?? '')}`,
-      async ({ ids: [id], by, note }) => {
-        const orderId = parseOrderId(id);
-        const isDone = orderId !== null && (await reopenOrder(database, mode, orderId, { by, note }));
-        return isDone ? { reopened: 1 } : { 'not-reopened': 1 };
-      },
-    ),
-  );
+  router.use(orderActionRoutes(parts));
   return router;
 }

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { gatewayOf, MIGRATIONS } from '../../compose.ts';
+import { MIGRATIONS } from '../../compose.ts';
+import { gatewayOf } from '../../connections.ts';
 import type { Config } from '../../config.ts';
 import type { BackingServices } from '../../config/backing-services.ts';
 import type { Extensions } from '../../extensions.ts';
