@@ -22,7 +22,7 @@ const NOT_RESOLVED = `NOT EXISTS (
 // Nor is money of which every part has been earned or decided about in suspense, also before a run had seen it.
 const HELD_CLASSES = [
   ...['underpaid', 'overpaid', 'charged_again', 'unit_error', 'currency_mismatch', 'duplicate_payment'],
-  ...['paid_after_cancel', 'unknown_reference'],
+  ...['paid_after_cancel', 'paid_after_deadline'],
 ];
 const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
   AND c.actual > coalesce(c.confirmed, 0) AND c.actual <= coalesce(c.confirmed, 0) + (SELECT coalesce(sum(d.amount), 0) FROM decided_money d

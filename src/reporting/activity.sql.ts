@@ -50,7 +50,9 @@ const PERSON = "substr(j.cause, length('operator:') + 1)";
 const JOURNAL = part(
   {
     ...{ name: 'journal', at: 'j.at', by: PERSON, event: 'j.event', id: "j.order_id || ' ' || j.seq" },
-    of: "journal j JOIN orders o ON o.id = j.order_id AND o.mode = $1 WHERE j.cause LIKE 'operator:%'",
+    of: `journal j JOIN orders o ON o.id = j.order_id AND o.mode = $1 WHERE j.cause LIKE 'operator:%'
+      -- That a decision ended its order is part of the decision.
+      AND NOT (j.event = 'order-cancelled' AND j.detail ? 'item')`,
   },
   `j.order_id, j.reference, (j.detail ->> 'item')::bigint AS item, (j.detail ->> 'finding')::bigint AS finding,
    j.detail`,

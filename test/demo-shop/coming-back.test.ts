@@ -199,7 +199,7 @@ describe.each([
     await page.goto(`${shop.origin}/checkout/return/${reference}`);
     await shop.program.database.query(
       `INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency, closed_at, closed_by, decision)
-       VALUES ('test', 'late', $1, $2, 1, 'NGN', now(), 'Ngozi', 'refund')`,
+       VALUES ('test', 'late', $1, $2, 1, 'NGN', now(), 'Ngozi', 'other')`,
       [reference, orderId],
     );
     await page.reload();

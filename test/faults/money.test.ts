@@ -205,7 +205,7 @@ const SCENARIOS: readonly Scenario[] = [
       order: 'paid',
       payments: ['paid'],
       proofs: ['paid', 'overpaid'],
-      suspense: ['overpaid 850000'],
+      suspense: ['charged_again 850000'],
       releases: 1,
     },
   },
@@ -349,7 +349,7 @@ test('S36: a second charge that the service tells by webhook stands in suspense,
   }
   expect(await stage.endOf(order)).toMatchObject({
     order: 'paid',
-    suspense: ['overpaid 850000'],
+    suspense: ['charged_again 850000'],
     releases: 1,
     wire: { initialize: 1, verify: 2 },
   });

@@ -117,7 +117,7 @@ describe('what happens is written where it becomes true', () => {
     await cancel(shop.program.database, order);
     expect(await typesOf(order)).toEqual(['order.review', 'suspense.opened', 'order.cancelled']);
     await deliver();
-    const about = { orderId: order.orderId, externalId: null, mode: 'test', currency: 'NGN' };
+    const about = { orderId: order.orderId, externalId: null, mode: 'test', currency: 'NGN', metadata: {} };
     const { reference } = order;
     expect(received.map(({ message: { data } }) => data)).toEqual([
       { ...about, status: 'review', amount: '8500.00', reference },

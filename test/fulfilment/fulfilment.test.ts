@@ -61,6 +61,7 @@ test('a paid order is announced once, signed, with all that the receiver needs',
       mode: 'test',
       paidAt: expect.any(String) as unknown,
       lines: [{ sku: 'ankara-tote', description: 'Ankara tote bag', unitAmount: '8500.00', quantity: 1 }],
+      metadata: {},
     },
   });
   expect(await query('SELECT delivery FROM releases WHERE order_id = $1', orderId)).toEqual([

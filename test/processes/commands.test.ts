@@ -29,8 +29,8 @@ async function underpaidOrder(): Promise<{ orderId: string; reference: string }>
   return order;
 }
 
-/** Resolves the one open item of a list, after everything that must not resolve it. */
-async function workThrough(list: string, subject: string): Promise<void> {
+/** Resolves the one open item of a list, after everything that must not resolve it. @returns its id */
+async function workThrough(list: string, subject: string, told: string): Promise<string> {
   const before = await run(list, 'list');
   expect(before.stdout).toMatch(new RegExp(`^\\d+ +underpaid .*${subject}$`, 'm'));
   const id = idOf(before);
@@ -46,9 +46,10 @@ async function workThrough(list: string, subject: string): Promise<void> {
     expect(stderr).not.toMatch(/^ +at /m);
   }
   const resolve = ['resolve', id, '--note', 'paid back', '--by', 'Ngozi'];
-  expect(await run(list, ...resolve)).toMatchObject({ code: 0, stdout: 'Resolved.\n' });
-  expect(await run(list, ...resolve)).toMatchObject({ code: 1, stdout: 'There is no such open item.\n' });
-  expect(await run(list)).toMatchObject({ code: 0, stdout: 'Nothing is open.\n', stderr: '' });
+  const refund = list === 'suspense' ? ['--decision', 'refund', '--refund', 'RF-1'] : [];
+  const outcome = await run(list, ...resolve, ...refund);
+  expect(outcome.stdout + outcome.stderr).toContain(told);
+  return id;
 }
 
 const idOf = ({ stdout }: Outcome): string => /^\d+/.exec(stdout)?.[0] ?? `no id in: ${stdout}`;
@@ -108,7 +109,13 @@ test('an underpayment is a finding and stands in suspense until somebody resolve
   const found = await run('reconcile');
   expect(found.code).toBe(1);
   expect(found.stdout).toContain('underpaid');
-  await Promise.all(['findings', 'suspense'].map((list) => workThrough(list, `${reference} +${orderId}`)));
+  // The decision about the money closes both.
+  await workThrough('findings', `${reference} +${orderId}`, 'npm run suspense -- resolve');
+  const item = await workThrough('suspense', `${reference} +${orderId}`, 'Resolved.');
+  const again = ['resolve', item, '--note', 'x', '--by', 'Ngozi'];
+  expect(await run('suspense', ...again)).toMatchObject({ code: 1, stdout: 'There is no such open item.\n' });
+  for (const list of ['findings', 'suspense'])
+    expect(await run(list)).toMatchObject({ code: 0, stdout: 'Nothing is open.\n', stderr: '' });
   expect((await run('reconcile')).code).toBe(0);
 });
 

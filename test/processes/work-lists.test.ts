@@ -111,6 +111,6 @@ test('a release that its receiver lost is delivered again, by its order or its o
   expect(new Set(receiver.deliveries.map(({ releaseId }) => releaseId)).size).toBe(1);
   expect(await run('releases', 'redeliver', 'x'.repeat(24), '--by', 'Ngozi')).toMatchObject({
     code: 1,
-    stdout: 'There is no such release.\n',
+    stdout: 'There is no such release or event.\n',
   });
 });

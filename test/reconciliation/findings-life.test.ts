@@ -27,8 +27,9 @@ const texts = async (format: 'csv' | 'json', isOpenOnly = true): Promise<string>
 };
 
 /** A person decides about the oldest money in suspense. */
-async function decideAs(by: string): Promise<void> {
-  const [item] = await openSuspense(desk.database, 'test');
+async function decideAs(by: string, reference?: string): Promise<void> {
+  const items = await openSuspense(desk.database, 'test');
+  const item = reference === undefined ? items[0] : items.find((one) => one.reference === reference);
   const how = { by, note: 'refunded', decision: 'refund', refundNote: 'RF-1' } as const;
   expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how)).toBe(true);
 }
@@ -138,7 +139,7 @@ describe('the export', () => {
     await desk.put({}, { amount: '30.00' });
     await run();
     const [first] = await open();
-    await decideAs('Ada');
+    await decideAs('Ada', first?.reference);
     expect(JSON.parse(await texts('json'))).toEqual([expect.objectContaining({ closedAt: null })]);
     expect(JSON.parse(await texts('json', false))).toEqual([
       expect.objectContaining({ id: String(first?.id), closedBy: 'Ada', resolution: 'refunded' }),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { listFindings, resolveFinding } from '../../src/cases/findings.ts';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import {
@@ -213,12 +214,12 @@ describe('findings', () => {
     await run();
     const [finding] = await listFindings(desk.database, 'test');
     expect(finding).toMatchObject({ class: 'underpaid', expected: '25.00', actual: '20.00', age: '<1d' });
-    expect(await resolveFinding(desk.database, 'test', finding?.id ?? 0n, 'Ada', 'refunded by hand')).toBe(
-      true,
-    );
-    expect(await resolveFinding(desk.database, 'test', finding?.id ?? 0n, 'Ada', 'refunded by hand')).toBe(
-      false,
-    );
+    // Its money waits in suspense: the decision about that closes both.
+    expect(await resolveFinding(desk.database, 'test', finding?.id ?? 0n, 'Ada', 'refunded')).toBe(false);
+    const [item] = await openSuspense(desk.database, 'test');
+    const how = { by: 'Ada', note: 'refunded', decision: 'refund', refundNote: 'RF-1' } as const;
+    expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how)).toBe(true);
+    expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how)).toBe(false);
     expect(await run()).toMatchObject({ verdict: 'agreed', items: [] });
     desk.service.history[0] = { reference, amount: '21.00' };
     expect(await run()).toMatchObject({ verdict: 'findings', findings: { underpaid: 1 } });

@@ -35,13 +35,13 @@ test('a day with lost messages ends with every order right and every disagreemen
     payments: 6,
     matched: 1,
     repaired: 1,
-    findings: { underpaid: 1, overpaid: 1, reversed: 1 },
+    findings: { underpaid: 1, charged_again: 1, reversed: 1 },
     identity: [
       {
         currency: 'NGN',
         serviceTotal: '42000.00',
         confirmed: '34000.00',
-        classes: { underpaid: '8000.00', overpaid: '8500.00', reversed: '-8500.00' },
+        classes: { underpaid: '8000.00', charged_again: '8500.00', reversed: '-8500.00' },
         difference: '0.00',
       },
     ],

@@ -30,15 +30,16 @@ const ENDED: readonly string[] = ['paid', 'cancelled'];
  */
 export function OrderDetailPage({ frame, orderDetail, evidence, release, events = [] }: Props): VNode {
   const { orderId, story } = orderDetail;
+  const { may } = frame.visitor;
   return (
     <AdminPage frame={frame} title="Order" here="/admin/orders">
       <Heading orderDetail={orderDetail} />
       <Whole orderDetail={orderDetail} />
       <Payments frame={frame} orderDetail={orderDetail} />
-      {orderDetail.status === 'cancelled' && <ReopenForm frame={frame} orderId={orderId} />}
+      {orderDetail.status === 'cancelled' && may('reopen') && <ReopenForm frame={frame} orderId={orderId} />}
       {release !== null && <ReleaseCard frame={frame} release={release} />}
       {orderDetail.status === 'paid' && <Refunds frame={frame} orderDetail={orderDetail} />}
-      {!ENDED.includes(orderDetail.status) && <CancelForm frame={frame} orderId={orderId} />}
+      {!ENDED.includes(orderDetail.status) && may('cancel') && <CancelForm frame={frame} orderId={orderId} />}
       {events.length > 0 && (
         <section aria-labelledby="events">
           <h2 id="events">Events</h2>

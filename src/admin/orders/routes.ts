@@ -10,7 +10,7 @@ import { disputeOf } from '../../reporting/dispute.sql.ts';
 import { explain } from '../../reporting/explain.ts';
 import { releaseOf } from '../releases/releases.sql.ts';
 import { orderIdOf } from '../../reporting/timeline.sql.ts';
-import { orderActionRoutes } from './action-routes.ts';
+import { orderActionRoutes } from './actions/routes.ts';
 import { OrderDetailPage } from './order-page.tsx';
 import { OrderListPage } from './order-list-page.tsx';
 import { estimateOrders, evidenceOf, findOrders } from './orders.sql.ts';

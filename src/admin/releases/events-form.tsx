@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { EventRow } from '../../fulfilment/events.sql.ts';
-import { FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { Moment, OrderLink, Status, Table } from '../layout/parts.tsx';
 
 const MAX_SHOWN = 200;
@@ -21,7 +21,7 @@ export function EventsForm({
       <FormToken visitor={frame.visitor} />
       {order !== undefined && <input type="hidden" name="order" value={order} />}
       <Table
-        label="Events"
+        label="The events, and what became of each"
         head={[
           'Tick',
           'Happened',
@@ -57,12 +57,14 @@ export function EventsForm({
         ))}
       </Table>
       {events.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
-      <div class="action">
-        <WhoAndWhy visitor={frame.visitor} id="redeliver-events" />
-        <p class="field">
-          <button>Deliver the ticked ones again</button>
-        </p>
-      </div>
+      <Allowed visitor={frame.visitor} action="events">
+        <div class="action">
+          <WhoAndWhy visitor={frame.visitor} id="redeliver-events" />
+          <p class="field">
+            <button>Deliver the ticked ones again</button>
+          </p>
+        </div>
+      </Allowed>
     </form>
   );
 }

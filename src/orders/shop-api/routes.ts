@@ -72,10 +72,11 @@ export function shopApiRoutes(parts: ShopApiParts): Router {
   });
 
   router.post('/orders/:orderId/refunds', opened, async (req: express.Request, res: express.Response) => {
+    const body = bodyOf(req);
     const orderId = parseOrderId(req.params.orderId);
     const order = orderId === null ? null : await findOrder(database, orderId);
     if (order?.mode !== mode) throw new Problem('not-found');
-    const { isNew, view } = await takeRefund(database, mode, order, bodyOf(req));
+    const { isNew, view } = await takeRefund(database, mode, order, body);
     res.status(isNew ? 201 : 200).json(view);
   });
   return router;

@@ -1,10 +1,10 @@
 import { Router, type Request } from 'express';
-import { reopenOrder } from '../../orders/reopen.sql.ts';
-import { parseOrderId, parseReference } from '../../platform/ids.ts';
-import { actionHandler, frameOf } from '../actions/action-handler.ts';
-import type { AdminParts } from '../admin-parts.ts';
-import { cancelHandler } from './cancel.ts';
-import { confirmRefund, writeRefund } from './refund-actions.ts';
+import { reopenOrder } from '../../../orders/reopen.sql.ts';
+import { parseOrderId, parseReference } from '../../../platform/ids.ts';
+import { actionHandler, frameOf } from '../../actions/action-handler.ts';
+import type { AdminParts } from '../../admin-parts.ts';
+import { cancelHandler } from '../cancel.ts';
+import { confirmRefund, writeRefund } from '../refund-actions.ts';
 
 /** The page of the order that the form names, by any of its names. */
 const toOrder = (_req: Request, fields: URLSearchParams): string =>
