@@ -4,6 +4,16 @@ import { Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { Moment, OrderLink, Status, Table } from '../layout/parts.tsx';
 
 const MAX_SHOWN = 200;
+const HEAD = [
+  'Tick',
+  'Happened',
+  'Event',
+  'Order',
+  'Delivery',
+  { number: 'Tries' },
+  'Next try',
+  'Last error',
+];
 
 /** Events, oldest first, with what became of them; those that are ticked are delivered again. */
 export function EventsForm({
@@ -20,19 +30,7 @@ export function EventsForm({
     <form method="post" action="/admin/releases">
       <FormToken visitor={frame.visitor} />
       {order !== undefined && <input type="hidden" name="order" value={order} />}
-      <Table
-        label="The events, and what became of each"
-        head={[
-          'Tick',
-          'Happened',
-          'Event',
-          'Order',
-          'Delivery',
-          { number: 'Tries' },
-          'Next try',
-          'Last error',
-        ]}
-      >
+      <Table label="The events, and what became of each" head={HEAD}>
         {events.slice(0, MAX_SHOWN).map((event) => (
           <tr key={event.id}>
             <td>
