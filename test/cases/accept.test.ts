@@ -103,6 +103,26 @@ describe('too little that a person accepts', () => {
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { reversed: 1 } });
   });
 
+  test('explains no further money: what comes beyond the order waits in suspense', async () => {
+    const more = await desk.put({}, null);
+    await show(more.reference, '20');
+    await acceptTheOne();
+    await show(more.reference, '45');
+    expect(await items()).toMatchObject([{ class: 'charged_again', amount: 2_000n }]);
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { charged_again: 1 } });
+  });
+
+  test('and is charged a second time, is raised and held', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    const charge = { reference, status: 'SUCCESS', amount: '20', currency: 'NGN' };
+    desk.service.history.splice(0, Infinity, { ...charge, id: 'T1' }, { ...charge, id: 'T2' });
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { duplicate_payment: 1 } });
+    // Beyond what the order costs, as the books have confirmed it.
+    expect(await items()).toMatchObject([{ class: 'duplicate_payment', amount: 1_500n }]);
+  });
+
   test('is refused when the service shows something else by now, or cannot be asked', async () => {
     const { reference, orderId } = await desk.put({}, null);
     await show(reference, '20');
