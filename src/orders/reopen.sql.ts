@@ -4,8 +4,10 @@ import type { Mode } from '../platform/mode.ts';
 
 /**
  * Takes back the end of an order: a new payment of it may begin. Payments about whose money a person has decided pay
- * nothing all the same; money of it that waits in suspense puts it under review.
- * @returns false when the mode has no such cancelled order, or when the shop has kept money of it
+ * nothing all the same; money of it that waits in suspense puts it under review. A deadline that is still to come ends it
+ * again.
+ * @returns false when the mode has no such cancelled order, when its deadline has passed, or when the shop has kept
+ * money of it
  */
 export async function reopenOrder(
   db: Queryable,
@@ -15,9 +17,11 @@ export async function reopenOrder(
 ): Promise<boolean> {
   const rows = await db.query(
     `WITH locked AS MATERIALIZED (
-       SELECT id FROM orders WHERE id = $1 AND mode = $2 AND status = 'cancelled' FOR NO KEY UPDATE
+       SELECT id FROM orders WHERE id = $1 AND mode = $2 AND status = 'cancelled'
+         AND expired_at IS NULL AND (pay_by > now()) IS NOT FALSE FOR NO KEY UPDATE
      ), reopened AS (
        UPDATE orders o SET cancelled_at = NULL, cancelled_by = NULL, cancel_reason = NULL,
+         deadline_check_at = pay_by,
          status = CASE WHEN EXISTS (SELECT FROM suspense_items s WHERE s.order_id = o.id AND s.closed_at IS NULL)
            OR EXISTS (SELECT FROM payments p WHERE p.order_id = o.id AND p.status = 'held' AND p.decided_at IS NULL)
            THEN 'review' ELSE 'pending' END

@@ -253,6 +253,31 @@ describe('an order that a decision has ended', () => {
     expect(await isWhole(orderId)).toEqual([]);
   });
 
+  const deadline = (orderId: string, hours: number) =>
+    sql(
+      `UPDATE orders SET created_at = now() - interval '1 day', pay_by = now() + make_interval(hours => $2) WHERE id = $1`,
+      orderId,
+      hours,
+    );
+
+  test('ends again by its deadline', async () => {
+    const { orderId } = await decided('refund');
+    await deadline(orderId, 1);
+    expect(await reopen(orderId)).toBe(true);
+    expect(await sql('SELECT status, deadline_check_at = pay_by AS due FROM orders')).toEqual([
+      { status: 'pending', due: true },
+    ]);
+  });
+
+  test('is not, when its deadline has passed, or when it had expired for good', async () => {
+    const { orderId } = await decided('refund');
+    await deadline(orderId, -1);
+    expect(await reopen(orderId)).toBe(false);
+    await sql('UPDATE orders SET expired_at = now() WHERE id = $1', orderId);
+    expect(await reopen(orderId)).toBe(false);
+    expect(await stateOf(orderId)).toMatchObject({ order: 'cancelled' });
+  });
+
   test('is not, when the shop has kept its money', async () => {
     const { orderId } = await decided('keep');
     expect(await reopen(orderId)).toBe(false);

@@ -30,7 +30,8 @@ const SENTENCES = {
     'can be, and only while the service still shows it.',
   reopened: () => 'The order is open again: a new payment may begin.',
   'not-reopened': () =>
-    'Nothing was done: only a cancelled order of which the shop has kept no money can be reopened.',
+    'Nothing was done: only a cancelled order whose deadline has not passed, and of which the shop has kept no ' +
+    'money, can be reopened.',
   'surplus-noted': (count: number) =>
     `${many(count, 'waits', 'wait')} for the service: when it shows the exact amount, the order is paid by itself.`,
   'no-surplus': (count: number) =>
