@@ -24,11 +24,16 @@ const HELD_CLASSES = [
   ...['underpaid', 'overpaid', 'charged_again', 'unit_error', 'currency_mismatch', 'duplicate_payment'],
   ...['paid_after_cancel', 'paid_after_deadline'],
 ];
+const DECIDED = `(SELECT coalesce(sum(d.amount), 0) FROM decided_money d
+    WHERE d.mode = $1 AND d.reference = c.reference AND d.currency = coalesce(c.actual_currency, c.expected_currency))`;
 const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
-  AND c.actual > coalesce(c.confirmed, 0) AND c.actual <= coalesce(c.confirmed, 0) + (SELECT coalesce(sum(d.amount), 0) FROM decided_money d
-    WHERE d.mode = $1 AND d.reference = c.reference AND d.currency = c.actual_currency)) IS NOT TRUE`;
+  AND c.actual > coalesce(c.confirmed, 0) AND c.actual <= coalesce(c.confirmed, 0) + ${DECIDED}) IS NOT TRUE`;
 
-const IS_OPEN = `${NOT_RESOLVED} AND ${NOT_DECIDED}`;
+// Exactly this money was decided about, as a whole or in parts: the service goes on showing what was kept, and what was
+// given back by other ways. Decided about as other money, it is raised.
+const NOT_DECIDED_AS_IT_IS = `(c.class = 'paid_after_decision' AND coalesce(c.actual, c.expected) = ${DECIDED}) IS NOT TRUE`;
+
+const IS_OPEN = `${NOT_RESOLVED} AND ${NOT_DECIDED} AND ${NOT_DECIDED_AS_IT_IS}`;
 
 const CLOSED_BEFORE = `
   SELECT id, first_seen_at FROM findings f

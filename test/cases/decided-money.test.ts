@@ -180,6 +180,24 @@ describe('A1: money that a person has decided about never pays an order by itsel
     );
   });
 
+  test.each(['refund', 'keep'] as const)(
+    'is decided once: %s of all of it raises nothing more',
+    async (how) => {
+      const { reference, orderId } = await desk.put({}, paid('25'));
+      await sql(
+        `UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = 'shop', cancel_reason = 'x' WHERE id = $1`,
+        orderId,
+      );
+      await look(reference, paid('25'));
+      expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { paid_after_cancel: 1 } });
+      await decide(how);
+      // Verify and the list go on showing what was kept, and what was given back by other ways.
+      expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', findings: {} });
+      desk.service.history.splice(0);
+      expect((await desk.reconcile({ dryRun: false })).findings).toEqual({});
+    },
+  );
+
   test('PostgreSQL itself refuses a release of a cancelled order', async () => {
     const { reference, orderId } = await desk.put({}, null);
     const cancelled = `UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = 'shop',
