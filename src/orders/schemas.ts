@@ -7,8 +7,11 @@ import { metadata as metadataInput, type Metadata } from './metadata.ts';
 import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
 import { shopperDetails, type ShopperDetails } from './shopper-details.ts';
 
-/** PostgreSQL takes no NUL in a text, and the other control characters have no use in one. */
-export const text = z.string().regex(/^\P{Cc}+$/u, 'must be text without control characters');
+/**
+ * PostgreSQL takes no NUL in a text and no half of a surrogate pair in JSON, and the other control characters have no
+ * use in one.
+ */
+export const text = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters');
 /** An amount above or at zero in major units. */
 export const decimal = z.string().regex(/^\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"');
 

@@ -175,6 +175,19 @@ describe('lines and metadata', () => {
   });
 });
 
+test('half a surrogate pair is refused wherever the shop gives a text', async () => {
+  const half = 'x\ud800';
+  const { orderId } = await placed(order);
+  const refund = { amount: '1', reason: half };
+  const answers = [
+    await place({ ...order, externalId: half }),
+    await place({ ...order, lines: [{ ...line, description: half }] }),
+    await cancel(orderId, half),
+    await post(`${shop.origin}/orders/${orderId}/refunds`, refund, authorization),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 422]);
+});
+
 describe('GET /orders', () => {
   test('one order by the number of the shop, or none', async () => {
     const { orderId } = await placed({ ...order, externalId: 'L-1' });
