@@ -4,6 +4,7 @@ import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { explain } from '../../src/reporting/explain.ts';
 import { listFindings } from '../../src/cases/findings.ts';
+import { recordRefund } from '../../src/orders/refunds.sql.ts';
 import { reopenOrder } from '../../src/orders/reopen.sql.ts';
 import type { OrderId } from '../../src/platform/ids.ts';
 import { noteSurplusRefund, openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
@@ -121,6 +122,19 @@ describe('too little that a person accepts', () => {
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { duplicate_payment: 1 } });
     // Beyond what the order costs, as the books have confirmed it.
     expect(await items()).toMatchObject([{ class: 'duplicate_payment', amount: 1_500n }]);
+  });
+
+  test.each([
+    ['all of it', 2_000n, { status: 'REVERSED', amount: '20' }],
+    ['a part of it', 500n, { status: 'REVERSED', amount: '5' }],
+  ])('and goes back as it was written down, %s, is no finding', async (_how, amount, back) => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    const refund = { amount, reason: 'sent back', externalId: 'RF-1', by: 'shop' };
+    await recordRefund(desk.database, 'test', { ...refund, orderId: orderId as OrderId });
+    desk.service.history.push({ id: 'B1', reference, currency: 'NGN', ...back });
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', findings: {} });
   });
 
   test('is refused when the service shows something else by now, or cannot be asked', async () => {

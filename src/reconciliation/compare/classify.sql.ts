@@ -32,12 +32,17 @@ const FACTS_OF_MONEY = `
       SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
     AS is_money_answered`;
 
+// Less than was released came where a person accepted it, unless verify has shown the rest since.
+const CAME = `CASE WHEN m.accepted_amount < m.released_amount AND NOT EXISTS (
+    SELECT FROM verifications whole WHERE whole.reference = m.reference AND whole.outcome = 'paid')
+  THEN m.accepted_amount ELSE m.released_amount END`;
+
 // Verify and a row that stands alone without an amount mean all of it. Null where the list holds more than was
 // released: nobody can say what went back.
-const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN ${ANSWERED} = 'reversed' THEN m.released_amount
+const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN ${ANSWERED} = 'reversed' THEN ${CAME}
     WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
-      THEN nullif(greatest(m.released_amount - m.paid_amount, 0), 0)
-    WHEN m.there = 'reversed' THEN least(m.released_amount,
+      THEN nullif(greatest(${CAME} - m.paid_amount, 0), 0)
+    WHEN m.there = 'reversed' THEN least(${CAME},
       CASE WHEN m.paid_currency = m.currency AND m.paid_amount > 0 THEN m.paid_amount END) END`;
 
 // Where our payment and its order stand.
