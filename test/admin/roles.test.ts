@@ -92,9 +92,46 @@ describe('pages hide what the role may not do', () => {
     expect(clerk).toContain('value="refund"');
     expect(clerk).not.toContain('write_off');
     expect(await buttons(zainab, '/admin/findings')).not.toContain('value="resolve"');
-    for (const path of ['/admin/suspense', '/admin/findings', `/admin/orders/${orderId}`])
+    expect(clerk).toContain('value="surplus"');
+    expect(await buttons(ada, '/admin/books')).toContain('name="note"');
+    expect(await buttons(zainab, '/admin/books')).not.toContain('name="note"');
+    for (const path of ['/admin/suspense', '/admin/findings', '/admin/books', `/admin/orders/${orderId}`])
       expect(await buttons(eve, path)).not.toContain('name="note"');
   });
+});
+
+test('a viewer sees no form on the page of a paid order, and of a cancelled one that has events', async () => {
+  const eve = await logIn(shop, EVE);
+  const [paid, cancelled] = [
+    await shop.checkout({ ...aTote, email: 'c@example.com' }),
+    await shop.checkout({ ...aTote, email: 'd@example.com' }),
+  ];
+  await shop.hand(`transactions/${paid.reference}/pay`, { notify: false });
+  await fetch(`${shop.origin}/checkout/return/${paid.reference}`, { redirect: 'manual' });
+  const zainab = await logIn(shop, ZAINAB);
+  await shop.hand(`transactions/${cancelled.reference}/fail`, { notify: false });
+  const fields: [string, string][] = [['id', cancelled.orderId], ['sure', 'yes'], ...signed()];
+  await zainab.send('/admin/orders/cancel', fields);
+  for (const [{ orderId }, action] of [
+    [paid, '/admin/refunds'],
+    [cancelled, '/admin/orders/reopen'],
+  ] as const) {
+    expect(await zainab.text(`/admin/orders/${orderId}`)).toContain(`action="${action}"`);
+    expect(await eve.text(`/admin/orders/${orderId}`)).not.toMatch(/name="note"/);
+  }
+});
+
+test('a clerk notes that the surplus was refunded, and takes no books with whole addresses', async () => {
+  const zainab = await logIn(shop, ZAINAB);
+  const surplus: [string, string][] = [
+    ['id', item],
+    ['operation', 'surplus'],
+    ['refund', 'RF-7'],
+    ...signed(),
+  ];
+  expect((await zainab.send('/admin/suspense', surplus)).status).toBe(303);
+  const books: [string, string][] = [['month', '2026-01'], ...signed()];
+  expect((await zainab.send('/admin/books.csv', books)).status).toBe(403);
 });
 
 const aTote = { items: [{ sku: 'ankara-tote', quantity: 1 }] };

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 
 type Props = {
   frame: Frame;
@@ -28,19 +28,23 @@ export function BooksPage({ frame, month, isUnnamed }: Props): VNode {
           </button>
         </p>
       </form>
-      <section aria-labelledby="whole">
-        <h2 id="whole">With whole addresses</h2>
-        <p class="none">Addresses of shoppers are masked. Who takes them whole says why, and that is kept.</p>
-        {isUnnamed && <p class="alarm">It needs your name and a reason.</p>}
-        <form method="post" action="/admin/books.csv" class="action">
-          <FormToken visitor={frame.visitor} />
-          <MonthField id="whole-month" month={month} />
-          <WhoAndWhy visitor={frame.visitor} id="disclosure" />
-          <p class="field">
-            <button>Rows with addresses</button>
+      <Allowed visitor={frame.visitor} action="books.csv">
+        <section aria-labelledby="whole">
+          <h2 id="whole">With whole addresses</h2>
+          <p class="none">
+            Addresses of shoppers are masked. Who takes them whole says why, and that is kept.
           </p>
-        </form>
-      </section>
+          {isUnnamed && <p class="alarm">It needs your name and a reason.</p>}
+          <form method="post" action="/admin/books.csv" class="action">
+            <FormToken visitor={frame.visitor} />
+            <MonthField id="whole-month" month={month} />
+            <WhoAndWhy visitor={frame.visitor} id="disclosure" />
+            <p class="field">
+              <button>Rows with addresses</button>
+            </p>
+          </form>
+        </section>
+      </Allowed>
       <section aria-labelledby="other">
         <h2 id="other">Everything else</h2>
         <ul>

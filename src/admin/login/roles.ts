@@ -20,8 +20,7 @@ const LEAST_ROLE: Readonly<Record<string, Role>> = {
   events: 'clerk',
   // Writes down what goes back to the shopper, or ends what nobody has paid.
   refund: 'clerk',
-  refund_surplus: 'clerk',
-  refund_all: 'clerk',
+  surplus: 'clerk',
   refunds: 'clerk',
   cancel: 'clerk',
   reopen: 'clerk',
