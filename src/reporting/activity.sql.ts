@@ -114,6 +114,28 @@ const BEGIN = part(
   },
   `${NOTHING}, jsonb_build_object('note', b.note)`,
 );
+const DISCLOSURE = part(
+  {
+    ...{
+      name: 'disclosure',
+      at: 'd.disclosed_at',
+      by: 'd.disclosed_to',
+      event: `'addresses-disclosed'`,
+      id: 'd.id',
+    },
+    of: 'disclosures d WHERE d.mode = $1',
+  },
+  `${NOTHING}, jsonb_build_object('note', d.note)`,
+);
+// That of an order is in its journal.
+const REDELIVERY = part(
+  {
+    ...{ name: 'event-redelivery', at: 'e.asked_again_at', by: 'e.asked_again_by' },
+    ...{ event: `'event-redelivery'`, id: 'e.id' },
+    of: 'events e WHERE e.mode = $1 AND e.order_id IS NULL AND e.asked_again_by IS NOT NULL',
+  },
+  `NULL::text, e.reference, NULL::bigint, NULL::bigint, jsonb_build_object('event', e.id)`,
+);
 
 const ACTIONS = [
   JOURNAL,
@@ -122,6 +144,8 @@ const ACTIONS = [
   ofStop('stopped', 'reason'),
   ofStop('resumed', 'note'),
   BEGIN,
+  DISCLOSURE,
+  REDELIVERY,
 ].join(' UNION ALL ');
 
 // Each part reads no more than a page, the journal by the index `journal_by_people`.

@@ -22,6 +22,8 @@ export function maskEmail(email: string): string {
 const VERBS: Readonly<Record<string, string>> = {
   'check-asked': 'asked the service about',
   'release-redelivery': 'delivered again',
+  'event-redelivery': 'delivered again an event of',
+  'addresses-disclosed': 'took whole addresses in the books',
   'payment-ambiguous': 'adopted a lost payment of',
   'finding-noted': 'wrote down about',
   'suspense-noted': 'wrote down about',
@@ -43,7 +45,7 @@ function verbOf(event: string, say: (name: string) => string | null): string {
 }
 
 function subjectOf({ event, class: name, amount, currency, email, orderId, reference }: Action): string {
-  if (/^(checkouts|currency|reconciliation)-/.test(event)) return '';
+  if (/^(checkouts|currency|reconciliation|addresses)-/.test(event)) return '';
   const money = amount === null || currency === null ? '' : displayMoney({ amount, currency });
   const whose =
     email === null || email === 'erased'

@@ -44,6 +44,13 @@ beforeAll(async () => {
     `INSERT INTO suspense_items (mode, class, reference, amount, currency, closed_at, closed_by, decision, note)
      VALUES ('test', 'unknown_reference', 'X-1', 500, 'NGN', now(), 'Ada', 'write_off', 'nobody asks for it')`,
   );
+  await ada.send('/admin/books.csv', [
+    ['month', '2026-01'],
+    ['note', 'the audit'],
+  ]);
+  await database.query(
+    `UPDATE events SET asked_again_at = now(), asked_again_by = 'Ada' WHERE order_id IS NULL AND reference = 'X-1'`,
+  );
   expect(orderId).toHaveLength(24);
 });
 afterAll(() => shop.close());
@@ -56,6 +63,8 @@ const told = async (asked: object = {}): Promise<string[]> =>
 
 test('each action of a person is one sentence, newest first', async () => {
   expect(await told()).toEqual([
+    'Ada delivered again an event of reference X-1',
+    'Ada took whole addresses in the books: ‘the audit’',
     'Ada resolved unknown reference NGN 5.00 of reference X-1: write off, ‘nobody asks for it’',
     'Ada stopped new checkouts in every currency: ‘a flood’',
     expect.stringMatching(
@@ -68,7 +77,7 @@ test('each action of a person is one sentence, newest first', async () => {
 });
 
 test('of one person, of one day, and for programs', async () => {
-  expect(await told({ by: 'Ada' })).toHaveLength(3);
+  expect(await told({ by: 'Ada' })).toHaveLength(5);
   expect(await activity(shop.program, { json: false, until: '2020-01-01' })).toBe(
     'Nobody did anything then.',
   );
