@@ -1,4 +1,4 @@
-import { countOldMessages, pruneMessages } from '../fulfilment/prune-messages.sql.ts';
+import { countOldMessages, pruneEventMessages, pruneMessages } from '../fulfilment/prune-messages.sql.ts';
 import { countOldAnswers, pruneAnswers, type Batch } from '../payments/prune-answers.sql.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import { countOldWebhooks, pruneWebhooks } from '../webhooks/prune-webhooks.sql.ts';
@@ -14,7 +14,9 @@ export async function prune(db: Queryable, days: number, signal?: AbortSignal): 
   return {
     answers: await all((after) => pruneAnswers(db, days, after), signal),
     webhooks: await all((after) => pruneWebhooks(db, days, after), signal),
-    messages: await all((after) => pruneMessages(db, days, after), signal),
+    messages:
+      (await all((after) => pruneMessages(db, days, after), signal)) +
+      (await all((after) => pruneEventMessages(db, days, after), signal)),
   };
 }
 

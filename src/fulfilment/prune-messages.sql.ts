@@ -26,10 +26,27 @@ export async function pruneMessages(
   return row ?? { pruned: 0, next: null };
 }
 
-/** How many it would forget: reads every row. */
+/** The same of events. @param after where the batch before it ended; null: the oldest event */
+export async function pruneEventMessages(
+  db: Queryable,
+  days: number,
+  after: string | null,
+): Promise<{ pruned: number; next: string | null }> {
+  const [row] = await db.query<{ pruned: number; next: string | null }>(
+    `WITH batch AS (SELECT id, seq, happened_at FROM events WHERE seq > coalesce($2::bigint, 0) ORDER BY seq LIMIT 1000),
+     done AS (UPDATE events r SET message = NULL FROM batch WHERE r.id = batch.id AND ${IS_OLD} RETURNING 1)
+     SELECT (SELECT count(*)::int FROM done) AS pruned,
+       (SELECT CASE WHEN min(happened_at) < now() - make_interval(days => $1) THEN max(seq)::text END FROM batch) AS next`,
+    [days, after],
+  );
+  return row ?? { pruned: 0, next: null };
+}
+
+/** How many both would forget: reads every row. */
 export async function countOldMessages(db: Queryable, days: number): Promise<number> {
   const [row] = await db.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM releases r WHERE ${IS_OLD}`,
+    `SELECT (SELECT count(*) FROM releases r WHERE ${IS_OLD})::int
+       + (SELECT count(*) FROM events r WHERE ${IS_OLD})::int AS count`,
     [days],
   );
   return row?.count ?? 0;

@@ -54,6 +54,11 @@ async function grow(reference: string, days: number): Promise<void> {
        WHERE reference = $1`,
       back,
     );
+    await tx.query(
+      `UPDATE events SET happened_at = ${ago}, delivered_at = ${ago}, delivery = 'delivered', message = '{}'
+       WHERE reference = $1`,
+      back,
+    );
   });
 }
 
@@ -72,7 +77,8 @@ test('what is older than the setting goes, and nothing that is younger or that a
   expect(before).toMatchObject([{ answers: 1, webhooks: 1, messages: 1 }, { answers: 1 }, { answers: 1 }]);
 
   const wanted =
-    'Older than 90 days: 1 answers and 2 messages would be emptied, 1 webhooks would be deleted.';
+    // Two of releases, and two of events of the one that is held.
+    'Older than 90 days: 1 answers and 4 messages would be emptied, 1 webhooks would be deleted.';
   expect((await run('--dry-run')).text).toBe(wanted);
   expect(await kept(old)).toEqual({ answers: 1, webhooks: 1, messages: 1 });
   expect((await run()).text).toBe(wanted.replaceAll('would be ', ''));
@@ -80,6 +86,7 @@ test('what is older than the setting goes, and nothing that is younger or that a
   expect(await Promise.all([young, held].map(kept))).toEqual(before.slice(0, 2));
   expect(await kept(found)).toMatchObject({ answers: 1, webhooks: 1 });
   expect((await run('--dry-run')).text).toContain('0 answers and 0 messages');
+  expect(await sql('SELECT FROM events WHERE message IS NOT NULL')).toEqual([]);
   // The digest and what was read stay: the books are as whole as before.
   const contradictions =
     (await explain(shop.program.database, old.orderId))?.orderDetail.contradictions ?? [];
