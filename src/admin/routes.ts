@@ -1,6 +1,6 @@
 import express, { Router } from 'express';
 import { fileURLToPath } from 'node:url';
-import { notFound, problemHandler } from '../platform/problem.ts';
+import { notFound, Problem, problemHandler } from '../platform/problem.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { ProblemPage } from './layout/problem-page.tsx';
 import { bookRoutes } from './books/routes.ts';
@@ -31,6 +31,11 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   // Without it browsers do not send the origin of a form, which is checked.
   router.use('/admin', (_req, res, next) => {
     res.set('referrer-policy', 'same-origin');
+    next();
+  });
+  // PostgreSQL's texts take none, and no address of ours has one.
+  router.use('/admin', (req, _res, next) => {
+    if (req.originalUrl.includes('%00')) throw new Problem('not-found');
     next();
   });
   router.use('/admin', guard.refuseViewers);

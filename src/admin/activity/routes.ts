@@ -9,6 +9,12 @@ import { ActivityPage } from './activity-page.tsx';
 const PAGE_ROWS = 100;
 const DAY_MS = 86_400_000;
 
+/** Whether a calendar and a clock show it, in a year that PostgreSQL reads. */
+function isMoment(text: string): boolean {
+  const at = Date.parse(`${text}Z`);
+  return !Number.isNaN(at) && !text.startsWith('0000') && new Date(at).toISOString().startsWith(text);
+}
+
 /** Who did what? */
 export function activityRoutes({ database, gateway, guard }: AdminParts): Router {
   const router = Router();
@@ -19,10 +25,8 @@ export function activityRoutes({ database, gateway, guard }: AdminParts): Router
     const day = fitting(query.day, /^\d{4}-\d{2}-\d{2}$/);
     const since = day === null || Number.isNaN(Date.parse(day)) ? null : new Date(day);
     const until = since && new Date(since.getTime() + DAY_MS);
-    const before = fitting(
-      query.before,
-      /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z [a-z-]+ [\w -]{1,60}$/,
-    );
+    const key = fitting(query.before, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z [a-z-]+ [\w -]{1,60}$/);
+    const before = key !== null && isMoment(key.slice(0, 19)) ? key : null;
     const rows = await readActivity(database, mode, { by, since, until, before, limit: PAGE_ROWS + 1 });
     const actions = rows.slice(0, PAGE_ROWS);
     const next = rows.length > PAGE_ROWS ? (actions.at(-1)?.key ?? null) : null;

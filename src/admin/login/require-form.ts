@@ -36,7 +36,8 @@ function refusal(action: string): Problem {
  */
 function signed(fields: URLSearchParams, { isNamed, name }: Signer): URLSearchParams {
   if (isNamed) fields.set('by', name);
-  return fields;
+  // PostgreSQL's texts take none.
+  return new URLSearchParams([...fields].map(([field, text]) => [field, text.replaceAll('\0', '')]));
 }
 
 /**

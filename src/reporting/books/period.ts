@@ -16,7 +16,13 @@ export function monthBefore(now: Date): string {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 7);
 }
 
-/** Both ends as PostgreSQL reads them. */
+/** Both ends as PostgreSQL reads them: it writes years before 1 and after 9999 in another way than we do. */
 export function boundsOf({ since, until }: Period): [since: string, until: string] {
-  return [since?.toISOString() ?? '-infinity', until?.toISOString() ?? 'infinity'];
+  return [since === null ? '-infinity' : textOf(since), until === null ? 'infinity' : textOf(until)];
+}
+
+function textOf(at: Date): string {
+  const year = at.getUTCFullYear();
+  if (year < 1) return '-infinity';
+  return year > 9_999 ? 'infinity' : at.toISOString();
 }
