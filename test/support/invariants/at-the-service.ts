@@ -53,7 +53,10 @@ function paidInTruth({ calls }: BothBooks, { reference, there, here }: Pair): st
   const wasPaid = (there?.payments ?? []).some((payment) => {
     const { amount, currency } = moneyOf(payment);
     sum += amount;
-    return isSame({ amount: sum, currency }, here) && Date.parse(payment.at) <= by;
+    return (
+      isSame({ amount: sum, currency }, { ...here, amount: here.accepted ?? here.amount }) &&
+      Date.parse(payment.at) <= by
+    );
   });
   if (!wasPaid)
     lines.push(`I1: payment ${reference} released an order, and the service had not been paid that`);
@@ -78,7 +81,9 @@ function nothingLost({ orphans }: BothBooks, { reference, there, here }: Pair): 
   }
   if (here.provenAt === null && here.suspense === null)
     return [`I3: the money of payment ${reference} is lost`];
-  const isOwed = isSame(moneyOf(there.received), here) && here.orderStatus !== 'paid';
+  // Unless the order had ended, or a person had decided, before it came: then it waits for a person.
+  const isLate = here.suspense?.class.startsWith('paid_after_') === true;
+  const isOwed = isSame(moneyOf(there.received), here) && here.orderStatus !== 'paid' && !isLate;
   return isOwed ? [`I3: payment ${reference} was paid in full, and its order is ${here.orderStatus}`] : [];
 }
 
@@ -90,8 +95,11 @@ function inOneClass({ orphans }: BothBooks, { reference, there, here }: Pair): s
   const surplus = (received?.amount ?? 0n) - (status === 'paid' ? (here?.amount ?? 0n) : 0n);
   const classes: Record<string, boolean> = {
     orphan: here === undefined && (!isPaid || orphans.some((orphan) => orphan.reference === reference)),
-    matched: status === 'paid' && isPaid && received !== null && isSame(received, here as Money),
+    matched:
+      status === 'paid' && isPaid && received !== null && isSame(received, earnedBy(here as PaymentRow)),
     stray: suspense !== null && received !== null && isSame(suspense, { ...received, amount: surplus }),
+    // It came, it waits for a person, and meanwhile it went back.
+    'stray that went back': status === 'held' && suspense !== null && there?.state === 'reversed',
     failed: ['failed', 'refused'].includes(status) && !isPaid,
     expired: status === 'expired' && !isPaid,
     open:
@@ -127,6 +135,11 @@ function wire({ calls, runs }: BothBooks, { reference, there, here }: Pair): str
   if (verify > here.checks + runs)
     lines.push(`I16: payment ${reference} was verified ${verify} times for ${here.checks} checks`);
   return lines;
+}
+
+/** Of too little that a person accepted, that; else what was asked for. */
+function earnedBy({ amount, currency, accepted }: PaymentRow): Money {
+  return { amount: accepted && accepted < amount ? accepted : amount, currency };
 }
 
 const SHORTEST_PAUSE_SEC = Math.min(...HINT_PAUSES_SEC.filter((pauseSec) => pauseSec > 0));
@@ -186,7 +199,7 @@ export function moneyAddsUp({ ledger, payments, orphans }: BothBooks): string[] 
   for (const { mode, state, received } of ledger)
     if (state === 'paid' && received !== null) add(mode, moneyOf(received), 'there');
   for (const payment of payments.filter(({ reference }) => !reversed.has(reference))) {
-    if (payment.provenAt !== null) add(payment.mode, payment, 'here');
+    if (payment.provenAt !== null) add(payment.mode, earnedBy(payment), 'here');
     if (payment.suspense !== null) add(payment.mode, payment.suspense, 'here');
   }
   for (const orphan of orphans) {

@@ -33,6 +33,8 @@ export type PaymentRow = Money & {
   checkoutUrl: string | null;
   /** When the evidence of its release was stored; null while it released nothing. */
   provenAt: Date | null;
+  /** What came, in minor units, where a person accepted it though it is less or more than was asked for. */
+  accepted?: bigint | null;
   /** Class and money of its suspense item: one that waits, or one that a person has decided about. */
   suspense: (Money & { class: string }) | null;
 };
@@ -51,11 +53,12 @@ export async function readPayments(db: Queryable, rightTime: (told: Date) => Dat
        (SELECT max(j.at) FROM journal j JOIN verifications e USING (reference)
          WHERE j.reference = p.reference AND j.event IN ('payment-failed', 'payment-expired')) AS "closedAt",
        p.checkout_url AS "checkoutUrl", extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", v.answered_at AS "provenAt",
+       (SELECT a.amount FROM acceptances a WHERE a.id = r.acceptance_id) AS accepted,
        s.class AS "strayClass", s.amount AS "strayAmount", s.currency AS "strayCurrency"
      FROM payments p LEFT JOIN orders o ON o.id = p.order_id
      LEFT JOIN releases r ON r.reference = p.reference LEFT JOIN verifications v ON v.id = r.verification_id
      LEFT JOIN suspense_items s ON s.reference = p.reference AND s.mode = p.mode
-       AND (s.closed_at IS NULL OR s.decision <> 'earned')`,
+       AND (s.closed_at IS NULL OR s.decision NOT IN ('earned', 'accept'))`,
   );
   return rows.map(({ strayClass, strayAmount, strayCurrency, ...payment }) => ({
     ...payment,
