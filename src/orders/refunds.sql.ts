@@ -53,7 +53,7 @@ export function recordRefund(database: Database, mode: Mode, given: NewRefund): 
     );
     if (order === undefined) return { outcome: 'unknown' };
     const [paid] = await tx.query<{ amount: bigint; currency: string }>(
-      'SELECT amount, currency FROM releases WHERE order_id = $1',
+      'SELECT money_that_came(r) AS amount, currency FROM releases r WHERE order_id = $1',
       [orderId],
     );
     if (order.status !== 'paid' || paid === undefined) return { outcome: 'not-paid' };

@@ -60,7 +60,7 @@ const RELEASED = `
   FROM taken, accepted RETURNING id, order_id`;
 
 const PAID = `
-  UPDATE orders SET status = 'paid', release_id = released.id, paid_at = now()
+  UPDATE orders SET status = 'paid', release_id = released.id, paid_at = now(), deadline_check_at = NULL
   FROM released WHERE orders.id = released.order_id`;
 
 const MOVED = `

@@ -9,7 +9,7 @@ import { reopenOrder } from '../../src/orders/reopen.sql.ts';
 import type { OrderId } from '../../src/platform/ids.ts';
 import { noteSurplusRefund, openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
-import { asReference } from '../support/ids.ts';
+import { asOrderId, asReference } from '../support/ids.ts';
 
 /* A person lets what came pay its order: on what the service shows now, once, and the books still close. */
 
@@ -92,6 +92,23 @@ describe('too little that a person accepts', () => {
         expect(await desk.confirm(payment, 'webhook')).toMatchObject({ contradicts: false });
     }
     expect(await isWhole(orderId)).toEqual([]);
+  });
+
+  test('no more of it can go back than came', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20.00');
+    expect(await acceptTheOne()).toBe('accepted');
+    const refund = { orderId: asOrderId(orderId), reason: 'torn', externalId: null, by: 'Ngozi' };
+    const record = (amount: bigint) => recordRefund(desk.database, 'test', { ...refund, amount });
+    expect(await record(2_001n)).toMatchObject({ outcome: 'too-much', left: 2_000n });
+    expect(await record(2_000n)).toMatchObject({ outcome: 'recorded' });
+    await expect(
+      desk.database.query(
+        `INSERT INTO refunds (id, order_id, mode, amount, currency, reason, refunded_by)
+         VALUES ('re_' || repeat('a', 24), $1, 'test', 1, 'NGN', 'x', 'x')`,
+        [orderId],
+      ),
+    ).rejects.toThrow('more than was paid');
   });
 
   test('and then goes back, or becomes less, is raised', async () => {

@@ -39,6 +39,36 @@ CREATE TRIGGER release_acceptances_are_frozen BEFORE UPDATE OF acceptance_id ON 
   FOR EACH ROW WHEN (OLD.acceptance_id IS DISTINCT FROM NEW.acceptance_id)
   EXECUTE FUNCTION refuse_change('a release is for ever');
 
+-- Minor units that came for a release: its amount, unless a person accepted less and verify has not shown all of it since.
+CREATE FUNCTION money_that_came(r releases) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN r.acceptance_id IS NULL
+      OR EXISTS (SELECT FROM verifications v WHERE v.reference = r.reference AND v.outcome = 'paid') THEN r.amount
+    ELSE least(r.amount, (SELECT a.amount FROM acceptances a WHERE a.id = r.acceptance_id)) END
+$$;
+
+-- As before, and of accepted money no more can go back than came.
+CREATE OR REPLACE FUNCTION refuse_refund() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  was_paid orders;
+BEGIN
+  SELECT * INTO was_paid FROM orders WHERE id = NEW.order_id FOR NO KEY UPDATE;
+  IF was_paid.status IS DISTINCT FROM 'paid' THEN
+    RAISE EXCEPTION 'the refund of order % is refused: it is not paid', NEW.order_id
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF (was_paid.mode, was_paid.currency) <> (NEW.mode, NEW.currency) THEN
+    RAISE EXCEPTION 'the refund of order % is refused: it is of another mode or currency', NEW.order_id
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF NOT EXISTS (SELECT FROM refunds WHERE order_id = NEW.order_id AND external_id = NEW.external_id)
+    AND NEW.amount > (SELECT money_that_came(r) FROM releases r WHERE r.id = was_paid.release_id)
+      - (SELECT coalesce(sum(amount), 0) FROM refunds WHERE order_id = NEW.order_id) THEN
+    RAISE EXCEPTION 'the refund of order % is refused: more than was paid would go back', NEW.order_id
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+
 -- As before, and a person who accepts what came moves it too.
 CREATE OR REPLACE FUNCTION refuse_move_without_answer() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -107,7 +137,7 @@ BEGIN
     RETURN false;
   END IF;
   UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = last.closed_by,
-    cancel_reason = 'its money was decided about: ' || last.decision WHERE id = ended;
+    deadline_check_at = NULL, cancel_reason = 'its money was decided about: ' || last.decision WHERE id = ended;
   INSERT INTO journal (order_id, event, reference, cause, detail)
     VALUES (ended, 'order-cancelled', last.reference, 'operator:' || last.closed_by, jsonb_build_object(
       'reason', 'its money was decided about: ' || last.decision, 'item', last.id));
@@ -126,4 +156,4 @@ BEGIN
 END $$;
 
 -- Orders whose money was decided about before decisions ended them.
-SELECT end_decided_order(id) FROM orders WHERE status = 'review';
+SELECT end_decided_order(id) FROM (SELECT id FROM orders WHERE status = 'review' ORDER BY id) decided;

@@ -60,7 +60,7 @@ const SOURCES: readonly Source[] = [
   {
     kind: 'decided',
     ...{ table: 'suspense_items', time: 'closed_at', id: 'bigint' },
-    facts: `SELECT e.reference, e.decision AS state, e.refund_note AS number, e.closed_by AS by,
+    facts: `SELECT e.reference, e.decision AS state, coalesce(e.refund_note, e.surplus_refund) AS number, e.closed_by AS by,
       NULL::bigint AS evidence, NULL::bigint AS refunded`,
   },
 ];

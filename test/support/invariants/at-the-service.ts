@@ -95,8 +95,7 @@ function inOneClass({ orphans }: BothBooks, { reference, there, here }: Pair): s
   const surplus = (received?.amount ?? 0n) - (status === 'paid' ? (here?.amount ?? 0n) : 0n);
   const classes: Record<string, boolean> = {
     orphan: here === undefined && (!isPaid || orphans.some((orphan) => orphan.reference === reference)),
-    matched:
-      status === 'paid' && isPaid && received !== null && isSame(received, earnedBy(here as PaymentRow)),
+    matched: here?.status === 'paid' && isPaid && received !== null && isSame(received, earnedBy(here)),
     stray: suspense !== null && received !== null && isSame(suspense, { ...received, amount: surplus }),
     // It came, it waits for a person, and meanwhile it went back.
     'stray that went back': status === 'held' && suspense !== null && there?.state === 'reversed',
