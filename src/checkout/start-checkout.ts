@@ -37,9 +37,15 @@ async function buyOrRepeat(
 ): Promise<CheckoutResult | 'key-is-taken'> {
   const result = await buyBasket(parts, basket, request);
   if (result === 'key-is-taken') return (await repeat(parts, request)) ?? result;
-  if (HAS_AN_ORDER.has(result.outcome) || request.key?.isImplied === true) return result;
-  // A basket that can no longer be priced may have been bought by this very request, long ago.
-  return (await repeat(parts, request)) ?? result;
+  if (HAS_AN_ORDER.has(result.outcome)) return result;
+  const isForm = request.key?.isImplied === true;
+  if (isForm && result.outcome !== 'out-of-stock') return result;
+  // A basket that can no longer be priced may have been bought by this very request: long ago, or by the first
+  // of two clicks, which took the last one. A form is repeated only while the page of its order is open.
+  const repeated = await repeat(parts, request);
+  if (repeated === null || (isForm && (repeated === 'key-is-taken' || repeated.outcome !== 'opened')))
+    return result;
+  return repeated;
 }
 
 /** Outcomes of a checkout that was begun: its key, if it has one, is tied to its order. */
