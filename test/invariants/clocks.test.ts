@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { checkInvariants } from '../support/invariants.ts';
-import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
+import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 // A clock that jumps by a day pays nothing, closes nothing and releases nothing by itself. Two clocks can be moved:
 // this process's wall clock (all of the program reads it in one place), and the one PostgreSQL answers `now()` with, by
@@ -35,6 +35,11 @@ const CLOCKS: Record<string, (ms: number) => Promise<unknown>> = {
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
       )
       .catch(() => undefined);
+    // The pool learns of each ended connection in its own time: until then a query may be given a dead one.
+    await eventually(async () => {
+      const asked = await Promise.allSettled(Array.from({ length: 10 }, () => database.query('SELECT')));
+      return asked.every(({ status }) => status === 'fulfilled');
+    });
     await database.query('SET search_path = moved, pg_catalog, public');
     const [row] = await database.query<{ moved: boolean }>(
       'SELECT abs(extract(epoch FROM now() - pg_catalog.now())) > 80000 AS moved',
