@@ -1,3 +1,4 @@
+import { SHOP } from './cancel.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import { newId, type OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -29,9 +30,6 @@ export type RefundOutcome =
   | { outcome: 'differs'; refund: Refund }
   | { outcome: 'too-much'; left: bigint; currency: string }
   | { outcome: 'not-paid' | 'unknown' };
-
-/** Who calls by `SHOP_API_TOKEN`. */
-export const THE_SHOP = 'shop';
 
 const COLUMNS = `id, order_id AS "orderId", amount, currency, reason, external_id AS "externalId",
   refunded_by AS "refundedBy", refunded_at AS "refundedAt"`;
@@ -79,7 +77,7 @@ export function recordRefund(database: Database, mode: Mode, given: NewRefund): 
        SELECT ${COLUMNS} FROM r`,
       [
         ...[`re_${newId()}`, orderId, mode, amount, paid.currency, reason, externalId, by],
-        by === THE_SHOP ? THE_SHOP : `operator:${by}`,
+        by === SHOP ? SHOP : `operator:${by}`,
       ],
     );
     if (refund === undefined) throw new Error('Bug: a refund was written and is not there');

@@ -5,7 +5,8 @@ import { displayMoney, formatMajor, parseMajor } from '../platform/money.ts';
 import { Problem } from '../platform/problem.ts';
 import { fieldErrors } from '../platform/validation.ts';
 import type { Order } from './order.ts';
-import { recordRefund, THE_SHOP } from './refunds.sql.ts';
+import { SHOP } from './cancel.ts';
+import { recordRefund } from './refunds.sql.ts';
 import { decimal, text } from './schemas.ts';
 
 /** What `POST /orders/:orderId/refunds` takes. The currency is the order's. */
@@ -49,7 +50,7 @@ export async function takeRefund(
   if (amount === null || amount === 0n)
     throw invalid(`must be above zero and no finer than ${currency} allows`);
   const done = await recordRefund(database, mode, {
-    ...{ orderId: order.id, amount, reason, externalId, by: THE_SHOP },
+    ...{ orderId: order.id, amount, reason, externalId, by: SHOP },
   });
   switch (done.outcome) {
     case 'unknown':

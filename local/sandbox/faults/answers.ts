@@ -63,8 +63,8 @@ export const ANSWER_FAULTS = {
   },
   'clock-behind': {
     title: 'The clock is behind',
-    happens: 'The Date of the answer is five minutes behind, as of a node whose clock nobody sets.',
-    ends: 'Nobody takes the time from it: the answer is evidence, and the order is paid and released once.',
+    happens: 'The Date of the answer is five minutes behind, as of a node without time synchronisation.',
+    ends: 'The program takes no time from it: the answer is evidence, and the order is paid and released once.',
     acts: true,
     skewSec: -300,
   },

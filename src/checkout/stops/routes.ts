@@ -1,3 +1,4 @@
+import { SHOP } from '../../orders/cancel.ts';
 import express, { Router, type Request } from 'express';
 import type { z } from 'zod';
 import type { CheckoutStops } from '../../payments/checkout-stops.ts';
@@ -20,9 +21,6 @@ export type StopRoutesParts = {
   shopApiToken: Secret | null;
   guesses: GuessLimit;
 };
-
-/** The name that signs what the shop's own system does. */
-const SHOP = 'shop';
 
 /** For the shop's own system: stops new checkouts, all or those of one currency, and lets them go on. */
 export function stopRoutes({
