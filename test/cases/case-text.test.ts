@@ -1,0 +1,44 @@
+import { describe, expect, test } from '@jest/globals';
+import { caseAdvice, caseText, caseTitle } from '../../src/cases/case-text.ts';
+import { FINDING_CLASSES } from '../../src/cases/classes.ts';
+
+const kwd = (amount: bigint) => ({ amount, currency: 'KWD' });
+const about = (name: string, expected: bigint | null, actual: bigint | null, held: bigint | null = null) =>
+  caseText({
+    class: name,
+    expected: expected === null ? null : kwd(expected),
+    actual: actual === null ? null : kwd(actual),
+    held: held === null ? null : kwd(held),
+  });
+
+describe('one sentence about each kind of case', () => {
+  test.each(FINDING_CLASSES)('%s has a title and a sentence, with and without amounts', (name) => {
+    const { title, sentence } = about(name, 4_750n, 9_500n, 4_750n);
+    expect(title).not.toBe(name.replaceAll('_', ' '));
+    expect(sentence).toMatch(/^[A-Z].*\.$/);
+    expect(about(name, null, null).sentence).not.toMatch(/null|undefined/);
+    expect(caseAdvice(name)).not.toBe('');
+  });
+
+  test('too much and too little name the difference in major units', () => {
+    expect(about('overpaid', 4_750n, 9_500n).sentence).toBe(
+      'Paid KWD 9.500 for KWD 4.750: KWD 4.750 too much.',
+    );
+    expect(about('underpaid', 4_750n, 1n).sentence).toBe(
+      'Paid KWD 0.001 of KWD 4.750: KWD 4.749 is missing.',
+    );
+  });
+
+  test('money in suspense speaks where no finding was raised yet', () => {
+    expect(about('underpaid', 4_750n, null, 1_000n).sentence).toContain('Paid KWD 1.000 of KWD 4.750');
+  });
+
+  test('a currency that ISO 4217 does not know, and a class without words', () => {
+    const odd = { amount: 5n, currency: 'QQQ' };
+    expect(
+      caseText({ class: 'currency_mismatch', expected: kwd(1n), actual: odd, held: null }).sentence,
+    ).toBe('Paid 5 minor units QQQ, and the order asked for KWD 0.001.');
+    expect(caseTitle('of_another_kind')).toBe('of another kind');
+    expect(caseAdvice('of_another_kind')).toBe('');
+  });
+});
