@@ -30,6 +30,9 @@ export type Identity = {
   orderNote?: (order: Order, database: Database) => Promise<string | null>;
 };
 
+/** The shop's identity while `src/custom/identity.ts` does not define one. */
+export const DEMO_IDENTITY: Identity = { name: 'Three Markets', helpEmail: 'help@three-markets.example' };
+
 /** Addresses of the shop's own. */
 export type ShopRoutes = {
   /** Where they are mounted, after ours: an address that we answer stays ours. */

@@ -9,11 +9,14 @@ import type { AdminGuard } from './login/guard.ts';
 import type { AskService } from './actions/verify-now.ts';
 import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
 
+/** Who may see the pages, and whose shop they are about. */
+export type SiteGuard = AdminGuard & { shop: string };
+
 /** What the pages of operations depend on. */
 export type AdminParts = {
   database: Database;
   gateway: Gateway;
-  guard: AdminGuard;
+  guard: SiteGuard;
   /** Reads the body of a form, for {@link AdminGuard.requireForm} and the action after it. */
   form: RequestHandler;
   askService: AskService;

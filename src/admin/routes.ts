@@ -1,7 +1,10 @@
 import express, { Router } from 'express';
 import { fileURLToPath } from 'node:url';
 import { notFound, Problem, problemHandler } from '../platform/problem.ts';
+import { DEMO_IDENTITY, type Extensions } from '../extensions.ts';
+import { frameOf } from './actions/action-handler.ts';
 import type { AdminParts } from './admin-parts.ts';
+import type { AdminGuard } from './login/guard.ts';
 import { ProblemPage } from './layout/problem-page.tsx';
 import { bookRoutes } from './books/routes.ts';
 import { activityRoutes } from './activity/routes.ts';
@@ -15,15 +18,19 @@ import { releaseRoutes } from './releases/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
-export type AdminRouteParts = Omit<AdminParts, 'form' | 'askService'> & Pick<AskParts, 'confirm' | 'logger'>;
+export type AdminRouteParts = Omit<AdminParts, 'form' | 'askService' | 'guard'> &
+  Pick<AskParts, 'confirm' | 'logger'> & { guard: AdminGuard; extensions: Pick<Extensions, 'identity'> };
 const STYLESHEET = fileURLToPath(new URL('layout/admin.css', import.meta.url));
 
 /** The pages of operations: what is the state of the money, and what happened to this order? */
 export function adminRoutes(parts: AdminRouteParts): Router {
-  const { database, gateway, guard } = parts;
-  const askService = createAskService({ ...parts, mode: gateway.mode });
+  const { database, gateway } = parts;
+  const { mode } = gateway;
+  const shop = (parts.extensions.identity ?? DEMO_IDENTITY).name;
+  const guard = { ...parts.guard, shop };
+  const askService = createAskService({ ...parts, mode });
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
-  const pages: AdminParts = { ...parts, form, askService };
+  const pages: AdminParts = { ...parts, guard, form, askService };
   const router = Router();
   router.get('/admin/admin.css', (_req, res) => {
     res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);
@@ -39,7 +46,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
     next();
   });
   router.use('/admin', guard.refuseViewers);
-  router.use(loginRoutes({ database, guard }));
+  router.use(loginRoutes({ database, guard, shop, mode }));
   router.use(todayRoutes(pages));
   router.use(orderListRoutes(pages));
   router.use(workListRoutes(pages));
@@ -49,6 +56,9 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   router.use(chartRoutes(pages));
   router.use(bookRoutes(pages));
   router.use(activityRoutes(pages));
-  router.use('/admin', notFound, problemHandler(parts.logger, ProblemPage));
+  const problem = problemHandler(parts.logger, (wording, req) =>
+    ProblemPage({ ...wording, frame: frameOf(guard, mode, req) }),
+  );
+  router.use('/admin', guard.requireLogin, notFound, problem);
   return router;
 }

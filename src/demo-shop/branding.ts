@@ -1,7 +1,4 @@
-import type { Identity } from '../extensions.ts';
-
-/** The shop's identity while `src/custom/identity.ts` does not define one. */
-const DEMO_IDENTITY: Identity = { name: 'Three Markets', helpEmail: 'help@three-markets.example' };
+import { DEMO_IDENTITY, type Identity } from '../extensions.ts';
 
 /** The frame of every page that a shopper sees. */
 export type Branding = Pick<Identity, 'name' | 'helpEmail' | 'ribbon' | 'footer'> & {

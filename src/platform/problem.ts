@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { VNode } from 'preact';
 import { z } from 'zod';
 import type { Logger } from './logger.ts';
@@ -82,7 +82,7 @@ function asProblem(error: unknown): Problem {
  */
 export function problemHandler(
   logger: Logger,
-  page?: (wording: ProblemWording) => VNode,
+  page?: (wording: ProblemWording, req: Request) => VNode,
 ): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     const problem = asProblem(error);
@@ -95,7 +95,7 @@ export function problemHandler(
     const { retryAfterSec } = problem.options;
     if (retryAfterSec !== undefined) res.set('retry-after', String(retryAfterSec));
     if (page && req.accepts(['application/problem+json', 'application/json', 'html']) === 'html') {
-      sendPage(res, page(wording(problem)), problem.status);
+      sendPage(res, page(wording(problem), req), problem.status);
       return;
     }
     res

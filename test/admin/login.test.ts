@@ -39,7 +39,8 @@ const FORMS = [
 describe('without a login', () => {
   test.each(PAGES)('%s shows nothing', async (path) => {
     const answer = await visitor(shop, '').get(path);
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin/login']);
+    const login = path === '/admin' ? '/admin/login' : `/admin/login?to=${encodeURIComponent(path)}`;
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, login]);
   });
 
   test.each(FORMS)('%s does nothing', async (path) => {
@@ -53,6 +54,41 @@ describe('without a login', () => {
 });
 
 describe('a login', () => {
+  const landsOn = async (to: string): Promise<string | null> => {
+    const body = new URLSearchParams({ token: TOKEN, to });
+    const answer = await fetch(`${shop.origin}/admin/login`, { method: 'POST', body, redirect: 'manual' });
+    return answer.headers.get('location');
+  };
+
+  test('leads to the page that was asked for, which the login page remembers after a wrong token', async () => {
+    const asked = '/admin/orders?q=ada%40example.com&status=paid';
+    const login = (await visitor(shop, '').get(asked)).headers.get('location') ?? '';
+    const page = await visitor(shop, '').text(login);
+    expect(page).toContain('Three Markets');
+    expect(page).toContain('test mode');
+    expect(page).toContain(`name="to" value="${asked.replace('&', '&amp;')}"`);
+    expect(await landsOn(asked)).toBe(asked);
+    const wrong = new URLSearchParams({ token: 'wrong', to: asked });
+    const again = await fetch(`${shop.origin}/admin/login`, { method: 'POST', body: wrong });
+    expect(await again.text()).toContain(`name="to" value="${asked.replace('&', '&amp;')}"`);
+  });
+
+  test.each([
+    'https://evil.example/admin',
+    '//evil.example/admin',
+    '/\\evil.example/admin',
+    '/admin/../\\evil.example',
+    '/admin\t/..//evil.example/admin',
+    'javascript:alert(1)//admin',
+    '/administration',
+    '/shop',
+    '/admin/logout',
+    '/admin/login?to=/admin/login',
+    '',
+  ])('leads to nothing else: %j', async (to) => {
+    expect(await landsOn(to)).toBe('/admin');
+  });
+
   test('is of one browser: two have different cookies and different form tokens', async () => {
     const [one, other] = [await logIn(shop), await logIn(shop)];
     expect(one.cookie).not.toBe(other.cookie);
@@ -132,6 +168,19 @@ test('nobody guesses the token: after ten tries even the right one has to wait',
   expect(refused.status).toBe(429);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   await guessed.close();
+});
+
+test('an address without a page keeps the navigation for who is logged in, and asks the others to log in', async () => {
+  const { cookie } = await logIn(shop);
+  for (const path of ['/admin/nothing', '/admin/orders/xxxxxxxxxxxxxxxxxxxxxxxx']) {
+    const answer = await fetch(shop.origin + path, { headers: { cookie, accept: 'text/html' } });
+    const page = await answer.text();
+    expect([answer.status, page]).toEqual([404, expect.stringContaining('>Search orders</a>')]);
+    expect(page).toContain('<nav aria-label="Pages">');
+  }
+  expect((await visitor(shop, '').get('/admin/nothing')).headers.get('location')).toContain(
+    '/admin/login?to=',
+  );
 });
 
 describe('without an admin token', () => {

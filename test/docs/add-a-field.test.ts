@@ -62,8 +62,9 @@ test('a field that is added as the page says is in the event and on the order pa
     journal: { entries: 1, hash: null },
     contradictions: [],
   };
-  const visitor = { name: 'Ngozi', isNamed: false, formToken: '', hasSession: true, may: () => true };
-  const frame = { visitor, mode: 'test', told: null } as const;
+  const who = { name: 'Ngozi', isNamed: false, formToken: '' };
+  const visitor = { ...who, hasSession: true, isAllowed: true, may: () => true };
+  const frame = { visitor, shop: 'Three Markets', mode: 'test', told: null } as const;
   expect(renderToString(OrderDetailPage({ frame, orderDetail, evidence: [], release: null }))).toContain(
     PHONE,
   );

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { VNode } from 'preact';
 import { sendPage } from '../../platform/html.tsx';
 import type { Mode } from '../../platform/mode.ts';
-import type { AdminGuard } from '../login/guard.ts';
+import type { SiteGuard } from '../admin-parts.ts';
 import { cookieLine, COOKIES } from '../login/cookies.ts';
 import type { Frame } from '../layout/frame.tsx';
 import { readActionForm, type ActionForm } from './action-form.ts';
@@ -10,8 +10,8 @@ import { addressTelling, sentencesOf, type Told } from './flash-message.ts';
 
 const A_YEAR_SEC = 365 * 86_400;
 
-export function frameOf(guard: AdminGuard, mode: Mode, req: Request): Frame {
-  return { visitor: guard.visitorOf(req), mode, told: sentencesOf(req.query.told) };
+export function frameOf({ visitorOf, shop }: SiteGuard, mode: Mode, req: Request): Frame {
+  return { visitor: visitorOf(req), shop, mode, told: sentencesOf(req.query.told) };
 }
 
 /**

@@ -22,7 +22,7 @@ type Props = {
 export function ConfirmPage({ frame, address, form, count, head, ending, children }: Props): VNode {
   const title = count === 1 ? 'Resolve this one?' : `Resolve these ${count}?`;
   return (
-    <AdminPage frame={frame} title={title} here={address}>
+    <AdminPage frame={frame} title={title} here="/admin/cases">
       <p>Resolving is for good: this cannot be undone. Notes can be added later.</p>
       <Table label="To be resolved" head={head}>
         {children}

@@ -45,7 +45,7 @@ type Props<Row extends Case> = ListProps<Row> & {
 export function WorkListPage<Row extends Case>(props: Props<Row>): VNode {
   const { frame, filter, classes, rows, count, next, title, address, item, head, cells } = props;
   return (
-    <AdminPage frame={frame} title={title} here={address}>
+    <AdminPage frame={frame} title={title} here="/admin/cases">
       {props.introduction}
       <FilterForm address={address} filter={filter} classes={classes} />
       {rows.length === 0 ? (

@@ -3,17 +3,16 @@ import { Page } from '../../platform/html.tsx';
 import type { Mode } from '../../platform/mode.ts';
 import type { Visitor } from '../login/guard.ts';
 
-/** What every page of operations shows: who is logged in, in which mode, and what the last form did. */
-export type Frame = { visitor: Visitor; mode: Mode; told: string | null };
+/** What every page of operations shows: who is logged in, at which shop, in which mode, what the last form did. */
+export type Frame = { visitor: Visitor; shop: string; mode: Mode; told: string | null };
 
 export const NAVIGATION = {
   '/admin': 'Today',
+  '/admin/cases': 'To do',
   '/admin/orders': 'Orders',
-  '/admin/findings': 'Findings',
-  '/admin/suspense': 'Suspense',
-  '/admin/releases': 'Releases',
+  '/admin/releases': 'Deliveries',
   '/admin/webhooks': 'Webhooks',
-  '/admin/runs': 'Runs',
+  '/admin/runs': 'Checks',
   '/admin/charts': 'Charts',
   '/admin/books': 'Books',
   '/admin/activity': 'Activity',
@@ -22,29 +21,20 @@ export const NAVIGATION = {
 type Props = {
   frame: Frame;
   title: string;
-  /** Which entry of the navigation the page belongs to. */
-  here: keyof typeof NAVIGATION;
+  /** Which entry of the navigation the page belongs to; null: to none. */
+  here: keyof typeof NAVIGATION | null;
   children: ComponentChildren;
 };
 
-export function AdminPage({ frame: { visitor, mode, told }, title, here, children }: Props): VNode {
+export function AdminPage({ frame, title, here, children }: Props): VNode {
+  const { visitor, shop, mode, told } = frame;
   return (
-    <Page title={`${title} – operations`} stylesheet="/admin/admin.css">
+    <Page title={`${title} · ${shop} admin`} stylesheet="/admin/admin.css">
       <a class="skip" href="#main">
         To the content
       </a>
       <header class="bar">
-        <nav aria-label="Operations">
-          <ul>
-            {Object.entries(NAVIGATION).map(([address, name]) => (
-              <li key={address}>
-                <a href={address} aria-current={address === here ? 'page' : undefined}>
-                  {name}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <Navigation here={here} />
         <p class={`badge ${mode}`}>{mode} mode</p>
         {visitor.isNamed && <p>{visitor.name}</p>}
         {visitor.hasSession && (
@@ -64,6 +54,26 @@ export function AdminPage({ frame: { visitor, mode, told }, title, here, childre
         {children}
       </main>
     </Page>
+  );
+}
+
+/** On a narrow screen a menu, which opens without a script: the list stands beside it, and shows while it is open. */
+function Navigation({ here }: Pick<Props, 'here'>): VNode {
+  return (
+    <nav aria-label="Pages">
+      <details>
+        <summary>Menu</summary>
+      </details>
+      <ul>
+        {Object.entries(NAVIGATION).map(([address, name]) => (
+          <li key={address}>
+            <a href={address} aria-current={address === here ? 'page' : undefined}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }
 

@@ -1,4 +1,11 @@
-import type { ComponentChildren, VNode } from 'preact';
+import {
+  cloneElement,
+  isValidElement,
+  toChildArray,
+  type ComponentChildren,
+  type FunctionComponent,
+  type VNode,
+} from 'preact';
 import type { OrderId } from '../../platform/ids.ts';
 
 export { span } from '../../platform/span.ts';
@@ -22,7 +29,10 @@ export function words(word: string): string {
 /** The head of a table; a column of numbers stands to the right. */
 export type Head = readonly (string | { number: string })[];
 
-/** A table that scrolls by itself where the screen is narrower. */
+/**
+ * A table that scrolls by itself where the screen is narrower; on a phone each row is a card, whose cells bear the
+ * names of their columns.
+ */
 export function Table({
   label,
   head,
@@ -32,28 +42,44 @@ export function Table({
   head: Head;
   children: ComponentChildren;
 }): VNode {
+  const names = head.map((name) => (typeof name === 'string' ? name : name.number));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-      <table>
+      <table class="rows">
         <thead>
           <tr>
-            {head.map((name) =>
-              typeof name === 'string' ? (
-                <th scope="col" key={name}>
-                  {name}
-                </th>
-              ) : (
-                <th scope="col" class="number" key={name.number}>
-                  {name.number}
-                </th>
-              ),
-            )}
+            {head.map((name, at) => (
+              <th scope="col" class={typeof name === 'string' ? undefined : 'number'} key={names[at]}>
+                {names[at]}
+              </th>
+            ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {elementsOf(children).map((row) => {
+            const cells = elementsOf(row.props.children);
+            return cloneElement(
+              row,
+              {},
+              cells.map((cell, at) => cloneElement(cell, { 'data-label': names[at] })),
+            );
+          })}
+        </tbody>
       </table>
     </div>
   );
+}
+
+type Element = VNode<{ children?: ComponentChildren; 'data-label'?: string }>;
+
+/** The elements of HTML that children amount to: a component between a table and its rows or cells is called here. */
+function elementsOf(children: ComponentChildren): Element[] {
+  return toChildArray(children).flatMap((child) => {
+    if (!isValidElement(child)) return [];
+    const { type, props } = child;
+    if (typeof type === 'string') return [child];
+    return elementsOf((type as FunctionComponent)(props));
+  });
 }
 
 /**

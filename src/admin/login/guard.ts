@@ -5,6 +5,7 @@ import { adminWith, type Operator } from '../../platform/operator.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { cookieLine, cookieOf, COOKIES } from './cookies.ts';
+import { loginAddress } from './page-after-login.ts';
 import { requireForm } from './require-form.ts';
 import { mayDo } from './roles.ts';
 import { createRoster, type Known } from './roster.ts';
@@ -17,7 +18,7 @@ import { createSessions, SESSION_SEC } from './session.ts';
 export type AdminGuard = {
   /** Whether a bearer token is valid here; null: there is no operator, so there is no token to guess. */
   isRight: ((token: string) => boolean) | null;
-  /** For pages: sends people to the login page. */
+  /** For pages: sends people to the login page, which brings them back to the page. */
   requireLogin: RequestHandler;
   /** For programs: answers 401. */
   requireToken: RequestHandler;
@@ -51,6 +52,8 @@ export type Visitor = {
   formToken: string;
   /** Whether there is a login to end. */
   hasSession: boolean;
+  /** Whether pages may be shown at all: a page about an error has no navigation for a stranger. */
+  isAllowed: boolean;
   /** Whether their role may do an action (see roles.ts): pages hide the others. */
   may(action: string): boolean;
 };
@@ -85,6 +88,7 @@ export function createAdminGuard(
       formToken:
         session?.sessions.formTokenOf(session.id) ?? (shown?.sessions ?? local).formTokenOf(NO_SESSION),
       hasSession: session !== null,
+      isAllowed: isAllowed(req),
       may: (action) => mayDo(who?.operator.role ?? null, action),
     };
   };
@@ -95,7 +99,7 @@ export function createAdminGuard(
     requireLogin: (req, res, next) => {
       if (isAllowed(req)) next();
       else if (isEmpty) throw new Problem('not-found');
-      else res.redirect(303, '/admin/login');
+      else res.redirect(303, loginAddress(req));
     },
     requireToken: (req, _res, next) => {
       if (!isAllowed(req)) throw new Problem(isEmpty ? 'not-found' : 'unauthorized');

@@ -1,18 +1,31 @@
 import type { VNode } from 'preact';
 import { Page } from '../../platform/html.tsx';
+import type { Mode } from '../../platform/mode.ts';
 
-/** @param fault why the last attempt failed; null: there was none */
-export function LoginPage({ fault }: { fault: string | null }): VNode {
+export type LoginProps = {
+  shop: string;
+  mode: Mode;
+  /** Where the login leads. */
+  to: string;
+  /** Why the last attempt failed; null: there was none. */
+  fault: string | null;
+};
+
+export function LoginPage({ shop, mode, to, fault }: LoginProps): VNode {
   return (
-    <Page title="Log in" stylesheet="/admin/admin.css">
+    <Page title={`Log in · ${shop} admin`} stylesheet="/admin/admin.css">
       <main class="narrow">
-        <h1>Operations</h1>
+        <h1>{shop}</h1>
+        <p>
+          Admin <span class={`badge ${mode}`}>{mode} mode</span>
+        </p>
         {fault !== null && (
           <p class="alarm" role="alert">
             {fault}
           </p>
         )}
         <form method="post" action="/admin/login" class="stack">
+          <input type="hidden" name="to" value={to} />
           <label for="token">Your token</label>
           <input id="token" name="token" type="password" required autocomplete="current-password" />
           <button>Log in</button>
@@ -25,12 +38,12 @@ export function LoginPage({ fault }: { fault: string | null }): VNode {
 /** For a form that none of our pages sent, or that is older than the login. */
 export function StaleFormPage(): VNode {
   return (
-    <Page title="Not done" stylesheet="/admin/admin.css">
+    <Page title="Nothing was done" stylesheet="/admin/admin.css">
       <main class="narrow">
         <h1>Nothing was done</h1>
+        <p>The form was not sent from a page of this login. Open the page again and repeat it.</p>
         <p>
-          The form was not sent from a page of this login. Open the page again and repeat it:{' '}
-          <a href="/admin">operations</a>.
+          <a href="/admin">Today</a>
         </p>
       </main>
     </Page>
