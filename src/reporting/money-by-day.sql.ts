@@ -7,17 +7,16 @@ import type { Mode } from '../platform/mode.ts';
  */
 export const WAIT_STEPS_SEC = [1, 5, 15, 60, 300, 3_600] as const;
 
-// What was confirmed from $2 to before $3. Releases and the rows they refer to never change,
-// so neither does this.
+// What came for confirmed orders from $2 to before $3. The rows that say so never change, so neither does this.
 const CONFIRMED_BY_HOUR = `
-  SELECT r.mode, date_trunc('hour', r.released_at, 'UTC') AS hour, r.currency, v.cause AS found_by,
-    coalesce(width_bucket(extract(epoch FROM r.released_at - w.first)::float8,
+  SELECT r.mode, date_trunc('hour', r.at, 'UTC') AS hour, r.currency, v.cause AS found_by,
+    coalesce(width_bucket(extract(epoch FROM r.at - w.first)::float8,
       '{${WAIT_STEPS_SEC.join(',')}}'::float8[]), -1) AS waited,
-    count(*)::int AS releases, sum(r.amount) AS amount
-  FROM releases r JOIN verifications v ON v.id = r.verification_id
+    (count(*) FILTER (WHERE r.is_release))::int AS releases, sum(r.amount) AS amount
+  FROM confirmed_money r JOIN verifications v ON v.id = r.verification_id
   LEFT JOIN LATERAL (SELECT min(received_at) AS first FROM webhooks
-    WHERE reference = r.reference AND received_at <= r.released_at) w ON true
-  WHERE r.mode = $1 AND r.released_at >= $2::timestamptz AND r.released_at < $3::timestamptz
+    WHERE reference = r.reference AND received_at <= r.at) w ON true
+  WHERE r.mode = $1 AND r.at >= $2::timestamptz AND r.at < $3::timestamptz
   GROUP BY 1, 2, 3, 4, 5`;
 
 // A release commits within seconds of its timestamp, or its statement times out.
@@ -60,7 +59,7 @@ export type ConfirmedDay = {
   /** Index in {@link WAIT_STEPS_SEC}; -1: no webhook had come. */
   waited: number;
   releases: number;
-  /** Minor units. */
+  /** Minor units that came: less than the price where a person accepted less. */
   amount: bigint;
 };
 
@@ -86,7 +85,7 @@ export async function confirmedDays(db: Queryable, mode: Mode, days: number): Pr
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
 
-/** Money that came and was not earned, by the day (UTC) on which it was held. */
+/** Money that came and has not paid its order, by the day (UTC) on which it was held. */
 export type HeldDay = { day: string; currency: string; class: string; items: number; amount: bigint };
 
 export async function heldDays(db: Queryable, mode: Mode, days: number): Promise<HeldDay[]> {
@@ -96,6 +95,7 @@ export async function heldDays(db: Queryable, mode: Mode, days: number): Promise
        sum(amount)::text AS amount
      FROM suspense_items
      WHERE mode = $1 AND opened_at >= date_trunc('day', now(), 'UTC') - make_interval(days => $2 - 1)
+       AND coalesce(decision NOT IN ('accept', 'earned'), true)
      GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
     [mode, days],
   );

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAccept, type Accept } from '../../src/payments/accept.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { confirmedDays, heldDays, wentBackDays } from '../../src/reporting/money-by-day.sql.ts';
 import { explain } from '../../src/reporting/explain.ts';
 import { listFindings } from '../../src/cases/findings.ts';
 import { recordRefund } from '../../src/orders/refunds.sql.ts';
@@ -61,6 +62,16 @@ const isWhole = async (orderId: string) =>
     (what) => what !== 'the order costs other than its lines',
   );
 
+/** Today's money in minor units: confirmed, held, and gone back. */
+async function today(): Promise<bigint[]> {
+  const days = [confirmedDays, heldDays, wentBackDays];
+  const sums = days.map(async (read): Promise<bigint> => {
+    const rows: { amount: bigint }[] = await read(desk.database, 'test', 2);
+    return rows.reduce((all, { amount }) => all + amount, 0n);
+  });
+  return Promise.all(sums);
+}
+
 const PAID = {
   order: 'paid',
   payment: 'paid',
@@ -92,6 +103,14 @@ describe('too little that a person accepts', () => {
         expect(await desk.confirm(payment, 'webhook')).toMatchObject({ contradicts: false });
     }
     expect(await isWhole(orderId)).toEqual([]);
+    expect(await today()).toEqual([2_499n, 0n, 0n]);
+    // The rest comes, and only the list says so: the run asks.
+    const record = { reference, status: 'SUCCESS', amount: '25', currency: 'NGN' };
+    desk.service.history.splice(0, Infinity, record);
+    desk.service.verify.set(reference, record);
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', verified: 1 });
+    expect(await today()).toEqual([2_500n, 0n, 0n]);
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', verified: 0 });
   });
 
   test('no more of it can go back than came', async () => {
@@ -119,6 +138,9 @@ describe('too little that a person accepts', () => {
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { underpaid: 1 } });
     await show(reference, '20', 'REVERSED');
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { reversed: 1 } });
+    const told = await sql(`SELECT data ->> 'unexplained' AS gone FROM events WHERE type = 'order.reversed'`);
+    expect(told).toEqual([{ gone: '2000' }]);
+    expect(await today()).toEqual([2_000n, 0n, 2_000n]);
   });
 
   test('explains no further money: what comes beyond the order waits in suspense', async () => {
@@ -196,6 +218,7 @@ describe('too much that a person accepts', () => {
     expect(await acceptTheOne()).toBe('accepted');
     expect(await stateOf(orderId)).toEqual(PAID);
     expect(await items()).toMatchObject([{ class: 'overpaid', amount: 500n, reference }]);
+    expect(await today()).toEqual([2_500n, 500n, 0n]);
     expect(await isWhole(orderId)).toEqual([]);
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
     // The same answer changes nothing, more money is charged again.

@@ -54,7 +54,7 @@ const FACTS_OF_PAYMENT = `
     WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.status = 'cancelled') AS is_cancelled,
-  ${GONE} AS gone, back.amount AS refunded,
+  ${CAME} AS came, ${GONE} AS gone, back.amount AS refunded,
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.expired_at IS NOT NULL) AS is_past_deadline,
   m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
@@ -116,7 +116,7 @@ const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there
   'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told,
   'payment', here, 'releasedAt', released_at,
   'refunded', CASE WHEN class = 'reversed' THEN refunded::text END,
-  'unexplained', CASE WHEN class = 'reversed' THEN (coalesce(gone, released_amount) - refunded)::text END))`;
+  'unexplained', CASE WHEN class = 'reversed' THEN (coalesce(gone, came) - refunded)::text END))`;
 
 /** `isCut`: whether the list is. `isAsking`: whether the run asks verify. */
 export type Classifying = {

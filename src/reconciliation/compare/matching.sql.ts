@@ -20,12 +20,15 @@ const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_mon
   AND h.amount = r.amount AND h.currency = r.currency AND h.amount = p.amount AND h.currency = p.currency
   AND NOT (${IS_OVERDUE})`;
 
-// Rows to examine although the money matches plainly: contradicted since, or released after
-// the payment was closed.
+// Rows to examine although the money matches plainly: contradicted since, released after the payment was closed, or
+// the rest came of what a person accepted.
 const TO_LOOK_AT = `SELECT reference FROM contested
   UNION
   SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
-    (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)`;
+    (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)
+  UNION
+  SELECT a.reference FROM acceptances a WHERE a.mode = $1 AND a.outcome = 'underpaid'
+    AND NOT EXISTS (SELECT FROM verifications v WHERE v.reference = a.reference AND v.outcome = 'paid')`;
 
 // The amount asked for, or accepted, times the number of charges, capped at the largest bigint: a larger sum
 // must not abort the run.

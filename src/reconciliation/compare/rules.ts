@@ -144,6 +144,8 @@ export const IS_TO_VERIFY = `is_ours AND (
     'conflicting_records')
   OR (class IN ('paid_after_decision', 'paid_after_cancel', 'paid_after_deadline') AND answered IS DISTINCT FROM 'paid')
   OR is_released AND disputed IS NOT NULL
+  -- The rest of what a person accepted has come: it counts once verify shows it, too.
+  OR class IN ('matched', 'matched_late') AND accepted_amount < amount AND answered IS DISTINCT FROM 'paid'
   OR is_before AND class <> 'before_begin'
   OR class = 'absent_from_history' AND NOT is_confirmed_lately
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')

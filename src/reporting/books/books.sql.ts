@@ -21,9 +21,9 @@ export type Entry = {
   /** Minor units. */
   amount: bigint;
   currency: string;
-  /** Of money that is held its class, of decided money the decision. */
+  /** Null for a payment: `refunded` says it. Of money that is held its class, of decided money the decision. */
   state: string | null;
-  /** What went back of a payment before the period's end, in minor units. */
+  /** What went back of a payment's order before the period's end, in minor units; null in other rows. */
   refunded: bigint | null;
   refundNumber: string | null;
   decidedBy: string | null;
@@ -39,28 +39,29 @@ type Source = { kind: EntryKind; table: string; time: string; id: 'text' | 'bigi
 const SOURCES: readonly Source[] = [
   {
     kind: 'payment',
-    ...{ table: 'releases', time: 'released_at', id: 'text' },
-    facts: `SELECT e.reference, NULL::text AS state, NULL::text AS number, NULL::text AS by,
-      e.verification_id AS evidence, (SELECT coalesce(sum(amount), 0)::bigint FROM refunds
-        WHERE order_id = e.order_id AND refunded_at < $3::timestamptz) AS refunded`,
+    ...{ table: 'confirmed_money', time: 'at', id: 'text' },
+    facts: `SELECT e.reference, CASE WHEN NOT e.is_release THEN 'rest' END AS state, NULL::text AS number,
+      NULL::text AS by, CASE WHEN e.is_release THEN e.verification_id END AS evidence,
+      CASE WHEN e.is_release THEN (SELECT coalesce(sum(amount), 0)::bigint FROM refunds
+        WHERE order_id = e.order_id AND refunded_at < $3::timestamptz) END AS refunded`,
   },
   {
     kind: 'refund',
     ...{ table: 'refunds', time: 'refunded_at', id: 'text' },
-    facts: `SELECT reference, NULL::text AS state, coalesce(e.external_id, e.id) AS number,
+    facts: `SELECT reference, 'refunded' AS state, coalesce(e.external_id, e.id) AS number,
       e.refunded_by AS by, NULL::bigint AS evidence, NULL::bigint AS refunded
       FROM releases WHERE order_id = e.order_id`,
   },
   {
     kind: 'held',
-    ...{ table: 'suspense_items', time: 'opened_at', id: 'bigint' },
+    ...{ table: 'held_money', time: 'at', id: 'bigint' },
     facts: `SELECT e.reference, e.class AS state, NULL::text AS number, NULL::text AS by,
       NULL::bigint AS evidence, NULL::bigint AS refunded`,
   },
   {
     kind: 'decided',
-    ...{ table: 'suspense_items', time: 'closed_at', id: 'bigint' },
-    facts: `SELECT e.reference, e.decision AS state, coalesce(e.refund_note, e.surplus_refund) AS number, e.closed_by AS by,
+    ...{ table: 'ended_money', time: 'at', id: 'bigint' },
+    facts: `SELECT e.reference, e.decision AS state, e.number, e.closed_by AS by,
       NULL::bigint AS evidence, NULL::bigint AS refunded`,
   },
 ];

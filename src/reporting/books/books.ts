@@ -95,9 +95,8 @@ function rowOf(entry: Entry, dialect: Dialect, withCustomers: boolean): Record<B
 }
 
 function stateOf({ amount, refunded }: Entry): string {
-  if (refunded === null) return 'refunded';
-  if (refunded === 0n) return 'paid';
-  return refunded === amount ? 'refunded' : 'partly_refunded';
+  if (refunded === null || refunded === 0n) return 'paid';
+  return refunded >= amount ? 'refunded' : 'partly_refunded';
 }
 
 /** `ada@example.com` is `a***@example.com`: enough to find a person whom one knows. */

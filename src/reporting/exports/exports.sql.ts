@@ -39,7 +39,7 @@ const SOURCES = {
   orders: {
     columns: `x.id, external_id, x.status, x.amount, x.currency, created_at, paid_at, e.reference,
       (SELECT coalesce(sum(amount), 0)::bigint FROM refunds WHERE order_id = x.id) AS refunded,
-      cancelled_at, cancelled_by, cancel_reason`,
+      cancelled_at, cancelled_by, cancel_reason, CASE WHEN e.id IS NOT NULL THEN money_that_came(e) END AS received`,
     from: 'orders',
     join: 'LEFT JOIN releases e ON e.id = x.release_id',
     where: `${inPeriod('created_at')} AND ($4::text IS NULL OR status = $4)
@@ -123,7 +123,7 @@ export async function* releasedBefore(
     const page: (Record<string, Value> & { reference: Reference; exactAt: string; releaseId: string })[] =
       await db.query(
         `SELECT e.id AS "releaseId", e.released_at::text AS "exactAt", run.id AS run, e.reference, e.order_id,
-           e.amount, e.currency, p.created_at, e.released_at
+           money_that_came(e) AS amount, e.currency, p.created_at, e.released_at
          FROM reconciliation_runs run
          JOIN releases e ON e.mode = run.mode AND e.released_at <= run.finished_at
          JOIN verifications v ON v.id = e.verification_id

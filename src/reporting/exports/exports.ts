@@ -18,7 +18,7 @@ export const EXPORTS = {
   orders: {
     columns: [
       ...['id', 'external_id', 'status', 'amount', 'currency', 'created_at', 'paid_at', 'reference'],
-      ...['refunded', 'cancelled_at', 'cancelled_by', 'cancel_reason'],
+      ...['refunded', 'cancelled_at', 'cancelled_by', 'cancel_reason', 'received'],
     ],
     statuses: ORDER_STATUSES,
   },
