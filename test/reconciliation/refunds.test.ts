@@ -78,6 +78,7 @@ describe('a refund that was written down', () => {
   test.each([
     ['as a row of its own', '5.00', 'REVERSED'],
     ['as a negative row', '-5.00', 'SUCCESS'],
+    ['as a negative row that went back', '-5.00', 'REFUNDED'],
   ])('in part, and the service shows it %s', async (_how, amount, status) => {
     const payment = await paid();
     await refund(payment, 500n);
@@ -100,13 +101,20 @@ describe('a refund that was written down', () => {
 });
 
 describe('what refunds do not explain is raised', () => {
-  test('more went back than was written down', async () => {
+  test.each(['7.00', '-7.00'])('more went back than was written down, in a row of %s', async (amount) => {
     const payment = await paid();
     await refund(payment, 500n);
-    showBack(payment, '7.00');
+    showBack(payment, amount);
     const report = await run();
     expect(report.items).toMatchObject([{ class: 'reversed', expected: '25.00', actual: '18.00' }]);
     expect(await findings()).toMatchObject([{ refunded: '500', unexplained: '200' }]);
+  });
+
+  test('of a list that has only the negative row of it', async () => {
+    const payment = await desk.put({ isConfirmed: true }, { status: 'REVERSED', amount: '-7.00' });
+    desk.service.verify.set(payment.reference, { reference: payment.reference });
+    await run();
+    expect(await findings()).toMatchObject([{ refunded: '0', unexplained: '700' }]);
   });
 
   test('a part was written down, and then all of it is charged back', async () => {

@@ -34,10 +34,11 @@ export function createCarefulReader(
   const pointers = rowPointers(dialect);
   const { verify, history, amountUnit } = dialect;
   const fallback = verify.currencyMayBeAbsent ? (assumedCurrency ?? '') : '';
-  // A paid row of a negative amount is money that went back, under the reference of its payment.
+  // A row of a negative amount is money that went back, under the reference of its payment, and so much of it.
   const readRow = (record: Record<string, Json>): Evidence => {
     const evidence = readEvidence(record, pointers, dialect, fallback);
-    if (evidence.status !== 'paid' || evidence.amount.is !== 'unreadable') return evidence;
+    const isOfMoney = evidence.status === 'paid' || evidence.status === 'reversed';
+    if (!isOfMoney || evidence.amount.is !== 'unreadable') return evidence;
     const [, text] = /^-(\d[\d.]*)$/.exec(firstAt(record, pointers.amount, numberText) ?? '') ?? [];
     const currency = evidence.currency.is === 'read' ? evidence.currency.value : fallback;
     const value = text === undefined ? null : amountOf(text, currency, amountUnit);
