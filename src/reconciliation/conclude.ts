@@ -10,7 +10,14 @@ import { noteConfirmed } from './compare/classify.sql.ts';
 import { noteDifferences } from './report/balances.sql.ts';
 import type { Watermark } from './compare/conflicts.sql.ts';
 import { factsOf } from '../cases/findings.ts';
-import { closeUnseen, countFindings, findingsOfRun, newlyRaised, raiseFindings } from './raise.sql.ts';
+import {
+  closeUnseen,
+  countFindings,
+  findingsOfRun,
+  lockFindingsAndOrders,
+  newlyRaised,
+  raiseFindings,
+} from './raise.sql.ts';
 import type { ControlTotals } from './report/control-totals.ts';
 import type { HistoryRead } from './import/import-history.ts';
 import {
@@ -66,6 +73,7 @@ export async function conclude(
   if (found.cash.lines !== null) await noteDifferences(session, found.cash.lines);
   const begun = found.begin && { ...found.begin, begunAt: found.history.startedAt, runId: run.id };
   if (!isDry) {
+    await lockFindingsAndOrders(session, mode);
     if (begun !== null) {
       await recordBegin(session, mode, begun);
       await closeSuspenseAtBegin(session, mode, begun);

@@ -33,7 +33,12 @@ const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
 // given back by other ways. Decided about as other money, it is raised.
 const NOT_DECIDED_AS_IT_IS = `(c.class = 'paid_after_decision' AND coalesce(c.actual, c.expected) = ${DECIDED}) IS NOT TRUE`;
 
-const IS_OPEN = `${NOT_RESOLVED} AND ${NOT_DECIDED} AND ${NOT_DECIDED_AS_IT_IS}`;
+// Nor a reversal that a refund explains which was written down since the sides were compared.
+const NOT_EXPLAINED_SINCE = `(c.class = 'reversed' AND EXISTS (
+  SELECT FROM refunds r WHERE r.order_id = c.order_id HAVING sum(r.amount) > (c.evidence ->> 'refunded')::bigint
+    AND sum(r.amount) >= (c.evidence ->> 'refunded')::bigint + (c.evidence ->> 'unexplained')::bigint)) IS NOT TRUE`;
+
+const IS_OPEN = `${NOT_RESOLVED} AND ${NOT_DECIDED} AND ${NOT_DECIDED_AS_IT_IS} AND ${NOT_EXPLAINED_SINCE}`;
 
 const CLOSED_BEFORE = `
   SELECT id, first_seen_at FROM findings f
@@ -45,6 +50,24 @@ const SEEN_AGAIN = `
   currency = excluded.currency, expected = excluded.expected, actual = excluded.actual,
   evidence = excluded.evidence, raised_at = coalesce(findings.raised_at,
     CASE WHEN findings.first_seen_at <= now() - interval '${GRACE}' THEN now() END)`;
+
+/**
+ * Locks what the end of a run writes, in the order of everybody who decides about a case: findings, then orders. An
+ * order of which a reversal is raised has no refund half written down then, and none begins before the run has ended:
+ * its events are numbered as they happened. Call it first, in the transaction that raises the findings.
+ */
+export async function lockFindingsAndOrders(db: Queryable, mode: Mode): Promise<void> {
+  await db.query(
+    `SELECT count(*) FROM (SELECT FROM findings WHERE mode = $1 AND closed_at IS NULL
+       ORDER BY id FOR NO KEY UPDATE) locked`,
+    [mode],
+  );
+  // Those of which money is held, too: all orders at once, or two transactions may wait for each other.
+  await db.query(
+    `SELECT count(*) FROM (SELECT FROM orders WHERE id IN (SELECT order_id FROM classified
+         WHERE class IN ('reversed', 'duplicate_payment')) ORDER BY id FOR NO KEY UPDATE) locked`,
+  );
+}
 
 /**
  * Raises what this run sees. An open finding is marked as seen again. A closed one stays as it was, and

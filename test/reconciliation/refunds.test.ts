@@ -3,7 +3,9 @@ import { newId } from '../../src/platform/ids.ts';
 import { recordRefund } from '../../src/orders/refunds.sql.ts';
 import { wentBackDays } from '../../src/reporting/money-by-day.sql.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
-import { asOrderId } from '../support/ids.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import { asOrderId, asReference } from '../support/ids.ts';
+import { eventually } from '../support/program.ts';
 import { openDesk, type Desk, type Planted } from './desk.ts';
 
 // What refunds that the shop wrote down explain of what the service shows. Every payment is of 25.00 NGN.
@@ -146,6 +148,59 @@ describe('what refunds do not explain is raised', () => {
     showBack(odd, '5.00', 'partially refunded');
     const report = await run();
     expect(report.findings).toEqual({ reversed: 2, conflicting_records: 1 });
+  });
+});
+
+describe('a refund that is written down while a run ends', () => {
+  const waiting = async (): Promise<number> => {
+    const [row] = await desk.database.query<{ count: number }>(
+      `SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return row?.count ?? 0;
+  };
+  const events = (): Promise<object[]> =>
+    desk.database.query(`SELECT type, data ->> 'unexplained' AS unexplained FROM events ORDER BY seq`);
+
+  test.each([
+    [500n, [{ type: 'order.refunded' }, { type: 'order.reversed', unexplained: '2000' }]],
+    [2_500n, [{ type: 'order.refunded' }]],
+  ])('before it: %d minor units are not raised as gone', async (amount, told) => {
+    const payment = await paid();
+    showAllBack(payment);
+    // Verify has said it already: the run does not ask, and waits for no answer to be written.
+    const loaded = await loadPayment(desk.database, asReference(payment.reference), 'test');
+    if (loaded !== null) await desk.confirm(loaded, 'webhook');
+    const ended = await desk.database.transaction(async (tx) => {
+      await tx.query(
+        `INSERT INTO refunds (id, order_id, mode, amount, currency, reason, refunded_by)
+         VALUES ($1, $2, 'test', $3, 'NGN', 'Sent back', 'ada')`,
+        [`re_${newId()}`, payment.orderId, amount],
+      );
+      const running = run();
+      await eventually(async () => (await waiting()) === 1);
+      return { running };
+    });
+    await ended.running;
+    expect(await events()).toMatchObject(told);
+    expect(await findings()).toHaveLength(told.length - 1);
+  });
+
+  test('after it: the refund waits, and its event comes second', async () => {
+    const payment = await paid();
+    showAllBack(payment);
+    const both = await desk.database.transaction(async (tx) => {
+      await tx.query('LOCK TABLE confirmed_payments IN EXCLUSIVE MODE');
+      const running = run();
+      await eventually(async () => (await waiting()) === 1);
+      const writing = refund(payment, 2_500n);
+      await eventually(async () => (await waiting()) === 2);
+      return { done: Promise.all([running, writing]) };
+    });
+    await both.done;
+    expect(await events()).toMatchObject([
+      { type: 'order.reversed', unexplained: '2500' },
+      { type: 'order.refunded' },
+    ]);
   });
 });
 
