@@ -5,8 +5,8 @@ import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Problem } from '../platform/problem.ts';
 import { viewOf } from './order-view.ts';
-import type { Order, OrderStatus } from './order.ts';
-import { findOrder, findOrderStatuses } from './orders.sql.ts';
+import type { Order } from './order.ts';
+import { findOrder, findOrderStates, type OrderState } from './orders.sql.ts';
 
 /**
  * Sends an order's changes to its readers (server-sent events). This process queries once a second for
@@ -14,7 +14,8 @@ import { findOrder, findOrderStatuses } from './orders.sql.ts';
  */
 export type OrderStreams = {
   /**
-   * Sends the order now and whenever its status changes, until the reader leaves or ten minutes are over.
+   * Sends the order now and whenever its status changes or money went back, until the reader leaves or ten
+   * minutes are over.
    * @param address of the client, as limits count it
    * @throws {Problem} 429 when there are too many readers: clients then ask now and again, as they can anyway
    */
@@ -32,7 +33,10 @@ const MAX_LOOKS = 600;
 const COMMENT_EVERY_LOOKS = 15;
 const TRY_AGAIN_SEC = 30;
 
-type Reader = { orderId: OrderId; address: string; res: Response; sent: OrderStatus; looks: number };
+type Reader = { orderId: OrderId; address: string; res: Response; sent: OrderState; looks: number };
+
+// Not the whole order: it may be large, and there are many readers.
+const stateOf = ({ status, refunded }: Order): OrderState => ({ status, refunded });
 
 type Parts = {
   db: Queryable;
@@ -47,13 +51,14 @@ export function createOrderStreams({ db, maxOfAddress, logger }: Parts): OrderSt
 
   function tell(reader: Reader, order: Order): void {
     reader.res.write(`event: order\ndata: ${JSON.stringify(viewOf(order))}\n\n`);
-    reader.sent = order.status;
+    reader.sent = stateOf(order);
   }
 
   async function look(): Promise<void> {
-    const statuses = await findOrderStatuses(db, [...new Set([...readers].map(({ orderId }) => orderId))]);
+    const states = await findOrderStates(db, [...new Set([...readers].map(({ orderId }) => orderId))]);
     for (const reader of readers) {
-      const hasChanged = (statuses.get(reader.orderId) ?? reader.sent) !== reader.sent;
+      const { status, refunded } = states.get(reader.orderId) ?? reader.sent;
+      const hasChanged = status !== reader.sent.status || refunded !== reader.sent.refunded;
       const order = hasChanged ? await findOrder(db, reader.orderId) : null;
       // A reader that left during the query cannot be written to.
       if (reader.res.writableEnded) continue;
@@ -84,7 +89,7 @@ export function createOrderStreams({ db, maxOfAddress, logger }: Parts): OrderSt
       const ofAddress = [...readers].filter((reader) => reader.address === address).length;
       if (readers.size >= MAX_READERS || ofThisOne >= MAX_READERS_OF_ONE || ofAddress >= maxOfAddress)
         throw new Problem('too-many-requests', { retryAfterSec: TRY_AGAIN_SEC });
-      const reader: Reader = { orderId: order.id, address, res, sent: order.status, looks: 1 };
+      const reader: Reader = { orderId: order.id, address, res, sent: stateOf(order), looks: 1 };
       readers.add(reader);
       req.once('close', () => readers.delete(reader));
       res.set({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream');

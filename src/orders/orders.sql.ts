@@ -97,22 +97,32 @@ export function orderOf({ amount, currency, lines, ...order }: OrderRow): Order 
 
 export const findOrderStatus: (db: Queryable, id: OrderId) => Promise<OrderStatus | null> = batched({
   run: async (db, ids: readonly OrderId[]) => {
-    const statuses = await findOrderStatuses(db, [...ids]);
-    return ids.map((id) => statuses.get(id) ?? null);
+    const states = await findOrderStates(db, [...ids]);
+    return ids.map((id) => states.get(id)?.status ?? null);
   },
 });
 
-const ORDER_STATUSES: Statement = {
-  name: 'order-statuses',
+const ORDER_STATES: Statement = {
+  name: 'order-states',
   // Looked up one by one: for a join the planner would read the whole table while it is small.
-  text: `SELECT g.id, (SELECT o.status FROM orders o WHERE o.id = g.id) AS status
+  text: `SELECT g.id, (SELECT o.status FROM orders o WHERE o.id = g.id) AS status,
+           (SELECT coalesce(sum(r.amount), 0)::bigint FROM refunds r WHERE r.order_id = g.id) AS refunded
          FROM unnest($1::text[]) AS g (id)`,
 };
 
+/** What may change of an order while somebody looks at it. */
+export type OrderState = Pick<Order, 'status' | 'refunded'>;
+
 /** The same for many orders at once, by id. */
-export async function findOrderStatuses(db: Queryable, ids: OrderId[]): Promise<Map<OrderId, OrderStatus>> {
-  const rows = await db.query<{ id: OrderId; status: OrderStatus | null }>(ORDER_STATUSES, [ids]);
-  return new Map(rows.flatMap(({ id, status }) => (status === null ? [] : [[id, status] as const])));
+export async function findOrderStates(db: Queryable, ids: OrderId[]): Promise<Map<OrderId, OrderState>> {
+  const rows = await db.query<{ id: OrderId; status: OrderStatus | null; refunded: bigint }>(ORDER_STATES, [
+    ids,
+  ]);
+  return new Map(
+    rows.flatMap(({ id, status, refunded }) =>
+      status === null ? [] : [[id, { status, refunded }] as const],
+    ),
+  );
 }
 
 export type NewOrder = {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { onlyPayable } from '../../src/orders/catalogue.ts';
+import { recordRefund } from '../../src/orders/refunds.sql.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 const TOKEN = 'shop-token-for-tests';
@@ -94,7 +95,7 @@ describe('an order says what everybody may know, and no more', () => {
     expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test('as it changes, to whoever listens', async () => {
+  test('as it changes, to whoever listens, also when money goes back', async () => {
     const { orderId, reference } = await shop.checkout();
     const leave = new AbortController();
     const stream = await fetch(`${shop.origin}/orders/${orderId}/events`, {
@@ -110,11 +111,16 @@ describe('an order says what everybody may know, and no more', () => {
         await shop.hand(`transactions/${reference}/pay`, { notify: false });
         await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
       }
-      if (text.includes('"status":"paid"')) break;
+      if (!before.includes('"status":"paid"') && text.includes('"status":"paid"'))
+        await recordRefund(shop.program.database, 'test', {
+          ...{ orderId, amount: 250n, reason: 'one was torn', externalId: 'R-1', by: 'Ngozi' },
+        });
+      if (text.includes('"refunded":"2.50"')) break;
     }
     leave.abort();
     expect(text).toMatch(/event: order\ndata: .*"status":"pending"/);
-    expect(text).toMatch(/event: order\ndata: .*"status":"paid"/);
+    expect(text).toMatch(/event: order\ndata: .*"status":"paid".*"refunded":"0.00"/);
+    expect(text).toMatch(/event: order\ndata: .*"status":"paid".*"refunded":"2.50"/);
   });
 });
 

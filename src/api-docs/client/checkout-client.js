@@ -6,7 +6,7 @@
  * @typedef {{ sku: string, name: string, description: string, image: string, price: string, currency: string }} Product
  * @typedef {{ orderId: string, reference: string, status: 'pending', amount: string, currency: string, checkoutUrl: string }} OpenedCheckout
  * @typedef {'pending' | 'paid' | 'failed' | 'expired' | 'review' | 'cancelled'} OrderStatus
- * @typedef {{ orderId: string, status: OrderStatus, amount: string, currency: string, lines: { description: string, unitAmount: string, quantity: number }[], paidAt: string | null, reference: string | null, metadata: Record<string, string>, payBy: string | null }} Order
+ * @typedef {{ orderId: string, status: OrderStatus, amount: string, currency: string, lines: { description: string, unitAmount: string, quantity: number }[], paidAt: string | null, refunded: string, reference: string | null, metadata: Record<string, string>, payBy: string | null }} Order
  * @typedef {({ email: string, currency?: string, items: { sku: string, quantity: number }[], [detail: string]: unknown } | { orderId: string }) & { returnUrl?: string }} CheckoutInput
  * @typedef {{ key: string, orderId: string | null, at: number }} Intent
  */
