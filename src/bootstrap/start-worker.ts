@@ -8,6 +8,7 @@ import { BEAT_MS } from '../platform/heartbeat/worker-watch.ts';
 import { sumConfirmedHours } from '../reporting/money-by-day.sql.ts';
 import { checkIntegrityWeekly } from '../reporting/weekly-integrity-check.ts';
 import { systemClock } from '../platform/clock.ts';
+import { forgetOldRefusals } from '../webhooks/refused-webhooks.sql.ts';
 import { prune } from './retention.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createReconcileSchedule, type ReconcileSchedule } from '../reconciliation/schedule.ts';
@@ -69,6 +70,9 @@ export function startWorker(program: Program): Worker {
   const housekeeping = setInterval(() => {
     forgetOldKeys(database).catch((error: unknown) => {
       logger.warn({ err: error }, 'idempotency key cleanup failed');
+    });
+    forgetOldRefusals(database).catch((error: unknown) => {
+      logger.warn({ err: error }, 'cleanup of refused webhooks failed');
     });
     summing = summing.then(sumHours);
     checking = checking.then(checkOnce);

@@ -13,6 +13,7 @@ import type { Reserve } from '../platform/poller/slots.ts';
 import type { DuePayment } from '../payments/checks.sql.ts';
 import { createWebhookStore, type ReceivedWebhook } from './webhooks.sql.ts';
 import { createUnsignedLimits, type Limit } from './rate-limits.ts';
+import { createRefusals } from './refusals.ts';
 
 /**
  * Receives a webhook of the service. The bytes are kept, and if they name a payment of ours, the service is
@@ -72,15 +73,16 @@ export function createReceiveWebhook({
   const scheme = secrets.length > 0 ? dialect.webhook.signature : null;
 
   const limits = createUnsignedLimits(clock);
-  const tellOfRefusal = createRefusalLog(logger, clock);
+  const note = createRefusals({
+    ...{ db, mode, clock, logger },
+    referenceOf: (body) => referenceIn(redactKey(body), dialect)?.reference ?? null,
+  });
   const storeWebhook = createWebhookStore(db, reserve);
 
   // The cheapest refusals come first: checking a signature and a count in memory costs no query.
-  return async ({ headers, contentType, isJson, address, body }) => {
-    if (scheme !== null && !isSignedBy(secrets, scheme, headers, body, clock.now().getTime() / 1_000)) {
-      tellOfRefusal();
+  const receive: ReceiveWebhook = async ({ headers, contentType, isJson, address, body }) => {
+    if (scheme !== null && !isSignedBy(secrets, scheme, headers, body, clock.now().getTime() / 1_000))
       return { outcome: 'bad-signature' };
-    }
     if (scheme === null && !limits.ofAddress.take(address)) return tooMany(limits.ofAddress);
     const kept = redactKey(body);
     const reading = isJson ? referenceIn(kept, dialect) : { reference: null };
@@ -107,19 +109,11 @@ export function createReceiveWebhook({
     if (isStored) return { outcome: 'stored', status: dialect.webhook.acknowledgement };
     return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(limits.unknown);
   };
-}
-
-const TELL_EVERY_MS = 10_000;
-
-/** Logs the first refusal at once, then their number: a flood of forged webhooks must not fill our log. */
-function createRefusalLog(logger: Logger, clock: Clock): () => void {
-  let times = 0;
-  let notBeforeMs = -Infinity;
-  return () => {
-    times += 1;
-    if (clock.elapsedMs() < notBeforeMs) return;
-    logger.warn({ times }, 'webhook with a bad signature refused');
-    [times, notBeforeMs] = [0, clock.elapsedMs() + TELL_EVERY_MS];
+  return async (request) => {
+    const receipt = await receive(request);
+    if (receipt.outcome !== 'stored')
+      note({ reason: receipt.outcome, address: request.address, body: request.body });
+    return receipt;
   };
 }
 

@@ -51,6 +51,7 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // Payments releases with the evidence; fulfilment writes what becomes of the delivery.
   releases: ['fulfilment', 'payments'],
   webhooks: ['webhooks'],
+  refused_webhooks: ['webhooks'],
   refunds: ['orders'],
   // Payments puts money that nobody has earned here together with its evidence.
   suspense_items: ['cases', 'payments'],

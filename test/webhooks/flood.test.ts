@@ -5,8 +5,9 @@ import { newId } from '../../src/platform/ids.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { createReceiveWebhook, type ReceiveWebhook } from '../../src/webhooks/receive.ts';
 import { createHmac } from 'node:crypto';
+import { createRefusals } from '../../src/webhooks/refusals.ts';
 import { keepLines } from '../support/lines.ts';
-import { post, startProgram, type TestProgram } from '../support/program.ts';
+import { eventually, post, startProgram, type TestProgram } from '../support/program.ts';
 
 /** A flood of webhooks that nobody signed must not fill the disk, and an honest one gets through it. */
 let shop: TestProgram;
@@ -221,13 +222,52 @@ test('over HTTP: 429, and when to come again', async () => {
   }
 });
 
-test('a thousand forged ones write a line at once and then one in ten seconds, with their number', async () => {
+test('a thousand forged ones write a line at once and then one in ten seconds, and a row with the newest', async () => {
   const { logger, lines } = keepLines();
   const receive = receiver([new Secret('another')], logger);
-  const told = () => lines.map((line) => (JSON.parse(line) as { times: number }).times);
-  await outcomes(receive, 1_000, newId);
-  expect(told()).toEqual([1]);
+  const told = () =>
+    lines.map((line) => JSON.parse(line) as { times: number; msg: string; reference: string });
+  await query('DELETE FROM refused_webhooks');
+  const last = newId();
+  await outcomes(receive, 999, () => last);
+  await outcomes(receive, 1, () => 'ada@example.com');
+  expect(told()).toMatchObject([
+    { times: 1, msg: 'webhook refused: bad signature', reference: last, address: '' },
+  ]);
   nowMs += 10_000;
   await outcomes(receive, 1, newId);
-  expect(told()).toEqual([1, 1_000]);
+  expect(told().map(({ times }) => times)).toEqual([1, 1_000]);
+
+  const noted = () =>
+    query<{ reason: string; times: number; samples: { reference: string | null; at: string }[] }>(
+      'SELECT reason, sum(times)::int AS times, jsonb_path_query_array(jsonb_agg(samples), $1) AS samples FROM refused_webhooks GROUP BY reason',
+      '$[*][*]',
+    );
+  await eventually(async () => (await noted())[0]?.times === 1_001);
+  const [row] = await noted();
+  expect(row?.samples.length).toBeLessThanOrEqual(10);
+  expect(row?.samples.map(({ reference }) => reference)).toContain(null);
+  expect(JSON.stringify(row)).not.toContain('ada@');
+});
+
+test('what is refused writes at most once a second, and nothing while it is answered', async () => {
+  const statements: string[] = [];
+  const { database, logger } = shop.program;
+  const watched: typeof database.query = (statement, values) => {
+    statements.push(typeof statement === 'string' ? statement : statement.text);
+    return database.query(statement, values);
+  };
+  const refuse = createRefusals({
+    ...{ db: { query: watched }, mode: 'test', clock: systemClock, logger },
+    referenceOf: () => null,
+  });
+  for (let time = 0; time < 10_000; time += 1)
+    refuse({ reason: 'malformed', address: '', body: Buffer.alloc(0) });
+  expect(statements).toEqual([]);
+  await eventually(() => Promise.resolve(statements.length === 1));
+  for (let time = 0; time < 10_000; time += 1)
+    refuse({ reason: 'malformed', address: '', body: Buffer.alloc(0) });
+  const count = `SELECT sum(times)::int AS times FROM refused_webhooks WHERE reason = 'malformed'`;
+  await eventually(async () => (await query<{ times: number }>(count))[0]?.times === 20_000);
+  expect(statements).toHaveLength(2);
 });
