@@ -106,7 +106,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const clock = systemClock;
   const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
   const plan = ({ releaseId }: Payment): ReleasePlan => planRelease(receiver, releaseId);
-  const onUnitError = (payment: Payment): void => void alertOnUnitError(database, alarm, payment);
+  const onUnitError = alertOnUnitError(alarm);
   const confirm = watch.confirm(
     createConfirm({ database, gateway, planRelease: plan, onReleased: onDue, onUnitError, logger }),
   );

@@ -65,33 +65,38 @@ export type Confirmation = {
   bodySha256: Buffer;
 };
 
+/** What an operator is alerted to. */
+export type Written = {
+  reference: Reference;
+  /** The payment shows money in another unit, for the first time. */
+  isNewUnitError: boolean;
+  /** New checkouts of its currency are stopped from now on. */
+  stopsCurrency: boolean;
+};
+
 /**
  * Writes a confirmed check.
- * @returns false when payment or order have moved since the decision: load and decide again
+ * @returns null when payment or order have moved since the decision: load and decide again
  */
 export function recordConfirmation(
   database: Queryable,
   confirmation: Confirmation,
   plan: ReleasePlan,
-): Promise<boolean> {
+): Promise<Written | null> {
   return record(database, { confirmation, plan });
 }
 
 type Recorded = { confirmation: Confirmation; plan: ReleasePlan };
 
-const record = batched<Recorded, boolean>({
+const record = batched<Recorded, Written | null>({
   // Confirmations of one order run one after the other: the second may find the order paid.
   keyOf: ({ confirmation }) => confirmation.payment.orderId,
   // The heaviest statement: two at once would only compete for the processor, and one has larger groups.
   maxInFlight: 1,
   run: async (db, items) => {
     const mode = items[0]?.confirmation.payment.mode;
-    const rows = await db.query<{ reference: Reference }>(RECORD_CONFIRMATION, [
-      asRows(items.map(rowOf)),
-      mode,
-    ]);
-    const written = new Set(rows.map(({ reference }) => reference));
-    return items.map(({ confirmation }) => written.has(confirmation.payment.reference));
+    const rows = await db.query<Written>(RECORD_CONFIRMATION, [asRows(items.map(rowOf)), mode]);
+    return byReference<Written>(items.map(({ confirmation }) => confirmation.payment))(rows);
   },
 });
 

@@ -32,8 +32,11 @@ export type ConfirmParts = {
   planRelease: (payment: Payment) => ReleasePlan;
   /** Called after a release was recorded: its delivery is due. */
   onReleased: () => void;
-  /** Called when a payment shows money in another unit than asked for: an operator should know at once. */
-  onUnitError?: ((payment: Payment) => void) | undefined;
+  /**
+   * Called when a payment first shows money in another unit than asked for: an operator should know at once.
+   * @param stopsCurrency new checkouts of its currency are stopped from now on
+   */
+  onUnitError?: ((payment: Payment, stopsCurrency: boolean) => void) | undefined;
   logger: Logger;
 };
 
@@ -71,9 +74,10 @@ async function agree(
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const decision = decide(payment, answer, gateway.dialect.verify);
     const confirmation = confirmationOf(payment, decision, answer, cause);
-    if (await recordConfirmation(database, confirmation, planRelease(payment))) {
+    const written = await recordConfirmation(database, confirmation, planRelease(payment));
+    if (written !== null) {
       if (decision.release) onReleased();
-      if (decision.outcome === 'unit_error' && payment.status !== 'held') onUnitError?.(payment);
+      if (written.isNewUnitError) onUnitError?.(payment, written.stopsCurrency);
       const contradicts = contradictsPaid(payment, confirmation);
       logChange(logger, payment, confirmation, contradicts);
       const { outcome, release: released } = decision;

@@ -7,9 +7,9 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 
 // One row per answer, as `rowOf` in confirm.sql.ts builds it.
 const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
-  expired_seen boolean,   suspense_seen int, outcome text, status_word text, contradiction text, amount bigint, currency text,
-  http_status int, body bytea, body_sha256 bytea, cause text, status text, hints int,
-  next_check_sec float8, release_id text, delivery text, releases boolean,
+  expired_seen boolean, suspense_seen int, outcome text, status_word text, contradiction text,
+  amount bigint, currency text, http_status int, body bytea, body_sha256 bytea,
+  cause text, status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
   suspense_class text, suspense_amount bigint, suspense_currency text)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it.
@@ -19,10 +19,15 @@ const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
   ) last ON (last.outcome, last.status_word, last.amount, last.currency)
     IS NOT DISTINCT FROM (g.outcome, g.status_word, g.amount, g.currency)`;
 
+// A payment that showed the error before is not counted again.
+const THE_SAME_UNIT_ERROR = `
+  SELECT FROM verifications v WHERE v.reference = g.reference AND v.outcome = 'unit_error'`;
+
 // The answers whose payment and order stand as the decision saw them, both locked.
 const SEEN = `
   SELECT g.*, p.order_id, p.currency AS expected_currency, last.id IS NOT NULL AS is_repeated,
-    coalesce(last.id, nextval('verifications_id_seq')) AS verification
+    coalesce(last.id, nextval('verifications_id_seq')) AS verification,
+    g.outcome = 'unit_error' AND NOT EXISTS (${THE_SAME_UNIT_ERROR}) AS is_new_unit_error
   FROM ${ANSWERS}
   JOIN payments p ON p.reference = g.reference JOIN orders o ON o.id = p.order_id
   ${LAST_THAT_SAYS_THE_SAME}
@@ -91,13 +96,11 @@ const EARLIER_UNIT_ERROR = `
     AND NOT EXISTS (SELECT FROM currency_stops c
       WHERE c.mode = s.mode AND c.currency = s.expected_currency AND c.released_at > v.answered_at)`;
 
-// One order may be its shopper's mistake; two orders mean that the unit is wrong. A payment that showed the
-// error before is not counted again.
+// One order may be its shopper's mistake; two orders mean that the unit is wrong.
 const STOPPED = `
   INSERT INTO currency_stops (mode, currency, reference, verification_id)
   SELECT s.mode, s.expected_currency, s.reference, s.verification FROM seen s
-  WHERE s.outcome = 'unit_error'
-    AND NOT EXISTS (SELECT FROM verifications v WHERE v.reference = s.reference AND v.outcome = 'unit_error')
+  WHERE s.is_new_unit_error
     AND (EXISTS (SELECT FROM seen t WHERE t.outcome = 'unit_error'
         AND t.expected_currency = s.expected_currency AND t.order_id <> s.order_id)
       OR EXISTS (${EARLIER_UNIT_ERROR}))
@@ -152,5 +155,7 @@ export const RECORD_CONFIRMATION: Statement = {
   text: `WITH seen AS MATERIALIZED (${SEEN}), evidence AS (${EVIDENCE}), moved AS (${MOVED}),
     release AS (${RELEASE}), paid AS (${PAID}), stray AS (${STRAY}), stopped AS (${STOPPED}),
     contradiction AS (${CONTRADICTION}), earned AS (${EARNED}), entry AS (${ENTRY})
-    SELECT reference FROM seen`,
+    SELECT s.reference, s.is_new_unit_error AS "isNewUnitError",
+      stopped.reference IS NOT NULL AS "stopsCurrency"
+    FROM seen s LEFT JOIN stopped ON stopped.reference = s.reference`,
 };

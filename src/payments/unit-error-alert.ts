@@ -1,14 +1,12 @@
 import type { Alarm } from '../cases/alert.ts';
-import type { Queryable } from '../platform/database/database.ts';
-import { stoppedCurrencies } from './currency-stops.sql.ts';
-import type { Payment } from './payment.ts';
+import type { ConfirmParts } from './confirm.ts';
 
 /** Alerts to a payment that came in another unit, and to its currency if this payment stopped it. */
-export async function alertOnUnitError(db: Queryable, alarm: Alarm, payment: Payment): Promise<void> {
-  const { mode, orderId, reference, currency } = payment;
-  await alarm({ event: 'unit-error', mode, orderId, reference, currency });
-  // The stop is committed. If the database cannot be asked now, the log and the admin pages still show it.
-  const stops = await stoppedCurrencies(db, mode).catch(() => []);
-  if (stops.some((stop) => stop.reference === reference))
-    await alarm({ event: 'currency-stopped', mode, orderId, reference, currency });
+export function alertOnUnitError(alarm: Alarm): NonNullable<ConfirmParts['onUnitError']> {
+  return ({ mode, orderId, reference, currency }, stopsCurrency) => {
+    const about = { mode, orderId, reference, currency };
+    void alarm({ event: 'unit-error', ...about }).then(() =>
+      stopsCurrency ? alarm({ event: 'currency-stopped', ...about }) : undefined,
+    );
+  };
 }

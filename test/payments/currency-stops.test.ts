@@ -28,6 +28,7 @@ afterEach(async () => {
   await query(
     `UPDATE currency_stops SET released_at = now(), released_by = 'test' WHERE released_at IS NULL`,
   );
+  await query('DELETE FROM alert_states');
 });
 
 const query = <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
@@ -174,6 +175,23 @@ describe('a second one that is a power of ten away stops new checkouts of its cu
     await look(open);
     const order = await fetch(`${shop.origin}/orders/${open.orderId}`);
     expect(await order.json()).toMatchObject({ status: 'paid' });
+  });
+
+  test('also when the second was held before, for less: both alerts are sent, once', async () => {
+    alerts.length = 0;
+    await seenPaid('850000.00');
+    const { reference } = await seenPaid('8000.00');
+    await eventually(() => Promise.resolve(alerts.length > 0));
+    alerts.length = 0;
+    await shop.hand(`transactions/${reference}/pay`, { amount: '842000.00', notify: false });
+    await lookAgain({ reference });
+    expect(await openStops()).toMatchObject([{ currency: 'NGN', reference }]);
+    await eventually(() => Promise.resolve(alerts.length > 1));
+    await lookAgain({ reference });
+    expect(alerts).toMatchObject([
+      { event: 'unit-error', reference },
+      { event: 'currency-stopped', reference, currency: 'NGN' },
+    ]);
   });
 
   test('other currencies go on', async () => {
