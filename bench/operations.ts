@@ -89,6 +89,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'today: open': () => glance.openMoney(db, mode),
     'today: findings': () => glance.openFindingCounts(db, mode),
     'today: suspense': () => glance.openSuspenseSums(db, mode),
+    'today: to do': () => glance.openCaseCounts(db, mode),
     'today: last run': () => glance.lastRun(db, mode),
     'today: silence': () => glance.webhookSilence(db, mode),
     'today: releases': () => glance.undeliveredCounts(db, mode),

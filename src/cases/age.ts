@@ -11,6 +11,14 @@ export const AGE_BOUNDS_SEC: Record<Age, { fromSec: number; belowSec: number | n
   '>30d': { fromSec: 30 * DAY_SEC, belowSec: null },
 };
 
+/** The same for a person, the youngest first. */
+export const AGE_WORDS: Readonly<Record<Age, string>> = {
+  '<1d': 'today',
+  '1-7d': 'this week',
+  '7-30d': 'this month',
+  '>30d': 'older',
+};
+
 export function ageOf(ageSec: number): Age {
   if (ageSec < DAY_SEC) return '<1d';
   if (ageSec < 7 * DAY_SEC) return '1-7d';

@@ -5,17 +5,23 @@ import type { Mode } from '../platform/mode.ts';
 /** In {@link StoppedCurrency}: no new checkout begins, whatever its currency. */
 export const EVERY_CURRENCY = '*';
 
-/** By a payment that came in another unit, or by hand: then there is a reason in words. */
+/**
+ * By a payment that came in another unit, in minor units what it asked for and what came; or by hand: then there is a
+ * reason in words.
+ */
 export type StoppedCurrency = { currency: string; stoppedAt: Date } & (
-  | { reference: Reference; reason: null; stoppedBy: null }
-  | { reference: null; reason: string; stoppedBy: string }
+  | { reference: Reference; asked: bigint; came: bigint | null; reason: null; stoppedBy: null }
+  | { reference: null; asked: null; came: null; reason: string; stoppedBy: string }
 );
 
 /** Currencies whose new checkouts are stopped, and by what. A currency may be stopped in both ways. */
 export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCurrency[]> {
   return db.query(
-    `SELECT currency, reference, stopped_at AS "stoppedAt", reason, stopped_by AS "stoppedBy"
-     FROM stopped_currencies WHERE mode = $1 ORDER BY stopped_at`,
+    `SELECT s.currency, s.reference, s.stopped_at AS "stoppedAt", s.reason, s.stopped_by AS "stoppedBy",
+       p.amount AS asked, (SELECT v.amount FROM verifications v
+         WHERE v.reference = s.reference AND v.amount IS NOT NULL ORDER BY v.id DESC LIMIT 1) AS came
+     FROM stopped_currencies s LEFT JOIN payments p ON p.reference = s.reference
+     WHERE s.mode = $1 ORDER BY s.stopped_at`,
     [mode],
   );
 }

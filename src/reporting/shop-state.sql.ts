@@ -1,3 +1,4 @@
+import type { Age } from '../cases/age.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -17,14 +18,16 @@ export const MAX_COUNTED = 20_000;
 /**
  * Payments that are still checked by schedule and are not confirmed, by currency. Reads the
  * queue, not the orders.
+ * @param isHeldLeftOut only those for which no money has come
  */
-export async function openMoney(db: Queryable, mode: Mode): Promise<OpenMoney[]> {
+export async function openMoney(db: Queryable, mode: Mode, isHeldLeftOut = false): Promise<OpenMoney[]> {
   const rows = await db.query<Omit<OpenMoney, 'amount'> & { amount: string }>(
     `SELECT currency, count(*)::int AS payments, sum(amount)::text AS amount
      FROM (SELECT currency, amount FROM payments WHERE next_check_at IS NOT NULL AND mode = $1
-         AND status IN ('created', 'sending', 'open', 'ambiguous', 'held') LIMIT ${MAX_COUNTED}) open
+         AND status IN ('created', 'sending', 'open', 'ambiguous', 'held')
+         AND (status <> 'held' OR NOT $2) LIMIT ${MAX_COUNTED}) open
      GROUP BY currency ORDER BY currency`,
-    [mode],
+    [mode, isHeldLeftOut],
   );
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
 }
@@ -59,6 +62,24 @@ export async function openSuspenseSums(db: Queryable, mode: Mode): Promise<OpenW
     [mode],
   );
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}
+
+/** Open problems of one class, of one age: a finding and money in suspense under one reference are one. */
+export type OpenCases = { class: string; age: Age; count: number };
+
+export function openCaseCounts(db: Queryable, mode: Mode): Promise<OpenCases[]> {
+  return db.query(
+    `WITH found AS (
+       SELECT reference, min(first_seen_at) AS since, (array_agg(class ORDER BY id))[1] AS class FROM findings
+       WHERE mode = $1 AND closed_at IS NULL AND raised_at IS NOT NULL GROUP BY reference
+     ), held AS (
+       SELECT reference, opened_at AS since, class FROM suspense_items WHERE mode = $1 AND closed_at IS NULL
+     )
+     SELECT coalesce(held.class, found.class) AS class, ${age('least(held.since, found.since)')} AS age,
+       count(*)::int AS count
+     FROM held FULL JOIN found USING (reference) GROUP BY 1, 2 ORDER BY 1, 2`,
+    [mode],
+  );
 }
 
 /** How the last finished run ended, and how long ago. */

@@ -40,7 +40,7 @@ describe('operations are for those who know the token', () => {
       .get('/admin')
       .set('cookie', cookie.split(';')[0] ?? '');
     expect(page.status).toBe(200);
-    expect(page.text).toContain('Last reconciliation');
+    expect(page.text).toContain('Takings today');
   });
 });
 

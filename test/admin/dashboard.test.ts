@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startProgram, type TestProgram } from '../support/program.ts';
-import { visitor } from './visitor.ts';
+import { signed, visitor } from './visitor.ts';
 
 let shop: TestProgram;
 beforeAll(async () => {
@@ -23,47 +23,62 @@ describe('today at a glance', () => {
   test('an empty shop says so', async () => {
     const page = await words('/admin');
     for (const sentence of [
-      'No order today, and nothing is open.',
-      'There was none yet.',
-      'None has come yet.',
+      'Nothing to do',
+      'No order today, and no payment is waited for.',
+      'Not yet checked against the service: npm run reconcile',
+      'service answers no webhook yet',
     ])
       expect(page).toContain(sentence);
   });
 
-  test('each currency: collected, confirmed, open and in suspense', async () => {
+  test('each currency: takings, orders paid, waiting, held back, went back', async () => {
     await play('pay');
     await play('pay');
     await play('pay', { amount: '3' });
     await shop.checkout();
-    // Collected is confirmed and held; open are the held payment and the one that waits.
-    expect(await words('/admin')).toContain('NGN 17,003.00 17,000.00 2 0.00 17,000.00 17,000.00 2 3.00');
+    expect(await words('/admin')).toContain('NGN 17,000.00 2 8,500.00 (1) 3.00 0.00');
   });
 
-  test('the verdict, and what waits for a person, each with its list', async () => {
+  test('what waits for a person: a finding and its money are one, with the list of its kind', async () => {
+    const toDo = '1 thing to do Paid too little: 1 , today';
+    expect(await words('/admin')).toContain(toDo);
     await shop.program.reconcile({ dryRun: false });
     const page = await words('/admin');
-    expect(page).toContain('findings Open disagreements need attention.');
-    expect(page).toMatch(/Open findings underpaid &lt;1d 1/);
-    expect(page).toMatch(/Items in suspense underpaid NGN &lt;1d 1/);
-    expect(await words('/admin/findings?class=underpaid&age=%3C1d')).toContain('1 open, oldest first.');
+    expect(page).toContain(toDo);
+    expect(page).toMatch(/Checked against the service \d+ s ago : not agreed/);
+    expect(await visitor(shop, '').text('/admin')).toContain('href="/admin/cases?class=underpaid"');
   });
 
   test('a refused key', async () => {
-    expect(await words('/admin')).toContain('Answers, as far as this process has seen.');
     await shop.hand('keys/refuse', { refuse: true });
     await fetch(
       `${shop.origin}/checkout/return/${(await shop.program.database.query<{ reference: string }>(`SELECT reference FROM payments WHERE status = 'open'`))[0]?.reference ?? ''}`,
       { redirect: 'manual' },
     );
-    expect(await words('/admin')).toContain('It refuses the secret key: check GATEWAY_SECRET_KEY.');
+    expect(await words('/admin')).toContain(
+      'The payment service refuses the secret key: check GATEWAY_SECRET_KEY.',
+    );
     await shop.hand('keys/refuse', { refuse: false });
+  });
+
+  test('a currency that came in another unit is on top, with what came and a form that allows it again', async () => {
+    for (let times = 0; times < 2; times += 1) await play('pay', { amount: '850000' });
+    const page = await words('/admin');
+    expect(page).toMatch(
+      /Today Nobody can pay in NGN since [-0-9: ]{19} \. A payment of NGN 8,500.00 came in as NGN 850,000.00, 100 times its price\./,
+    );
+    const here = visitor(shop, '', '/admin');
+    expect(
+      await here.sendAndRead('/admin/checkouts', [['id', 'NGN'], ['operation', 'release'], ...signed()]),
+    ).toContain('New checkouts begin again.');
+    expect(await words('/admin')).not.toContain('Nobody can pay');
   });
 });
 
 test('every chart stands there as a table, too, with a sentence of its own', async () => {
   const page = await words('/admin/charts');
   expect(page).toContain('NGN 17,000.00 confirmed in 30 days, and money that was not earned besides.');
-  expect(page).toMatch(/confirmed underpaid \d{4}-\d\d-\d\d NGN 17,000.00 NGN 3.00/);
+  expect(page).toMatch(/confirmed underpaid unit error \d{4}-\d\d-\d\d NGN 17,000.00 NGN 3.00/);
   expect(page).toContain('return no webhook 2');
   expect(page).toContain('underpaid &lt;1d 1');
   const markup = await visitor(shop, '').text('/admin/charts');

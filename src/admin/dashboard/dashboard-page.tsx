@@ -1,174 +1,98 @@
-import type { StoppedCurrency } from '../../payments/currency-stops.sql.ts';
 import type { VNode } from 'preact';
-import type { ServiceHealth } from '../../gateway/gateway.ts';
+import { AGE_WORDS } from '../../cases/age.ts';
+import { caseTitle } from '../../cases/case-text.ts';
+import type { StoppedCurrency } from '../../payments/currency-stops.sql.ts';
+import type { OpenCases, Undelivered } from '../../reporting/shop-state.sql.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Moment, span, Status, words } from '../layout/parts.tsx';
-import { VERDICTS } from '../runs/run-pages.tsx';
-import { Card } from './card.tsx';
-import { Stops, StopForm } from './stops.tsx';
-import { Journals, NoWorker, type LastCheck } from './upkeep.tsx';
+import { span } from '../layout/parts.tsx';
+import { Alarms, HealthLine, type Health } from './health.tsx';
 import { MoneyTable, type MoneyLine } from './money-table.tsx';
-import { isWebhookSilenceSuspicious } from '../../reporting/webhook-silence.ts';
-import type { LastRun, OpenWork, Undelivered, WebhookSilence } from '../../reporting/shop-state.sql.ts';
+import { StopForm, Stops } from './stops.tsx';
 
-export type Today = {
+export type Today = Health & {
   frame: Frame;
-  money: readonly MoneyLine[];
-  isOpenCut: boolean;
-  findings: readonly Pick<OpenWork, 'class' | 'age' | 'count'>[];
-  suspense: readonly OpenWork[];
-  run: LastRun | null;
-  silence: WebhookSilence;
-  undelivered: readonly Undelivered[];
   stops: readonly StoppedCurrency[];
-  health: ServiceHealth;
-  isWorkerMissing: boolean;
-  integrity: LastCheck | null;
+  cases: readonly OpenCases[];
+  undelivered: readonly Undelivered[];
+  money: readonly MoneyLine[];
+  isWaitingCut: boolean;
 };
 
-/** Today at a glance: does the money agree, and what must an operator do? */
+/** Today at a glance: can shoppers pay, what must a person do, what came in, does everything run? */
 export function TodayPage(today: Today): VNode {
+  const { frame, stops, cases, undelivered, money, isWaitingCut } = today;
   return (
-    <AdminPage frame={today.frame} title="Today" here="/admin">
-      <Stops stops={today.stops} visitor={today.frame.visitor} />
-      {today.isWorkerMissing && <NoWorker />}
-      <Verdict run={today.run} />
+    <AdminPage frame={frame} title="Today" here="/admin">
+      <Stops stops={stops} visitor={frame.visitor} />
+      <Alarms {...today} />
+      <ToDo cases={cases} undelivered={undelivered} />
+      <form method="get" action="/admin/orders" class="filters" role="search">
+        <p class="field wide">
+          <label for="q">Find an order: e-mail, order number, reference or your own number</label>
+          <input id="q" name="q" type="search" autocomplete="off" spellcheck={false} />
+        </p>
+        <p class="field">
+          <button>Search orders</button>
+        </p>
+      </form>
       <section aria-labelledby="money">
-        <h2 id="money">Money</h2>
-        <MoneyTable lines={today.money} isOpenCut={today.isOpenCut} />
+        <h2 id="money">Takings today</h2>
+        <MoneyTable lines={money} isWaitingCut={isWaitingCut} />
       </section>
-      <div class="cards">
-        <Findings findings={today.findings} />
-        <Suspense suspense={today.suspense} />
-        <Releases undelivered={today.undelivered} />
-        <Service health={today.health} />
-        <Silence silence={today.silence} />
-        <Journals integrity={today.integrity} />
-        <StopForm visitor={today.frame.visitor} />
-      </div>
+      <HealthLine {...today} />
+      <StopForm visitor={frame.visitor} />
     </AdminPage>
   );
 }
 
-function Verdict({ run }: { run: LastRun | null }): VNode {
+/** One line for each kind of problem, and for deliveries that nobody tries any more. */
+function ToDo({ cases, undelivered }: Pick<Today, 'cases' | 'undelivered'>): VNode {
+  const dead = undelivered.find(({ delivery }) => delivery === 'dead');
+  const waiting = undelivered.find(({ delivery }) => delivery === 'waiting');
+  const count = cases.reduce((all, { count }) => all + count, dead?.count ?? 0);
+  const kinds = [...new Set(cases.map((row) => row.class))];
   return (
-    <section aria-labelledby="verdict">
-      <h2 id="verdict">Last reconciliation</h2>
-      {run === null ? (
-        <p class="headline">
-          There was none yet. Type: <code>npm run reconcile</code>
-        </p>
-      ) : (
-        <p class="headline">
-          <Status word={run.verdict} /> {VERDICTS[run.verdict]}{' '}
-          <span class="none">
-            <a href={`/admin/runs/${run.id}`}>{span(run.agoSec)} ago</a>
-          </span>
+    <section aria-labelledby="todo" class={count > 0 ? 'raised' : ''}>
+      <h2 id="todo">
+        {count === 0
+          ? 'Nothing to do'
+          : `${count.toLocaleString('en')} ${count === 1 ? 'thing' : 'things'} to do`}
+      </h2>
+      <ul class="plain">
+        {kinds.map((name) => (
+          <li key={name}>
+            <Kind name={name} rows={cases.filter((row) => row.class === name)} />
+          </li>
+        ))}
+        {dead !== undefined && (
+          <li>
+            <a href="/admin/releases">Delivery failed: {dead.count.toLocaleString('en')}</a>
+            <span class="none">, oldest {span(dead.oldestSec)} ago</span>
+          </li>
+        )}
+      </ul>
+      {waiting !== undefined && (
+        <p class="none">
+          <a href="/admin/releases">{waiting.count.toLocaleString('en')} on the way to your system</a>, oldest{' '}
+          {span(waiting.oldestSec)} ago
         </p>
       )}
     </section>
   );
 }
 
-function Findings({ findings }: Pick<Today, 'findings'>): VNode {
+function Kind({ name, rows }: { name: string; rows: readonly OpenCases[] }): VNode {
+  const count = rows.reduce((all, row) => all + row.count, 0);
+  const ages = Object.entries(AGE_WORDS).flatMap(([age, word]) => {
+    const found = rows.find((row) => row.age === age);
+    return found === undefined ? [] : [rows.length === 1 ? word : `${found.count} ${word}`];
+  });
   return (
-    <Card id="findings" title="Open findings" href="/admin/findings" isRaised={findings.length > 0}>
-      {findings.length === 0 && <p class="none">none</p>}
-      <dl class="counts">
-        {findings.map(({ class: name, age, count }) => (
-          <div key={name + age}>
-            <dt>
-              <a href={`/admin/findings?${new URLSearchParams({ class: name, age }).toString()}`}>
-                {words(name)}
-              </a>{' '}
-              {age}
-            </dt>
-            <dd>{count.toLocaleString('en')}</dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
-  );
-}
-
-function Suspense({ suspense }: Pick<Today, 'suspense'>): VNode {
-  return (
-    <Card id="suspense" title="Items in suspense" href="/admin/suspense" isRaised={suspense.length > 0}>
-      {suspense.length === 0 && <p class="none">none</p>}
-      <dl class="counts">
-        {suspense.map(({ class: name, age, currency, count }) => (
-          <div key={`${name}${age}${currency}`}>
-            <dt>
-              <a href={`/admin/suspense?${new URLSearchParams({ class: name, age }).toString()}`}>
-                {words(name)}
-              </a>{' '}
-              {currency} {age}
-            </dt>
-            <dd>{count.toLocaleString('en')}</dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
-  );
-}
-
-function Releases({ undelivered }: Pick<Today, 'undelivered'>): VNode {
-  const isDead = undelivered.some(({ delivery }) => delivery === 'dead');
-  return (
-    <Card id="releases" title="Releases not delivered" href="/admin/releases" isRaised={isDead}>
-      {undelivered.length === 0 && <p class="none">none</p>}
-      <dl class="counts">
-        {undelivered.map(({ delivery, count, oldestSec }) => (
-          <div key={delivery}>
-            <dt>{delivery === 'dead' ? 'given up, redeliver by hand' : 'waiting'}</dt>
-            <dd>
-              {count.toLocaleString('en')} <span class="none">oldest {span(oldestSec)}</span>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
-  );
-}
-
-function Service({ health }: Pick<Today, 'health'>): VNode {
-  const { isKeyRefused, misconfigured, failingForMs, pausedForMs } = health;
-  const paused = Object.entries(pausedForMs).filter(([, ms]) => ms > 0);
-  const isWell = !isKeyRefused && misconfigured === null && failingForMs === 0;
-  return (
-    <Card id="service" title="Payment service" isRaised={!isWell}>
-      {isKeyRefused && <p class="alarm">It refuses the secret key: check GATEWAY_SECRET_KEY.</p>}
-      {misconfigured !== null && <p class="alarm">No checkout was opened: {misconfigured}.</p>}
-      {failingForMs > 0 && (
-        <p class="alarm">It is failing, and is asked again in {Math.ceil(failingForMs / 1_000)} s.</p>
-      )}
-      {paused.map(([endpoint, ms]) => (
-        <p key={endpoint}>
-          It asked for a pause of {endpoint}: {span(ms / 1_000)} more.
-        </p>
-      ))}
-      {isWell && paused.length === 0 && <p class="agreed">Answers, as far as this process has seen.</p>}
-    </Card>
-  );
-}
-
-function Silence({ silence }: Pick<Today, 'silence'>): VNode {
-  const { lastAt, silentSec, paidMeanwhile } = silence;
-  return (
-    <Card id="silence" title="Webhooks" href="/admin/webhooks" isRaised={isWebhookSilenceSuspicious(silence)}>
-      {lastAt === null || silentSec === null ? (
-        <p class="none">None has come yet.</p>
-      ) : (
-        <p>
-          The last one came {span(silentSec)} ago, at <Moment at={lastAt} />.
-        </p>
-      )}
-      {isWebhookSilenceSuspicious(silence) && (
-        <p class="alarm">
-          {paidMeanwhile >= 100 ? '100 or more' : paidMeanwhile} orders were paid meanwhile without one: is
-          the address registered at the service?
-        </p>
-      )}
-    </Card>
+    <>
+      <a href={`/admin/cases?${new URLSearchParams({ class: name }).toString()}`}>
+        {caseTitle(name)}: {count.toLocaleString('en')}
+      </a>
+      <span class="none">, {ages.join(', ')}</span>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
-import { heldDays, confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
+import { confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
 import { actionHandler, frameOf } from '../actions/action-handler.ts';
@@ -10,7 +10,7 @@ import { moneyLines } from './money-table.tsx';
 import {
   lastRun,
   MAX_COUNTED,
-  openFindingCounts,
+  openCaseCounts,
   openMoney,
   openSuspenseSums,
   undeliveredCounts,
@@ -30,15 +30,14 @@ export function todayRoutes({
   const router = Router();
   const { mode } = gateway;
   router.get('/admin', guard.requireLogin, async (req, res) => {
-    const [confirmed, held, wentBack, open] = await Promise.all([
+    const [confirmed, wentBack, waiting, suspense] = await Promise.all([
       confirmedDays(database, mode, 1),
-      heldDays(database, mode, 1),
       wentBackDays(database, mode, 1),
-      openMoney(database, mode),
-    ]);
-    const [findings, suspense, run, silence, undelivered, stops] = await Promise.all([
-      openFindingCounts(database, mode),
+      openMoney(database, mode, true),
       openSuspenseSums(database, mode),
+    ]);
+    const [cases, run, silence, undelivered, stops] = await Promise.all([
+      openCaseCounts(database, mode),
       lastRun(database, mode),
       webhookSilence(database, mode),
       undeliveredCounts(database, mode),
@@ -46,13 +45,13 @@ export function todayRoutes({
     ]);
     const today = {
       frame: frameOf(guard, mode, req),
-      money: moneyLines({ confirmed, held, wentBack, open, suspense }),
-      isOpenCut: open.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
-      health: gateway.health(),
-      isWorkerMissing: (await workerWatch.state()).isMissing,
+      money: moneyLines({ confirmed, wentBack, waiting, suspense }),
+      isWaitingCut: waiting.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
+      service: gateway.health(),
+      worker: await workerWatch.state(),
       integrity: await lastIntegrityCheck(database),
     };
-    sendPage(res, TodayPage({ ...today, findings, suspense, run, silence, undelivered, stops }));
+    sendPage(res, TodayPage({ ...today, cases, run, silence, undelivered, stops }));
   });
   router.post(
     '/admin/checkouts',

@@ -1,60 +1,90 @@
 import type { VNode } from 'preact';
-import { nameOfStopped } from '../../payments/checkout-stops.ts';
 import { EVERY_CURRENCY, type StoppedCurrency } from '../../payments/currency-stops.sql.ts';
+import { Amount } from '../../platform/html.tsx';
 import { FormToken, WhoAndWhy } from '../layout/frame.tsx';
 import { Moment } from '../layout/parts.tsx';
 import type { Visitor } from '../login/guard.ts';
-import { Card } from './card.tsx';
 
 type Props = { stops: readonly StoppedCurrency[]; visitor: Visitor };
 
-/** What cannot be bought now, on top of the page, and how it goes on. */
-export function Stops({ stops, visitor }: Props): VNode | null {
-  if (stops.length === 0) return null;
+/** What nobody can pay now, and why; with a form that allows it again. */
+export function Stops({ stops, visitor }: Props): VNode {
   return (
-    <section aria-labelledby="stops" class="raised">
-      <h2 id="stops">New checkouts are stopped</h2>
-      {stops.map(({ currency, stoppedAt, ...by }) => (
-        <div key={currency + (by.reference ?? '')}>
-          <p class="alarm">
-            Nobody can begin to pay in {nameOfStopped(currency)} since <Moment at={stoppedAt} />:{' '}
-            {by.reason === null ? (
-              <>
-                payment <a href={`/admin/orders?q=${by.reference}`}>{by.reference}</a> came in another unit.
-                See first whether the unit of amounts is right.
-              </>
-            ) : (
-              `${by.stoppedBy} stopped it, “${by.reason}”.`
+    <>
+      {stops.map((stop) => {
+        const { currency, stoppedAt, reason } = stop;
+        const isAll = currency === EVERY_CURRENCY;
+        return (
+          <section key={currency + (reason ?? '')} class="stopped" aria-label="Stopped">
+            <p class="headline">
+              Nobody can pay in {isAll ? 'any currency' : currency} since <Moment at={stoppedAt} />.
+            </p>
+            <Reason stop={stop} />
+            {visitor.may('checkouts') && (
+              <details>
+                <summary>{isAll ? 'Allow payments again…' : `Allow ${currency} again…`}</summary>
+                <form method="post" action="/admin/checkouts" class="action">
+                  <FormToken visitor={visitor} />
+                  <input type="hidden" name="id" value={currency} />
+                  <WhoAndWhy visitor={visitor} id={`resume-${isAll ? 'all' : currency}`} />
+                  <p class="field">
+                    <button name="operation" value={reason === null ? 'release' : 'resume'}>
+                      Allow it from now on
+                    </button>
+                  </p>
+                </form>
+              </details>
             )}
-          </p>
-          {visitor.may('checkouts') && (
-            <form method="post" action="/admin/checkouts" class="action">
-              <FormToken visitor={visitor} />
-              <input type="hidden" name="id" value={currency} />
-              <WhoAndWhy visitor={visitor} id={`resume-${currency === EVERY_CURRENCY ? 'all' : currency}`} />
-              <p class="field">
-                <button name="operation" value={by.reason === null ? 'release' : 'resume'}>
-                  Let it go on
-                </button>
-              </p>
-            </form>
-          )}
-        </div>
-      ))}
-    </section>
+          </section>
+        );
+      })}
+    </>
   );
+}
+
+function Reason({ stop }: { stop: StoppedCurrency }): VNode {
+  if (stop.reason !== null)
+    return (
+      <p>
+        {stop.stoppedBy} stopped it: “{stop.reason}”.
+      </p>
+    );
+  const { currency, reference, asked, came } = stop;
+  return (
+    <p>
+      {came === null ? (
+        'A payment came in another unit. '
+      ) : (
+        <>
+          A payment of <Amount amount={asked} currency={currency} /> came in as{' '}
+          <Amount amount={came} currency={currency} />, {timesItsPrice(asked, came)}.{' '}
+        </>
+      )}
+      Probably a setting (unit of amounts): call your developer before you touch money.{' '}
+      <a href={`/admin/cases?${new URLSearchParams({ q: reference }).toString()}`}>Look at it</a>
+    </p>
+  );
+}
+
+/** A unit error is a power of ten. */
+function timesItsPrice(asked: bigint, came: bigint): string {
+  return came >= asked ? `${came / asked} times its price` : `1/${asked / (came || 1n)} of its price`;
 }
 
 /** Stops new checkouts; shown to those who may. */
 export function StopForm({ visitor }: Pick<Props, 'visitor'>): VNode | null {
   if (!visitor.may('checkouts')) return null;
   return (
-    <Card id="stop" title="Stop new checkouts">
-      <p class="none">Open payments go on. Shoppers are told to come back later, and keep their baskets.</p>
+    <details>
+      <summary>Stop new checkouts…</summary>
+      <p class="none">
+        Payments that have begun go on. Shoppers read that they should come back later, and keep their
+        baskets.
+      </p>
       <form method="post" action="/admin/checkouts" class="action">
         <FormToken visitor={visitor} />
         <p class="field">
-          <label for="stop-id">Currency; * for all</label>
+          <label for="stop-id">Currency, such as NGN (* for all)</label>
           <input id="stop-id" name="id" required pattern="[A-Za-z]{3}|\*" autocomplete="off" />
         </p>
         <WhoAndWhy visitor={visitor} id="stop" />
@@ -64,6 +94,6 @@ export function StopForm({ visitor }: Pick<Props, 'visitor'>): VNode | null {
           </button>
         </p>
       </form>
-    </Card>
+    </details>
   );
 }
