@@ -48,95 +48,92 @@ export const CLASSES = {
   history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),
   underpaid: finding(
     'the history shows less money than was asked for',
-    'less money came than was asked for: accept it, ask the shopper for the rest, or refund',
+    'Accept it, have the shopper pay the rest, or refund it.',
   ),
   overpaid: finding(
     'the history shows more money than was asked for',
-    'more money came than was asked for: refund the surplus and note its number, and the order is paid by itself',
+    'Refund the difference at the service and write down its number. The order is then paid by itself.',
   ),
   charged_again: finding(
     'the order was released, and the history shows more money than was asked for',
-    'the shopper was charged again after the order was paid: refund the surplus',
+    'Refund the second charge and write down its number. The order stays paid.',
   ),
   unit_error: finding(
     'the history shows a power of ten of the money that was asked for',
-    'amounts are a power of ten apart: check amountUnit in the dialect first',
+    'Call your developer before you touch any money: it is probably amountUnit in the dialect.',
   ),
   currency_mismatch: finding(
     'the history shows money in another currency than was asked for',
-    'the money is in another currency: refund it',
+    'Refund it, and let the shopper order again.',
   ),
   mode_mismatch: finding(
     'the reference is that of a payment of the other mode',
-    'test and live are mixed up: check which key which process uses',
+    'Check which key each process uses.',
   ),
   duplicate_payment: finding(
     'another payment has paid the order, or one reference was charged more than once',
-    'the order was paid twice: refund this payment',
+    'Refund this payment, not the one that paid the order.',
   ),
   paid_after_decision: finding(
     'the history or verify shows exactly the money for a payment that a person has decided ' +
       'about: it pays nothing by itself',
-    'a person has decided about this money, and now the service shows all of it: refund it, or ' +
-      'let the shopper order again',
+    'Refund it, or let the shopper order again.',
   ),
   paid_after_cancel: finding(
     'the history or verify shows exactly the money for a payment whose order was cancelled',
-    'money came for a cancelled order: refund it',
+    'Refund it.',
   ),
   paid_after_deadline: finding(
     'the history or verify shows exactly the money for a payment whose order had expired for good',
-    'money came after the deadline of its order: refund it, or let the shopper order again',
+    'Refund it, or let the shopper order again.',
   ),
   late_payment: finding(
     'the history shows exactly the money for a payment that had been closed, and verify could ' +
       'not be asked yet',
-    'money came for a payment that was closed: run again to confirm it, or refund',
+    'Reconcile again: that confirms the payment. If you can no longer deliver, refund it.',
   ),
   unknown_reference: finding(
     'the history lists a transaction whose reference is none of ours',
-    'the service holds a transaction that is not ours: find out who made it',
+    'Find out who made it, then refund it or book it where it belongs.',
   ),
   absent_from_history: finding(
     'the list is whole and lacks a payment that was confirmed, or that has been open for more ' +
       'than eight days',
-    'the service does not list this payment: ask the service',
+    'Ask the service what became of it.',
   ),
   paid_unconfirmed: finding(
     'the order was released, and now neither history nor verify says that it was paid',
-    'our order is paid, the service does not say so any more: ask the service before giving more value',
+    'Ask the service before you deliver anything more.',
   ),
   paid_contradicted: finding(
     'the order was released and the history lists it as paid, and the latest verification says ' +
       'anything but exactly paid',
-    'verify no longer confirms the money that released this order: ask the service before giving more value',
+    'Ask the service before you deliver anything more.',
   ),
   reversed: finding(
     'the order was released, and history or verify says that more of the money went back than refunds explain',
-    'the money went back after the order was released: if the shop gave it back, write the refund down; else ' +
-      'get the goods back or write it off',
+    'If you refunded it, write the refund down with its number. If not, stop the parcel or get the goods back.',
   ),
   unknown_status: finding(
     'the history uses a word that the dialect does not explain',
-    'the service uses a word that the dialect does not explain: add it to statuses in the dialect',
+    'Add the word to statuses in the dialect.',
   ),
   conflicting_records: finding(
     'the history lists several records under one reference that cannot all be true of one paid transaction',
-    'the service lists this payment as paid and as something else: ask the service what is left of the money',
+    'Ask the service how much of the money is left.',
   ),
   sources_disagree: graced(
     'verify, history and signed webhooks contradict each other about money, for an hour and more',
-    'history, verify and webhooks say different things: ask the service',
+    'Ask the service which of them is right.',
   ),
   unreadable: finding(
     'a record of the history has no readable reference, status or money',
-    'a record could not be read: compare it with the pointers in the dialect',
+    'Compare the record with the pointers in the dialect.',
   ),
   /** Concerns a currency, not a row: the sum of the history is checked against the service's balance. */
   cash_difference: graced(
     'collected minus transferred out is not the balance of the currency, for an hour and more',
-    'the service holds other money than its history adds up to: ask for its statement of fees ' +
-      'and corrections',
+    'Ask the service for its statement of fees and corrections.',
   ),
 } as const satisfies Record<string, Class>;
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { caseAdvice, caseText, caseTitle } from '../../src/cases/case-text.ts';
 import { FINDING_CLASSES } from '../../src/cases/classes.ts';
@@ -40,5 +41,24 @@ describe('one sentence about each kind of case', () => {
     ).toBe('Paid 5 minor units QQQ, and the order asked for KWD 0.001.');
     expect(caseTitle('of_another_kind')).toBe('of another kind');
     expect(caseAdvice('of_another_kind')).toBe('');
+  });
+});
+
+describe('the table of the runbook', () => {
+  const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
+  const ngn = (amount: bigint) => ({ amount, currency: 'NGN' });
+  const ACTUAL: Partial<Record<string, { amount: bigint; currency: string }>> = {
+    underpaid: ngn(4_250_00n),
+    overpaid: ngn(9_000_00n),
+    unit_error: ngn(850_000_00n),
+    currency_mismatch: kwd(4_750n),
+  };
+
+  test.each(FINDING_CLASSES)('has the sentence of %s', (name) => {
+    const actual = ACTUAL[name] ?? ngn(8_500_00n);
+    const held = name === 'charged_again' ? ngn(500_00n) : actual;
+    const { title, sentence } = caseText({ class: name, expected: ngn(8_500_00n), actual, held });
+    const row = [`[\`${name}\`](#${name})`, title, sentence, caseAdvice(name)];
+    expect(runbook.replace(/ +\|/g, ' |')).toContain(`| ${row.join(' | ')} |`);
   });
 });
