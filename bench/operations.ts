@@ -6,8 +6,8 @@ import { undeliveredReleases } from '../src/fulfilment/releases.sql.ts';
 import { explain } from '../src/reporting/explain.ts';
 import { heldDays, confirmedDays, sumConfirmedHours } from '../src/reporting/money-by-day.sql.ts';
 import * as glance from '../src/reporting/shop-state.sql.ts';
-import { readFilter } from '../src/admin/cases/filter.ts';
-import { wantedBy } from '../src/admin/cases/pagination.ts';
+import { latestCaseOf, recordsOf } from '../src/admin/cases/case-records.sql.ts';
+import { countCases, readCases } from '../src/admin/cases/cases.sql.ts';
 import * as metrics from '../src/observability/metrics/metrics.sql.ts';
 import { estimateOrders, evidenceOf, findOrders } from '../src/admin/orders/orders.sql.ts';
 import { readSearch } from '../src/admin/orders/search.ts';
@@ -21,9 +21,7 @@ import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../local/postgres/embedded-postgres.ts';
 import { applyMigrations } from '../src/platform/database/migrations.ts';
 import { Secret } from '../src/platform/secret.ts';
-import { openFindings } from '../src/cases/findings.ts';
 import { changesBetween } from '../src/reconciliation/report/runs.sql.ts';
-import { openSuspense } from '../src/cases/suspense.sql.ts';
 import { fillShop, idOf } from './operations-shop.ts';
 import type { Row } from './row.ts';
 
@@ -110,10 +108,14 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     orderDetail: () => explain(all, middle),
     'order page: evidence': () => evidenceOf(all, middle),
     'order page: release': () => releaseOf(all, middle),
-    'findings: oldest': () => openFindings(all, mode, wantedBy(readFilter({}))),
-    'findings: of a class and an age': () =>
-      openFindings(all, mode, wantedBy(readFilter({ class: 'overpaid', age: '7-30d', after: '5000' }))),
-    suspense: () => openSuspense(db, mode, wantedBy(readFilter({}))),
+    'to do: oldest': () => readCases(db, mode, {}, { limit: 101 }),
+    'to do: from the middle on, of a kind and an age': () =>
+      readCases(db, mode, { class: 'underpaid', ageFromSec: 86_400 }, { after: '1.a', limit: 101 }),
+    'to do: of a customer': () => readCases(db, mode, { words: 'buyer7' }, { limit: 101 }),
+    'to do: counts and sums': () => countCases(db, mode, {}),
+    'to do: by order': () => latestCaseOf(db, mode, idOf('o', 4_707)),
+    'one case': () => readCases(db, mode, { references: [idOf('p', 7)] }, { limit: 1 }),
+    'one case: history': () => recordsOf(db, mode, idOf('p', 7) as Reference),
     'releases: not delivered': () => undeliveredReleases(all, mode),
     'releases: newest': () => latestReleases(db, mode, null),
     'releases: from the middle on': () => latestReleases(db, mode, `rel_${middle}`),

@@ -16,6 +16,7 @@ import { createGuessLimit, limitGuesses } from './platform/guess-limit.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { limitReads } from './platform/request-limit.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
+import { statusTextOf } from './demo-shop/order-status-text.ts';
 import { demoShop } from './demo-shop/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
@@ -74,7 +75,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));
-  app.use(adminRoutes({ ...program, guard }));
+  app.use(adminRoutes({ ...program, guard, shopperText: statusTextOf }));
   const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
   const shop = demoShop({ ...program, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute });
   app.use(shop.routes);

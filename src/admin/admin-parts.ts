@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Redeliver } from '../fulfilment/redeliver.ts';
 import type { CancelOrder } from '../orders/cancel.ts';
+import type { Order } from '../orders/order.ts';
 import type { Accept } from '../payments/accept.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { CheckoutStops } from '../payments/checkout-stops.ts';
@@ -11,6 +12,9 @@ import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
 
 /** Who may see the pages, and whose shop they are about. */
 export type SiteGuard = AdminGuard & { shop: string };
+
+/** What a shopper reads of an order. */
+export type ShopperText = { heading: string; truth: string; advice: string };
 
 /** What the pages of operations depend on. */
 export type AdminParts = {
@@ -23,6 +27,11 @@ export type AdminParts = {
   cancelOrder: CancelOrder;
   checkoutStops: CheckoutStops;
   accept: Accept;
+  /** @param decisions about all of the order's held money; null while some of it is undecided, or there was none */
+  shopperText: (
+    order: Order,
+    decisions: readonly { decision: string; refundNote: string | null }[] | null,
+  ) => ShopperText;
   redeliver: Redeliver;
   /** Whether a receiver of releases is configured. */
   hasReceiver: boolean;

@@ -11,7 +11,7 @@ import { activityRoutes } from './activity/routes.ts';
 import { chartRoutes } from './charts/routes.ts';
 import { createAskService, type AskParts } from './actions/verify-now.ts';
 import { todayRoutes } from './dashboard/routes.ts';
-import { workListRoutes } from './cases/routes.ts';
+import { caseRoutes } from './cases/routes.ts';
 import { loginRoutes } from './login/routes.ts';
 import { orderListRoutes } from './orders/routes.ts';
 import { releaseRoutes } from './releases/routes.ts';
@@ -49,7 +49,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   router.use(loginRoutes({ database, guard, shop, mode }));
   router.use(todayRoutes(pages));
   router.use(orderListRoutes(pages));
-  router.use(workListRoutes(pages));
+  router.use(caseRoutes(pages));
   router.use(releaseRoutes(pages));
   router.use(receivedWebhookRoutes(pages));
   router.use(runRoutes(pages));

@@ -4,7 +4,7 @@ import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from './classes.ts';
 import {
   FINDINGS,
-  isWanted,
+  IS_WANTED,
   notesOf,
   versionOf,
   wantedValues,
@@ -68,8 +68,8 @@ export async function readFindings(
        i.closed_at AS "closedAt", i.closed_by AS "closedBy", i.note AS resolution, i.reopens, i.evidence,
        ${notesOf(FINDINGS)} AS notes, ${versionOf(FINDINGS)} AS version
      FROM findings i LEFT JOIN payments p ON p.reference = i.reference
-     WHERE ${isWanted(FINDINGS)} AND i.raised_at IS NOT NULL ${isOpenOnly ? 'AND i.closed_at IS NULL' : ''}
-     ORDER BY i.id LIMIT $7`,
+     WHERE ${IS_WANTED} AND i.raised_at IS NOT NULL ${isOpenOnly ? 'AND i.closed_at IS NULL' : ''}
+     ORDER BY i.id LIMIT $4`,
     wantedValues(mode, wanted),
   );
 }

@@ -1,10 +1,10 @@
-import type { Database, Queryable } from '../platform/database/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { FINDINGS_OF_ITEM, findingsClosedWith, journalOfFindings } from './close-together.sql.ts';
 import type { Resolution } from './decision.ts';
 import {
-  isWanted,
+  IS_WANTED,
   notesOf,
   SUSPENSE,
   versionOf,
@@ -46,8 +46,8 @@ export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}
     `SELECT id, class, amount, currency, reference, order_id AS "orderId", opened_at AS "openedAt", owner,
        floor(extract(epoch FROM now() - opened_at) / 86400)::int AS "ageDays", assigned_at AS "assignedAt",
        ${notesOf(SUSPENSE)} AS notes, ${versionOf(SUSPENSE)} AS version
-     FROM suspense_items i WHERE ${isWanted(SUSPENSE)} AND closed_at IS NULL
-     ORDER BY id LIMIT $7`,
+     FROM suspense_items i WHERE ${IS_WANTED} AND closed_at IS NULL
+     ORDER BY id LIMIT $4`,
     wantedValues(mode, wanted),
   );
 }
@@ -132,15 +132,13 @@ export async function noteSurplusRefund(
  * @returns null while some of it waits for a decision, or when there never was any
  */
 export async function decisionsAbout(
-  database: Database,
+  db: Queryable,
   orderId: OrderId,
 ): Promise<{ decision: string; refundNote: string | null }[] | null> {
-  const { suspenseItem } = await database.prisma();
-  const rows = await suspenseItem.findMany({
-    where: { orderId },
-    orderBy: { id: 'asc' },
-    select: { decision: true, refundNote: true },
-  });
+  const rows = await db.query<{ decision: string | null; refundNote: string | null }>(
+    'SELECT decision, refund_note AS "refundNote" FROM suspense_items WHERE order_id = $1 ORDER BY id',
+    [orderId],
+  );
   const decided = rows.flatMap(({ decision, refundNote }) =>
     decision === null ? [] : [{ decision, refundNote }],
   );

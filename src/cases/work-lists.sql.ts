@@ -14,8 +14,6 @@ export type WorkList = {
   /** The complete start of each write statement, so that a text search finds who writes the table. */
   update: `UPDATE ${string} i SET`;
   insertNote: `INSERT INTO ${string}`;
-  /** The column with the time at which an item came onto the list. */
-  since: 'first_seen_at' | 'opened_at';
   /** The prefix of the journal's events. */
   event: 'finding' | 'suspense';
   /** The name of the item's id in the journal. */
@@ -30,7 +28,6 @@ export const FINDINGS: WorkList = {
   noteOf: 'finding_id',
   update: 'UPDATE findings i SET',
   insertNote: 'INSERT INTO finding_notes (finding_id, written_by, note)',
-  since: 'first_seen_at',
   event: 'finding',
   item: 'finding',
   money: ['expected', 'actual', 'currency'],
@@ -42,7 +39,6 @@ export const SUSPENSE: WorkList = {
   noteOf: 'item_id',
   update: 'UPDATE suspense_items i SET',
   insertNote: 'INSERT INTO suspense_notes (item_id, written_by, note)',
-  since: 'opened_at',
   event: 'suspense',
   item: 'item',
   money: ['amount', 'currency'],
@@ -54,10 +50,6 @@ export type ItemsWanted = {
   after?: bigint;
   limit?: number | null;
   class?: string | null;
-  /** Seconds since they came onto the list, by the database's clock: from, and below. */
-  ageFromSec?: number | null;
-  ageBelowSec?: number | null;
-  ids?: readonly bigint[] | null;
 };
 
 /** Additional input of an operator's action. */
@@ -89,17 +81,11 @@ export function notesOf({ notes, noteOf }: WorkList): string {
     FROM ${notes} n WHERE n.${noteOf} = i.id), '[]')`;
 }
 
-/** SQL over `i`, the item, for the parameters $1 to $6 of {@link wantedValues}; $7 is left for the limit. */
-export function isWanted({ since }: WorkList): string {
-  return `i.mode = $1 AND i.id > $2 AND ($3::text IS NULL OR i.class = $3)
-    AND ($4::float8 IS NULL OR i.${since} <= now() - make_interval(secs => $4))
-    AND ($5::float8 IS NULL OR i.${since} > now() - make_interval(secs => $5))
-    AND ($6::bigint[] IS NULL OR i.id = ANY($6))`;
-}
+/** SQL over `i`, the item, for the parameters $1 to $3 of {@link wantedValues}; $4 is left for the limit. */
+export const IS_WANTED = 'i.mode = $1 AND i.id > $2 AND ($3::text IS NULL OR i.class = $3)';
 
-export function wantedValues(mode: Mode, wanted: ItemsWanted): unknown[] {
-  const { after = 0n, class: name, ageFromSec, ageBelowSec, ids, limit } = wanted;
-  return [mode, after, name ?? null, ageFromSec ?? null, ageBelowSec ?? null, ids ?? null, limit ?? null];
+export function wantedValues(mode: Mode, { after = 0n, class: name, limit }: ItemsWanted): unknown[] {
+  return [mode, after, name ?? null, limit ?? null];
 }
 
 /**
@@ -151,18 +137,4 @@ export async function addNote(
     [id, mode, by, note],
   );
   return rows.length === 1;
-}
-
-/** Which of the items are open, even if they have changed otherwise. */
-export async function stillOpen(
-  db: Queryable,
-  { table }: WorkList,
-  mode: Mode,
-  ids: readonly bigint[],
-): Promise<bigint[]> {
-  const rows = await db.query<{ id: bigint }>(
-    `SELECT id FROM ${table} WHERE id = ANY($1) AND mode = $2 AND closed_at IS NULL`,
-    [ids, mode],
-  );
-  return rows.map(({ id }) => id);
 }

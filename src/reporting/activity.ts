@@ -14,9 +14,9 @@ export function sentenceOf(action: Action): string {
   return [sentence.filter(Boolean).join(' '), ending.join(', ')].filter(Boolean).join(': ');
 }
 
-/** `chidi@example.com` as `ch***@example.com`. */
+/** `chidi@example.com` as `c•••@example.com`. */
 export function maskEmail(email: string): string {
-  return email.replace(/^(.{0,2})[^@]*@/, '$1***@');
+  return email.replace(/^(.?)[^@]*@/u, '$1•••@');
 }
 
 const VERBS: Readonly<Record<string, string>> = {

@@ -112,14 +112,14 @@ describe('nobody acts without a name and a reason', () => {
     ],
     ['no row is ticked', signed(), 'nothing:1'],
   ])('%s', async (_name, fields, told) => {
-    for (const path of ['/admin/findings', '/admin/suspense', '/admin/releases']) {
+    for (const path of ['/admin/cases', '/admin/cases/money-1', '/admin/releases']) {
       const answer = await person.send(path, fields);
       expect(answer.headers.get('location')).toContain(`told=${told}`);
     }
   });
 
   test('the browser keeps the name for the next form', async () => {
-    const answer = await person.send('/admin/findings', [
+    const answer = await person.send('/admin/cases', [
       ['id', '1'],
       ['by', 'Ngozi Ọkọ'],
       ['note', 'x'],

@@ -18,8 +18,8 @@ const PAGES = [
   '/admin',
   '/admin/orders',
   '/admin/orders/xxxxxxxxxxxxxxxxxxxxxxxx',
-  '/admin/findings',
-  '/admin/suspense',
+  '/admin/cases',
+  '/admin/cases/money-1',
   '/admin/releases',
   '/admin/webhooks',
   '/admin/webhooks/1',
@@ -29,8 +29,8 @@ const PAGES = [
 ];
 const FORMS = [
   '/admin/checks',
-  '/admin/findings',
-  '/admin/suspense',
+  '/admin/cases',
+  '/admin/cases/money-1',
   '/admin/releases',
   '/admin/webhooks/1',
   '/admin/logout',
@@ -120,14 +120,14 @@ describe('a form is taken from a page of this login only', () => {
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['a neighbour', { 'sec-fetch-site': 'same-site' }],
   ])('not from %s', async (_name, headers) => {
-    expect((await (await logIn(shop)).send('/admin/findings', deed, headers)).status).toBe(403);
+    expect((await (await logIn(shop)).send('/admin/cases', deed, headers)).status).toBe(403);
   });
 
   test('not from another origin, by a browser that names origins only', async () => {
     const { cookie, text } = await logIn(shop);
     const form = /name="form" value="([^"]+)"/.exec(await text('/admin'))?.[1] ?? '';
     const post = (origin: string): Promise<Response> =>
-      fetch(`${shop.origin}/admin/findings`, {
+      fetch(`${shop.origin}/admin/cases`, {
         method: 'POST',
         body: new URLSearchParams([['form', form], ...deed]),
         headers: { cookie, origin },
@@ -142,7 +142,7 @@ describe('a form is taken from a page of this login only', () => {
     const [one, other] = [await logIn(shop), await logIn(shop)];
     const theirs = /name="form" value="([^"]+)"/.exec(await other.text('/admin'))?.[1] ?? '';
     for (const form of ['', 'x', theirs]) {
-      const answer = await fetch(`${shop.origin}/admin/findings`, {
+      const answer = await fetch(`${shop.origin}/admin/cases`, {
         method: 'POST',
         body: new URLSearchParams([['form', form], ...deed]),
         headers: { cookie: one.cookie, 'sec-fetch-site': 'same-origin' },
@@ -189,10 +189,10 @@ describe('without an admin token', () => {
     const here = visitor(near, '', `/admin/orders/${orderId}`);
     for (const path of ['/admin', '/admin/orders', '/admin/charts'])
       expect((await here.get(path)).status).toBe(200);
-    expect((await here.send('/admin/findings', [['id', '1'], ...signed()])).status).toBe(303);
-    expect(
-      (await here.send('/admin/findings', [['id', '1']], { 'sec-fetch-site': 'cross-site' })).status,
-    ).toBe(403);
+    expect((await here.send('/admin/cases', [['id', '1'], ...signed()])).status).toBe(303);
+    expect((await here.send('/admin/cases', [['id', '1']], { 'sec-fetch-site': 'cross-site' })).status).toBe(
+      403,
+    );
   });
 
   test('they are nothing for whoever comes under another name, through a tunnel or by a trick with names', async () => {

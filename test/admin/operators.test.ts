@@ -63,20 +63,13 @@ describe('B8: what is done is signed by the operator and not by what is typed', 
 describe('B8: a viewer looks', () => {
   test('at every page, and at metrics', async () => {
     const eve = await logIn(shop, EVE);
-    for (const path of [
-      '/admin',
-      '/admin/orders',
-      '/admin/findings',
-      '/admin/suspense',
-      '/admin/releases',
-      '/admin/runs',
-    ])
+    for (const path of ['/admin', '/admin/orders', '/admin/cases', '/admin/releases', '/admin/runs'])
       expect((await eve.get(path)).status).toBe(200);
     const headers = { authorization: `Bearer ${EVE}` };
     expect((await fetch(`${shop.origin}/metrics`, { headers })).status).toBe(200);
   });
 
-  test.each(['checks', 'findings', 'suspense', 'releases', 'webhooks/1', 'a-form-of-tomorrow'])(
+  test.each(['checks', 'cases', 'cases/money-1', 'releases', 'webhooks/1', 'a-form-of-tomorrow'])(
     'and does nothing: POST /admin/%s',
     async (path) => {
       const eve = await logIn(shop, EVE);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 const ends = (decision: string): [string, string][] => [
-  ['id', item],
+  ['id', `money-${item}`],
   ['operation', 'resolve'],
   ['decision', decision],
   ['sure', 'yes'],
@@ -35,12 +35,16 @@ describe('a clerk acts, and gives no money up', () => {
     const { reference } = await plant(shop.program.database);
     const asked = await zainab.send('/admin/checks', [['id', reference], ...signed()]);
     const assign: [string, string][] = [
-      ['id', item],
+      ['id', `money-${item}`],
       ['operation', 'assign'],
       ['owner', 'Zainab'],
     ];
-    const assigned = await zainab.send('/admin/suspense', [...assign, ...signed()]);
-    const noted = await zainab.send('/admin/suspense', [['id', item], ['operation', 'note'], ...signed()]);
+    const assigned = await zainab.send('/admin/cases', [...assign, ...signed()]);
+    const noted = await zainab.send('/admin/cases', [
+      ['id', `money-${item}`],
+      ['operation', 'note'],
+      ...signed(),
+    ]);
     expect([asked.status, assigned.status, noted.status]).toEqual([303, 303, 303]);
   });
 
@@ -49,7 +53,7 @@ describe('a clerk acts, and gives no money up', () => {
     async (decision) => {
       const answer = await (
         await logIn(shop, ZAINAB)
-      ).send('/admin/suspense', ends(decision), {
+      ).send('/admin/cases', ends(decision), {
         accept: 'text/html',
       });
       expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining('role operator')]);
@@ -57,9 +61,9 @@ describe('a clerk acts, and gives no money up', () => {
     },
   );
 
-  test('nor close a finding by hand', async () => {
-    const fields: [string, string][] = [['id', '1'], ['operation', 'resolve'], ...signed()];
-    expect((await (await logIn(shop, ZAINAB)).send('/admin/findings', fields)).status).toBe(403);
+  test('nor close a case without money', async () => {
+    const fields: [string, string][] = [['id', 'finding-1'], ['operation', 'close'], ...signed()];
+    expect((await (await logIn(shop, ZAINAB)).send('/admin/cases', fields)).status).toBe(403);
   });
 
   test.each(['/admin/checkouts', '/admin/a-form-of-tomorrow'])(
@@ -72,7 +76,7 @@ describe('a clerk acts, and gives no money up', () => {
 
   test('and writes down what goes back to the shopper', async () => {
     const zainab = await logIn(shop, ZAINAB);
-    await zainab.send('/admin/suspense', [...ends('refund'), ['refund', 'RF-1001']]);
+    await zainab.send('/admin/cases', [...ends('refund'), ['refund', 'RF-1001']]);
     expect(await isOpen()).toBe(false);
   });
 });
@@ -87,15 +91,17 @@ describe('pages hide what the role may not do', () => {
     await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
     await shop.program.reconcile({ dryRun: false });
     const [ada, zainab, eve] = [await logIn(shop, ADA), await logIn(shop, ZAINAB), await logIn(shop, EVE)];
-    expect(await buttons(ada, '/admin/suspense')).toContain('value="write_off"');
-    const clerk = await buttons(zainab, '/admin/suspense');
+    expect(await buttons(ada, '/admin/cases')).toContain('value="write_off"');
+    const clerk = await buttons(zainab, '/admin/cases');
     expect(clerk).toContain('value="refund"');
     expect(clerk).not.toContain('write_off');
-    expect(await buttons(zainab, '/admin/findings')).not.toContain('value="resolve"');
-    expect(clerk).toContain('value="surplus"');
+    expect(clerk).not.toContain('value="close"');
+    const one = /\/admin\/cases\/money-\d+/.exec(clerk)?.[0] ?? '';
+    expect(await buttons(zainab, one)).toContain('value="refund"');
+    expect(await buttons(zainab, one)).not.toContain('write_off');
     expect(await buttons(ada, '/admin/books')).toContain('name="note"');
     expect(await buttons(zainab, '/admin/books')).not.toContain('name="note"');
-    for (const path of ['/admin/suspense', '/admin/findings', '/admin/books', `/admin/orders/${orderId}`])
+    for (const path of ['/admin/cases', one, '/admin/books', `/admin/orders/${orderId}`])
       expect(await buttons(eve, path)).not.toContain('name="note"');
   });
 });
@@ -124,12 +130,12 @@ test('a viewer sees no form on the page of a paid order, and of a cancelled one 
 test('a clerk notes that the surplus was refunded, and takes no books with whole addresses', async () => {
   const zainab = await logIn(shop, ZAINAB);
   const surplus: [string, string][] = [
-    ['id', item],
+    ['id', `money-${item}`],
     ['operation', 'surplus'],
     ['refund', 'RF-7'],
     ...signed(),
   ];
-  expect((await zainab.send('/admin/suspense', surplus)).status).toBe(303);
+  expect((await zainab.send('/admin/cases', surplus)).status).toBe(303);
   const books: [string, string][] = [['month', '2026-01'], ...signed()];
   expect((await zainab.send('/admin/books.csv', books)).status).toBe(403);
 });

@@ -31,7 +31,7 @@ function statusOf(path: string, headers: Record<string, string> = {}): Promise<n
 }
 
 describe('B4: without a token, what was passed on to us does not come from this machine', () => {
-  const PAGES = ['/admin', '/admin/orders', '/admin/findings', '/metrics'];
+  const PAGES = ['/admin', '/admin/orders', '/admin/cases', '/metrics'];
   test.each(PAGES)('%s is shown to a person at this machine', async (path) => {
     expect(await statusOf(path)).toBe(200);
     expect(await statusOf(path, { 'user-agent': 'x', 'x-requested-with': 'x', 'x-request-id': 'x' })).toBe(
@@ -80,7 +80,7 @@ describe('B5: nobody guesses a bearer token', () => {
     ['GET', '/metrics', TOKEN, 401],
     ['GET', '/admin', TOKEN, 303],
     ['GET', '/admin/orders', TOKEN, 303],
-    ['POST', '/admin/findings', TOKEN, 303],
+    ['POST', '/admin/cases', TOKEN, 303],
     ['POST', '/orders', SHOP_TOKEN, 401],
   ])('%s %s: after ten tries that address waits, and no other', async (method, path, right, refused) => {
     const [guesser, honest] = [newClient(), newClient()];

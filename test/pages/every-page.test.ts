@@ -80,10 +80,12 @@ const PAGES: Record<string, () => string> = {
     '/admin/orders?q=nobody%40example.com&status=review&currency=NGN&from=2026-01-01',
   "an order's page": () => `/admin/orders/${order('review')}`,
   "a paid order's page": () => `/admin/orders/${order('paid')}`,
-  findings: () => '/admin/findings',
-  'findings, about to be resolved': () => '/admin/findings',
-  'findings, and what was done': () => '/admin/findings?class=underpaid&told=resolved:2,gone:1',
-  'money in suspense': () => '/admin/suspense',
+  'to do': () => '/admin/cases',
+  'several cases, about to be closed': () => '/admin/cases',
+  'to do, and what was done': () => '/admin/cases?class=underpaid&told=resolved:2,gone:1',
+  'one case': () => `/admin/cases?q=${order('review')}`,
+  'one case, decided, and back': () => `/admin/cases?q=${order('review')}`,
+  'a closed case': () => `/admin/cases?q=${order('decided')}`,
   releases: () => '/admin/releases',
   'webhooks received': () => '/admin/webhooks',
   'one webhook': () => `/admin/webhooks/${webhook}`,
@@ -108,12 +110,26 @@ const DEEDS: Record<string, (page: Page) => Promise<void>> = {
     await page.goto(`${shop.origin}/shop`);
     await page.getByRole('heading', { name: 'You have an open order' }).waitFor();
   },
-  'findings, about to be resolved': async (page) => {
+  'several cases, about to be closed': async (page) => {
     await page.getByRole('checkbox').first().check();
+    await page.getByText('Several at once').click();
     await page.getByLabel('Your name').fill('Ngozi');
     await page.getByLabel('Why, in a sentence').fill('his bank sent it back');
-    await page.getByRole('button', { name: 'Resolve the ticked ones…' }).click();
-    await page.getByRole('button', { name: 'Resolve for good' }).waitFor();
+    await page.getByLabel('What happens to the money?').selectOption('refund');
+    await page.getByLabel('Refund number').fill('RF-1');
+    await page.getByRole('button', { name: 'Decide about selected…' }).click();
+    await page.getByText('One shopper will read').or(page.getByText('The shopper will read')).waitFor();
+  },
+  'one case, decided, and back': async (page) => {
+    const decide = page.getByRole('region', { name: 'What did you do with the money?' });
+    await decide.getByRole('radio', { name: 'Keep' }).check();
+    await decide.getByLabel('Your name').fill('Ngozi');
+    await decide.getByLabel('Why, in a sentence').fill('she agreed');
+    await decide.getByRole('button', { name: 'Continue…' }).click();
+    await page.getByText('As agreed with you, what was paid stays with the shop.').waitFor();
+    await page.getByRole('button', { name: 'Back' }).click();
+    await decide.getByRole('radio', { name: 'Keep', checked: true }).waitFor();
+    expect(await decide.getByLabel('Why, in a sentence').inputValue()).toBe('she agreed');
   },
 };
 

@@ -8,22 +8,25 @@ const many = (count: number, one: string, more: string): string =>
   count === 1 ? `1 ${one}` : `${count} ${more}`;
 
 const SENTENCES = {
-  resolved: (count: number) => `${many(count, 'is', 'are')} resolved.`,
-  assigned: (count: number) => `${many(count, 'is', 'are')} assigned.`,
-  noted: (count: number) => `The note stands at ${many(count, 'row', 'rows')}.`,
+  resolved: (count: number) => `${many(count, 'case is', 'cases are')} closed.`,
+  assigned: (count: number) => `${many(count, 'case is', 'cases are')} assigned.`,
+  noted: (count: number) => `Note added to ${many(count, 'case', 'cases')}.`,
   changed: (count: number) =>
     `${many(count, 'was', 'were')} left alone: another operator has changed ` +
     `${count === 1 ? 'it' : 'them'} since you looked. Look again.`,
   gone: (count: number) => `${many(count, 'was', 'were')} not open any more when you acted.`,
-  nothing: () => 'Nothing was done: tick at least one row first.',
+  nothing: () => 'Nothing was done: select at least one row first.',
   unnamed: () => 'Nothing was done: give your name and say why.',
   'not-a-person': () => 'Nothing was done: the program itself goes by that name. Give yours.',
   'no-action': () => 'Nothing was done: press one of the buttons.',
   'no-owner': () => 'Nothing was done: say who is to work on it.',
   'no-decision': () =>
-    'Nothing was done: choose a decision. A refund needs its number, and no other decision has one.',
+    'Nothing was done: choose what happens to the money. A refund needs its number, and nothing else has one.',
+  'no-money': (count: number) =>
+    `${many(count, 'was', 'were')} left alone: no money of ${count === 1 ? 'it' : 'them'} is held. Close ` +
+    `${count === 1 ? 'it' : 'them'} instead.`,
   'decide-first': (count: number) =>
-    `${many(count, 'stays', 'stay')} open: money of it waits in suspense, and the decision about that closes both.`,
+    `${many(count, 'stays', 'stay')} open: money of ${count === 1 ? 'it' : 'them'} is held. Decide about the money first.`,
   accepted: (count: number) => `${many(count, 'is', 'are')} accepted: the order is paid.`,
   'not-accepted': (count: number) =>
     `${many(count, 'was', 'were')} not accepted: only too little or too much that came for an unpaid order ` +
@@ -64,7 +67,7 @@ const SENTENCES = {
   'not-answered': () => 'The service could not be asked now. The clock asks again by itself.',
 } satisfies Record<string, (count: number) => string>;
 
-/** `/admin/findings` and `{ resolved: 3 }` as `/admin/findings?told=resolved:3`. */
+/** `/admin/cases` and `{ resolved: 3 }` as `/admin/cases?told=resolved:3`. */
 export function addressTelling(address: string, told: Told): string {
   const text = Object.entries(told)
     .filter(([, count]) => count > 0)

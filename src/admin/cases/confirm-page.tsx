@@ -1,59 +1,125 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
+import { caseTitle } from '../../cases/case-text.ts';
+import type { ShopperText } from '../admin-parts.ts';
 import type { ActionForm } from '../actions/action-form.ts';
 import { AdminPage, FormToken, type Frame } from '../layout/frame.tsx';
 import { Table } from '../layout/parts.tsx';
+import { decisionIn } from './actions.ts';
+import { Customer, Held, ToOrder } from './case-parts.tsx';
+import type { CaseRow } from './cases.sql.ts';
+import { DECISION_TEXTS } from './decisions.ts';
+
+/** A case that is about to be closed, and what its shopper will read then; null: nothing of a decision. */
+export type Closing = { row: CaseRow; preview: ShopperText | null };
 
 type Props = {
   frame: Frame;
-  address: '/admin/findings' | '/admin/suspense';
+  /** Where the form is sent: the page it came from. */
+  address: string;
   form: ActionForm;
-  count: number;
-  head: readonly (string | { number: string })[];
-  /** The decision, where there is a choice. */
-  ending?: string;
-  /** The rows that would be resolved. */
-  children: ComponentChildren;
+  closings: readonly Closing[];
 };
 
-/**
- * Shows the chosen rows again for confirmation: resolving cannot be undone, and it is easy
- * to tick the wrong line.
- */
-export function ConfirmPage({ frame, address, form, count, head, ending, children }: Props): VNode {
-  const title = count === 1 ? 'Resolve this one?' : `Resolve these ${count}?`;
+/** Shows once more what cannot be undone, and what shoppers will read after it. */
+export function ConfirmPage({ frame, address, form, closings }: Props): VNode {
+  const count = closings.length;
   return (
-    <AdminPage frame={frame} title={title} here="/admin/cases">
-      <p>Resolving is for good: this cannot be undone. Notes can be added later.</p>
-      <Table label="To be resolved" head={head}>
-        {children}
+    <AdminPage
+      frame={frame}
+      title={count === 1 ? 'Close this case?' : `Close these ${count} cases?`}
+      here="/admin/cases"
+    >
+      <Table label="To be closed" head={['Kind', 'Customer', { number: 'Held' }, 'Order']}>
+        {closings.map(({ row }) => (
+          <tr key={row.place}>
+            <td>{caseTitle(row.class)}</td>
+            <td>
+              <Customer row={row} />
+            </td>
+            <td class="number">
+              <Held row={row} />
+            </td>
+            <td>
+              <ToOrder id={row.orderId} />
+            </td>
+          </tr>
+        ))}
       </Table>
-      <section aria-label="Who and why">
-        <dl class="facts">
-          {ending !== undefined && (
-            <>
-              <dt>It ends by</dt>
-              <dd>{ending}</dd>
-            </>
-          )}
-          <dt>By</dt>
-          <dd>{form.by}</dd>
-          <dt>Why</dt>
-          <dd>{form.note}</dd>
-        </dl>
-      </section>
+      <Decision form={form} />
+      <Previews closings={closings} />
+      <p>This cannot be undone. You can still add a note later.</p>
       <form method="post" action={address} class="action">
         <FormToken visitor={frame.visitor} />
-        {form.sent.map(([name, value], at) => (
-          <input key={at} type="hidden" name={name} value={value} />
-        ))}
-        <input type="hidden" name="sure" value="yes" />
+        {form.sent
+          .filter(([name]) => name !== 'sure' && name !== 'back')
+          .map(([name, value], at) => (
+            <input key={at} type="hidden" name={name} value={value} />
+          ))}
         <p class="field">
-          <button>Resolve for good</button>
+          <button name="sure" value="yes">
+            {count === 1 ? 'Close the case' : `Close ${count} cases`}
+          </button>
+        </p>
+        <p class="field">
+          <button name="back" value="yes" class="quiet">
+            Back
+          </button>
         </p>
       </form>
-      <p>
-        <a href={address}>Back to the list</a>
-      </p>
     </AdminPage>
+  );
+}
+
+function Decision({ form }: Pick<Props, 'form'>): VNode {
+  const decided = form.operation === 'resolve' ? decisionIn(form) : null;
+  const text = decided && DECISION_TEXTS[decided.decision];
+  const facts = [
+    ['Decision', text && `${text.name}. ${text.meaning}`],
+    ['Refund number', decided?.refundNote],
+    ['By', form.by],
+    ['Why', form.note],
+  ] as const;
+  return (
+    <section aria-label="Decision">
+      <dl class="facts">
+        {facts.map(
+          ([name, value]) =>
+            typeof value === 'string' && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+    </section>
+  );
+}
+
+/** The same text is shown once, with how many shoppers read it. */
+function Previews({ closings }: Pick<Props, 'closings'>): VNode {
+  const readers = new Map<string, { text: ShopperText; count: number }>();
+  for (const { preview } of closings) {
+    if (preview === null) continue;
+    const words = JSON.stringify(preview);
+    readers.set(words, { text: preview, count: (readers.get(words)?.count ?? 0) + 1 });
+  }
+  return (
+    <>
+      {[...readers].map(([words, { text, count }], at) => (
+        <section class="preview" key={words} aria-labelledby={`preview-${at}`}>
+          <h2 id={`preview-${at}`}>
+            {closings.length === 1
+              ? 'The shopper will read'
+              : `${count === 1 ? 'One shopper' : `${count} shoppers`} will read`}
+          </h2>
+          <p>
+            <strong>{text.heading}</strong>
+          </p>
+          <p>{text.truth}</p>
+          <p>{text.advice}</p>
+        </section>
+      ))}
+    </>
   );
 }

@@ -1,75 +1,93 @@
-import { Router } from 'express';
+import { Router, type Request } from 'express';
 import { sendPage } from '../../platform/html.tsx';
-import { openFindings } from '../../cases/findings.ts';
-import { isDecision } from '../../cases/decision.ts';
-import { openSuspense } from '../../cases/suspense.sql.ts';
-import type { AdminParts } from '../admin-parts.ts';
-import { actionHandler, frameOf } from '../actions/action-handler.ts';
+import { Problem } from '../../platform/problem.ts';
 import type { ActionForm } from '../actions/action-form.ts';
-import { findingActions, suspenseActions } from './case-actions.ts';
-import { openFindingCounts, openSuspenseSums } from '../../reporting/shop-state.sql.ts';
-import { filterParams, readFilter } from './filter.ts';
-import { FindingsPage, ConfirmFindings } from './findings-page.tsx';
-import { pageOf, wantedBy } from './pagination.ts';
-import { ConfirmSuspense, SuspensePage } from './suspense-page.tsx';
-import { isSeen, readTicks } from './selection.ts';
+import { actionHandler } from '../actions/action-handler.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { sendCsv } from '../layout/download.ts';
+import { actOnCases } from './actions.ts';
+import { latestCaseOf } from './case-records.sql.ts';
+import { caseSheet } from './case-sheet.ts';
+import { readCases, type CaseKey } from './cases.sql.ts';
+import { addressOf } from './decide-form.tsx';
+import { filterParams, readFilter, wantedBy, type CaseFilter } from './filter.ts';
+import { parseKey } from './selection.ts';
+import { askFirst, show } from './show.ts';
 
-/** The two work lists of an operator. Their actions call the same functions as the command line. */
-export function workListRoutes(parts: AdminParts): Router {
+/** What waits for a person. The actions call the same functions as the command line. */
+export function caseRoutes(parts: AdminParts): Router {
   const { database, gateway, guard, form, accept } = parts;
   const router = Router();
   const { mode } = gateway;
   const posted = [guard.requireLogin, form, guard.requireForm];
-  const backTo = (address: string) => (_req: unknown, fields: URLSearchParams) => {
-    const params = filterParams(readFilter(Object.fromEntries(fields)), null);
-    return `${address}?${new URLSearchParams(params).toString()}`;
-  };
+  const act = (filled: ActionForm) => actOnCases({ database, mode, accept }, filled);
 
-  router.get('/admin/findings', guard.requireLogin, async (req, res) => {
-    const filter = readFilter(req.query);
-    const counts = await openFindingCounts(database, mode, true);
-    const found = await openFindings(database, mode, wantedBy(filter));
-    const frame = frameOf(guard, mode, req);
-    sendPage(res, FindingsPage({ frame, filter, ...pageOf(found, counts, filter) }));
+  for (const old of ['/admin/findings', '/admin/suspense'])
+    router.get(old, guard.requireLogin, (req, res) => {
+      res.redirect(302, listAddress(readFilter(req.query)));
+    });
+  router.get('/admin/cases', guard.requireLogin, async (req, res) => {
+    const list = readFilter(req.query);
+    const named = req.query.told === undefined ? await caseNamed(list.q) : null;
+    if (named === null) sendPage(res, await show(parts, req, { list }));
+    else res.redirect(303, addressOf(named));
   });
+  router.get('/admin/cases.csv', guard.requireLogin, (req, res) =>
+    sendCsv(res, `to-do-${mode}`, caseSheet(database, mode, wantedBy(readFilter(req.query)))),
+  );
+  router.get('/admin/cases/:name', guard.requireLogin, async (req, res) => {
+    sendPage(res, await show(parts, req, { name: keyIn(req) }));
+  });
+
   router.post(
-    '/admin/findings',
+    '/admin/cases',
     ...posted,
-    actionHandler(backTo('/admin/findings'), findingActions(database, mode), async (form, req) => {
-      if (!needsConfirmation(form)) return null;
-      const ticks = readTicks(form.ids);
-      const wanted = { after: 0n, limit: ticks.length, ids: ticks.map(({ id }) => id) };
-      const rows = (await openFindings(database, mode, wanted)).filter(isSeen(ticks));
-      return rows.length === 0
-        ? null
-        : ConfirmFindings({ frame: frameOf(guard, mode, req), form: form, rows });
-    }),
+    actionHandler(
+      (_req, fields) => listAddress(listIn(fields.get('list'))),
+      act,
+      (filled, req) =>
+        askFirst(parts, req, filled, {
+          address: '/admin/cases',
+          view: { list: listIn(filled.field('list')) },
+        }),
+    ),
+  );
+  router.post(
+    '/admin/cases/:name',
+    ...posted,
+    actionHandler(
+      (req) => addressOf(keyIn(req)),
+      act,
+      (filled, req) => {
+        const name = keyIn(req);
+        return askFirst(parts, req, filled, { address: addressOf(name), view: { name } });
+      },
+    ),
   );
 
-  router.get('/admin/suspense', guard.requireLogin, async (req, res) => {
-    const filter = readFilter(req.query);
-    const sums = await openSuspenseSums(database, mode);
-    const found = await openSuspense(database, mode, wantedBy(filter));
-    const frame = frameOf(guard, mode, req);
-    sendPage(res, SuspensePage({ frame, filter, ...pageOf(found, sums, filter) }));
-  });
-  router.post(
-    '/admin/suspense',
-    ...posted,
-    actionHandler(backTo('/admin/suspense'), suspenseActions(database, mode, accept), async (form, req) => {
-      const decision = form.field('decision') ?? '';
-      if (!needsConfirmation(form) || !isDecision(decision)) return null;
-      const ticks = readTicks(form.ids);
-      const ids = ticks.map(({ id }) => id);
-      const rows = (await openSuspense(database, mode, { ids })).filter(isSeen(ticks));
-      if (rows.length === 0) return null;
-      return ConfirmSuspense({ frame: frameOf(guard, mode, req), form: form, rows, decision });
-    }),
-  );
+  /** Whoever names an order or a reference wants to see its case, also when it is closed. */
+  async function caseNamed(id: string | null): Promise<CaseKey | null> {
+    const latest = id === null ? null : await latestCaseOf(database, mode, id);
+    if (latest === null) return null;
+    const open = await readCases(database, mode, { words: id }, { limit: 2 });
+    return open.length > 1 ? null : (open[0] ?? latest);
+  }
   return router;
 }
 
-/** Whether the form resolves rows and has not been confirmed yet. */
-function needsConfirmation({ operation, field }: ActionForm): boolean {
-  return operation === 'resolve' && field('sure') !== 'yes';
+/** @throws {Problem} 404 for what names no case */
+function keyIn(req: Request): CaseKey {
+  const key = parseKey(String(req.params.name));
+  if (key === null) throw new Problem('not-found');
+  return key;
+}
+
+/** The part of the list from which a form was sent. */
+function listIn(params: string | null): CaseFilter {
+  return readFilter(Object.fromEntries(new URLSearchParams(params ?? '')));
+}
+
+/** From its first page on. */
+function listAddress(filter: CaseFilter): string {
+  return `/admin/cases?${new URLSearchParams(filterParams(filter, null)).toString()}`;
 }

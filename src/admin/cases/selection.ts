@@ -1,40 +1,52 @@
-import type { Told } from '../actions/flash-message.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+import { referencesOf } from './case-records.sql.ts';
+import { readCases, type CaseKey, type CaseRow } from './cases.sql.ts';
 
-/** A ticked row, and the version of it that the operator saw. */
-export type Tick = { id: bigint; seen: string | null };
+/** A selected case, and the version of it that the operator saw. */
+export type Tick = CaseKey & { seen: string | null };
 
-const TICK = /^(\d{1,18})(?:@(-?\d{1,20}))?$/;
+const KEY = /^(money|finding)-(\d{1,18})$/;
+const TICK = /^((?:money|finding)-\d{1,18})(?:@(-?\d{1,20}))?$/;
 
-/** The value that the checkbox of a row sends. */
-export function tickOf({ id, version }: { id: bigint; version: string }): string {
-  return `${id}@${version}`;
+/** `money-12`, `finding-7`: the end of a case's address. */
+export function keyOf({ kind, id }: CaseKey): string {
+  return `${kind}-${id}`;
+}
+
+/** @returns null for what is no such text */
+export function parseKey(text: string): CaseKey | null {
+  const [, kind, id] = KEY.exec(text) ?? [];
+  return id === undefined ? null : { kind: kind === 'money' ? 'money' : 'finding', id: BigInt(id) };
+}
+
+/** The value that the checkbox of a case sends. */
+export function tickOf(row: CaseRow): string {
+  return `${keyOf(row)}@${row.version}`;
 }
 
 export function readTicks(ids: readonly string[]): Tick[] {
   return ids.flatMap((text) => {
-    const [, id, seen] = TICK.exec(text) ?? [];
-    return id === undefined ? [] : [{ id: BigInt(id), seen: seen ?? null }];
+    const [, key = '', seen = null] = TICK.exec(text) ?? [];
+    const parsed = parseKey(key);
+    return parsed === null ? [] : [{ ...parsed, seen }];
   });
 }
 
-/** Whether a row was ticked and has not changed since the operator saw it. */
-export function isSeen(ticks: readonly Tick[]): (row: { id: bigint; version: string }) => boolean {
-  return ({ id, version }) => ticks.some((tick) => tick.id === id && [null, version].includes(tick.seen));
-}
+/** The selected cases that are as they were seen, and how many are not: changed, or not open any more. */
+export type Selected = { cases: CaseRow[]; changed: number; gone: number };
 
-/**
- * Applies an action to each ticked row, one after the other, and counts. A row that another operator
- * closed or changed since the page was shown stays as it is, and is reported.
- * @param stillOpen which of the rows that were left alone are open
- */
-export async function forEachTick(
-  ticks: readonly Tick[],
-  word: keyof Told,
-  act: (tick: Tick) => Promise<boolean>,
-  stillOpen: (ids: readonly bigint[]) => Promise<readonly bigint[]>,
-): Promise<Told> {
-  const left: bigint[] = [];
-  for (const tick of ticks) if (!(await act(tick))) left.push(tick.id);
-  const changed = left.length === 0 ? 0 : (await stillOpen(left)).length;
-  return { [word]: ticks.length - left.length, changed, gone: left.length - changed };
+export async function readSelected(db: Queryable, mode: Mode, ticks: readonly Tick[]): Promise<Selected> {
+  const known = await referencesOf(db, mode, ticks);
+  const references = [...new Set(known.map(({ reference }) => reference))];
+  const open = await readCases(db, mode, { references }, { limit: references.length });
+  const selected: Selected = { cases: [], changed: 0, gone: 0 };
+  for (const tick of ticks) {
+    const reference = known.find(({ kind, id }) => kind === tick.kind && id === tick.id)?.reference;
+    const row = open.find((each) => each.reference === reference);
+    if (row === undefined) selected.gone += 1;
+    else if (tick.seen !== null && tick.seen !== row.version) selected.changed += 1;
+    else if (!selected.cases.includes(row)) selected.cases.push(row);
+  }
+  return selected;
 }

@@ -87,21 +87,37 @@ export function FormToken({ visitor }: { visitor: Visitor }): VNode {
   return <input type="hidden" name="form" value={visitor.formToken} />;
 }
 
+/** What somebody has typed into a form that is shown again. */
+export type Typed = { by: string; note: string };
+
+/** Who does it. */
+export function Who({ visitor, id, typed }: { visitor: Visitor; id: string; typed?: Typed | null }): VNode {
+  if (visitor.isNamed) return <p class="field">Signed by {visitor.name}</p>;
+  const name = typed?.by ?? visitor.name;
+  return (
+    <p class="field">
+      <label for={`${id}-by`}>Your name</label>
+      <input id={`${id}-by`} name="by" required maxLength={80} value={name} autocomplete="name" />
+    </p>
+  );
+}
+
 /** Who does it, and why: every action needs both. */
-export function WhoAndWhy({ visitor, id }: { visitor: Visitor; id: string }): VNode {
+export function WhoAndWhy(props: { visitor: Visitor; id: string; typed?: Typed | null }): VNode {
+  const { id, typed } = props;
   return (
     <>
-      {visitor.isNamed ? (
-        <p class="field">Signed by {visitor.name}</p>
-      ) : (
-        <p class="field">
-          <label for={`${id}-by`}>Your name</label>
-          <input id={`${id}-by`} name="by" required maxLength={80} value={visitor.name} autocomplete="name" />
-        </p>
-      )}
+      <Who {...props} />
       <p class="field wide">
         <label for={`${id}-note`}>Why, in a sentence</label>
-        <input id={`${id}-note`} name="note" required maxLength={500} autocomplete="off" />
+        <input
+          id={`${id}-note`}
+          name="note"
+          required
+          maxLength={500}
+          autocomplete="off"
+          value={typed?.note}
+        />
       </p>
     </>
   );

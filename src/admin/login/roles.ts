@@ -6,9 +6,7 @@ import { ROLES, type Role } from '../../platform/operator.ts';
  */
 const LEAST_ROLE: Readonly<Record<string, Role>> = {
   logout: 'viewer',
-  // The lists: what is done there, the button says.
-  findings: 'clerk',
-  suspense: 'clerk',
+  // What is done there, the button says.
   cases: 'clerk',
   assign: 'clerk',
   note: 'clerk',

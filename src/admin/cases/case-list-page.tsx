@@ -1,0 +1,127 @@
+import type { VNode } from 'preact';
+import { caseTitle } from '../../cases/case-text.ts';
+import { useLocale } from '../../platform/html.tsx';
+import type { ActionForm } from '../actions/action-form.ts';
+import { AdminPage, FormToken, type Frame } from '../layout/frame.tsx';
+import { Older, Table, type Head } from '../layout/parts.tsx';
+import { Customer, Held, Moment, Notes, Owner, ToOrder } from './case-parts.tsx';
+import type { CaseCount, CaseRow } from './cases.sql.ts';
+import { textOf } from './decisions.ts';
+import { filterParams, PAGE_ROWS, type CaseFilter } from './filter.ts';
+import { FilterForm, Totals } from './list-parts.tsx';
+import { SeveralAtOnce } from './several.tsx';
+import { keyOf, tickOf } from './selection.ts';
+
+export type CaseListProps = {
+  frame: Frame;
+  filter: CaseFilter;
+  /** One more than a page holds, if there are further ones. */
+  found: readonly CaseRow[];
+  counts: readonly CaseCount[];
+  /** What was filled in before, when a person comes back to it. */
+  typed: ActionForm | null;
+};
+
+/** Every problem that waits for a person, oldest first: one row each. */
+export function CaseListPage({ frame, filter, found, counts, typed }: CaseListProps): VNode {
+  const rows = found.slice(0, PAGE_ROWS);
+  const last = found.length > PAGE_ROWS ? rows.at(-1)?.place : undefined;
+  const mayAct = frame.visitor.may('note');
+  const isAll = typed?.field('all') === 'yes';
+  const head: Head = [
+    ...(mayAct ? ['Select'] : []),
+    ...['Kind', 'Customer', 'What is wrong', { number: 'Held' }, 'Since', 'Owner', 'Order', 'Next'],
+  ];
+  const table = (
+    <Table label="To do" head={head}>
+      {rows.map((row) => (
+        <tr key={row.place}>
+          {mayAct && <Select row={row} isChecked={!isAll && (typed?.ids.includes(tickOf(row)) ?? false)} />}
+          <Cells row={row} />
+        </tr>
+      ))}
+    </Table>
+  );
+  return (
+    <AdminPage frame={frame} title="To do" here="/admin/cases">
+      <FilterForm filter={filter} counts={counts} />
+      <Totals counts={counts} isFiltered={Object.values(filter).some((value) => value !== null)} />
+      {rows.length > 0 && mayAct && (
+        <form method="post" action="/admin/cases">
+          <FormToken visitor={frame.visitor} />
+          <input
+            type="hidden"
+            name="list"
+            value={new URLSearchParams(filterParams(filter, filter.after)).toString()}
+          />
+          {table}
+          <SeveralAtOnce visitor={frame.visitor} rows={rows.length} typed={typed} />
+        </form>
+      )}
+      {rows.length > 0 && !mayAct && table}
+      {last !== undefined && <Older address="/admin/cases" params={filterParams(filter, last)} />}
+      {rows.length > 0 && (
+        <p>
+          <a href={`/admin/cases.csv?${new URLSearchParams(filterParams(filter, null)).toString()}`}>
+            These as CSV
+          </a>
+        </p>
+      )}
+    </AdminPage>
+  );
+}
+
+/** The form sends the version of a row even if it is not selected, because a person may select the whole page. */
+function Select({ row, isChecked }: { row: CaseRow; isChecked: boolean }): VNode {
+  const label = `Select ${caseTitle(row.class)}, ${row.reference}`;
+  return (
+    <td>
+      <input type="checkbox" name="id" value={tickOf(row)} checked={isChecked} aria-label={label} />
+      <input type="hidden" name="shown" value={tickOf(row)} />
+    </td>
+  );
+}
+
+function Cells({ row }: { row: CaseRow }): VNode {
+  const others = [...new Set(row.classes)].filter((name) => name !== row.class);
+  return (
+    <>
+      <td>
+        <span class="status review">{caseTitle(row.class)}</span>
+        {others.map((name) => (
+          <p class="none" key={name}>
+            {caseTitle(name)}
+          </p>
+        ))}
+      </td>
+      <td>
+        <Customer row={row} />
+      </td>
+      <td class="words">
+        <Sentence row={row} />
+        <Notes notes={row.notes} />
+      </td>
+      <td class="number">
+        <Held row={row} />
+      </td>
+      <td>
+        <Moment at={row.since} />
+      </td>
+      <td>
+        <Owner name={row.owner} />
+      </td>
+      <td>
+        <ToOrder id={row.orderId} />
+      </td>
+      <td>
+        <a class="next" href={`/admin/cases/${keyOf(row)}`}>
+          Decide
+        </a>
+      </td>
+    </>
+  );
+}
+
+function Sentence({ row }: { row: CaseRow }): VNode {
+  return <>{textOf(row, useLocale()).sentence}</>;
+}

@@ -1,0 +1,131 @@
+import type { VNode } from 'preact';
+import { caseTitle } from '../../cases/case-text.ts';
+import { useLocale } from '../../platform/html.tsx';
+import { AdminPage, Allowed, FormToken, WhoAndWhy, Who, type Frame } from '../layout/frame.tsx';
+import { Customer, customerOf, Held, Moment, Owner } from './case-parts.tsx';
+import type { CaseRow } from './cases.sql.ts';
+import { History } from './case-history.tsx';
+import { addressOf, Decide, Hidden, type CasePageProps } from './decide-form.tsx';
+import { stepsFor, surplusOf, textOf, writtenMoney } from './decisions.ts';
+import { NoteAndAssign } from './several.tsx';
+import { tickOf } from './selection.ts';
+
+/** One problem: what is wrong, what to do now, and the ways to end it. */
+export function CasePage(props: CasePageProps): VNode {
+  const { frame, row, records, reference } = props;
+  const title = caseTitle(row?.class ?? records.at(-1)?.class ?? '');
+  const customer = row && customerOf(row);
+  return (
+    <AdminPage frame={frame} title={[title, customer].filter(Boolean).join(' · ')} here="/admin/cases">
+      {row === null ? (
+        <p class="headline">Closed. You can still add a note.</p>
+      ) : (
+        <WhatIsWrong row={row} frame={frame} />
+      )}
+      <Facts row={row} records={records} reference={reference} />
+      {row !== null && <Decide {...props} row={row} />}
+      <Allowed visitor={frame.visitor} action="note">
+        <section aria-labelledby="notes">
+          <h2 id="notes">{row === null ? 'Note' : 'Note and owner'}</h2>
+          <form method="post" action={addressOf(props.name)} class="action">
+            <Hidden {...props} />
+            <WhoAndWhy visitor={frame.visitor} id="note" />
+            {row === null ? (
+              <p class="field">
+                <button name="operation" value="note">
+                  Add note
+                </button>
+              </p>
+            ) : (
+              <NoteAndAssign typed={null} />
+            )}
+          </form>
+        </section>
+      </Allowed>
+      <History records={records} />
+    </AdminPage>
+  );
+}
+
+function WhatIsWrong({ row, frame }: { row: CaseRow; frame: Frame }): VNode {
+  const locale = useLocale();
+  const surplus = surplusOf(row);
+  return (
+    <section class="raised" aria-labelledby="now">
+      <p class="headline">{textOf(row, locale).sentence}</p>
+      <h2 id="now">What to do now</h2>
+      <ol class="steps">
+        {stepsFor(row, locale).map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+      {surplus !== null && row.surplusRefund === null && (
+        <Allowed visitor={frame.visitor} action="surplus">
+          <form method="post" action={addressOf(row)} class="action">
+            <FormToken visitor={frame.visitor} />
+            <input type="hidden" name="id" value={tickOf(row)} />
+            <input type="hidden" name="note" value={`${writtenMoney(surplus, 'en')} too much`} />
+            <Who visitor={frame.visitor} id="surplus" />
+            <p class="field">
+              <label for="surplus">Number of the refund</label>
+              <input id="surplus" name="refund" required maxLength={200} autocomplete="off" />
+            </p>
+            <p class="field">
+              <button name="operation" value="surplus">
+                I refunded {writtenMoney(surplus, locale)}
+              </button>
+            </p>
+          </form>
+        </Allowed>
+      )}
+    </section>
+  );
+}
+
+function Facts({ row, records, reference }: Pick<CasePageProps, 'row' | 'records' | 'reference'>): VNode {
+  const orderId = row?.orderId ?? records.find((record) => record.orderId !== null)?.orderId ?? null;
+  return (
+    <section class="ledger" aria-label="About it">
+      <dl class="counts">
+        {row !== null && (
+          <>
+            <div>
+              <dt>Customer</dt>
+              <dd>
+                <Customer row={row} />
+              </dd>
+            </div>
+            <div>
+              <dt>Money held</dt>
+              <dd>
+                <Held row={row} />
+              </dd>
+            </div>
+            <div>
+              <dt>Since</dt>
+              <dd>
+                <Moment at={row.since} />
+              </dd>
+            </div>
+            <div>
+              <dt>Owner</dt>
+              <dd>
+                <Owner name={row.owner} />
+              </dd>
+            </div>
+          </>
+        )}
+        <div>
+          <dt>Order</dt>
+          <dd>{orderId === null ? 'not ours' : <a href={`/admin/orders/${orderId}`}>{orderId}</a>}</dd>
+        </div>
+        <div>
+          <dt>Reference</dt>
+          <dd>
+            <code>{reference}</code>
+          </dd>
+        </div>
+      </dl>
+    </section>
+  );
+}

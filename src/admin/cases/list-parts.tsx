@@ -1,0 +1,78 @@
+import type { VNode } from 'preact';
+import { caseTitle } from '../../cases/case-text.ts';
+import { Amount } from '../../platform/html.tsx';
+import { Choice } from '../layout/parts.tsx';
+import { NOBODY, type CaseCount } from './cases.sql.ts';
+import { AGE_NAMES, type CaseFilter } from './filter.ts';
+
+export function FilterForm({ filter, counts }: { filter: CaseFilter; counts: readonly CaseCount[] }): VNode {
+  const kinds = [
+    ...new Set([...counts.map((count) => count.class), ...(filter.class ? [filter.class] : [])]),
+  ];
+  const owners = [
+    ...new Set([...counts.flatMap(({ owner }) => owner ?? []), ...(filter.owner ? [filter.owner] : [])]),
+  ];
+  const any = { value: '', name: 'any' };
+  return (
+    <form method="get" action="/admin/cases" class="filters">
+      <p class="field wide">
+        <label for="q">Customer, order or reference</label>
+        <input id="q" name="q" type="search" maxLength={254} value={filter.q ?? ''} />
+      </p>
+      <Choice
+        id="class"
+        name="class"
+        label="Kind"
+        chosen={filter.class ?? ''}
+        options={[any, ...kinds.sort().map((value) => ({ value, name: caseTitle(value) }))]}
+      />
+      <Choice
+        id="age"
+        name="age"
+        label="Open for"
+        chosen={filter.age ?? ''}
+        options={[any, ...Object.entries(AGE_NAMES).map(([value, name]) => ({ value, name }))]}
+      />
+      <Choice
+        id="of"
+        name="owner"
+        label="Owner"
+        chosen={filter.owner ?? ''}
+        options={[
+          any,
+          { value: NOBODY, name: 'unassigned' },
+          ...owners.filter((name) => name !== NOBODY).map((value) => ({ value, name: value })),
+        ]}
+      />
+      <p class="field">
+        <button>Show</button>
+      </p>
+    </form>
+  );
+}
+
+/** How many cases match, and how much money of them is held. */
+export function Totals(props: { counts: readonly CaseCount[]; isFiltered: boolean }): VNode {
+  const wanted = props.counts.filter(({ isWanted }) => isWanted);
+  const count = wanted.reduce((sum, each) => sum + each.count, 0);
+  if (count === 0)
+    return <p class="none">{props.isFiltered ? 'Nothing to do matches.' : 'Nothing to do.'}</p>;
+  const currencies = [...new Set(wanted.flatMap(({ currency }) => currency ?? []))];
+  const sums = currencies.map((currency) => ({
+    currency,
+    amount: wanted.reduce((sum, each) => (each.currency === currency ? sum + each.held : sum), 0n),
+  }));
+  return (
+    <p class="none">
+      {count} open, oldest first.
+      {sums.length > 0 && ' Held in all of them: '}
+      {sums.map((sum, at) => (
+        <span key={sum.currency}>
+          {at > 0 && ', '}
+          <Amount {...sum} />
+        </span>
+      ))}
+      {sums.length > 0 && '.'}
+    </p>
+  );
+}
