@@ -125,7 +125,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'webhooks: of a payment': () =>
       latestWebhooks(db, { reference: idOf('p', 4_711) as Reference, before: null }),
     'one webhook': () => webhookById(all, '4711'),
-    runs: () => latestRuns(db, mode, null),
+    runs: () => latestRuns(db, mode, { before: null, day: null, isNotAgreedOnly: false }),
     'one run': () => runById(all, mode, runId),
     'one run: others': async () => {
       const run = await runById(all, mode, runId);

@@ -75,7 +75,14 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));
-  app.use(adminRoutes({ ...program, guard, shopperText: statusTextOf }));
+  app.use(
+    adminRoutes({
+      ...program,
+      guard,
+      shopperText: statusTextOf,
+      reconcileEveryMin: config.RECONCILE_EVERY_MIN,
+    }),
+  );
   const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
   const shop = demoShop({ ...program, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute });
   app.use(shop.routes);

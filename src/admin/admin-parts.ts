@@ -36,4 +36,6 @@ export type AdminParts = {
   /** Whether a receiver of releases is configured. */
   hasReceiver: boolean;
   workerWatch: WorkerWatch;
+  /** Minutes between scheduled reconciliations; 0: there is no schedule. */
+  reconcileEveryMin: number;
 };

@@ -117,7 +117,10 @@ describe('who may take what', () => {
 
   test.each(paths)('a stranger gets nothing of %s', async (path) => {
     const answer = await visitor(shop, '').get(path);
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/admin/login']);
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      303,
+      `/admin/login?to=${encodeURIComponent(path)}`,
+    ]);
   });
 
   test('a viewer gets files, and no whole address', async () => {

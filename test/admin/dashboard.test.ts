@@ -49,6 +49,58 @@ describe('today at a glance', () => {
     expect(await visitor(shop, '').text('/admin')).toContain('href="/admin/cases?class=underpaid"');
   });
 
+  test('a check says why it did not agree and which payment, also when it was the same in the one before', async () => {
+    const { runId } = await shop.program.reconcile({ dryRun: false });
+    expect(await words('/admin/runs')).toContain('not agreed Paid too little: 1');
+    const page = await words(`/admin/runs/${runId}`);
+    expect(page).toContain('Not agreed: 1 payment differs (NGN 8,497.00 missing).');
+    expect(page).toContain('No change: the same differences are open after both.');
+    expect(page).toMatch(
+      /Paid too little a\S+@example\.com Paid NGN 3\.00 of NGN 8,500\.00: NGN 8,497\.00 is missing\. \d{4}-/,
+    );
+    expect(await visitor(shop, '').text(`/admin/runs/${runId}`)).toMatch(/href="\/admin\/cases\?q=\w{24}"/);
+    expect(page).not.toContain('ada@example.com');
+  });
+
+  test('a check that could not be completed says so without a table of money, and what came after it', async () => {
+    await shop.program.database.query(
+      `INSERT INTO reconciliation_runs (id, mode, started_at, finished_at, complete, verdict, problem)
+       SELECT 'run_broken', mode, max(started_at) + interval '1 ms', now(), false, 'incomplete',
+         'the answer is not whole JSON' FROM reconciliation_runs GROUP BY mode`,
+    );
+    const said = 'The service’s list of payments came back unreadable (the answer is not whole JSON).';
+    const page = await words('/admin/runs/run_broken');
+    expect(page).toContain(`Could not be checked. ${said} `);
+    expect(page).toContain('No payment was reported missing because of it. Try again: npm run reconcile');
+    expect(page).toContain('details for your developer');
+    expect(page).not.toContain('The money');
+    expect(await words('/admin')).toMatch(
+      /The last check against the service, \d+ s ago, could not be completed\. Why/,
+    );
+    await shop.program.reconcile({ dryRun: false });
+    expect(await words('/admin/runs/run_broken')).toMatch(/Checked again at [-\d: ]+: not agreed/);
+    expect(await words('/admin/runs')).toContain(`not checked ${said}`);
+  });
+
+  test('the list of checks shows one day, or only those that did not agree, and remembers both on its pages', async () => {
+    await shop.program.database.query(
+      `INSERT INTO reconciliation_runs (id, mode, started_at, finished_at, complete, verdict)
+       SELECT 'run_' || i, 'test', '2026-02-01T00:00Z'::timestamptz + i * interval '10 min', now(), true,
+         CASE WHEN i % 2 = 0 THEN 'agreed' ELSE 'findings' END FROM generate_series(0, 149) i`,
+    );
+    const ids: string[] = [];
+    const person = visitor(shop, '');
+    for (let next: string | undefined = '/admin/runs?only=not-agreed&day=2026-02-01'; next !== undefined;) {
+      const page = await person.text(next);
+      ids.push(...Array.from(page.matchAll(/href="\/admin\/runs\/(\w+)"/g), ([, id = '']) => id));
+      next = /<a href="([^"]+)" rel="next"/.exec(page)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(ids).toEqual(Array.from({ length: 72 }, (_, at) => `run_${143 - 2 * at}`));
+    for (const odd of ['day=2026-02-31', 'day=x', 'only=x', 'day=9999-99-99'])
+      expect((await person.get(`/admin/runs?${odd}`)).status).toBe(200);
+    expect(await words('/admin/runs?day=2026-02-03')).toContain('No such check.');
+  });
+
   test('a refused key', async () => {
     await shop.hand('keys/refuse', { refuse: true });
     await fetch(

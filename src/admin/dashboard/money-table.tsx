@@ -63,7 +63,7 @@ export function MoneyTable({ lines, isWaitingCut }: TableProps): VNode {
   if (lines.length === 0) return <p class="none">No order today, and no payment is waited for.</p>;
   return (
     <>
-      <Table label="Takings today" head={HEAD}>
+      <Table label="Money today" head={HEAD}>
         {lines.map(({ currency, takings, ordersPaid, waiting, waitingPayments, heldBack, wentBack }) => (
           <tr key={currency}>
             <th scope="row">{currency}</th>

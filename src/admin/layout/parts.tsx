@@ -17,8 +17,9 @@ export function Moment({ at }: { at: Date | null }): VNode {
   return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 19)}`}</time>;
 }
 
-export function Status({ word }: { word: string }): VNode {
-  return <span class={`status ${word}`}>{words(word)}</span>;
+/** @param name what is shown; left out: the word itself, which sets the colour */
+export function Status({ word, name = words(word) }: { word: string; name?: string }): VNode {
+  return <span class={`status ${word}`}>{name}</span>;
 }
 
 /** An identifier as readable text. */
@@ -30,8 +31,8 @@ export function words(word: string): string {
 export type Head = readonly (string | { number: string })[];
 
 /**
- * A table that scrolls by itself where the screen is narrower; on a phone each row is a card, whose cells bear the
- * names of their columns.
+ * A table that scrolls by itself where the screen is narrower; on a phone each row of more than two columns is a
+ * card, whose cells bear the names of their columns.
  */
 export function Table({
   label,
@@ -45,7 +46,7 @@ export function Table({
   const names = head.map((name) => (typeof name === 'string' ? name : name.number));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-      <table class="rows">
+      <table class={names.length > 2 ? 'rows' : undefined}>
         <thead>
           <tr>
             {head.map((name, at) => (
@@ -97,7 +98,13 @@ export function Older({ address, params }: { address: string; params: Record<str
 }
 
 export function OrderLink({ id }: { id: OrderId | null }): VNode {
-  return id === null ? <span class="none">none</span> : <a href={`/admin/orders/${id}`}>{id}</a>;
+  return id === null ? (
+    <span class="none">none</span>
+  ) : (
+    <a class="id" href={`/admin/orders/${id}`}>
+      {id}
+    </a>
+  );
 }
 
 export type Option = { value: string; name: string };

@@ -1,9 +1,11 @@
 import type { VNode } from 'preact';
+import { caseTitle } from '../../cases/case-text.ts';
 import type { RunId } from '../../platform/ids.ts';
 import type { Change } from '../../reconciliation/report/runs.sql.ts';
 import type { Difference } from '../../reconciliation/report/replay.ts';
-import { Choice, Moment, OrderLink, Status, Table, words } from '../layout/parts.tsx';
+import { Choice, Moment, OrderLink, Status, Table } from '../layout/parts.tsx';
 import type { ComparedRun } from './runs.sql.ts';
+import { verdictWords } from './verdict-text.ts';
 
 type Props = {
   /** The run whose page it is. */
@@ -31,11 +33,11 @@ export function DifferenceOfRuns({ runId, difference, others, against }: Props):
         <Choice
           id="against"
           name="against"
-          label="Between this run and"
+          label="Between this check and"
           chosen={against ?? ''}
           options={others.map(({ id, startedAt, verdict }) => ({
             value: id,
-            name: `${startedAt.toISOString().slice(0, 19).replace('T', ' ')}, ${verdict ?? 'under way'}`,
+            name: `${startedAt.toISOString().slice(0, 19).replace('T', ' ')}, ${verdictWords(verdict)}`,
           }))}
         />
         <p class="field">
@@ -53,18 +55,21 @@ export function DifferenceOfRuns({ runId, difference, others, against }: Props):
 
 function Changes({ from, to, changes }: Difference): VNode {
   const count = (word: Change['change']): number => changes.filter(({ change }) => change === word).length;
-  const same = (['history', 'ours', 'dialect'] as const).filter(
-    (name) => from.inputs !== null && to.inputs !== null && from.inputs[name] === to.inputs[name],
-  );
   return (
     <>
       <p class="none">
-        From <a href={`/admin/runs/${from.id}`}>{from.id}</a>, <Moment at={from.startedAt} />, to{' '}
-        <a href={`/admin/runs/${to.id}`}>{to.id}</a>, <Moment at={to.startedAt} />.{' '}
-        {same.length === 0 ? 'They read different things.' : `Both read the same: ${same.join(', ')}.`}
+        From the check of{' '}
+        <a href={`/admin/runs/${from.id}`}>
+          <Moment at={from.startedAt} />
+        </a>{' '}
+        to that of{' '}
+        <a href={`/admin/runs/${to.id}`}>
+          <Moment at={to.startedAt} />
+        </a>
+        .
       </p>
       {changes.length === 0 ? (
-        <p>The same findings are open after both.</p>
+        <p>No change: the same differences are open after both.</p>
       ) : (
         <>
           <p>
@@ -96,8 +101,8 @@ function Row({
         <Status word={change} />
       </td>
       <td>#{String(id)}</td>
-      <td>{before === null ? '–' : words(before)}</td>
-      <td>{after === null ? '–' : words(after)}</td>
+      <td>{before === null ? '–' : caseTitle(before)}</td>
+      <td>{after === null ? '–' : caseTitle(after)}</td>
       <td>{change === 'closed' ? closedBy : ''}</td>
       <td>
         <OrderLink id={orderId} />

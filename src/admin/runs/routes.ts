@@ -7,8 +7,11 @@ import { Problem } from '../../platform/problem.ts';
 import { diffRuns, RunNotKeptError, type Difference } from '../../reconciliation/report/replay.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
+import { dayOf } from '../layout/query.ts';
 import { DifferenceOfRuns } from './diff-page.tsx';
 import {
+  customersOf,
+  itemsOfRun,
   latestRuns,
   PAGE_ROWS,
   runById,
@@ -16,18 +19,26 @@ import {
   type ComparedRun,
   type StoredRun,
 } from './runs.sql.ts';
-import { RunListPage, RunPage } from './run-pages.tsx';
+import { RunListPage } from './run-list-page.tsx';
+import { MAX_ITEMS, RunPage } from './run-page.tsx';
+
+const MIN_MS = 60_000;
 
 /** When were our orders compared with the service's records, and with which result? */
-export function runRoutes({ database, gateway, guard }: AdminParts): Router {
+export function runRoutes({ database, gateway, guard, reconcileEveryMin }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
 
   router.get('/admin/runs', guard.requireLogin, async (req, res) => {
-    const before = parseRunId(req.query.before);
-    const rows = await latestRuns(database, mode, before);
+    const filter = {
+      before: parseRunId(req.query.before),
+      day: dayOf(req.query.day),
+      isNotAgreedOnly: req.query.only === 'not-agreed',
+    };
+    const rows = await latestRuns(database, mode, filter);
     const next = rows.length > PAGE_ROWS ? (rows[PAGE_ROWS - 1]?.id ?? null) : null;
-    sendPage(res, RunListPage({ frame: frameOf(guard, mode, req), runs: rows.slice(0, PAGE_ROWS), next }));
+    const runs = rows.slice(0, PAGE_ROWS);
+    sendPage(res, RunListPage({ frame: frameOf(guard, mode, req), filter, runs, next }));
   });
 
   router.get('/admin/runs/:id', guard.requireLogin, async (req, res) => {
@@ -37,8 +48,20 @@ export function runRoutes({ database, gateway, guard }: AdminParts): Router {
     const others = await runsToCompare(database, mode, run);
     const against = parseRunId(req.query.against) ?? runBefore(run, others)?.id ?? null;
     const difference = against === null ? null : await differenceOrNull(database, mode, run.id, against);
+    const items = await itemsOfRun(database, run.id, MAX_ITEMS);
+    const customers = await customersOf(
+      database,
+      items.flatMap(({ orderId }) => orderId ?? []),
+    );
+    const later = others.findLast(({ startedAt }) => startedAt > run.startedAt) ?? null;
+    const { finishedAt } = run;
+    const nextAt =
+      finishedAt === null || reconcileEveryMin === 0
+        ? null
+        : new Date(finishedAt.getTime() + reconcileEveryMin * MIN_MS);
     const children = DifferenceOfRuns({ runId: run.id, difference, others, against });
-    sendPage(res, RunPage({ frame: frameOf(guard, mode, req), run, children }));
+    const page = { frame: frameOf(guard, mode, req), run, items, customers, later, nextAt, children };
+    sendPage(res, RunPage(page));
   });
   return router;
 }

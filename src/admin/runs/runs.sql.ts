@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../../platform/database/database.ts';
-import type { RunId } from '../../platform/ids.ts';
+import type { ItemFacts } from '../../cases/findings.ts';
+import type { OrderId, RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Verdict } from '../../cases/classes.ts';
 import type { ReconciliationReport } from '../../reconciliation/report/report.ts';
@@ -10,31 +11,62 @@ export type RunRow = {
   finishedAt: Date | null;
   /** Null: it is under way. */
   verdict: Verdict | null;
-  /** The number of open findings after it; null where it wrote no report. */
-  findings: number | null;
+  /** Why it is not complete, in the program's words. */
+  problem: string | null;
+  /** How many findings of each class were open after it; null where it wrote no report. */
+  findings: Partial<Record<string, number>> | null;
+};
+
+/** Which runs are listed. */
+export type RunFilter = {
+  /** The run after which the page begins. */
+  before: RunId | null;
+  /** In UTC. */
+  day: string | null;
+  isNotAgreedOnly: boolean;
 };
 
 export const PAGE_ROWS = 50;
 
-/** Reconciliations, newest first. @param before the run after which the page begins */
-export function latestRuns(db: Queryable, mode: Mode, before: RunId | null): Promise<RunRow[]> {
-  const older =
-    before === null
-      ? ''
-      : 'AND (started_at, id) < ((SELECT started_at FROM reconciliation_runs WHERE id = $2), $2)';
+/** Reconciliations, newest first. */
+export function latestRuns(db: Queryable, mode: Mode, filter: RunFilter): Promise<RunRow[]> {
+  const { before, day, isNotAgreedOnly } = filter;
   return db.query(
-    `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict,
-       (SELECT sum(value::int)::int FROM jsonb_each_text(report -> 'findings')
-         WHERE key <> 'history_truncated') AS findings
-     FROM reconciliation_runs WHERE mode = $1 ${older}
+    `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict, problem,
+       report -> 'findings' AS findings
+     FROM reconciliation_runs WHERE mode = $1
+       AND ($2::text IS NULL OR (started_at, id) < ((SELECT started_at FROM reconciliation_runs WHERE id = $2), $2))
+       AND ($3::date IS NULL OR started_at >= $3::date::timestamp AT TIME ZONE 'UTC'
+         AND started_at < ($3::date + 1)::timestamp AT TIME ZONE 'UTC')
+       AND (NOT $4 OR verdict <> 'agreed')
      ORDER BY started_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
-    before === null ? [mode] : [mode, before],
+    [mode, before, day, isNotAgreedOnly],
   );
+}
+
+/** What was open after a run, the oldest first, at most so many; empty where it is not kept. */
+export async function itemsOfRun(db: Queryable, id: RunId, limit: number): Promise<ItemFacts[]> {
+  const [row] = await db.query<{ items: ItemFacts[] }>(
+    `SELECT jsonb_path_query_array(i.items, '$[0 to $last]', jsonb_build_object('last', $2::int)) AS items
+     FROM reconciliation_runs r JOIN reconciliation_items i ON i.sha256 = r.items_sha256 WHERE r.id = $1`,
+    [id, limit - 1],
+  );
+  return row?.items ?? [];
+}
+
+/** The addresses of the customers of orders; pages mask them. */
+export async function customersOf(
+  database: Database,
+  ids: readonly OrderId[],
+): Promise<Map<OrderId, string>> {
+  const { order } = await database.prisma();
+  const rows = await order.findMany({ where: { id: { in: [...ids] } }, select: { id: true, email: true } });
+  return new Map(rows.map(({ id, email }) => [id as OrderId, email]));
 }
 
 export type StoredRun = Omit<RunRow, 'findings'> & { report: ReconciliationReport | null };
 
-const RUN = { id: true, startedAt: true, finishedAt: true, verdict: true } as const;
+const RUN = { id: true, startedAt: true, finishedAt: true, verdict: true, problem: true } as const;
 
 export async function runById(database: Database, mode: Mode, id: RunId): Promise<StoredRun | null> {
   const { reconciliationRun } = await database.prisma();

@@ -1,0 +1,74 @@
+import type { VNode } from 'preact';
+import { downloadAddress } from '../layout/download.ts';
+import { AdminPage, type Frame } from '../layout/frame.tsx';
+import { Choice, Moment, Older, Status, Table } from '../layout/parts.tsx';
+import type { RunFilter, RunRow } from './runs.sql.ts';
+import { verdictWords, whyOf } from './verdict-text.ts';
+
+type Props = { frame: Frame; filter: RunFilter; runs: readonly RunRow[]; next: string | null };
+
+/** The checks against the service, newest first: each with its result and the reason. */
+export function RunListPage({ frame, filter, runs, next }: Props): VNode {
+  const { day, isNotAgreedOnly } = filter;
+  const isFiltered = day !== null || isNotAgreedOnly;
+  return (
+    <AdminPage frame={frame} title="Checks against the service" here="/admin/runs">
+      <form method="get" action="/admin/runs" class="filters">
+        <Choice
+          id="only"
+          name="only"
+          label="Show"
+          chosen={isNotAgreedOnly ? 'not-agreed' : ''}
+          options={[
+            { value: '', name: 'all checks' },
+            { value: 'not-agreed', name: 'not agreed only' },
+          ]}
+        />
+        <p class="field">
+          <label for="day">Day</label>
+          <input id="day" name="day" type="date" value={day ?? ''} />
+        </p>
+        <p class="field">
+          <button>Show</button>
+        </p>
+      </form>
+      {runs.length === 0 ? (
+        <p class="none">
+          {isFiltered ? (
+            'No such check.'
+          ) : (
+            <>
+              There was none yet. Type: <code>npm run reconcile</code>
+            </>
+          )}
+        </p>
+      ) : (
+        <Table label="Checks" head={['Started', 'Result', 'Why']}>
+          {runs.map(({ id, startedAt, ...run }) => (
+            <tr key={id}>
+              <td>
+                <a href={`/admin/runs/${id}`}>
+                  <Moment at={startedAt} />
+                </a>
+              </td>
+              <td>
+                <Status word={run.verdict ?? 'pending'} name={verdictWords(run.verdict)} />
+              </td>
+              <td class="words">{whyOf(run)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {next !== null && <Older address="/admin/runs" params={paramsOf(filter, next)} />}
+      {runs.length > 0 && (
+        <p>
+          <a href={downloadAddress('runs')}>All checks as CSV</a>
+        </p>
+      )}
+    </AdminPage>
+  );
+}
+
+function paramsOf({ day, isNotAgreedOnly }: RunFilter, before: string): Record<string, string> {
+  return { ...(day !== null && { day }), ...(isNotAgreedOnly && { only: 'not-agreed' }), before };
+}

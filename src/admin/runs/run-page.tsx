@@ -1,0 +1,152 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useLocale } from '../../platform/html.tsx';
+import { caseText } from '../../cases/case-text.ts';
+import type { ItemFacts } from '../../cases/findings.ts';
+import type { OrderId } from '../../platform/ids.ts';
+import { maskEmail } from '../../reporting/activity.ts';
+import { downloadAddress } from '../layout/download.ts';
+import { AdminPage, type Frame } from '../layout/frame.tsx';
+import { Moment, OrderLink, Table } from '../layout/parts.tsx';
+import { Counts, Identity } from './run-numbers.tsx';
+import type { ComparedRun, StoredRun } from './runs.sql.ts';
+import { countsOf, differenceWords, moneyOf, problemSentence, verdictWords } from './verdict-text.ts';
+
+/** More rows than a person reads; the list of what is to be done pages through all of them. */
+export const MAX_ITEMS = 200;
+
+type Props = {
+  frame: Frame;
+  run: StoredRun;
+  items: readonly ItemFacts[];
+  customers: ReadonlyMap<OrderId, string>;
+  /** The next run after it; null: there is none yet. */
+  later: ComparedRun | null;
+  /** When the schedule checks again after the last run; null: there is no schedule. */
+  nextAt: Date | null;
+  /** What changed between this run and another. */
+  children: ComponentChildren;
+};
+
+export function RunPage({ frame, run, items, customers, later, nextAt, children }: Props): VNode {
+  const { id, startedAt, finishedAt, verdict, report } = run;
+  return (
+    <AdminPage frame={frame} title="Check against the service" here="/admin/runs">
+      <section aria-label="Result" class={verdict === 'agreed' || verdict === null ? '' : 'raised'}>
+        {verdict === 'incomplete' ? (
+          <NotChecked run={run} later={later} nextAt={nextAt} />
+        ) : (
+          <p class="headline">
+            <Sentence run={run} items={items} />
+          </p>
+        )}
+        <p class="none">
+          <Moment at={startedAt} /> to <Moment at={finishedAt} /> UTC
+        </p>
+      </section>
+      {items.length > 0 && <Items items={items} customers={customers} since={startedAt} />}
+      {report === null && verdict !== 'incomplete' && <p class="none">It wrote no report.</p>}
+      {report?.complete === true && (
+        <>
+          <Identity lines={report.identity} />
+          <Counts report={report} />
+          <p>
+            <a href={downloadAddress('matched', { run: id })}>What was released and agreed, as CSV</a>
+          </p>
+        </>
+      )}
+      {children}
+    </AdminPage>
+  );
+}
+
+function Sentence({ run: { verdict, report }, items }: Pick<Props, 'run' | 'items'>): VNode {
+  const locale = useLocale();
+  if (verdict === null) return <>Under way.</>;
+  if (verdict === 'agreed') {
+    const repaired = report?.repaired ?? 0;
+    return (
+      <>
+        Agreed: our orders and the service’s records agree to the last minor unit.
+        {repaired > 0 && ` ${repaired.toLocaleString('en')} missed payments were found and confirmed.`}
+      </>
+    );
+  }
+  const count = countsOf(report?.findings ?? null).reduce((all, [, each]) => all + each, 0);
+  if (count === 0) return <>Not agreed: the sums do not add up. See the money below.</>;
+  const sums = items.length === count ? differenceWords(items, locale) : '';
+  return (
+    <>
+      Not agreed: {count === 1 ? '1 payment differs' : `${count.toLocaleString('en')} payments differ`}
+      {sums !== '' && ` (${sums})`}.
+    </>
+  );
+}
+
+/** What an operator can do about a check that did not come to its end. */
+function NotChecked({ run, later, nextAt }: Pick<Props, 'run' | 'later' | 'nextAt'>): VNode {
+  const { id, startedAt, problem, report } = run;
+  const details = { run: id, startedAt, problem, history: report?.history, findings: report?.findings };
+  return (
+    <>
+      <p class="headline">Could not be checked. {problemSentence(problem)}</p>
+      <p>
+        No payment was reported missing because of it.{' '}
+        {later !== null && (
+          <>
+            Checked again at <Moment at={later.startedAt} />:{' '}
+            <a href={`/admin/runs/${later.id}`}>{verdictWords(later.verdict)}</a>.
+          </>
+        )}
+        {later === null && nextAt !== null && (
+          <>
+            Next try about <Moment at={nextAt} />.
+          </>
+        )}
+        {later === null && nextAt === null && (
+          <>
+            Try again: <code>npm run reconcile</code>
+          </>
+        )}
+      </p>
+      <details>
+        <summary>If it stays: details for your developer, to copy</summary>
+        <pre class="copy">{JSON.stringify(details, null, 2)}</pre>
+      </details>
+    </>
+  );
+}
+
+function Items({ items, customers, since }: Pick<Props, 'items' | 'customers'> & { since: Date }): VNode {
+  const locale = useLocale();
+  return (
+    <section aria-labelledby="items">
+      <h2 id="items">What was open after it</h2>
+      <Table label="Differences" head={['Problem', 'Customer', 'What is wrong', 'First seen', 'Order', 'To do']}>
+        {items.map((item) => {
+          const { class: name, reference, orderId, firstSeenAt } = item;
+          const { title, sentence } = caseText({ class: name, ...moneyOf(item), held: null }, locale);
+          const email = orderId === null ? undefined : customers.get(orderId);
+          return (
+            <tr key={`${name}${reference}`}>
+              <td>{title}</td>
+              <td>{email === undefined ? '–' : maskEmail(email)}</td>
+              <td class="words">{sentence}</td>
+              <td>{new Date(firstSeenAt) >= since ? 'new' : <Moment at={new Date(firstSeenAt)} />}</td>
+              <td>
+                <OrderLink id={orderId} />
+              </td>
+              <td>
+                <a href={`/admin/cases?${new URLSearchParams({ q: reference }).toString()}`}>Look at it</a>
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+      {items.length === MAX_ITEMS && (
+        <p class="none">
+          The oldest {MAX_ITEMS}. <a href="/admin/cases">All that is to be done</a>
+        </p>
+      )}
+    </section>
+  );
+}
