@@ -129,11 +129,16 @@ describe('today at a glance', () => {
 
 test('every chart stands there as a table, too, with a sentence of its own', async () => {
   const page = await words('/admin/charts');
-  expect(page).toContain('NGN 17,000.00 confirmed in 30 days, and money that was not earned besides.');
-  expect(page).toMatch(/confirmed underpaid unit error \d{4}-\d\d-\d\d NGN 17,000.00 NGN 3.00/);
-  expect(page).toContain('return no webhook 2');
-  expect(page).toContain('underpaid &lt;1d 1');
+  expect(page).toContain('NGN 17,000.00 earned in 30 days, and NGN 1,700,003.00 held back.');
+  expect(page).toMatch(/earned held back \d{4}-\d\d-\d\d NGN 17,000.00 NGN 1,700,003.00/);
+  expect(page).toContain('0 of the 0 orders with a webhook were confirmed within 5 s; 2 came without one.');
+  expect(page).toContain('shopper came back none 2');
+  expect(page).toContain('3 things to do.');
   const markup = await visitor(shop, '').text('/admin/charts');
-  expect(markup.match(/<svg class="chart"[^>]*role="img" aria-label="[^"]{20,}"/g)).toHaveLength(3);
+  // One for wide screens and one for phones.
+  expect(markup.match(/<svg class="chart[^>]*role="img" aria-label="[^"]{20,}"/g)).toHaveLength(6);
   expect(markup).not.toMatch(/style=|<script/);
+  const axes = Array.from(markup.matchAll(/text-anchor="end">([^<]*)</g), ([, tick]) => tick);
+  expect(axes).toContain('2M');
+  for (const tick of axes) expect(tick).toMatch(/^[\d,]+(\.\d+[KM])?[KM]?$/);
 });

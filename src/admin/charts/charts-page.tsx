@@ -14,7 +14,7 @@ export function ChartsPage({
 }): VNode {
   return (
     <AdminPage frame={frame} title="Charts" here="/admin/charts">
-      <p class="none">The last {days} days, by days of UTC.</p>
+      <p class="none">The last {days} days, in UTC.</p>
       {charts.map((chart) => (
         <Columns key={chart.id} chart={chart} />
       ))}

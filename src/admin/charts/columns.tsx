@@ -1,17 +1,25 @@
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { stack } from 'd3-shape';
 import type { VNode } from 'preact';
-import { words } from '../layout/parts.tsx';
-import { totalOf, type Chart } from './series.ts';
+import { colourOf, totalOf, type Chart } from './series.ts';
 
-const WIDTH = 720;
 const HEIGHT = 240;
-const MARGIN = { top: 8, right: 8, bottom: 24, left: 116 };
+const MARGIN = { top: 12, right: 4, bottom: 24, left: 48 };
 const TICKS = 4;
-/** More labels than this would overlap. */
-const MAX_LABELS = 8;
-/** How many classes have a colour of their own; the style sheet defines as many. */
-const COLOURS = 6;
+
+/** A picture for each kind of screen, in pixels; the style sheet shows one of them. */
+type Size = {
+  name: 'wide' | 'phone';
+  width: number;
+  /** The last columns are drawn: today is among them. */
+  maxColumns: number;
+  /** More labels would overlap. */
+  maxLabels: number;
+};
+const SIZES: readonly Size[] = [
+  { name: 'wide', width: 1120, maxColumns: 31, maxLabels: 15 },
+  { name: 'phone', width: 330, maxColumns: 14, maxLabels: 8 },
+];
 
 /** A stacked column chart as a picture, its sentence, its legend, and the same numbers as a table. */
 export function Columns({ chart }: { chart: Chart }): VNode {
@@ -23,17 +31,17 @@ export function Columns({ chart }: { chart: Chart }): VNode {
       <p class="none">{summary}</p>
       {!isEmpty && (
         <figure>
-          <div class="scroll" tabIndex={0} role="region" aria-label={`Chart: ${title}`}>
-            <Picture chart={chart} />
-          </div>
+          {SIZES.map((size) => (
+            <Picture key={size.name} chart={chart} size={size} />
+          ))}
           <figcaption>
             <ul class="legend">
-              {classes.map((name, index) => (
+              {classes.map((name) => (
                 <li key={name}>
-                  <svg class={`colour-${index % COLOURS}`} viewBox="0 0 12 12" aria-hidden="true">
+                  <svg class={`colour-${colourOf(name)}`} viewBox="0 0 12 12" aria-hidden="true">
                     <rect width="12" height="12" rx="2" />
                   </svg>
-                  {words(name)}
+                  {name}
                 </li>
               ))}
             </ul>
@@ -45,27 +53,37 @@ export function Columns({ chart }: { chart: Chart }): VNode {
   );
 }
 
-function Picture({ chart }: { chart: Chart }): VNode {
-  const { title, summary, keys, classes, values, format } = chart;
-  const x = scaleBand<string>([...keys], [MARGIN.left, WIDTH - MARGIN.right]).padding(0.2);
-  const largest = Math.max(...keys.map((key) => totalOf(chart, key)));
+function Picture({ chart, size }: { chart: Chart; size: Size }): VNode {
+  const { title, summary, classes, values, short } = chart;
+  const { name: screen, width } = size;
+  const keys = chart.keys.slice(-size.maxColumns);
+  const x = scaleBand<string>(keys, [MARGIN.left, width - MARGIN.right]).padding(0.2);
+  const largest = Math.max(...keys.map((key) => totalOf(chart, key)), 1);
   const y = scaleLinear([0, largest], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(TICKS);
   const layers = stack<unknown, string, string>()
     .keys(classes)
-    .value((key, name) => values[key]?.[name] ?? 0)([...keys] as string[]);
-  const every = Math.ceil(keys.length / MAX_LABELS);
+    .value((key, name) => values[key]?.[name] ?? 0)(keys);
+  const every = Math.ceil(keys.length / size.maxLabels);
   return (
-    <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${title}. ${summary}`}>
-      {y.ticks(TICKS).map((tick) => (
-        <g key={tick}>
-          <line class="grid" x1={MARGIN.left} x2={WIDTH - MARGIN.right} y1={y(tick)} y2={y(tick)} />
-          <text x={MARGIN.left - 8} y={y(tick)} dy="0.32em" text-anchor="end">
-            {format(tick)}
-          </text>
-        </g>
-      ))}
-      {layers.map((layer, index) => (
-        <g class={`colour-${index % COLOURS}`} key={layer.key}>
+    <svg
+      class={`chart ${screen}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      role="img"
+      aria-label={`${title}. ${summary}`}
+    >
+      {y
+        .ticks(TICKS)
+        .filter(Number.isInteger)
+        .map((tick) => (
+          <g key={tick}>
+            <line class="grid" x1={MARGIN.left} x2={width - MARGIN.right} y1={y(tick)} y2={y(tick)} />
+            <text x={MARGIN.left - 6} y={y(tick)} dy="0.32em" text-anchor="end">
+              {short(tick)}
+            </text>
+          </g>
+        ))}
+      {layers.map((layer) => (
+        <g class={`colour-${colourOf(layer.key)}`} key={layer.key}>
           {layer.map(([from, to], place) => {
             const key = keys[place] ?? '';
             return (
@@ -81,7 +99,7 @@ function Picture({ chart }: { chart: Chart }): VNode {
         </g>
       ))}
       {keys.map((key, place) =>
-        place % every === 0 ? (
+        (keys.length - 1 - place) % every === 0 ? (
           <text key={key} x={(x(key) ?? 0) + x.bandwidth() / 2} y={HEIGHT - 6} text-anchor="middle">
             {key.replace(/^\d{4}-/, '')}
           </text>
@@ -104,7 +122,7 @@ function AsTable({ chart }: { chart: Chart }): VNode {
               <td />
               {classes.map((name) => (
                 <th scope="col" class="number" key={name}>
-                  {words(name)}
+                  {name}
                 </th>
               ))}
             </tr>

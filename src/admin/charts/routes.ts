@@ -4,24 +4,25 @@ import { sendPage } from '../../platform/html.tsx';
 import { localeOf } from '../../platform/locale.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
-import { openFindingCounts } from '../../reporting/shop-state.sql.ts';
+import { openCaseCounts } from '../../reporting/shop-state.sql.ts';
 import { ChartsPage } from './charts-page.tsx';
 import { heldDays, confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
-import { collectedPerDay, findingsByAge, timeToConfirm, wentBackPerDay } from './series.ts';
+import { receivedPerDay, wentBackPerDay } from './money-series.ts';
+import { timeToConfirm, toDoByAge } from './series.ts';
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Charts of the last thirty days, and of open findings. */
+/** Charts of the last thirty days, and of what is to be done. */
 export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
   router.get('/admin/charts', guard.requireLogin, async (req, res) => {
-    const [confirmed, held, wentBack, findings] = await Promise.all([
+    const [confirmed, held, wentBack, cases] = await Promise.all([
       confirmedDays(database, mode, DAYS),
       heldDays(database, mode, DAYS),
       wentBackDays(database, mode, DAYS),
-      openFindingCounts(database, mode),
+      openCaseCounts(database, mode),
     ]);
     const today = systemClock.now().getTime();
     const days = Array.from({ length: DAYS }, (_, ago) =>
@@ -29,10 +30,10 @@ export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
     );
     const locale = localeOf(req.get('accept-language'));
     const charts = [
-      ...collectedPerDay(confirmed, held, days, locale),
+      ...receivedPerDay(confirmed, held, days, locale),
       ...wentBackPerDay(confirmed, wentBack, days, locale),
       timeToConfirm(confirmed, DAYS),
-      findingsByAge(findings),
+      toDoByAge(cases),
     ];
     sendPage(res, ChartsPage({ frame: frameOf(guard, mode, req), charts, days: DAYS }));
   });

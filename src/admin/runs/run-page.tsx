@@ -121,7 +121,10 @@ function Items({ items, customers, since }: Pick<Props, 'items' | 'customers'> &
   return (
     <section aria-labelledby="items">
       <h2 id="items">What was open after it</h2>
-      <Table label="Differences" head={['Problem', 'Customer', 'What is wrong', 'First seen', 'Order', 'To do']}>
+      <Table
+        label="Differences"
+        head={['Problem', 'Customer', 'What is wrong', 'First seen', 'Order', 'To do']}
+      >
         {items.map((item) => {
           const { class: name, reference, orderId, firstSeenAt } = item;
           const { title, sentence } = caseText({ class: name, ...moneyOf(item), held: null }, locale);

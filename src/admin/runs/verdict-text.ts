@@ -32,7 +32,7 @@ export function countsOf(findings: RunRow['findings']): [name: string, count: nu
 /** Why a check could not be completed, as a sentence, with the program's own words in brackets. */
 export function problemSentence(problem: string | null): string {
   if (problem === null) return 'The check did not finish.';
-  if (/process of the run was lost/.test(problem)) return 'The program was stopped during the check.';
+  if (problem.includes('process of the run was lost')) return 'The program was stopped during the check.';
   if (/JSON|holds no list|unreadable/.test(problem))
     return `The service’s list of payments came back unreadable (${problem}).`;
   if (/HTTP [45]\d\d/.test(problem)) return `The service did not give its list of payments (${problem}).`;
