@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { openBrowser } from '../support/browser.ts';
 import { IS_WHOLE } from '../support/extent.ts';
@@ -75,6 +75,8 @@ const PAGES: Record<string, () => string> = {
   "the sandbox's ledger": () => shop.sandbox.url,
   'operations, log in': () => '/admin/login',
   operations: () => '/admin',
+  'operations, with a stop': () => '/admin',
+  'operations, nothing here': () => '/admin/nothing',
   orders: () => '/admin/orders',
   'orders, none found': () =>
     '/admin/orders?q=nobody%40example.com&status=review&currency=NGN&from=2026-01-01',
@@ -109,6 +111,14 @@ const DEEDS: Record<string, (page: Page) => Promise<void>> = {
     await page.waitForURL((url) => url.origin === new URL(shop.sandbox.url).origin);
     await page.goto(`${shop.origin}/shop`);
     await page.getByRole('heading', { name: 'You have an open order' }).waitFor();
+  },
+  'operations, with a stop': async (page) => {
+    await page.getByText('Stop new checkouts…').click();
+    for (const [field, text] of Object.entries({ id: 'KWD', by: 'Ngozi', note: 'the price list is wrong' }))
+      await page.locator(`#stop-${field}`).fill(text);
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByText('Nobody can pay in KWD').waitFor();
+    await page.getByText('Allow KWD again…').click();
   },
   'several cases, about to be closed': async (page) => {
     await page.getByRole('checkbox').first().check();
@@ -208,4 +218,55 @@ test('the example storefront buys with nothing but the client, and says when the
   await fetch(`${shop.origin}/checkout/return/${latest?.reference ?? ''}`, { redirect: 'manual' });
   await page.getByText('Your order is paid. Thank you.').waitFor();
   await context.close();
+});
+
+describe('a phone', () => {
+  let page: Page;
+  beforeAll(async () => {
+    const viewport = { width: 390, height: 800 };
+    const extraHTTPHeaders = { authorization: `Bearer ${TOKEN}` };
+    page = await (
+      await browser.newContext({ viewport, extraHTTPHeaders, javaScriptEnabled: false })
+    ).newPage();
+  });
+  afterAll(() => page.context().close());
+
+  const isOnScreen = async (locator: Locator): Promise<boolean> => {
+    const box = await locator.boundingBox();
+    return box !== null && box.x >= 0 && box.x + box.width <= 390;
+  };
+
+  test('has a menu that opens by keyboard and without script, with entries for a finger', async () => {
+    await page.goto(`${shop.origin}/admin`);
+    const entry = page.getByRole('link', { name: 'Checks', exact: true });
+    expect(await entry.isVisible()).toBe(false);
+    for (const key of ['Tab', 'Tab', 'Enter']) await page.keyboard.press(key);
+    await entry.waitFor();
+    expect((await entry.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    await entry.click();
+    await page.getByRole('heading', { name: 'Checks against the service' }).waitFor();
+  });
+
+  test.each(['/admin/orders', '/admin/runs'])(
+    'shows each row of %s as a card, its link on the screen',
+    async (path) => {
+      await page.goto(shop.origin + path);
+      const links = await page.locator('tbody tr a').all();
+      expect(links.length).toBeGreaterThan(0);
+      for (const link of links) expect(await isOnScreen(link)).toBe(true);
+      const [first = page.locator('nothing')] = await page.locator('tbody td').all();
+      expect(await first.evaluate((cell) => getComputedStyle(cell, '::before').content)).toMatch(
+        /Placed|Started|When/,
+      );
+    },
+  );
+
+  test('shows today in the charts, drawn to its width', async () => {
+    await page.goto(`${shop.origin}/admin/charts`);
+    const chart = page.getByRole('img', { name: /^Money received per day, NGN/ });
+    expect(await isOnScreen(chart)).toBe(true);
+    const bars = await chart.locator('rect').all();
+    const heights = await Promise.all(bars.map(async (bar) => (await bar.boundingBox())?.height ?? 0));
+    expect(heights.filter((height) => height > 0).length).toBeGreaterThan(0);
+  });
 });
