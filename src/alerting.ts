@@ -1,7 +1,9 @@
 import type { AlarmParts, Alarms } from './cases/alarm.ts';
 import { doFailedDeliveriesWait } from './fulfilment/delivery.sql.ts';
+import { takeUntoldItems } from './cases/untold-suspense.sql.ts';
 import { stoppedCurrencies } from './payments/currency-stops.sql.ts';
-import type { Queryable } from './platform/database/database.ts';
+import { noteUntoldUnitErrors } from './payments/unit-error-alert.ts';
+import type { Database, Queryable } from './platform/database/database.ts';
 import { lastHeartbeat } from './platform/heartbeat/heartbeat.sql.ts';
 import { MISSING_SEC, nameOf, type WorkerState } from './platform/heartbeat/worker-watch.ts';
 import type { Logger } from './platform/logger.ts';
@@ -32,11 +34,20 @@ export type AlertTelling = {
 };
 
 /** Who tells what alerts are due, beside the worker. */
-export function createTelling(alarms: Alarms, mode: Mode, logger: Logger): AlertTelling {
-  const due = (): Promise<void> =>
-    alarms.tellDue(mode).catch((error: unknown) => {
-      logger.warn({ err: error }, 'telling due alerts failed');
+export function createTelling(database: Database, alarms: Alarms, mode: Mode, logger: Logger): AlertTelling {
+  // What a process committed and did not live to tell is found in the tables.
+  const noteUntold = (): Promise<void> =>
+    database.transaction(async (tx) => {
+      const items = await takeUntoldItems(tx, mode);
+      if (items !== null) await alarms.alarm({ event: 'suspense-opened', mode, items }, tx);
+      await noteUntoldUnitErrors(tx, alarms.alarm, mode);
     });
+  const due = (): Promise<void> =>
+    noteUntold()
+      .then(() => alarms.tellDue(mode))
+      .catch((error: unknown) => {
+        logger.warn({ err: error }, 'telling due alerts failed');
+      });
   return {
     due,
     ofWorker: ({ isMissing, last }) => {

@@ -100,7 +100,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const { receiver } = receivers;
   const { alarm } = alarms;
   const { mode } = gateway;
-  const telling = createTelling(alarms, mode, logger);
+  const telling = createTelling(database, alarms, mode, logger);
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;

@@ -45,7 +45,7 @@ const JUST_SEEN_SEC = 5;
  * of an event when it happens. The table shares this with all processes. Each is logged under its event's
  * name (an error, the end of a state for information) and passed to the hook, once noted at least once: what
  * the hook refuses, or takes longer than ten seconds for, a worker tells again. What is not noted in the
- * transaction that brings it about is lost when the process dies between the two. While the database is away
+ * transaction that brings it about, and is not found by asking either, is lost when the process dies between the two. While the database is away
  * each process tells by what it remembers itself, and tells once more when the database is back.
  */
 export function createAlarm({ db, logger, clock, onAlert, holds }: AlarmParts): Alarms {
@@ -127,6 +127,7 @@ function keyOf(alert: Alert | Over): string {
     return alert.covers;
   if (alert.event === 'unit-error') return alert.reference;
   if (alert.event === 'release-given-up') return alert.release;
+  if (alert.event === 'suspense-opened') return alert.items.first[0]?.id ?? '';
   return alert.event === 'payment-reversed' ? alert.runId : '';
 }
 
@@ -140,8 +141,9 @@ function causeOf(alert: Alert): string {
 /** For people: why. */
 function sentenceOf(alert: Alert): string {
   if ('reason' in alert) return alert.reason;
-  if (!('findings' in alert)) return ALERT_RULES[alert.event].words;
-  return Object.entries(alert.findings.counts)
+  const counted = 'findings' in alert ? alert.findings : 'items' in alert ? alert.items : null;
+  if (counted === null) return ALERT_RULES[alert.event].words;
+  return Object.entries(counted.counts)
     .map(([name, count]) => `${count} ${name}`)
     .join(', ');
 }

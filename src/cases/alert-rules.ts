@@ -52,6 +52,11 @@ export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
     todo: 'npm run explain -- --all; docs/runbook.md#rows-changed-by-other-means',
     isState: true,
   },
+  'suspense-opened': {
+    words: 'money came that has not paid its order',
+    todo: 'npm run suspense -- list; docs/runbook.md#money-in-suspense',
+    isState: false,
+  },
   'unit-error': {
     words: 'a payment came in another unit than was asked for',
     todo: 'npm run explain -- REFERENCE; docs/runbook.md#unit_error',

@@ -11,6 +11,8 @@ import type { ReconciliationClass } from './classes.ts';
  * - `reconciliation-incomplete`: a run ended without a verdict on everything. Only a run over everything
  *   ends what a run over everything began.
  * - `reconciliation-failed`: a run broke off; ends likewise.
+ * - `suspense-opened`: money came that has not paid its order; what comes within five minutes is told together. Not of
+ *   money that `findings-raised` or `unit-error` tells of.
  * - `unit-error`: the amount of a payment is the amount asked for times a power of ten; the next such
  *   payment of another order stops the currency.
  * - `journal-broken`: a row was changed by other means than this program, and contradicts
@@ -62,6 +64,7 @@ export type Alert =
       reason: string;
       attempts: number;
     }
+  | { event: 'suspense-opened'; mode: Mode; items: OpenedItems }
   | { event: 'key-refused'; mode: Mode }
   | { event: 'checkout-address-refused'; mode: Mode; reference: Reference; reason: string };
 
@@ -72,6 +75,13 @@ export type RaisedFindings = {
   counts: Partial<Record<ReconciliationClass, number>>;
   /** The first {@link MAX_NAMED}; all of them are in `npm run findings`. */
   first: { id: string; class: ReconciliationClass; reference: Reference; orderId: OrderId | null }[];
+};
+
+export type OpenedItems = {
+  /** By class. */
+  counts: Record<string, number>;
+  /** The first {@link MAX_NAMED}; all of them are in `npm run suspense`. */
+  first: { id: string; class: string; reference: Reference; orderId: OrderId | null }[];
 };
 
 /** A state is over. */

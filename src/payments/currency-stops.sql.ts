@@ -1,5 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
-import type { Reference } from '../platform/ids.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** In {@link StoppedCurrency}: no new checkout begins, whatever its currency. */
@@ -34,6 +34,38 @@ export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCur
 export function stoppedSql(row: string): string {
   return `(SELECT min(s.currency COLLATE "C") FROM stopped_currencies s
     WHERE s.mode = ${row}.mode AND s.currency IN (${row}.currency, '${EVERY_CURRENCY}'))`;
+}
+
+/** A payment that came in another unit, or that stopped its currency. */
+export type UnitError = { reference: Reference; orderId: OrderId; currency: string };
+
+/**
+ * Unit errors of the last week that nobody was told of. While a currency is stopped, only the one that stopped it:
+ * everybody knows of the others.
+ */
+export function untoldUnitErrors(db: Queryable, mode: Mode): Promise<UnitError[]> {
+  return db.query(
+    `SELECT DISTINCT ON (v.reference) v.reference, v.order_id AS "orderId", p.currency
+     FROM verifications v JOIN payments p USING (reference)
+     WHERE v.mode = $1 AND v.outcome = 'unit_error' AND v.answered_at > now() - interval '7 days'
+       AND NOT EXISTS (SELECT FROM alert_states
+         WHERE mode = $1 AND event = 'unit-error' AND key = v.reference)
+       AND NOT EXISTS (SELECT FROM currency_stops c
+         WHERE c.mode = $1 AND c.currency = p.currency AND c.reference <> v.reference
+           AND v.answered_at BETWEEN c.stopped_at AND coalesce(c.released_at, 'infinity'))`,
+    [mode],
+  );
+}
+
+/** Currencies that are stopped by a payment, of which nobody was told. */
+export function untoldStops(db: Queryable, mode: Mode): Promise<UnitError[]> {
+  return db.query(
+    `SELECT c.reference, p.order_id AS "orderId", c.currency
+     FROM currency_stops c JOIN payments p USING (reference)
+     WHERE c.mode = $1 AND c.released_at IS NULL AND NOT EXISTS (SELECT FROM alert_states
+       WHERE mode = $1 AND event = 'currency-stopped' AND key = c.currency AND ended_at IS NULL)`,
+    [mode],
+  );
 }
 
 /** Ends the stop by a payment, after a person has looked. @returns false when there is none */

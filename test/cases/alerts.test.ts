@@ -135,6 +135,39 @@ test('a currency that is stopped, by the payment that stopped it, until it is re
   expect(alerts[3]).toMatchObject({ event: 'currency-stopped', over: true, currency: 'NGN' });
 });
 
+test('money in suspense: each item once, a hundred together, and none is lost with the process that put it there', async () => {
+  await start({});
+  const { database } = shop.program;
+  const reference = await buyAndPay('3.00');
+  expect(alerts).toEqual([]);
+  await look();
+  expect(alerts).toMatchObject([
+    { event: 'suspense-opened', cause: '1 underpaid', items: { first: [{ class: 'underpaid', reference }] } },
+  ]);
+  await database.query(
+    `INSERT INTO suspense_items (mode, class, reference, amount, currency)
+     SELECT 'test', 'unknown_reference', 'many' || i, 1, 'NGN' FROM generate_series(1, 100) i`,
+  );
+  await look();
+  expect(alerts).toHaveLength(1);
+  await database.query(`UPDATE alert_states SET news_at = news_at - interval '5 minutes'`);
+  await Promise.all([look(), look()]);
+  await look();
+  expect(alerts.map(({ cause }) => cause)).toEqual(['1 underpaid', '100 unknown_reference']);
+});
+
+test('a unit error and its stop, which a process committed and did not live to tell', async () => {
+  await start({});
+  await buyAndPay('850000.00');
+  await buyAndPay('850000.00');
+  await arrived(3);
+  await shop.program.database.query('DELETE FROM alert_states');
+  await look();
+  await look();
+  const names = alerts.slice(3).map(({ event }) => event);
+  expect(names.sort()).toEqual(['currency-stopped', 'unit-error', 'unit-error']);
+});
+
 test('a worker that is missing: told once with the last that was seen, and when one runs again', async () => {
   await start({}, { WORKER: 'off' });
   const { database, workerWatch } = shop.program;

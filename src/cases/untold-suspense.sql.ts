@@ -1,0 +1,35 @@
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import { MAX_NAMED, type OpenedItems } from './alert.ts';
+
+/** Money that comes in the meantime is told together: a hundred items are one alert, and not a hundred. */
+const PAUSE = `interval '5 minutes'`;
+
+// What an alert of its own tells (a unit error, a finding) is taken with the rest, and not told again.
+const TAKEN = `
+  UPDATE suspense_items i SET alerted_at = now()
+  FROM (SELECT id FROM suspense_items WHERE mode = $1 AND alerted_at IS NULL AND closed_at IS NULL
+      AND NOT EXISTS (SELECT FROM alert_states WHERE mode = $1 AND event = 'suspense-opened'
+        AND news_at > now() - ${PAUSE})
+      ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) untold
+  WHERE i.id = untold.id
+  RETURNING i.id, i.class, i.reference, i.order_id, i.class <> 'unit_error' AND NOT EXISTS (
+    SELECT FROM findings f WHERE f.mode = i.mode AND f.reference = i.reference AND f.raised_at IS NOT NULL
+      AND f.closed_at IS NULL) AS is_news`;
+
+/**
+ * Takes the open items that nobody was alerted to: each is taken once, by one process. Call it in the transaction that
+ * notes the alert.
+ * @returns null: there are none, or there was an alert within the last five minutes
+ */
+export async function takeUntoldItems(tx: Queryable, mode: Mode): Promise<OpenedItems | null> {
+  const rows = await tx.query<OpenedItems['first'][number]>(
+    `WITH taken AS (${TAKEN})
+     SELECT id::text AS id, class, reference, order_id AS "orderId" FROM taken WHERE is_news ORDER BY taken.id`,
+    [mode],
+  );
+  if (rows.length === 0) return null;
+  const counts: OpenedItems['counts'] = {};
+  for (const { class: name } of rows) counts[name] = (counts[name] ?? 0) + 1;
+  return { counts, first: rows.slice(0, MAX_NAMED) };
+}
