@@ -10,9 +10,10 @@ import { loadPayment, recordConfirmation, type Confirmation } from './confirm.sq
 import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './recheck-schedule.ts';
 
 /**
- * The only function that may mark an order paid. Shopper, webhook, poller and reconciliation may each
- * ask for confirmation; it asks the service first. It stores the answer as evidence and, in the same
- * statement, moves payment and order and records the release.
+ * Asks the service, and marks the order paid if the answer is exact. Shopper, webhook, poller, reconciliation
+ * and operator may each ask for it. It stores the answer as evidence and, in the same statement, moves payment
+ * and order and records the release. The only other way to paid is `accept.ts`: right after this, a person says
+ * that less or more is enough.
  * @param urgency of the call; by default it follows from the cause
  */
 export type Confirm = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Confirmed>;

@@ -7,7 +7,7 @@ import { startProgram, type TestProgram } from '../support/program.ts';
 import { json, raw, startOddService, type OddService } from '../support/service.ts';
 
 /**
- * The whole way: a service answers verify over HTTP, and the one function that may mark an order paid decides. Each record
+ * The whole way: a service answers verify over HTTP, and `confirm` decides. Each record
  * by itself is read in test/gateway/contradictions.test.ts.
  */
 let service: OddService;

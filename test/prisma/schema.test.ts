@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals';
 import pg from 'pg';
 import { readMigrations } from '../../src/platform/database/migration-history.ts';
 import { cloneDatabase } from '../support/database.ts';
+import { readSchema } from '../../tools/schema/read-schema.sql.ts';
 import { openSchemaEngine } from '../support/schema-engine.ts';
 
 // The client's types come from schema.prisma, the tables from the migrations. Both are made in PostgreSQL and compared there.
@@ -62,6 +63,18 @@ test('schema.prisma has the tables, columns, indexes and foreign keys of the mig
     await pool.query(await scriptOf(SCHEMA, pool));
     expect(await linesIn(pool)).toEqual(migrated);
     expect(migrated.length).toBeGreaterThan(200);
+  } finally {
+    await pool.end();
+    await drop();
+  }
+});
+
+test('schema.sql is what the migrations leave: npm run db:schema writes it', async () => {
+  const { url, drop } = await cloneDatabase();
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  try {
+    const written = readFileSync(new URL('../../prisma/schema.sql', import.meta.url), 'utf8');
+    expect(written).toBe(await readSchema(pool));
   } finally {
     await pool.end();
     await drop();
