@@ -1,3 +1,4 @@
+import { isAnswered, refuse, usageText } from '../src/platform/usage.ts';
 import { benchFlood } from './flood.ts';
 import { benchMemory } from './memory.ts';
 import { benchOperations } from './operations.ts';
@@ -29,14 +30,22 @@ const SMALL: [name: string, argv: string[]][] = [
   ['operations', ['20000']],
 ];
 
+const HELP = usageText('npm run bench', {
+  does: 'Measures the promises about speed; all small ones without a name.',
+  forms: [`[${Object.keys(BENCHES).join(' | ')}]`],
+  options: {},
+  exits: '0 measured, 1 a promise was broken or it could not be measured',
+  example: 'reconcile --sizes 10000',
+});
+
 const [name, ...rest] = process.argv.slice(2);
-const chosen = name === undefined ? SMALL : [[name, rest] as const];
+const isHelp = name?.startsWith('-') === true && isAnswered(HELP, [name]);
+const chosen = isHelp ? [] : name === undefined ? SMALL : [[name, rest] as const];
 const rows: Row[] = [];
 for (const [each, argv] of chosen) {
   const bench = BENCHES[each];
   if (bench === undefined) {
-    process.stderr.write(`npm run bench [-- ${Object.keys(BENCHES).join(' | ')}]\n`);
-    process.exitCode = 64;
+    refuse(`There is no "${each}".`, HELP);
     break;
   }
   rows.push(...(await bench([...argv])));

@@ -2,4 +2,4 @@ import { configuredServices } from './config/backing-services.ts';
 import { work } from './bootstrap/run-worker.ts';
 
 // The worker of production; `npm run worker` comes from local/start.ts.
-await work(configuredServices);
+await work(configuredServices, process.argv.slice(2));

@@ -1,22 +1,31 @@
 import { parseArgs } from 'node:util';
+import { wrapped } from '../../src/platform/terminal.ts';
 
 import { DEFAULT_PROFILE, isProfileName, PROFILE_NAMES, PROFILES, type ProfileName } from './profiles/all.ts';
 
-export const HELP = `npm run sandbox -- [options]
+export const HELP = `The stand-in for the payment service, alone.
 
+Usage
+  npm run sandbox -- [options]
+
+Options
   --host <address>      where to listen (127.0.0.1)
   --port <number>       0 takes any free one (4010)
-  --profile <name>      which kind of service it plays (${DEFAULT_PROFILE}); also switched on its page
+  --profile <name>      the kind of service it plays (${DEFAULT_PROFILE})
   --webhook-url <url>   who is told of payments; nobody without it
-  --data <folder>       where the ledger is kept (.data/sandbox); "none" keeps nothing
+  --data <folder>       where the ledger is kept (.data/sandbox), or "none"
   --latency <ms>        how long each answer waits (0)
 
-profiles
+Profiles
 ${Object.entries(PROFILES)
-  .map(([name, { kind }]) => `  ${name.padEnd(18)}${kind}`)
+  .map(([name, { kind }]) => wrapped(`  ${name.padEnd(18)}${kind}`, 20))
   .join('\n')}
 
-ends with 0 after a signal, 1 when it cannot start, 64 when an option is wrong
+Exit codes
+  0 after a signal, 1 it cannot start, 64 called wrongly
+
+Example
+  npm run sandbox -- --port 4010 --profile wallets
 `;
 
 export type Flags = {

@@ -1,5 +1,6 @@
 import { PortTakenError } from '../../src/platform/http-server.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { logOn } from '../../src/platform/terminal.ts';
 import { curlLines } from './curl-lines.ts';
 import { HELP, readFlags, type Flags } from './flags.ts';
 import { SANDBOX_WEBHOOK_SECRET } from './keys.ts';
@@ -14,7 +15,7 @@ const EXIT_USAGE = 64;
 const flags = readFlags(process.argv.slice(2));
 if (flags === 'help') process.stdout.write(HELP);
 else if (Array.isArray(flags)) {
-  process.stderr.write(`${flags.join('\n')}\nnpm run sandbox -- --help shows every option\n`);
+  process.stderr.write(`${flags.join('\n')}\n\n${HELP}`);
   process.exitCode = EXIT_USAGE;
 } else await run(flags);
 
@@ -25,7 +26,7 @@ async function run({ host, port, data, profile, webhookUrl, latencyMs }: Flags):
       port,
       dataDir: data,
       profile,
-      logger: createLogger('info'),
+      logger: createLogger('info', logOn(process.stdout, false)),
       webhook: { url: webhookUrl, secret: SANDBOX_WEBHOOK_SECRET },
       latencyMs,
     });

@@ -1,9 +1,9 @@
-import type { DestinationStream } from 'pino';
 import { compose } from '../compose.ts';
 import type { Config } from '../config.ts';
 import type { PrepareBackingServices } from '../config/backing-services.ts';
 import { EXTENSIONS } from '../custom/index.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
+import { logOn, type Screen } from '../platform/terminal.ts';
 import { openTracing } from '../platform/tracing/open-tracing.ts';
 import type { Program } from '../program.ts';
 
@@ -18,7 +18,7 @@ export type OpenOptions = {
   /** Who asks for backing services, as their messages name it. */
   purpose: string;
   logLevel: string;
-  logTo: DestinationStream;
+  logTo: Screen;
   /** Called first, with what must be said even where the database is away. */
   beforeOpening?: (logger: Logger) => void;
 };
@@ -30,7 +30,7 @@ export async function openProgram(
   { purpose, logLevel, logTo, beforeOpening }: OpenOptions,
 ): Promise<OpenedProgram> {
   const tracing = await openTracing(config.tracing, () => logger);
-  const logger = createLogger(logLevel, logTo, tracing?.logFields);
+  const logger = createLogger(logLevel, logOn(logTo, config.production), tracing?.logFields);
   beforeOpening?.(logger);
   const services = await prepare({ config, purpose, attachIfRunning: true, logger });
   const closeServices = async (): Promise<void> => {

@@ -12,7 +12,10 @@ import { listen } from '../platform/http-server.ts';
 import { problemText } from '../platform/problem.ts';
 import type { ProblemType } from '../platform/problem-types.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
+import { logOn } from '../platform/terminal.ts';
+import { isAnswered, usageText } from '../platform/usage.ts';
 import { openTracing } from '../platform/tracing/open-tracing.ts';
+import type { Tracing } from '../platform/tracing/tracing.ts';
 import { runProcess, terminationSignal } from './run-process.ts';
 import { startWorker, warnOf } from './start-worker.ts';
 
@@ -58,7 +61,7 @@ const ANSWERED_WITHIN_MS = 9_000;
 export async function startServer(options: ServerOptions): Promise<StartedServer> {
   const { config, prepare, purpose } = options;
   const tracing = await openTracing(config.tracing, () => logger);
-  const logger = options.logger ?? createLogger(config.LOG_LEVEL, process.stdout, tracing?.logFields);
+  const logger = options.logger ?? loggerOf(config, tracing);
   warnOf(config, logger);
   // The port first: when it is taken nothing else needs to be started, or stopped again.
   let handler = refuseAs('starting');
@@ -120,6 +123,10 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
   };
 }
 
+function loggerOf({ LOG_LEVEL, production }: Config, tracing: Tracing | null): Logger {
+  return createLogger(LOG_LEVEL, logOn(process.stdout, production), tracing?.logFields);
+}
+
 function refuseAs(type: ProblemType): RequestListener {
   return (req, res) => {
     const { status, body } = problemText(type, pathOf(req));
@@ -156,9 +163,21 @@ function greeting(config: Config, origin: string, { sandboxUrl, secretKey }: Bac
   return `\nReady, in ${secretKey.mode} mode.\n\n${table}\n\nStop with Ctrl-C.\n\n`;
 }
 
-/** The process of `src/server.ts`, from its start to the signal that ends it. */
-export function serve(prepare: PrepareBackingServices): Promise<void> {
-  return runProcess(async (config) => {
+const HELP = usageText('npm start', {
+  does: 'Serves the shop and the console, and by default does the background work.',
+  forms: [''],
+  options: {},
+  exits: '0 after Ctrl-C, 1 it could not start, 78 the configuration is wrong',
+  example: '',
+});
+
+/**
+ * The process of `src/server.ts`, from its start to the signal that ends it.
+ * @param args what was typed after the command: it takes no options, the environment is its configuration
+ */
+export async function serve(prepare: PrepareBackingServices, args: readonly string[]): Promise<void> {
+  if (isAnswered(HELP, args)) return;
+  await runProcess(async (config) => {
     const stopped = terminationSignal();
     const server = await startServer({ config, prepare, purpose: 'npm start', extensions: EXTENSIONS });
     process.stdout.write(server.greeting);

@@ -27,7 +27,7 @@ export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
     isState: false,
   },
   'findings-raised': {
-    words: 'orders and transactions disagree',
+    words: 'orders and the service differ',
     todo: 'npm run findings -- list; docs/runbook.md#findings-are-open',
     isState: true,
     isEachNews: true,

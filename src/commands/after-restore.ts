@@ -18,6 +18,7 @@ import type { Entry, ListCommand, Subcommand } from './work-list.ts';
 export const AFTER_RESTORE: ListCommand = {
   name: 'after-restore',
   empty: 'No money is in suspense under a reference that this database lacks.',
+  headings: ['payment', 'money', 'suspense'],
   id: /^\S+$/,
   list: async (program, { since }) => {
     const { database, gateway } = program;
@@ -47,12 +48,8 @@ function entryOf({ id, reference, amount, currency }: SuspenseItem, candidates: 
   const names = candidates.map(({ orderId, externalId }) => externalId ?? orderId);
   if (names.length === MAX_CANDIDATES) names.push('others');
   return {
-    line: [
-      reference,
-      displayMoney({ amount, currency }).padStart(18),
-      ` suspense ${id}`.padEnd(14),
-      names.length === 0 ? ' no unpaid order of that money' : ` may be of ${names.join(' or ')}`,
-    ].join(' '),
+    cells: [reference, displayMoney({ amount, currency }), String(id)],
+    below: [names.length === 0 ? 'no unpaid order of that money' : `may be of ${names.join(' or ')}`],
     json: {
       reference,
       amount: formatMajor({ amount, currency }),

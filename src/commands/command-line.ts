@@ -5,8 +5,9 @@ import type { Config } from '../config.ts';
 import { explain } from '../reporting/explain.ts';
 import { exportFindings } from '../cases/export-findings.ts';
 import { streamFindings } from '../cases/findings.ts';
+import { coloured } from '../platform/terminal.ts';
 import { createProgress } from '../reconciliation/progress.ts';
-import { formatReport } from '../reconciliation/report/format-report.ts';
+import { formatReport, type Paint } from '../reconciliation/report/format-report.ts';
 import {
   BeginRefusedError,
   exitCodeOf,
@@ -22,7 +23,9 @@ import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
 import { explainAll } from './explain-all.ts';
 import { dispute } from './dispute.ts';
 import { dialectInForce } from './dialect.ts';
-import { beginOf, HELP, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
+import { beginOf, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
+import { readOptions, refuse, usageText } from '../platform/usage.ts';
+import { USAGES } from './usages.ts';
 import { REFUNDS } from './refunds.ts';
 import { ORDERS } from './orders.ts';
 import { lookBack } from './run-history.ts';
@@ -70,31 +73,34 @@ export async function runCommandLine(
   [name = '', ...rest]: readonly string[],
   prepare: PrepareBackingServices,
 ): Promise<void> {
+  const usage = USAGES[name];
+  if (usage === undefined) {
+    refuse(`there is no command "${name}"`, `Commands: ${Object.keys(USAGES).join(', ')}\n`);
+    return;
+  }
+  const help = usageText(`npm run ${name === 'migrate' ? 'db:migrate' : name}`, usage);
+  const args = readOptions(help, rest, () => readArguments(rest, Object.keys(usage.options)));
+  if (args === null) return;
   // A nightly job must not take "the database was away" for "there are findings", nor for "to look at".
   const hasVerdict = name === 'reconcile' || name in EXAMINATIONS;
-  await runProcess((config) => main(config, name, rest, prepare), hasVerdict ? EXIT_NOT_COMPLETED : 1);
+  await runProcess((config) => main(config, name, args, help, prepare), hasVerdict ? EXIT_NOT_COMPLETED : 1);
 }
 
 async function main(
   config: Config,
   name: string,
-  rest: readonly string[],
+  args: Arguments,
+  help: string,
   prepare: PrepareBackingServices,
-): Promise<number> {
+): Promise<number | undefined> {
   try {
-    const args = readArguments(rest);
-    if (args.values.help) return await say(HELP);
     // It asks the configuration alone, and so it answers where no database is.
     if (name === 'dialect') return await say(dialectInForce(config, args.values.json));
     return await runCommand(config, name, args, prepare);
   } catch (error) {
-    const isUsage =
-      error instanceof UsageError ||
-      error instanceof WindowError ||
-      String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS');
-    if (!isUsage) throw error;
-    process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
-    return 64;
+    if (!(error instanceof UsageError || error instanceof WindowError)) throw error;
+    refuse(error.message, help);
+    return undefined;
   }
 }
 
@@ -144,7 +150,7 @@ async function reconcileCommand(program: Program, args: Arguments): Promise<numb
       onProgress: progress.show,
     });
     progress.end();
-    await say(values.json ? JSON.stringify(report) : formatReport(report));
+    await say(values.json ? JSON.stringify(report) : formatReport(report, painted));
     return exitCodeOf(report);
   } catch (error) {
     progress.end();
@@ -188,6 +194,8 @@ function toldBy(
     return (await say(text)) + exitCode;
   };
 }
+
+const painted: Paint = (colour, text) => coloured(process.stdout, colour, text);
 
 function say(text: string): Promise<number> {
   return new Promise((resolve) => {

@@ -10,14 +10,16 @@ const EVERYTHING = 'everything';
 export const CURRENCIES: ListCommand = {
   name: 'currencies',
   empty: 'No currency is stopped.',
+  headings: ['currency', 'stopped', 'by'],
   id: /^([A-Za-z]{3}|everything)$/,
   list: async ({ database, gateway }) =>
     (await stoppedCurrencies(database, gateway.mode)).map((stop) => ({
-      line: [
+      cells: [
         stop.currency === EVERY_CURRENCY ? EVERYTHING : stop.currency,
-        ` stopped ${stop.stoppedAt.toISOString()}  by`,
-        stop.reason === null ? `payment ${stop.reference}` : `${stop.stoppedBy}: ${stop.reason}`,
-      ].join(' '),
+        stop.stoppedAt.toISOString(),
+        stop.reason === null ? `payment ${stop.reference}` : stop.stoppedBy,
+      ],
+      below: stop.reason === null ? [] : [stop.reason],
       json: stop,
     })),
   subcommands: {

@@ -21,18 +21,14 @@ const TOLD = {
 export const ORDERS: ListCommand = {
   name: 'orders',
   empty: 'There is no order.',
+  headings: ['order', 'status', 'amount', 'your number'],
   id: /^\S+$/,
   list: async ({ database, gateway }, { since }) => {
     const wanted = { externalId: null, status: null, after: null, limit: LATEST };
     const from = windowOf(since, undefined).since ?? null;
     const { orders } = await listOrders(database, gateway.mode, { ...wanted, since: from });
     return orders.map((order) => ({
-      line: [
-        order.id,
-        order.status.padEnd(9),
-        displayMoney(order.total).padStart(18),
-        ` ${order.externalId ?? ''}`,
-      ].join(' '),
+      cells: [order.id, order.status, displayMoney(order.total), order.externalId ?? ''],
       json: shopViewOf(order),
     }));
   },

@@ -10,16 +10,17 @@ const MAX_LISTED = 500;
 export const REFUNDS: ListCommand = {
   name: 'refunds',
   empty: 'No refund was written down.',
+  headings: ['when (UTC)', 'amount', 'order', 'number'],
   id: /^\S+$/,
   list: async ({ database, gateway }) =>
     (await latestRefunds(database, gateway.mode, MAX_LISTED)).map(({ amount, currency, ...refund }) => ({
-      line: [
-        refund.refundedAt.toISOString(),
-        displayMoney({ amount, currency }).padStart(18),
-        ` ${refund.orderId} `,
-        ` ${refund.externalId ?? 'no number'}`.padEnd(16),
-        ` by ${refund.refundedBy}: ${refund.reason}`,
-      ].join(' '),
+      cells: [
+        refund.refundedAt.toISOString().slice(0, 16).replace('T', ' '),
+        displayMoney({ amount, currency }),
+        refund.orderId,
+        refund.externalId ?? 'no number',
+      ],
+      below: [`by ${refund.refundedBy}: ${refund.reason}`],
       json: { amount: formatMajor({ amount, currency }), currency, ...refund },
     })),
   subcommands: {

@@ -1,5 +1,7 @@
 import type { Program } from '../program.ts';
 import { NOT_A_PERSON } from '../cases/decision.ts';
+import { formatList } from '../platform/table.ts';
+import { visible } from '../platform/terminal.ts';
 
 export type WorkListArguments = {
   positionals: string[];
@@ -17,8 +19,15 @@ export type WorkListArguments = {
   };
 };
 
-/** One line of a list, and the same as an object for programs: amounts are decimal texts in major units. */
-export type Entry = { line: string; json: object };
+/** One row of a list, and the same as an object for programs: amounts are decimal texts in major units. */
+export type Entry = {
+  /** Under the headings of its list. */
+  cells: readonly string[];
+  below?: readonly string[];
+  json: object;
+  /** The id, and what else names it: a person may type the first eight letters of any. */
+  names?: readonly [id: string, ...others: (string | null)[]];
+};
 
 /** What a person asks for: options trimmed, empty ones counted as not given. */
 export type Request = { /** Empty where none is needed. */ id: string; by: string } & Partial<
@@ -41,6 +50,7 @@ export type Subcommand = {
 export type ListCommand = {
   name: string;
   empty: string;
+  headings: readonly string[];
   /** What an id looks like. */
   id: RegExp;
   list(program: Program, options: { since?: string }): Promise<Entry[]>;
@@ -65,7 +75,8 @@ export async function workList(
   }
   try {
     const subcommand = Object.hasOwn(list.subcommands, verb) ? list.subcommands[verb] : undefined;
-    const request = subcommand && more.length === 0 ? requestOf(subcommand, list.id, id, values) : null;
+    const whole = subcommand && (await wholeId(program, list, id));
+    const request = subcommand && more.length === 0 ? requestOf(subcommand, list.id, whole, values) : null;
     if (!subcommand || !request) throw new WorkListError(usageOf(list, subcommand));
     const { isDone, told } = await subcommand.perform(program, request);
     process.stdout.write(`${told}\n`);
@@ -77,16 +88,41 @@ export async function workList(
   }
 }
 
+const SHORT_ID = /^(?:(?:rel|evt)_)?[A-Za-z0-9]{8,24}$/;
+
+/** @returns what was typed, unless it is the beginning of what names one entry of the list: the id of that */
+async function wholeId(
+  program: Program,
+  list: ListCommand,
+  typed: string | undefined,
+): Promise<string | undefined> {
+  if (typed === undefined || list.id.test(typed) || !SHORT_ID.test(typed)) return typed;
+  const meant = (await list.list(program, {})).flatMap(({ names = [''] }) =>
+    names.some((name) => name?.startsWith(typed)) ? [names[0]] : [],
+  );
+  if (meant.length > 1) throw new WorkListError(`${typed} may be ${meant.join(' or ')}: type one of them`);
+  if (meant[0] === undefined)
+    throw new WorkListError(`no entry of npm run ${list.name} begins with ${typed}`);
+  return meant[0];
+}
+
 function print(
-  { empty }: ListCommand,
+  { empty, headings }: ListCommand,
   entries: readonly Entry[],
   notice: string | null,
   asJson: boolean,
 ): number {
-  // References that are not ours come from outside: their control characters must not reach the terminal.
-  const lines = entries.map(({ line }) => line.replace(/\p{C}/gu, '?').trimEnd());
-  const told = [...lines, ...(notice === null ? [] : [notice])];
-  const text = told.length === 0 ? empty : told.join('\n');
+  // References and notes come from people and from outside: they must not control the terminal.
+  const rows = entries.map(({ cells, below = [] }) => ({
+    cells: cells.map((cell) => visible(cell)),
+    below: below.map((line) => visible(line)),
+  }));
+  const told = [
+    ...(rows.length === 0 ? [] : [formatList(headings, rows)]),
+    // Not wrapped: a command in it can be copied.
+    ...(notice === null ? [] : [notice]),
+  ];
+  const text = told.length === 0 ? empty : told.join('\n\n');
   process.stdout.write(`${asJson ? JSON.stringify(entries.map(({ json }) => json)) : text}\n`);
   if (asJson && notice !== null) process.stderr.write(`${notice}\n`);
   return 0;

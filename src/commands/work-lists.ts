@@ -1,14 +1,14 @@
 import { EVENT_TYPES } from '../fulfilment/event.ts';
-import { undeliveredEvents } from '../fulfilment/events.sql.ts';
-import { undeliveredReleases, unsentReleases } from '../fulfilment/releases.sql.ts';
+import { unsentReleases } from '../fulfilment/releases.sql.ts';
 import { tellOfUnsent } from '../fulfilment/unsent.ts';
-import { displayMoney, formatMajor } from '../platform/money.ts';
-import { listFindings, resolveFinding } from '../cases/findings.ts';
+import { resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
 import { ACCEPT_TOLD, decideFirst, SURPLUS_NOTED } from './case-told.ts';
 import { heldUnder } from '../cases/findings-list.sql.ts';
-import { noteSurplusRefund, openSuspense, resolveSuspense } from '../cases/suspense.sql.ts';
+import { noteSurplusRefund, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
+import { CASE_HEADINGS } from '../cases/case-row.ts';
+import { deliveryEntries, findingEntries, suspenseEntries } from './entries.ts';
 import { CURRENCIES } from './currencies.ts';
 import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts';
 
@@ -42,20 +42,10 @@ const subcommandsOn = (list: WorkList): Record<'assign' | 'note', Subcommand> =>
 export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', ListCommand> = {
   findings: {
     name: 'findings',
-    empty: 'Nothing is open.',
+    empty: 'No open findings.',
+    headings: CASE_HEADINGS,
     id: ITEM_ID,
-    list: async ({ database, gateway }) =>
-      (await listFindings(database, gateway.mode)).map((finding) => ({
-        line: [
-          String(finding.id).padEnd(6),
-          finding.class.padEnd(22),
-          finding.age.padEnd(6),
-          (finding.owner ?? 'unassigned').padEnd(14),
-          `${finding.reference} `,
-          finding.orderId ?? '',
-        ].join(' '),
-        json: { ...finding, id: String(finding.id) },
-      })),
+    list: findingEntries,
     subcommands: {
       ...subcommandsOn(FINDINGS),
       resolve: {
@@ -71,21 +61,10 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
   },
   suspense: {
     name: 'suspense',
-    empty: 'Nothing is open.',
+    empty: 'No money is held.',
+    headings: CASE_HEADINGS,
     id: ITEM_ID,
-    list: async ({ database, gateway }) =>
-      (await openSuspense(database, gateway.mode)).map(({ id, amount, currency, ...item }) => ({
-        line: [
-          String(id).padEnd(6),
-          item.class.padEnd(18),
-          displayMoney({ amount, currency }).padStart(18),
-          `${item.ageDays} d`.padStart(6),
-          ` ${item.owner ?? 'unassigned'}`.padEnd(16),
-          ` ${item.reference} `,
-          item.orderId ?? 'no order',
-        ].join(' '),
-        json: { id: String(id), amount: formatMajor({ amount, currency }), currency, ...item },
-      })),
+    list: suspenseEntries,
     subcommands: {
       ...subcommandsOn(SUSPENSE),
       surplus: {
@@ -125,33 +104,9 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
   releases: {
     name: 'releases',
     empty: 'Nothing waits for delivery.',
+    headings: ['id', 'what', 'delivery', 'tries', 'since (UTC)', 'order'],
     id: RELEASE_EVENT_OR_ORDER_ID,
-    list: async ({ database, gateway }) => [
-      ...(await undeliveredReleases(database, gateway.mode)).map(({ amount, currency, ...release }) => ({
-        line: [
-          release.id,
-          ` ${release.delivery}`.padEnd(9),
-          `${release.attempts} tries`.padStart(9),
-          ` ${release.releasedAt.toISOString()}`,
-          displayMoney({ amount, currency }).padStart(18),
-          ` ${release.orderId} `,
-          release.lastError ?? '',
-        ].join(' '),
-        json: { amount: formatMajor({ amount, currency }), currency, ...release },
-      })),
-      ...(await undeliveredEvents(database, gateway.mode)).map((event) => ({
-        line: [
-          event.id,
-          ` ${event.delivery}`.padEnd(9),
-          `${event.attempts} tries`.padStart(9),
-          ` ${event.happenedAt.toISOString()}`,
-          event.type.padStart(18),
-          ` ${event.orderId ?? 'no order'.padEnd(24)} `,
-          event.lastError ?? '',
-        ].join(' '),
-        json: event,
-      })),
-    ],
+    list: deliveryEntries,
     notice: async ({ database, gateway, hasReceiver }) =>
       tellOfUnsent(await unsentReleases(database, gateway.mode), hasReceiver),
     subcommands: {

@@ -31,6 +31,7 @@ test('npm run refunds writes down by order id or reference, tells what is refuse
   expect((await add({ id: 'nobody' })).told).toBe('There is no such order.');
   await expect(add({ id: orderId, amount: '0' })).rejects.toThrow(WorkListError);
   const [entry] = await REFUNDS.list(shop.program, {});
-  expect(entry?.line).toMatch(/NGN 5\.00 .*N-1 .*by Ngozi: scratched/);
+  expect(entry?.cells).toEqual([expect.anything(), 'NGN 5.00', orderId, 'N-1']);
+  expect(entry?.below).toEqual(['by Ngozi: scratched']);
   expect(entry?.json).toMatchObject({ orderId, amount: '5.00', currency: 'NGN', externalId: 'N-1' });
 });

@@ -1,23 +1,40 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { cleanUp, processesIn, runProcess } from '../support/process.ts';
+import { cleanUp, newFolder, processesIn, runProcess, startProcess } from '../support/process.ts';
 import { startShop } from '../support/shop-process.ts';
+import { testOfAll } from '../support/test-of-all.ts';
 
 afterEach(cleanUp);
 
-test('the demo plays its day beside a running server, and ends with its table', async () => {
+const DEMO = 'tools/scenarios/demo.ts';
+
+test('the demo plays its day beside a running server, and with --keep stays open until Ctrl-C', async () => {
   const shop = await startShop();
   const { orderId } = await shop.checkout();
   // A .env that points elsewhere is not the demo's business.
   const env = { PORT: String(shop.port), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/not-mine' };
-  const { code, stdout, stderr } = await runProcess('tools/scenarios/demo.ts', { cwd: shop.folder, env });
-  expect(code).toBe(0);
-  // What the day leaves to look at is told; nothing else is an error.
-  const told = stderr.split('\n').filter((line) => !line.includes('"event":"findings-raised"'));
-  expect(told.join('\n')).not.toMatch(/"level":[56]0|^ +at /m);
-  expect(stdout).toMatch(/shopper +order +did +got lost +found by +final state/);
-  expect(stdout.match(/ right *$/gm)).toHaveLength(6);
-  expect(stdout).toMatch(/Every order ended as it should\.\n$/);
+  const demo = startProcess(DEMO, { cwd: shop.folder, env, args: ['--keep'] });
+  await demo.says(/Stop with Ctrl-C\.\n$/);
+  const text = demo.stdout();
+  expect(text).toMatch(/shopper +did +got lost +found by +order/);
+  expect(text.match(/ right *$/gm)).toHaveLength(6);
+  expect(text).toMatch(/^Every order ended as it should\.$/m);
+  // No log line between its own, and nothing wider than a terminal.
+  for (const line of text.split('\n')) {
+    expect(line).not.toMatch(/^\{/);
+    expect(line.length).toBeLessThanOrEqual(80);
+  }
+  const addressOf = (page: string): string => new RegExp(`${page} +(http:\\S+)`).exec(text)?.[1] ?? page;
+  expect(await (await fetch(addressOf('shop'))).text()).toContain('Ankara');
+  // The day's stories are there.
+  expect(await (await fetch(`${addressOf('console')}/orders`)).text()).toMatch(/18\.500/);
+  expect(await demo.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
   expect(await shop.status(orderId)).toBe('pending');
   expect(await shop.stop()).toMatchObject({ code: 0, stderr: '' });
   expect(processesIn(shop.folder)).toEqual([]);
+});
+
+testOfAll('without --keep the demo ends by itself', async () => {
+  const cwd = await newFolder();
+  expect(await runProcess(DEMO, { cwd })).toMatchObject({ code: 0, stderr: '' });
+  expect(processesIn(cwd)).toEqual([]);
 });

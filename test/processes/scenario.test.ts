@@ -24,8 +24,8 @@ const CALLS: [code: number, args: string[], says: RegExp][] = [
   [64, ['no-such-fault'], /there is no fault named no-such-fault/],
   [0, ['--list'], /answer-cut +Answers are cut off/],
   [64, ['--al'], /Unknown option '--al'/],
-  [64, [], /npm run scenario -- --list/],
-  [0, ['--help'], /npm run scenario -- --list/],
+  [64, [], /--list/],
+  [0, ['--help'], /--list/],
 ];
 
 test.each(IS_WHOLE ? CALLS : CALLS.slice(0, 2))(

@@ -85,10 +85,30 @@ test('money in suspense is listed, given to somebody, and ended with a decision'
     code: 0,
     stdout: 'Assigned.\n',
   });
-  expect((await run('suspense')).stdout).toMatch(
-    new RegExp(`^${id} +underpaid +KWD 10.000 +0 d +Tunde +${reference} +${orderId}\n$`),
+  const [payment, shortOrder] = [reference.slice(0, 8), orderId.slice(0, 8)];
+  const { stdout: list } = await run('suspense');
+  expect(list).toMatch(/^id +what is wrong +money +age +payment +order\n/);
+  expect(list).toMatch(
+    new RegExp(`^${id} +Paid too little +KWD 10.000 +0 d +${payment} +${shortOrder}$`, 'm'),
   );
-  const resolve = ['suspense', 'resolve', id, '--by', 'Tunde', '--note', 'sent back', '--refund', 'RF-1'];
+  expect(list).toContain('Paid KWD 10.000 of KWD 18.500: KWD 8.500 is missing.');
+  expect(list).toMatch(/^ +da\*\*\*@example.com, assigned to Tunde\n +Next: \S/m);
+  for (const line of list.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  expect(await run('suspense', 'note', 'abcdefgh', '--by', 'Tunde', '--note', 'x')).toMatchObject({
+    code: 64,
+  });
+  // What the list shows of an order or a payment names it.
+  const resolve = [
+    'suspense',
+    'resolve',
+    shortOrder,
+    '--by',
+    'Tunde',
+    '--note',
+    'sent back',
+    '--refund',
+    'RF-1',
+  ];
   expect(await run(...resolve)).toMatchObject({ code: 0, stdout: 'Resolved.\n' });
   const story = JSON.parse((await run('explain', orderId, '--json')).stdout) as { story: { what: string }[] };
   expect(story.story.map(({ what }) => what)).toEqual(

@@ -165,7 +165,7 @@ describe('a history that is not whole', () => {
     expect(report.findings.paid_unconfirmed).toBeUndefined();
     expect(report.findings.history_truncated).toBeGreaterThan(0);
     expect(exitCodeOf(report)).toBe(2);
-    expect(formatReport(report)).toContain('INCOMPLETE');
+    expect(formatReport(report)).toContain('NOT CHECKED');
     expect(report.identity.map(({ difference }) => Number(difference))).toEqual(report.identity.map(() => 0));
   });
 
@@ -388,9 +388,16 @@ test('the report for people says what to do, and nothing in it steers the termin
   desk.service.history.push({ reference: 'evil\u001b[2J\nVERDICT: agreed', amount: '7.50' });
   await desk.put({}, { amount: '20.00' });
   const text = formatReport(await run());
-  expect(text).toContain('FINDINGS. 2 open disagreements need attention.');
-  expect(text).toContain('ask the shopper for the rest');
+  expect(text).toContain('NOT AGREED. 2 payments need a decision.');
+  // Below its own row, and nothing wider than a terminal.
+  const words = text.replace(/\s+/g, ' ');
+  expect(words).toContain('Paid NGN 20.00 of NGN 25.00: NGN 5.00 is missing. Next: less money came');
+  for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  expect(words).toContain(
+    '2 payments from the service (1 page, all readable). 1 payment of ours: 0 agree, 1 not paid',
+  );
   expect(text).not.toContain('\u001b');
   expect(text).not.toMatch(/^VERDICT/m);
   expect(text).toMatch(/NGN +paid at the service +27\.50/);
+  expect(text).toMatch(/^\s+\+ paid too little +20\.00$/m);
 });

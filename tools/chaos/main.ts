@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readOptions, refuse, usageText } from '../../src/platform/usage.ts';
 import { planOf, type Plan } from './plan.ts';
 import { startChaosPostgres } from './postgres.ts';
 import { openDatabaseClock } from './database-clock.ts';
@@ -11,40 +12,43 @@ import { takePreviousTree } from './tree.ts';
 
 /* A whole shop in processes of its own, everything that may befall it, and the question whether any promise was broken. */
 
-const HELP = `npm run chaos -- [options]
-
-  --seed <number>     the first seed (1)
-  --runs <number>     how many seeds, one after the other (1)
-  --seconds <number>  begins no further seed after so long
-  --beats <number>    groups of shoppers and faults in a run (3)
-  --replay <file>     plays a plan that a failed run has kept, perhaps with less in it
-
-A plan follows from its seed; what meets what in a run also depends on the machine, so a seed that failed may need
-a few replays. A full disk needs root and Linux, an upgrade git and its history, another clock of the database
-Debian's libfaketime: what cannot be made is named and left out.
-ends with 0 when every promise was kept, 1 when one was broken, 64 when an option is wrong
-`;
-const EXIT_USAGE = 64;
+// A plan follows from its seed; what meets what in a run also depends on the machine, so a seed that failed may need
+// a few replays. A full disk needs root and Linux, an upgrade git and its history, another clock of the database
+// Debian's libfaketime: what cannot be made is named and left out.
+const HELP = usageText('npm run chaos', {
+  does: 'A whole shop in processes, faults from a seed, then every promise checked.',
+  forms: ['[options]'],
+  options: {
+    '--seed': 'the first seed (1)',
+    '--runs': 'how many seeds, one after the other (1)',
+    '--seconds': 'begins no further seed after so long',
+    '--beats': 'groups of shoppers and faults in a run (3)',
+    '--replay': 'a file: plays a plan that a failed run has kept',
+  },
+  exits: '0 every promise was kept, 1 one was broken',
+  example: '--seed 7 --runs 2',
+});
 const KEPT_IN = join('.data', 'chaos');
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    runs: { type: 'string', default: '1' },
-    seconds: { type: 'string', default: '86400' },
-    beats: { type: 'string', default: '3' },
-    replay: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
+const given = readOptions(HELP, process.argv.slice(2), () =>
+  parseArgs({
+    options: {
+      seed: { type: 'string', default: '1' },
+      runs: { type: 'string', default: '1' },
+      seconds: { type: 'string', default: '86400' },
+      beats: { type: 'string', default: '3' },
+      replay: { type: 'string' },
+    },
+  }),
+);
+if (given === null) process.exit();
+const { values } = given;
 const [seed, runs, seconds, beats] = [values.seed, values.runs, values.seconds, values.beats].map(
   wholeNumber,
 );
-if (values.help) process.stdout.write(HELP);
-else if (seed === null || runs === null || seconds === null || beats === null) {
-  process.stderr.write('--seed, --runs, --seconds and --beats take whole numbers\n');
-  process.exitCode = EXIT_USAGE;
-} else {
+if (seed === null || runs === null || seconds === null || beats === null)
+  refuse('--seed, --runs, --seconds and --beats take whole numbers', HELP);
+else {
   const plans =
     values.replay === undefined
       ? Array.from({ length: runs ?? 1 }, (_none, at) => planOf((seed ?? 1) + at, beats ?? 3))

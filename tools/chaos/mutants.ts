@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { readOptions, usageText } from '../../src/platform/usage.ts';
 import { copyTree, digestOf, type Copy } from './mutants/copy.ts';
 import { MUTANTS } from './mutants/list.ts';
 import type { Mutant } from './mutants/mutant.ts';
@@ -14,31 +15,36 @@ import { tryTests, type Suite, type Trial } from './mutants/trial.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const KEPT = join(ROOT, '.data', 'mutants.json');
-const HELP = `npm run chaos:mutants -- [options]
-
-  --only <text>   only bugs whose name or file holds the text; may be given again
-  --list          names them and plants nothing
-  --fresh         forgets what earlier runs have found
-
-ends with 0 when every bug was caught, 1 when one was not, or when a planted text stands no longer in its source
-`;
+const HELP = usageText('npm run chaos:mutants', {
+  does: 'Plants one bug after the other and names the test that catches it.',
+  forms: ['[--only TEXT ...] [--list] [--fresh]'],
+  options: {
+    '--only': 'only bugs whose name or file contains the text',
+    '--list': 'names them and plants nothing',
+    '--fresh': 'forgets what earlier runs have found',
+  },
+  exits: '0 every bug was caught, 1 one was not, or could not be planted',
+  example: '--only refund',
+});
 
 /** Results by the name of the bug, and which tests pass without any in which suite, all of one state of the tree. */
 type Kept = { digest: string; honest: string[]; trials: Record<string, Trial> };
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true, default: [] },
-    list: { type: 'boolean', default: false },
-    fresh: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+const given = readOptions(HELP, process.argv.slice(2), () =>
+  parseArgs({
+    options: {
+      only: { type: 'string', multiple: true, default: [] },
+      list: { type: 'boolean', default: false },
+      fresh: { type: 'boolean', default: false },
+    },
+  }),
+);
+if (given === null) process.exit();
+const { values } = given;
 const chosen = MUTANTS.filter(
   ({ bug, file }) => values.only.length === 0 || values.only.some((text) => `${bug} ${file}`.includes(text)),
 );
-if (values.help) process.stdout.write(HELP);
-else if (values.list) process.stdout.write(chosen.map(({ bug, file }) => `${bug}  (${file})\n`).join(''));
+if (values.list) process.stdout.write(chosen.map(({ bug, file }) => `${bug}  (${file})\n`).join(''));
 else process.exitCode = await run(chosen);
 
 async function run(mutants: readonly Mutant[]): Promise<number> {

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { readOptions, refuse, usageText } from '../../src/platform/usage.ts';
 import { capacity } from './capacity.ts';
 import { debian } from './debian.ts';
 import { failover } from './failover.ts';
@@ -24,11 +26,22 @@ const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
 const BUILDS = ['image', 'debian'];
 const LIMIT_MS = 1_200_000;
 
-const [name = ''] = process.argv.slice(2);
+const HELP = usageText('npm run nodes', {
+  does: 'Runs many nodes for real and checks one promise of docs/scaling.md.',
+  forms: [Object.keys(WHAT).join(' | ')],
+  options: {},
+  exits: '0 it holds, 1 it does not, or dist/ is missing (npm run build)',
+  example: 'rolling',
+});
+
+const args = process.argv.slice(2);
+const given = readOptions(HELP, args, () => parseArgs({ args, allowPositionals: true }));
+if (given === null) process.exit();
+const [name = ''] = given.positionals;
 const play = WHAT[name];
 if (play === undefined) {
-  process.stderr.write(`npm run nodes -- ${Object.keys(WHAT).join(' | ')}\n`);
-  process.exit(64);
+  refuse(name === '' ? 'Which of them?' : `There is no "${name}".`, HELP);
+  process.exit();
 }
 if (!BUILDS.includes(name) && !existsSync(new URL('../../dist/server.js', import.meta.url))) {
   process.stderr.write('there is no dist/: npm run build\n');

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { wrapped } from '../../src/platform/terminal.ts';
+import { usageText } from '../../src/platform/usage.ts';
 import { minorDigits, parseMajor, type Money } from '../../src/platform/money.ts';
 import { isProfileName, PROFILE_NAMES, type ProfileName } from '../../local/sandbox/profiles/all.ts';
 
@@ -13,20 +15,25 @@ export type ProbeFlags = {
   profile: ProfileName | null;
 };
 
-export const HELP = `npm run probe -- [--amount 101.37] [--currency NGN] [--email probe@example.com]
-                 [--no-pay] [--wait 300] [--out FOLDER] [--profile NAME]
-
-Opens three small payments with your test key, asks you to pay the first, and asks the service everything else that
-its reference leaves open. Prints what it found beside the dialect in force, and writes samples and a dialect file.
-
---amount    of the first payment; with decimals, because they tell the unit
---no-pay    asks for no payment: what paid looks like cannot be told then
---wait      seconds for you to pay
---out       folder of samples, findings and dialect.json; .data/probe/<time> by default
---profile   probes a sandbox of its own: ${PROFILE_NAMES.join(', ')}
-
-0: the dialect in force agrees, 1: it differs (dialect.json was written), 2: not completed, 64: called wrongly
-`;
+export const HELP = usageText('npm run probe', {
+  does: wrapped(
+    'Finds out with your test key what the service really answers: opens three small payments, asks you to ' +
+      'pay the first, prints what it found beside the dialect in force, and writes a dialect file.',
+    0,
+  ),
+  forms: ['[options]'],
+  options: {
+    '--amount': 'of the first payment, with decimals, which tell the unit (101.37)',
+    '--currency': 'of the payments (NGN)',
+    '--email': 'of the shopper (probe@example.com)',
+    '--no-pay': 'asks for no payment; what paid looks like stays unknown',
+    '--wait': 'seconds for you to pay (300)',
+    '--out': 'folder of samples and dialect.json (.data/probe/<time>)',
+    '--profile': `probes a sandbox of its own:\n    ${wrapped(PROFILE_NAMES.join(', '), 4, 76)}`,
+  },
+  exits: '0 the dialect agrees, 1 it differs (dialect.json was written), 2 not completed',
+  example: '--currency KWD --amount 1.005',
+});
 
 /** @returns the flags, or every fault of the command line; `help` */
 export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'help' {
@@ -70,6 +77,6 @@ export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'hel
       profile: profile !== undefined && isProfileName(profile) ? profile : null,
     };
   } catch (error) {
-    return [(error as Error).message];
+    return [(error as Error).message.split('. ')[0] ?? 'an option is wrong'];
   }
 }

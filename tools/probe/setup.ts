@@ -4,6 +4,7 @@ import { runningSandbox } from '../../local/sandbox-services.ts';
 import { startListener, type Listener } from './listener.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { logOn } from '../../src/platform/terminal.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
@@ -56,7 +57,7 @@ async function ownSandbox(profile: ProfileName): Promise<ProbeSurroundings> {
     host: '127.0.0.1',
     port: 0,
     dataDir: null,
-    logger: createLogger('warn', process.stderr),
+    logger: createLogger('warn', logOn(process.stderr, false)),
     webhook: { url: null, secret: SANDBOX_WEBHOOK_SECRET },
     profile,
   });

@@ -66,8 +66,8 @@ export const STORIES: readonly Story[] = [
   },
   {
     shopper: 'Binta',
-    did: 'paid, closed the browser',
-    lost: 'webhook and return',
+    did: 'paid, closed the page',
+    lost: 'webhook, return',
     foundBy: ['schedule'],
     ends: 'paid',
     suspense: [],
@@ -79,8 +79,8 @@ export const STORIES: readonly Story[] = [
   },
   {
     shopper: 'Chidi',
-    did: 'paid after the first looks',
-    lost: 'webhook and return',
+    did: 'paid after our checks',
+    lost: 'webhook, return',
     foundBy: ['reconciliation', 'schedule'],
     ends: 'paid',
     suspense: [],
@@ -93,8 +93,8 @@ export const STORIES: readonly Story[] = [
   },
   {
     shopper: 'Dalia',
-    did: 'paid 10.000 of 18.500 KWD',
-    lost: '8.500 KWD',
+    did: 'paid KWD 10 of 18.500',
+    lost: 'KWD 8.500',
     foundBy: ['webhook', 'schedule'],
     ends: 'review',
     suspense: ['underpaid'],
@@ -107,8 +107,8 @@ export const STORIES: readonly Story[] = [
   },
   {
     shopper: 'Emeka',
-    did: 'failed, tried again, paid both',
-    lost: 'the late webhook',
+    did: 'paid both of two tries',
+    lost: 'a late webhook',
     foundBy: ['webhook', 'schedule'],
     ends: 'paid',
     suspense: ['duplicate_payment'],

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { loadConfig } from '../../src/config.ts';
 import { createDay, STORIES, type Day, type Story } from './demo-day.ts';
 import { endOf, type OrderEnd } from './order-end.sql.ts';
@@ -9,20 +10,37 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { DATA_DIR, localServices } from '../../local/backing-services.ts';
-import { runProcess } from '../../src/bootstrap/run-process.ts';
+import { runProcess, terminationSignal } from '../../src/bootstrap/run-process.ts';
 import { startServer, type StartedServer } from '../../src/bootstrap/start-server.ts';
 import { formatTable } from '../../src/platform/table.ts';
+import { readOptions, usageText } from '../../src/platform/usage.ts';
 
 /**
  * `npm run demo`: one scripted day on parts of its own (database, sandbox, ports), beside whatever runs already. Ends
- * with 0 only if every order ended as it should and the reconciliation found exactly what was planted.
+ * with 0 only if every order ended as it should and the reconciliation found exactly what was planted. With `--keep`
+ * the shop of that day stays open, with its stories in the console, until Ctrl-C.
  */
 
-type Ending = { story: Story; orderId: string; end: OrderEnd | null; isRight: boolean };
+const HELP = usageText('npm run demo', {
+  does: 'One scripted day at the shop, printed as a table.',
+  forms: ['[--keep]'],
+  options: { '--keep': 'leaves the shop and its console running until Ctrl-C' },
+  exits: '0 every order ended as it should, 1 one did not',
+  example: '--keep',
+});
 
-await runProcess(async () => {
+type Ending = { story: Story; end: OrderEnd | null; isRight: boolean };
+
+const given = readOptions(HELP, process.argv.slice(2), () =>
+  parseArgs({ options: { keep: { type: 'boolean', default: false } } }),
+);
+if (given !== null) await runProcess(() => demo(given.values.keep));
+
+async function demo(isKept: boolean): Promise<number> {
   const dataDir = join(DATA_DIR, 'demo');
-  const logger = createLogger('warn', process.stderr);
+  // What the day raises stands in its report: log lines between them would only say it twice.
+  const logger = createLogger('fatal', process.stderr);
+  const stopped = isKept ? terminationSignal() : null;
   const postgres = await startEmbeddedPostgres({ dataDir, purpose: 'npm run demo', logger });
   try {
     rmSync(join(dataDir, 'sandbox'), { recursive: true, force: true });
@@ -40,11 +58,31 @@ await runProcess(async () => {
       purpose: 'npm run demo',
       logger,
     });
-    return await playDay(server).finally(() => server.stop());
+    try {
+      const code = await playDay(server);
+      if (stopped !== null) {
+        process.stdout.write(addresses(server));
+        await stopped;
+      }
+      return code;
+    } finally {
+      await server.stop();
+    }
   } finally {
     await postgres.stop();
   }
-});
+}
+
+function addresses({ origin }: StartedServer): string {
+  return `
+The shop stays open, with this day in its console.
+
+  shop     ${origin}/shop
+  console  ${origin}/admin
+
+Stop with Ctrl-C.
+`;
+}
 
 async function playDay(server: StartedServer): Promise<number> {
   process.stdout.write('A day at the shop, about ten seconds long. Six shoppers come by ...\n');
@@ -84,7 +122,7 @@ async function ending({ program }: StartedServer, story: Story, orderId: string)
     end.releases === (story.ends === 'paid' ? 1 : 0) &&
     end.suspense.join() === story.suspense.join() &&
     (story.foundBy.length === 0 ? end.foundBy === null : story.foundBy.includes(end.foundBy ?? ''));
-  return { story, orderId, end, isRight };
+  return { story, end, isRight };
 }
 
 /** What stands in suspense is what reconciliation must raise; it must see all of it and nothing else, and repair what it found. */
@@ -101,14 +139,13 @@ function foundWhatWasPlanted(
 }
 
 function tableOf(endings: readonly Ending[]): string {
-  const rows = endings.map(({ story, orderId, end, isRight }) => [
+  const rows = endings.map(({ story, end, isRight }) => [
     story.shopper,
-    orderId,
     story.did,
     story.lost,
     end?.foundBy ?? '-',
-    [end?.status ?? 'unknown', ...(end?.suspense ?? [])].join(', '),
+    end?.status ?? 'unknown',
     isRight ? 'right' : 'WRONG',
   ]);
-  return formatTable(['shopper', 'order', 'did', 'got lost', 'found by', 'final state', ''], rows);
+  return formatTable(['shopper', 'did', 'got lost', 'found by', 'order', ''], rows);
 }

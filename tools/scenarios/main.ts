@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createDatabaseAnew } from '../../local/postgres/database-admin.ts';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { EXIT_USAGE, readOptions, refuse, usageText } from '../../src/platform/usage.ts';
 import { formatTable } from '../../src/platform/table.ts';
 import { DATA_DIR, localServices } from '../../local/backing-services.ts';
 import { runProcess } from '../../src/bootstrap/run-process.ts';
@@ -18,22 +19,25 @@ import { startServer } from '../../src/bootstrap/start-server.ts';
  * already. Ends with 0 only if every rehearsal ended as it should.
  */
 
-const HELP = `npm run scenario -- <name> [<name> ...]   rehearses these faults
-npm run scenario -- --all                 rehearses the whole deck, about half a minute
-npm run scenario -- --list                lists the names
-npm run scenario -- --page                prints docs/rehearsals.md
-
-0: all ended as they should, 1: one did not, 64: there is no such fault
-`;
-
-/** The exit code of a command that was called wrongly (EX_USAGE of sysexits.h). */
-const EXIT_USAGE = 64;
+const HELP = usageText('npm run scenario', {
+  does: 'Rehearses named faults and compares how each order ended with how it should.',
+  forms: ['<name> [<name> ...]', '--all | --list | --page'],
+  options: {
+    '--all': 'rehearses all of them, about half a minute',
+    '--list': 'lists the names',
+    '--page': 'prints docs/rehearsals.md',
+  },
+  exits: '0 all ended as they should, 1 one did not',
+  example: 'pay-less',
+});
 
 const wanted = readArguments();
 if (wanted !== null) await runProcess(() => rehearse(wanted));
 
 function readArguments(): readonly Card[] | null {
-  const { values, positionals } = argumentsOf();
+  const given = argumentsOf();
+  if (given === null) return null;
+  const { values, positionals } = given;
   const unknown = positionals.filter((name) => !DECK.some((card) => card.name === name));
   if (unknown.length > 0) {
     process.stderr.write(
@@ -57,21 +61,14 @@ function readArguments(): readonly Card[] | null {
   }
   if (values.all) return DECK;
   if (positionals.length > 0) return DECK.filter(({ name }) => positionals.includes(name));
-  process.stdout.write(HELP);
-  process.exitCode = values.help ? 0 : EXIT_USAGE;
+  refuse('Which fault?', HELP);
   return null;
 }
 
-type Flags = Record<'all' | 'list' | 'page' | 'help', boolean>;
-
-function argumentsOf(): { values: Flags; positionals: string[] } {
+function argumentsOf() {
   const flag = { type: 'boolean', default: false } as const;
-  try {
-    return parseArgs({ allowPositionals: true, options: { all: flag, list: flag, page: flag, help: flag } });
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n`);
-    return { values: { all: false, list: false, page: false, help: false }, positionals: [] };
-  }
+  const options = { all: flag, list: flag, page: flag };
+  return readOptions(HELP, process.argv.slice(2), () => parseArgs({ allowPositionals: true, options }));
 }
 
 async function rehearse(cards: readonly Card[]): Promise<number> {

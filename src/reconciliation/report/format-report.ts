@@ -1,28 +1,27 @@
-import { formatTable } from '../../platform/table.ts';
-import { CLASSES, FINDING_CLASSES, type ReconciliationClass } from '../../cases/classes.ts';
+import { caseRow, CASE_HEADINGS, moneyOf } from '../../cases/case-row.ts';
+import { caseTitle } from '../../cases/case-text.ts';
+import { FINDING_CLASSES } from '../../cases/classes.ts';
+import { formatList, formatTable, type ListRow } from '../../platform/table.ts';
+import { visible, wrapped, type Colour } from '../../platform/terminal.ts';
 import type { IdentityLine } from './control-totals.ts';
 import { begunPart } from './format-begun.ts';
 import type { ReconciliationReport, ReportItem } from './report.ts';
+
+/** Gives a text a colour, where that can be seen. */
+export type Paint = (colour: Colour, text: string) => string;
 
 /** The most findings that are printed; the rest is in `npm run findings` and in `--json`. */
 const MAX_LINES = 50;
 
 /** The report for people: the verdict, what to do next, then the money. */
-export function formatReport(report: ReconciliationReport): string {
-  const { history } = report;
-  const counts = [
-    `history: ${history.records} records, ${history.references} transactions, ` +
-      `${history.unreadable} unreadable, read in pages: ${history.pages}`,
-    `payments: ${report.payments} compared, ${report.matched} matched, ${report.repaired} ` +
-      `repaired, ${report.verified} verified`,
-  ];
+export function formatReport(report: ReconciliationReport, paint: Paint = (_colour, text) => text): string {
   return [
-    verdictLine(report),
+    verdictLine(report, paint),
     ...begunPart(report.begun),
     ...gracedPart(report),
     ...findingsPart(report),
-    counts.join('\n'),
-    ...reachPart(history),
+    `${wrapped(historyLine(report), 2)}\n${wrapped(paymentsLine(report), 2)}`,
+    ...reachPart(report.history),
     ...setAsidePart(report),
     ...moneyPart(report.identity),
     ...balancePart(report.balances),
@@ -30,20 +29,53 @@ export function formatReport(report: ReconciliationReport): string {
       ? [`${report.unclassified} rows are in no class: that is a fault of this program, please report it`]
       : []),
     `run ${report.runId}, ${report.mode} mode, ${report.startedAt} to ${report.finishedAt}`,
-  ].join('\n\n');
+  ]
+    .map((part) => (part.includes('\n') ? part : wrapped(part, 0)))
+    .join('\n\n');
 }
 
-function verdictLine({ verdict, incompleteReason, findings }: ReconciliationReport): string {
+function verdictLine({ verdict, incompleteReason, findings }: ReconciliationReport, paint: Paint): string {
   switch (verdict) {
     case 'agreed':
-      return "AGREED. Our orders and the service's records agree to the last minor unit.";
+      return `${paint('green', 'AGREED')}. Our orders and the service's records agree to the last minor unit.`;
     case 'findings': {
       const open = totalOf(findings);
-      return `FINDINGS. ${open} open ${open === 1 ? 'disagreement needs' : 'disagreements need'} attention.`;
+      const what =
+        open === 0
+          ? 'The money below does not add up.'
+          : `${open} ${open === 1 ? 'payment needs' : 'payments need'} a decision.`;
+      return `${paint('red', 'NOT AGREED')}. ${what}`;
     }
     case 'incomplete':
-      return `INCOMPLETE: ${visible(incompleteReason ?? 'unknown reason')}.`;
+      return (
+        `${paint('yellow', 'NOT CHECKED')}: ${visible(incompleteReason ?? 'unknown reason')}. ` +
+        'Nothing was reported missing because of it. Run it again.'
+      );
   }
+}
+
+function historyLine({ history: { records, references, pages, unreadable } }: ReconciliationReport): string {
+  const readable = unreadable === 0 ? 'all readable' : `${unreadable} unreadable`;
+  return (
+    `Read ${counted(records, 'record')} of ${counted(references, 'payment')} from the service ` +
+    `(${counted(pages, 'page')}, ${readable}).`
+  );
+}
+
+/** Its numbers add up. */
+function paymentsLine({ payments, matched, repaired, verified }: ReconciliationReport): string {
+  const rest = payments - matched - repaired;
+  const parts = [
+    `${matched} agree`,
+    ...(repaired > 0 ? [`${repaired} repaired now`] : []),
+    ...(rest > 0 ? [`${rest} not paid, or listed above`] : []),
+  ];
+  const asked = verified === 0 ? '' : ` The service was asked again about ${verified}.`;
+  return `${counted(payments, 'payment')} of ours: ${parts.join(', ')}.${asked}`;
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 /** One sentence for all of them: they share one cause, and none of them is a finding. */
@@ -55,18 +87,23 @@ function reachPart({ reachesBackDays, olderPayments = 0 }: ReconciliationReport[
   ];
 }
 
-function setAsidePart({ setAside }: ReconciliationReport): string[] {
-  const classes = Object.entries(setAside ?? {}).map(([name, count]) => `${count} ${name}`);
-  if (classes.length === 0) return [];
-  return [`Set aside: ${classes.join(', ')}. They are part of the money below and never findings.`];
+function setAsidePart({ setAside = {} }: ReconciliationReport): string[] {
+  const classes = classesOf(setAside);
+  return classes === ''
+    ? []
+    : [`Set aside: ${classes}. They are part of the money below and never findings.`];
 }
 
 function gracedPart({ graced }: ReconciliationReport): string[] {
-  const classes = Object.entries(graced).map(([name, count]) => `${count} ${name}`);
-  if (classes.length === 0) return [];
-  return [
-    `Contradictions that may still mend themselves: ${classes.join(', ')}. What lasts an hour is raised.`,
-  ];
+  const classes = classesOf(graced);
+  if (classes === '') return [];
+  return [`Differences that may still disappear: ${classes}. What lasts an hour is raised.`];
+}
+
+function classesOf(counts: ReconciliationReport['findings']): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} × ${caseTitle(name).toLowerCase()}`)
+    .join(', ');
 }
 
 /** Counts findings; withheld verdicts are not findings. */
@@ -76,31 +113,17 @@ function totalOf(findings: ReconciliationReport['findings']): number {
 
 function findingsPart({ items, findings }: ReconciliationReport): string[] {
   if (items.length === 0) return [];
-  const rows = items.slice(0, MAX_LINES).map(lineOf);
-  const table = formatTable(['id', 'finding', 'expected', 'actual', 'age', 'reference', 'order'], rows);
+  const rows = items.slice(0, MAX_LINES).map(rowOf);
   const rest = totalOf(findings) - rows.length;
-  const classes = [...new Set(items.map((item) => item.class))];
-  const next = formatTable(
-    ['finding', 'count', 'what to do next'],
-    classes.map((name) => todoLine(name, findings)),
-  );
-  return [rest > 0 ? `${table}\n... and ${rest} more: npm run findings -- list` : table, next];
+  const list = formatList(CASE_HEADINGS, rows);
+  return [rest > 0 ? `${list}\n... and ${rest} more: npm run findings` : list];
 }
 
-function lineOf(item: ReportItem): string[] {
-  return [
-    item.id ?? '-',
-    item.class,
-    item.expected ?? '-',
-    item.actual === null ? '-' : `${item.actual} ${item.currency ?? ''}`,
-    item.age,
-    visible(item.reference),
-    item.orderId ?? '-',
-  ];
-}
-
-function todoLine(name: ReconciliationClass, findings: ReconciliationReport['findings']): string[] {
-  return [name, String(findings[name] ?? 0), CLASSES[name].todo];
+function rowOf(item: ReportItem): ListRow {
+  const { id, class: name, reference, orderId, age, currency } = item;
+  const expected = name === 'currency_mismatch' ? null : moneyOf(item.expected, currency);
+  const money = { expected, actual: moneyOf(item.actual, currency), held: null };
+  return caseRow({ id: id ?? '-', class: name, reference, orderId, age, ...money });
 }
 
 function moneyPart(identity: readonly IdentityLine[]): string[] {
@@ -108,7 +131,7 @@ function moneyPart(identity: readonly IdentityLine[]): string[] {
   const rows = identity.flatMap(({ currency, serviceTotal, confirmed, classes, difference }) => [
     [currency, 'paid at the service', serviceTotal],
     ['', '= confirmed here', confirmed],
-    ...Object.entries(classes).map(([name, amount]) => ['', `+ ${name}`, amount]),
+    ...Object.entries(classes).map(([name, amount]) => ['', `+ ${caseTitle(name).toLowerCase()}`, amount]),
     ['', '+ unexplained', difference],
   ]);
   const width = Math.max(...rows.map(([, , amount = '']) => amount.length));
@@ -139,9 +162,4 @@ function balancePart(balances: ReconciliationReport['balances']): string[] {
       balances.map((line) => columns.map((column) => line[column] ?? '-')),
     ),
   ];
-}
-
-/** A stranger may have chosen a reference: it must not control the terminal or fake a line. */
-function visible(text: string): string {
-  return text.replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '\ufffd');
 }

@@ -1,0 +1,45 @@
+import type { Database } from '../platform/database/database.ts';
+import type { Reference } from '../platform/ids.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Money } from '../platform/money.ts';
+import { maskEmail } from '../reporting/activity.ts';
+
+/** What the list of cases tells of a payment of ours. */
+export type CasePayment = { expected: Money; customer: string };
+
+/** The payments of ours under these references, with their masked customers. */
+export async function casePayments(
+  database: Database,
+  mode: Mode,
+  references: readonly Reference[],
+): Promise<Map<string, CasePayment>> {
+  const rows = await database.query<{
+    reference: Reference;
+    amount: bigint;
+    currency: string;
+    email: string;
+  }>(
+    `SELECT p.reference, p.amount, p.currency, o.email FROM payments p JOIN orders o ON o.id = p.order_id
+     WHERE p.mode = $1 AND p.reference = ANY($2)`,
+    [mode, references],
+  );
+  return new Map(
+    rows.map(({ reference, amount, currency, email }) => [
+      reference,
+      { expected: { amount, currency }, customer: maskEmail(email) },
+    ]),
+  );
+}
+
+/** The masked customers of these orders. */
+export async function customersOf(
+  database: Database,
+  orderIds: readonly string[],
+): Promise<Map<string, string>> {
+  const { order } = await database.prisma();
+  const orders = await order.findMany({
+    where: { id: { in: [...new Set(orderIds)] } },
+    select: { id: true, email: true },
+  });
+  return new Map(orders.map(({ id, email }) => [id, maskEmail(email)]));
+}
