@@ -19,6 +19,7 @@ const CONFIG = {
     'dry-run': { type: 'boolean', default: false },
     csv: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
+    evidence: { type: 'boolean', default: false },
     begin: { type: 'boolean', default: false },
     'even-of-our-form': { type: 'boolean', default: false },
     runs: { type: 'boolean', default: false },

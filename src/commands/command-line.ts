@@ -2,7 +2,6 @@ import { pipeline } from 'node:stream/promises';
 import type { PrepareBackingServices } from '../config/backing-services.ts';
 import type { Program } from '../program.ts';
 import type { Config } from '../config.ts';
-import { explain } from '../reporting/explain.ts';
 import { exportFindings } from '../cases/export-findings.ts';
 import { streamFindings } from '../cases/findings.ts';
 import { coloured } from '../platform/terminal.ts';
@@ -20,7 +19,7 @@ import { AFTER_RESTORE } from './after-restore.ts';
 import { booksCommand } from './books.ts';
 import { exportCommand } from './export.ts';
 import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
-import { explainAll } from './explain-all.ts';
+import { explainCommand } from './explain.ts';
 import { dispute } from './dispute.ts';
 import { dialectInForce } from './dialect.ts';
 import { beginOf, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
@@ -39,7 +38,7 @@ type Command = (program: Program, args: Arguments) => Promise<number>;
 
 const COMMANDS: Record<string, Command> = {
   reconcile: reconcileCommand,
-  explain: explainCommand,
+  explain: toldBy(explainCommand),
   findings: (program, args) =>
     args.positionals[0] === 'export'
       ? findingsExport(program, args)
@@ -169,20 +168,6 @@ async function findingsExport(
   const findings = streamFindings(database, gateway.mode, !values.all);
   await pipeline(exportFindings(findings, values.json ? 'json' : 'csv'), process.stdout, { end: false });
   return 0;
-}
-
-async function explainCommand({ database }: Program, { values, positionals }: Arguments): Promise<number> {
-  const [name, ...more] = positionals;
-  if (values.all) {
-    if (name !== undefined) throw new UsageError('explain takes an order or --all, not both');
-    return explainAll(database, values.json);
-  }
-  if (name === undefined || more.length > 0)
-    throw new UsageError('which order? give its id, the reference of a payment, or its external id');
-  const story = await explain(database, name);
-  if (story === null) return (await say('There is no such order and no such payment.')) + 1;
-  await say(values.json ? JSON.stringify(story.orderDetail) : story.text);
-  return story.isIntact ? 0 : 1;
 }
 
 /** A command that gives its text and its exit code. */

@@ -1,4 +1,5 @@
 import { listOrders } from '../orders/shop-orders.sql.ts';
+import { reopenOrder } from '../orders/reopen.sql.ts';
 import { shopViewOf } from '../orders/order-view.ts';
 import { displayMoney } from '../platform/money.ts';
 import { orderIdOf } from '../reporting/timeline.sql.ts';
@@ -17,7 +18,11 @@ const TOLD = {
     'Nothing was cancelled: whether the order has been paid could not be asked. Try again in a minute.',
 } as const;
 
-/** The latest orders, and how a person ends one that is not paid. */
+const NOT_REOPENED =
+  'Nothing was done: only a cancelled order whose deadline has not passed, and of which the shop has kept no money, ' +
+  'can be reopened.';
+
+/** The latest orders, and how a person ends one that is not paid, and takes that back. */
 export const ORDERS: ListCommand = {
   name: 'orders',
   empty: 'There is no order.',
@@ -43,6 +48,16 @@ export const ORDERS: ListCommand = {
             ? ({ outcome: 'unknown-order' } as const)
             : await cancelOrder(orderId, { by, reason: note });
         return { isDone: outcome === 'cancelled', told: TOLD[outcome] };
+      },
+    },
+    reopen: {
+      usage: 'reopen <order id, reference or external id> --note "why" --by "your name"',
+      needs: ['note'],
+      perform: async ({ database, gateway: { mode } }, { id, by, note = '' }) => {
+        const orderId = await orderIdOf(database, id, mode);
+        if (orderId === null) return { isDone: false, told: TOLD['unknown-order'] };
+        const isDone = await reopenOrder(database, mode, orderId, { by, note });
+        return { isDone, told: isDone ? 'Reopened: it can be paid again.' : NOT_REOPENED };
       },
     },
   },

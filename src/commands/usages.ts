@@ -11,6 +11,7 @@ const MEANINGS: Readonly<Record<Option, string>> = {
   'dry-run': 'shows what it would do and changes nothing',
   csv: 'as CSV (also without it)',
   all: 'everything, not only one',
+  evidence: 'every row that is kept of it, in the order of time',
   begin: 'reconciliation begins now: what was before is not raised',
   'even-of-our-form': 'with --begin: also references of our form',
   runs: 'lists earlier runs',
@@ -59,13 +60,13 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: '--dry-run',
   },
   explain: {
-    does: 'Everything known about one order, with its evidence.',
-    forms: ['ORDER-ID | REFERENCE | YOUR-NUMBER  [--json]', '--all [--json]'],
-    options: ['all', 'json'],
+    does: 'What happened to one order, and what is next.',
+    forms: ['ORDER-ID | REFERENCE | YOUR-NUMBER | E-MAIL  [--evidence | --json]', '--all [--json]'],
+    options: ['evidence', 'all', 'json'],
     exits: '0 its record is whole, 1 it is not, or there is no such order',
     example: 'AcCJrdmdAcCJrdmdAcCJrdmd',
   },
-  orders: listRow('The latest orders, and how to cancel one that is not paid.', ORDERS, {
+  orders: listRow('The latest orders, and how to cancel or reopen one.', ORDERS, {
     options: ['since', 'note', 'by'],
     example: 'cancel SO-1001 --note "out of stock" --by "Ada"',
   }),

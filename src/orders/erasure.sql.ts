@@ -18,11 +18,18 @@ export async function ordersOf(db: Queryable, email: string): Promise<OrderId[]>
   return rows.map(({ id }) => id);
 }
 
-/** Writes into the journal of each order who has looked at all that is kept of its shopper. */
-export async function noteLook(db: Queryable, orderIds: readonly OrderId[], by: string): Promise<void> {
+/** Writes into the journal of each order who has looked at who its shopper is, and why. */
+export async function noteLook(
+  db: Queryable,
+  orderIds: readonly OrderId[],
+  by: string,
+  note: string | null = null,
+): Promise<void> {
   await db.query(
-    `INSERT INTO journal (order_id, event, cause) SELECT unnest($1::text[]), 'person-shown', 'operator:' || $2`,
-    [orderIds, by],
+    `INSERT INTO journal (order_id, event, cause, detail)
+     SELECT unnest($1::text[]), 'person-shown', 'operator:' || $2,
+       jsonb_strip_nulls(jsonb_build_object('note', $3::text))`,
+    [orderIds, by, note],
   );
 }
 

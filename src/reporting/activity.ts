@@ -20,6 +20,7 @@ export function maskEmail(email: string): string {
 }
 
 const VERBS: Readonly<Record<string, string>> = {
+  'person-shown': 'looked at the address of',
   'check-asked': 'asked the service about',
   'release-redelivery': 'delivered again',
   'event-redelivery': 'delivered again an event of',

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import { displayMoney } from '../platform/money.ts';
-import { detailOf, type OrderDetail } from './explain.ts';
+import { detailOf, type OrderDetail } from './order-detail.ts';
 import { orderIdOf } from './timeline.sql.ts';
 
 /** An answer of verify or a webhook, with the bytes that came; null: pruned. */

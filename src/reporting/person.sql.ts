@@ -1,7 +1,7 @@
 import { ordersOf } from '../orders/erasure.sql.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
-import { detailOf, type OrderDetail } from './explain.ts';
+import { detailOf, type OrderDetail } from './order-detail.ts';
 import { mentionsOf } from './mentions.sql.ts';
 
 /** What came from the service about a payment, as text; null: pruned. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
+import { readArguments } from '../../src/commands/arguments.ts';
+import { explainCommand } from '../../src/commands/explain.ts';
 import { explain } from '../../src/reporting/explain.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
@@ -51,9 +53,42 @@ describe('explain tells the whole story of an order', () => {
     expect(await explain(shop.program.database, reference)).toEqual(byId);
     expect(byId?.isIntact).toBe(true);
     for (const word of ['order-placed', 'payment-open', 'order-paid', 'asked by return', 'SUCCESS']) {
-      expect(byId?.text).toContain(word);
+      expect(byId?.evidence).toContain(word);
     }
     expect(await explain(shop.program.database, 'nobody')).toBeNull();
+  });
+
+  test('by the first letters of an id, or by the e-mail address: several orders are listed', async () => {
+    const ask = async (...argv: string[]) => explainCommand(shop.program, readArguments(argv));
+    const { orderId, reference } = await paidOrder();
+    for (const name of [orderId.slice(0, 8), reference.slice(0, 8)])
+      expect(await ask(name)).toMatchObject({
+        exitCode: 0,
+        text: expect.stringContaining(`Order ${orderId}, `),
+      });
+    const evidence = await ask(orderId.slice(0, 8), '--evidence');
+    expect(evidence.text).toContain('sha256');
+    expect((await ask(orderId)).text).not.toContain('sha256');
+    await paidOrder();
+    const { text, exitCode } = await ask('ADA@example.com');
+    expect([
+      exitCode,
+      text
+        .split('\n')
+        .slice(1, -1)
+        .every((line) => /^\w{24} {2}20\d\d-/.test(line)),
+    ]).toEqual([0, true]);
+    expect(text).toContain(orderId);
+    expect(text).not.toMatch(/ada@/i);
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(JSON.parse((await ask('ada@example.com', '--json')).text)).toContainEqual(
+      expect.objectContaining({ id: orderId, amount: '8500.00', currency: 'NGN' }),
+    );
+    for (const name of ['leila@example.com', orderId.slice(0, 7), '%', '\u001b[2J@'])
+      expect(await ask(name)).toEqual({
+        exitCode: 1,
+        text: expect.stringMatching(/^No order or payment "\P{C}*"\.$/u),
+      });
   });
 
   test('and names an entry that somebody changed behind its back', async () => {

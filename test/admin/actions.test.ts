@@ -42,7 +42,7 @@ describe('check now', () => {
       ['id', reference],
       ...signed('she says she paid'),
     ]);
-    expect(page).toContain('The service was asked.');
+    expect(page).toContain('Checked with the payment service.');
     expect(page).toContain('order-paid');
     expect(await entries(orderId)).toEqual([
       { event: 'check-asked', cause: 'operator:Ngozi', detail: { note: 'she says she paid' } },
@@ -55,7 +55,7 @@ describe('check now', () => {
 
   test('asked four times within seconds, the service is asked again only after ten', async () => {
     const { orderId, reference } = await shop.checkout();
-    const asked = Array<string>(4).fill('The service was asked.');
+    const asked = Array<string>(4).fill('Checked with the payment service.');
     for (const words of [...asked, 'The service was asked seconds ago'])
       expect(await person.sendAndRead('/admin/checks', [['id', reference], ...signed()])).toContain(words);
     expect(await entries(orderId)).toHaveLength(5);
@@ -165,7 +165,7 @@ describe('releases and webhooks', () => {
     const path = await store(JSON.stringify({ data: { reference } }));
     expect(await person.text(path)).toContain('no reference was found in it');
     expect(await person.sendAndRead(path, [['id', reference], ...signed()])).toContain(
-      'The service was asked.',
+      'Checked with the payment service.',
     );
     expect(await sql('SELECT status FROM orders WHERE id = $1', orderId)).toEqual([{ status: 'paid' }]);
     for (const body of ['no JSON', '{"data": {}}', `{"data": {"reference": "${'x'.repeat(24)}"}}`]) {
@@ -190,7 +190,7 @@ describe('releases and webhooks', () => {
     expect(page).not.toContain('<script>alert');
     expect(page).not.toContain('\u202e');
     expect(await person.sendAndRead(path, [['id', reference], ...signed()])).toContain(
-      'The service was asked.',
+      'Checked with the payment service.',
     );
     expect(await entries(orderId)).toMatchObject([
       { event: 'check-asked', detail: { webhook: String(row?.id) } },

@@ -65,5 +65,12 @@ test('and on the command line, by any name of the order', async () => {
   expect(await endOf(orderId)).toEqual(OPEN);
   expect(await cancel({ by: 'Ngozi', note: 'sold out' })).toBe(0);
   expect(await entryOf(orderId)).toEqual([{ cause: 'operator:Ngozi' }]);
+  const reopen = (id: string) =>
+    workList(shop.program, ORDERS, {
+      positionals: ['reopen', id],
+      values: { json: false, by: 'Ada', note: 'they came back' },
+    });
+  expect([await reopen(reference), await reopen(reference), await reopen('nobody')]).toEqual([0, 1, 1]);
+  expect(await endOf(orderId)).toEqual(OPEN);
   expect(await workList(shop.program, ORDERS, { positionals: ['list'], values: { json: true } })).toBe(0);
 });

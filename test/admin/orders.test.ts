@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startProgram, type TestProgram } from '../support/program.ts';
-import { logIn, TOKEN, type Visitor } from './visitor.ts';
+import { maskEmail } from '../../src/reporting/activity.ts';
+import { logIn, signed, TOKEN, type Visitor } from './visitor.ts';
 
 let shop: TestProgram;
 let person: Visitor;
@@ -112,11 +113,61 @@ describe('an order is shown as its story', () => {
     await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
     await fetch(`${shop.origin}/checkout/return/${order.reference}`, { redirect: 'manual' });
     const page = await person.text(`/admin/orders/${order.orderId}`);
-    for (const words of ['order-placed', 'order-paid', 'Whole: its numbers are dense', 'HTTP 200', 'SUCCESS'])
+    for (const words of ['order-placed', 'order-paid', 'none missing or altered', 'HTTP 200', 'SUCCESS'])
       expect(page).toContain(words);
     const answer = /href="#(verification-\d+)"/.exec(page)?.[1] ?? 'none';
     expect(page).toContain(`id="${answer}"`);
     expect(page).toContain('"reference":"'.replaceAll('"', '&quot;') + order.reference);
+  });
+
+  test('and first in one sentence, with what is next and a link to the case', async () => {
+    const order = await shop.checkout({
+      email: 'fatou@example.com',
+      items: [{ sku: 'ankara-tote', quantity: 1 }],
+    });
+    const address = `/admin/orders/${order.orderId}`;
+    const textOf = async () => (await person.text(address)).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+    expect(await textOf()).toMatch(/1 × Ankara tote bag · NGN 8,500\.00 .* Not paid yet\./);
+    expect(await person.text(address)).not.toContain('/admin/cases?q=');
+    await shop.hand(`transactions/${order.reference}/pay`, { notify: false, amount: '1.00' });
+    await fetch(`${shop.origin}/checkout/return/${order.reference}`, { redirect: 'manual' });
+    const text = await textOf();
+    const [box, happened] = [
+      'Paid NGN 1.00 of NGN 8,500.00: NGN 8,499.00 is missing. Nothing was delivered.',
+      'What happened',
+    ];
+    for (const words of [
+      box,
+      'Next: Less money came',
+      'We asked the service: paid NGN 1.00',
+      'For developers',
+    ])
+      expect(text).toContain(words);
+    expect(text.indexOf(box)).toBeLessThan(text.indexOf(happened));
+    expect(text.indexOf(happened)).toBeLessThan(text.indexOf('sha256'));
+    expect(await person.text(address)).toContain(`href="/admin/cases?q=${order.orderId}"`);
+  });
+
+  test('whose customer is masked, until somebody says why; the journal keeps that', async () => {
+    const email = 'kwame@example.com';
+    const { orderId } = await shop.checkout({ email, items: [{ sku: 'ankara-tote', quantity: 1 }] });
+    const page = await person.text(`/admin/orders/${orderId}`);
+    expect(page).toContain(maskEmail(email));
+    expect(page).not.toContain(email);
+    const looked = () =>
+      sql(`SELECT cause, detail FROM journal WHERE order_id = $1 AND event = 'person-shown'`, orderId);
+    const show = async (fields: [string, string][]) =>
+      (await person.send('/admin/orders/customer', [['id', orderId], ...fields])).text();
+    expect(await show([['by', 'Ngozi']])).not.toContain(email);
+    expect(await looked()).toEqual([]);
+    const shown = await show(signed('she asked to be called'));
+    expect(shown).toContain(email);
+    expect(shown).toContain('Ngozi looked at the customer’s address: ‘she asked to be called’.');
+    expect(await looked()).toEqual([{ cause: 'operator:Ngozi', detail: { note: 'she asked to be called' } }]);
+    expect(await person.text(`/admin/orders/${orderId}`)).not.toContain(email);
+    expect((await person.send('/admin/orders/customer', [['id', 'x'.repeat(24)], ...signed()])).status).toBe(
+      303,
+    );
   });
 
   test('and says aloud when somebody changed it by other means', async () => {
@@ -127,7 +178,7 @@ describe('an order is shown as its story', () => {
     });
     const page = await person.text(`/admin/orders/${order.orderId}`);
     expect(page).toContain('journal entry 2 was changed');
-    expect(page).not.toContain('Whole: its numbers are dense');
+    expect(page).not.toContain('none missing or altered');
   });
 });
 

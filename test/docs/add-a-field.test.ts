@@ -50,7 +50,7 @@ test('a field that is added as the page says is in the event and on the order pa
 
   const orderDetail = {
     ...order,
-    status: 'paid',
+    status: 'paid' as const,
     amount: '0.01',
     refunded: '0.00',
     currency: 'NGN',
@@ -61,6 +61,18 @@ test('a field that is added as the page says is in the event and on the order pa
     story: [],
     journal: { entries: 1, hash: null },
     contradictions: [],
+    cases: [],
+    placedAt: new Date(0),
+    paidAt: new Date(0),
+    ...{ customer: null, expiredAt: null, cancelledAt: null, cancelledBy: null, cancelReason: null },
+    ...{
+      delivery: 'unneeded' as const,
+      attempts: 0,
+      lastError: null,
+      deliveredAt: null,
+      nextDeliveryAt: null,
+    },
+    ...{ acceptedBy: null, acceptedAmount: null },
   };
   const who = { name: 'Ngozi', isNamed: false, formToken: '' };
   const visitor = { ...who, hasSession: true, isAllowed: true, may: () => true };

@@ -357,7 +357,7 @@ test('the list, the pages and the story of the order show it, and redeliver it',
   expect(await page('releases?type=order.failed')).toContain(id);
   expect(await page('releases?type=order.expired')).not.toContain(id);
   expect(await page(`orders/${order.orderId}`)).toContain(`value="${id}"`);
-  expect((await explain(shop.program.database, order.orderId))?.text).toMatch(
+  expect((await explain(shop.program.database, order.orderId))?.evidence).toMatch(
     new RegExp(`event +order.failed .*${id} dead 1 deliveries last error`),
   );
   const request = { by: 'Ngozi', id, note: 'mended' };

@@ -67,7 +67,8 @@ test('B3: a service that echoes the key everywhere leaves it nowhere', async () 
   const shown = [JSON.stringify(await shop.program.reconcile({ dryRun: false }))];
   expect(await database.query('SELECT FROM findings')).not.toEqual([]);
   expect(await database.query('SELECT FROM webhooks')).toHaveLength(FORMS.length);
-  shown.push((await explain(database, order.orderId))?.text ?? '');
+  const story = await explain(database, order.orderId);
+  shown.push(story?.text ?? '', story?.evidence ?? '');
   const [webhook] = await database.query<{ id: bigint }>('SELECT max(id) AS id FROM webhooks');
   for (const page of [
     '',

@@ -41,8 +41,8 @@ describe('an erased address', () => {
     for (const { orderId } of [paid, failed]) {
       expect(await addressOf(orderId)).toBe('erased');
       const told = await explain(shop.program.database, orderId);
-      expect(told?.text).toContain('email-erased');
-      expect(told?.text).toMatch(/operator:Ngozi.*asked by letter/);
+      expect(told?.evidence).toContain('email-erased');
+      expect(told?.evidence).toMatch(/operator:Ngozi.*asked by letter/);
       expect(told?.orderDetail.contradictions).toEqual([]);
     }
     expect(await addressOf(other.orderId)).toBe('bola@example.com');

@@ -85,7 +85,7 @@ describe('an erased person', () => {
       expect(await tablesWith(spelling)).toEqual([]);
     for (const { orderId } of [paid, failed]) {
       const told = await explain(shop.program.database, orderId);
-      expect(told?.text).toMatch(/email-erased.*operator:Ngozi.*asked by letter/);
+      expect(told?.evidence).toMatch(/email-erased.*operator:Ngozi.*asked by letter/);
       expect(told?.orderDetail.contradictions).toEqual([]);
     }
     expect(await erase(email)).toMatchObject({

@@ -53,7 +53,7 @@ describe('a refund that the shop writes down', () => {
     expect(entry).toMatchObject({ cause: 'shop', detail: { amount: '500', currency: 'NGN', number: 'R-7' } });
     const story = await explain(shop.program.database, orderId);
     expect(story?.isIntact).toBe(true);
-    expect(story?.text).toMatch(/refund {8}recorded .*500 NGN by shop number R-7 Scratched/);
+    expect(story?.evidence).toMatch(/refund {8}recorded .*500 NGN by shop number R-7 Scratched/);
   });
 
   test('is the same one under the same number, and another content is refused', async () => {

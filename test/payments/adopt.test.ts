@@ -254,8 +254,8 @@ test('the order that another payment pays meanwhile knows the money: its journal
   desk.service.onVerify = null;
   expect(await suspenseOf(reference)).toMatchObject([{ class: 'duplicate_payment', orderId: open.orderId }]);
   await decide(reference);
-  const { text, orderDetail } = (await explain(desk.database, open.orderId)) ?? {};
-  expect(text).toMatch(/suspense-resolved.*by operator:Ada/);
+  const { evidence, orderDetail } = (await explain(desk.database, open.orderId)) ?? {};
+  expect(evidence).toMatch(/suspense-resolved.*by operator:Ada/);
   expect(orderDetail?.contradictions.filter((what) => what.startsWith('suspense'))).toEqual([]);
 });
 

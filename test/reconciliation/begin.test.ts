@@ -104,8 +104,8 @@ describe('from the sandbox to the service on the same database', () => {
     );
     expect(closed).toEqual([ADA]);
     const story = await explain(desk.database, held?.orderId ?? '');
-    expect(story?.text).toContain('operator:Ada');
-    expect(story?.text).not.toContain('closed, and the journal does not say so');
+    expect(story?.evidence).toContain('operator:Ada');
+    expect(story?.evidence).not.toContain('closed, and the journal does not say so');
 
     desk.alerts.length = 0;
     const next = await run();

@@ -42,8 +42,8 @@ const SENTENCES = {
     'surplus to refund, and the refund needs its number.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
   'no-receiver': () =>
-    'Nothing was done: no receiver of releases is configured. Set FULFILMENT_URL and ' +
-    'FULFILMENT_SECRET, or write one in src/custom.',
+    'Not sent: no delivery system is connected yet. Ask your developer (FULFILMENT_URL and FULFILMENT_SECRET, or a ' +
+    'receiver in src/custom).',
   'refund-recorded': () => 'The refund is written down. The next reconciliation expects it.',
   'refund-differs': () => 'Nothing was done: that number stands for another refund of this order.',
   'refund-too-much': () => 'Nothing was done: that is more than is left of what was paid.',
@@ -55,7 +55,7 @@ const SENTENCES = {
   'goes-on': () => 'New checkouts begin again.',
   'no-currency': () => 'Nothing was done: give the code of a currency like NGN, or * for all.',
   unknown: () => 'Nothing was done: there is no such row.',
-  asked: () => 'The service was asked. What it said stands in the story.',
+  asked: () => 'Checked with the payment service. The order shows what it said.',
   'asked-soon': () =>
     'The service was asked seconds ago, or a check is running now: the next answer is seconds away.',
   cancelled: () => 'The order is cancelled.',

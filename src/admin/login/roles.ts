@@ -13,6 +13,8 @@ const LEAST_ROLE: Readonly<Record<string, Role>> = {
   // Asks the service about a payment, from its order or from a webhook.
   checks: 'clerk',
   webhooks: 'clerk',
+  // Shows whose order it is, under a name and with a reason.
+  customer: 'clerk',
   // Delivers again.
   releases: 'clerk',
   events: 'clerk',

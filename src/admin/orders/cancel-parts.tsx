@@ -9,17 +9,14 @@ import { OrderLink, Status } from '../layout/parts.tsx';
 /** The form on the page of an order that may still be cancelled. */
 export function CancelForm({ frame, orderId }: { frame: Frame; orderId: string }): VNode {
   return (
-    <section aria-labelledby="cancel">
-      <h2 id="cancel">Cancel</h2>
-      <form method="post" action="/admin/orders/cancel" class="action">
-        <FormToken visitor={frame.visitor} />
-        <input type="hidden" name="id" value={orderId} />
-        <WhoAndWhy visitor={frame.visitor} id="cancel-order" />
-        <p class="field">
-          <button>Cancel the order …</button>
-        </p>
-      </form>
-    </section>
+    <form method="post" action="/admin/orders/cancel" class="action">
+      <FormToken visitor={frame.visitor} />
+      <input type="hidden" name="id" value={orderId} />
+      <WhoAndWhy visitor={frame.visitor} id="cancel-order" />
+      <p class="field">
+        <button>Cancel the order …</button>
+      </p>
+    </form>
   );
 }
 

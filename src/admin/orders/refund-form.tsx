@@ -2,47 +2,44 @@ import type { VNode } from 'preact';
 import { refundTextOf } from '../../orders/refund-text.ts';
 import type { Order } from '../../orders/order.ts';
 import { Amount, MajorAmount } from '../../platform/html.tsx';
-import type { OrderDetail } from '../../reporting/explain.ts';
+import type { OrderDetail } from '../../reporting/order-detail.ts';
 import type { ActionForm } from '../actions/action-form.ts';
-import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 
-/** What went back of a paid order, and the form that writes down more of it. */
-export function Refunds({ frame, orderDetail }: { frame: Frame; orderDetail: OrderDetail }): VNode {
+/** Writes down what went back of a paid order. */
+export function RefundForm({ frame, orderDetail }: { frame: Frame; orderDetail: OrderDetail }): VNode {
   const { orderId, refunded, amount, currency } = orderDetail;
   return (
-    <section aria-labelledby="refunds">
-      <h2 id="refunds">Refunds</h2>
+    <>
       <p>
         <MajorAmount text={refunded} currency={currency} /> of{' '}
         <MajorAmount text={amount} currency={currency} /> was written down as given back. Nothing here moves
         money: give it back at the service first.
       </p>
-      <Allowed visitor={frame.visitor} action="refunds">
-        <form method="post" action="/admin/refunds" class="action">
-          <FormToken visitor={frame.visitor} />
-          <input type="hidden" name="id" value={orderId} />
-          <p class="field">
-            <label for="refund-amount">Amount in {currency}</label>
-            <input
-              id="refund-amount"
-              name="amount"
-              required
-              maxLength={20}
-              inputMode="decimal"
-              autocomplete="off"
-            />
-          </p>
-          <p class="field">
-            <label for="refund-number">Number of the refund at the service or the bank</label>
-            <input id="refund-number" name="refund" required maxLength={128} autocomplete="off" />
-          </p>
-          <WhoAndWhy visitor={frame.visitor} id="refund" />
-          <p class="field">
-            <button>Write down a refund</button>
-          </p>
-        </form>
-      </Allowed>
-    </section>
+      <form method="post" action="/admin/refunds" class="action">
+        <FormToken visitor={frame.visitor} />
+        <input type="hidden" name="id" value={orderId} />
+        <p class="field">
+          <label for="refund-amount">Amount in {currency}</label>
+          <input
+            id="refund-amount"
+            name="amount"
+            required
+            maxLength={20}
+            inputMode="decimal"
+            autocomplete="off"
+          />
+        </p>
+        <p class="field">
+          <label for="refund-number">Number of the refund at the service or the bank</label>
+          <input id="refund-number" name="refund" required maxLength={128} autocomplete="off" />
+        </p>
+        <WhoAndWhy visitor={frame.visitor} id="refund" />
+        <p class="field">
+          <button>Write down a refund</button>
+        </p>
+      </form>
+    </>
   );
 }
 

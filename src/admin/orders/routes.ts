@@ -1,5 +1,4 @@
 import { Router } from 'express';
-import { eventsOf } from '../../fulfilment/events.sql.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
@@ -7,13 +6,11 @@ import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
 import { disputePack } from '../../reporting/dispute.ts';
 import { disputeOf } from '../../reporting/dispute.sql.ts';
-import { explain } from '../../reporting/explain.ts';
-import { releaseOf } from '../releases/releases.sql.ts';
 import { orderIdOf } from '../../reporting/timeline.sql.ts';
 import { orderActionRoutes } from './actions/routes.ts';
-import { OrderDetailPage } from './order-page.tsx';
+import { orderPage } from './read-order.ts';
 import { OrderListPage } from './order-list-page.tsx';
-import { estimateOrders, evidenceOf, findOrders } from './orders.sql.ts';
+import { estimateOrders, findOrders } from './orders.sql.ts';
 import { isEmail, readSearch } from './search.ts';
 
 /** Which order, and what happened to it? */
@@ -44,14 +41,9 @@ export function orderListRoutes(parts: AdminParts): Router {
 
   router.get('/admin/orders/:orderId', guard.requireLogin, async (req, res) => {
     const orderId = parseOrderId(req.params.orderId);
-    const story = orderId === null ? null : await explain(database, orderId);
-    if (story === null) throw new Problem('not-found');
-    const { orderDetail } = story;
-    const evidence = await evidenceOf(database, orderDetail.orderId);
-    const release = await releaseOf(database, orderDetail.orderId);
-    const events = await eventsOf(database, orderDetail.orderId);
-    const frame = frameOf(guard, mode, req);
-    sendPage(res, OrderDetailPage({ frame, orderDetail, evidence, release, events }));
+    const page = orderId === null ? null : await orderPage(database, orderId, frameOf(guard, mode, req));
+    if (page === null) throw new Problem('not-found');
+    sendPage(res, page);
   });
 
   router.get('/admin/orders/:orderId/dispute', guard.requireLogin, async (req, res) => {

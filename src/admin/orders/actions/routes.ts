@@ -4,6 +4,7 @@ import { parseOrderId, parseReference } from '../../../platform/ids.ts';
 import { actionHandler, frameOf } from '../../actions/action-handler.ts';
 import type { AdminParts } from '../../admin-parts.ts';
 import { cancelHandler } from '../cancel.ts';
+import { orderPage } from '../read-order.ts';
 import { confirmRefund, writeRefund } from '../refund-actions.ts';
 
 /** The page of the order that the form names, by any of its names. */
@@ -33,6 +34,18 @@ export function orderActionRoutes(parts: AdminParts): Router {
       toOrder,
       (asked) => writeRefund(database, mode, asked),
       (asked, req) => confirmRefund(database, mode, asked, frameOf(guard, mode, req)),
+    ),
+  );
+  router.post(
+    '/admin/orders/customer',
+    ...posted,
+    actionHandler(
+      toOrder,
+      () => ({ unknown: 1 }),
+      async ({ ids: [id], by, note }, req) => {
+        const orderId = parseOrderId(id);
+        return orderId && orderPage(database, orderId, frameOf(guard, mode, req), { by, note });
+      },
     ),
   );
   router.post('/admin/orders/cancel', ...posted, cancelHandler(parts));

@@ -1,0 +1,98 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { OrderDetail } from '../../reporting/order-detail.ts';
+import { FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import type { ReleaseRow } from '../releases/releases.sql.ts';
+import { CancelForm, ReopenForm } from './cancel-parts.tsx';
+import { RefundForm } from './refund-form.tsx';
+
+/** Statuses in which there is nothing to cancel. */
+const ENDED: readonly string[] = ['paid', 'cancelled'];
+
+type Props = { frame: Frame; orderDetail: OrderDetail; release: ReleaseRow | null };
+
+/** What a person may do with the order, each folded under its name. */
+export function OrderActions({ frame, orderDetail, release }: Props): VNode | null {
+  const { orderId, status, payments } = orderDetail;
+  const { may } = frame.visitor;
+  const actions: [name: string, action: string, form: VNode | null][] = [
+    [
+      'Refund …',
+      'refunds',
+      status === 'paid' ? <RefundForm frame={frame} orderDetail={orderDetail} /> : null,
+    ],
+    [
+      'Check with the payment service now …',
+      'checks',
+      payments.length > 0 ? <CheckForm frame={frame} payments={payments} /> : null,
+    ],
+    [
+      'Send to the delivery system again …',
+      'releases',
+      release === null ? null : <DeliverForm frame={frame} release={release} />,
+    ],
+    ['Cancel …', 'cancel', ENDED.includes(status) ? null : <CancelForm frame={frame} orderId={orderId} />],
+    ['Reopen …', 'reopen', status === 'cancelled' ? <ReopenForm frame={frame} orderId={orderId} /> : null],
+  ];
+  const shown = actions.filter(([, action, form]) => form !== null && may(action));
+  if (shown.length === 0) return null;
+  return (
+    <section aria-labelledby="actions">
+      <h2 id="actions">Actions</h2>
+      {shown.map(([name, action, form]) => (
+        <Folded key={action} name={name}>
+          {form}
+        </Folded>
+      ))}
+    </section>
+  );
+}
+
+function Folded({ name, children }: { name: string; children: ComponentChildren }): VNode {
+  return (
+    <details>
+      <summary>{name}</summary>
+      {children}
+    </details>
+  );
+}
+
+function CheckForm({ frame, payments }: { frame: Frame; payments: OrderDetail['payments'] }): VNode {
+  return (
+    <form method="post" action="/admin/checks" class="action">
+      <FormToken visitor={frame.visitor} />
+      {payments.length === 1 ? (
+        <input type="hidden" name="id" value={payments[0]?.reference} />
+      ) : (
+        <p class="field wide">
+          <label for="check-id">Payment</label>
+          <select id="check-id" name="id">
+            {payments.map(({ reference }) => (
+              <option key={reference}>{reference}</option>
+            ))}
+          </select>
+        </p>
+      )}
+      <WhoAndWhy visitor={frame.visitor} id="check" />
+      <p class="field">
+        <button>Check now</button>
+      </p>
+    </form>
+  );
+}
+
+function DeliverForm({ frame, release: { id, orderId } }: { frame: Frame; release: ReleaseRow }): VNode {
+  return (
+    <form method="post" action="/admin/releases" class="action">
+      <FormToken visitor={frame.visitor} />
+      <input type="hidden" name="id" value={id} />
+      <input type="hidden" name="order" value={orderId} />
+      <WhoAndWhy visitor={frame.visitor} id="redeliver" />
+      <p class="field">
+        <button>Send again</button>
+      </p>
+      <p class="none">
+        It carries the same id as before, by which the delivery system knows not to ship twice.
+      </p>
+    </form>
+  );
+}
