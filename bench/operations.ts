@@ -9,7 +9,8 @@ import * as glance from '../src/reporting/shop-state.sql.ts';
 import { latestCaseOf, recordsOf } from '../src/admin/cases/case-records.sql.ts';
 import { countCases, readCases } from '../src/admin/cases/cases.sql.ts';
 import * as metrics from '../src/observability/metrics/metrics.sql.ts';
-import { estimateOrders, evidenceOf, findOrders } from '../src/admin/orders/orders.sql.ts';
+import { findOrders } from '../src/admin/orders/find-orders.sql.ts';
+import { estimateOrders, evidenceOf } from '../src/admin/orders/orders.sql.ts';
 import { readSearch } from '../src/admin/orders/search.ts';
 import { latestReleases, releaseOf } from '../src/admin/releases/releases.sql.ts';
 import { latestRuns, runById, runsToCompare } from '../src/admin/runs/runs.sql.ts';
@@ -119,12 +120,12 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'releases: not delivered': () => undeliveredReleases(all, mode),
     'releases: newest': () => latestReleases(db, mode, null),
     'releases: from the middle on': () => latestReleases(db, mode, `rel_${middle}`),
-    'webhooks: newest': () => latestWebhooks(db, { reference: null, before: null }),
+    'webhooks: newest': () => latestWebhooks(db, { references: null, before: null }),
     'webhooks: from the middle on': () =>
-      latestWebhooks(db, { reference: null, before: String(Math.floor(orders / 3)) }),
+      latestWebhooks(db, { references: null, before: String(Math.floor(orders / 3)) }),
     'webhooks: of a payment': () =>
-      latestWebhooks(db, { reference: idOf('p', 4_711) as Reference, before: null }),
-    'one webhook': () => webhookById(all, '4711'),
+      latestWebhooks(db, { references: [idOf('p', 4_711) as Reference], before: null }),
+    'one webhook': () => webhookById(db, '4711'),
     runs: () => latestRuns(db, mode, { before: null, day: null, isNotAgreedOnly: false }),
     'one run': () => runById(all, mode, runId),
     'one run: others': async () => {

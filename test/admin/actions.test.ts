@@ -170,7 +170,7 @@ describe('releases and webhooks', () => {
     expect(await sql('SELECT status FROM orders WHERE id = $1', orderId)).toEqual([{ status: 'paid' }]);
     for (const body of ['no JSON', '{"data": {}}', `{"data": {"reference": "${'x'.repeat(24)}"}}`]) {
       const other = await store(body);
-      expect(await person.text(other)).not.toContain('Act on it again');
+      expect(await person.text(other)).not.toContain('Check again');
       // The body decides, whatever a form says.
       expect(await person.sendAndRead(other, [['id', reference], ...signed()])).toContain('no such row');
     }

@@ -60,7 +60,9 @@ describe('what is exported', () => {
     expect(rows.map(({ id }) => id).sort()).toEqual(paid.map((order) => order?.orderId).sort());
     expect(rows[0]).toMatchObject({ status: 'paid', amount: '8500.00', currency: 'NGN', refunded: '0.00' });
     expect(await rowsAt('/admin/exports/orders?currency=KWD')).toEqual([]);
+    expect(rows[0]).toMatchObject({ customer: 'a***@example.com', item: 'Ankara tote bag' });
     expect(await rowsAt('/admin/exports/orders?q=nobody%40example.com')).toEqual([]);
+    expect(await rowsAt('/admin/exports/orders?status=todo')).toHaveLength(2);
     expect(await rowsAt('/admin/exports/orders?q=ADA%40example.com')).toHaveLength(5);
     expect(await rowsAt(`/admin/exports/orders?to=${THIS_MONTH}-01&from=2020-01-01`)).toEqual([]);
   });

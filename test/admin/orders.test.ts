@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startProgram, type TestProgram } from '../support/program.ts';
 import { maskEmail } from '../../src/reporting/activity.ts';
+import { eventually, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { logIn, signed, TOKEN, type Visitor } from './visitor.ts';
 
 let shop: TestProgram;
@@ -74,24 +74,21 @@ describe('orders are paged and searched', () => {
     expect((await walk('/admin/orders?to=2026-02-27')).ids).toEqual([]);
   });
 
-  test('by a whole e-mail address in any case, and not by a part of it', async () => {
-    expect((await walk('/admin/orders?q=ADA%40example.com')).ids).toHaveLength(130);
+  test('by an e-mail address, whole in any case or in part, and by the shop’s own number', async () => {
+    await sql(`UPDATE orders SET email = 'leila.ada@example.com' WHERE id = $1`, idOf(9));
+    expect((await walk('/admin/orders?q=ADA%40example.com')).ids).toHaveLength(129);
     expect((await walk('/admin/orders?q=ada%40example.com&status=review')).ids).toHaveLength(13);
-    expect((await walk('/admin/orders?q=ada%40')).ids).toEqual([]);
+    expect((await walk('/admin/orders?q=Leila')).ids).toEqual([idOf(9)]);
+    expect((await walk('/admin/orders?q=WN-13')).ids).toEqual([13, 130].map(idOf));
     expect((await walk('/admin/orders?q=%25%40example.com')).ids).toEqual([]);
+    expect(await person.text('/admin/orders?q=zz')).toContain('No order matches “zz”.');
+    await sql(`UPDATE orders SET email = 'ada@example.com' WHERE id = $1`, idOf(9));
   });
 
-  test('an id, a reference and an external id lead to the order itself', async () => {
-    const order = await shop.checkout();
-    for (const [words, id] of [
-      [order.orderId, order.orderId],
-      [order.reference, order.orderId],
-      ['own-7', idOf(7)],
-    ])
-      expect((await person.get(`/admin/orders?q=${words ?? ''}`)).headers.get('location')).toBe(
-        `/admin/orders/${id ?? ''}`,
-      );
-    expect(await person.text('/admin/orders?q=nobody')).toContain('No such order.');
+  test('days that end before they begin are said to', async () => {
+    expect(await person.text('/admin/orders?from=2026-03-02&to=2026-03-01')).toContain(
+      '“From” (2026-03-02) is after “To” (2026-03-01)',
+    );
   });
 
   test.each([
@@ -104,6 +101,94 @@ describe('orders are paged and searched', () => {
     "before=o'; SELECT 1",
   ])('%s is not understood, and harms nothing', async (query) => {
     expect((await person.get(`/admin/orders?${query}`)).status).toBe(200);
+  });
+});
+
+describe('orders are recognised', () => {
+  let whole: CheckoutAnswer;
+  let part: CheckoutAnswer;
+  let held: CheckoutAnswer;
+  beforeAll(async () => {
+    [whole, part, held] = [
+      await paid('chidi@example.com'),
+      await paid('chidi@example.com'),
+      await paid('fatou@example.com', '3'),
+    ];
+    for (const [{ orderId }, amount, number] of [
+      [whole, 850_000, 'RF-1003'],
+      [part, 100_000, 'RF-1004'],
+    ] as const)
+      await sql(
+        `INSERT INTO refunds (id, order_id, mode, amount, currency, reason, external_id, refunded_by)
+         VALUES ('re_' || $1, $1, 'test', $2, 'NGN', 'a strap was torn', $3, 'Zainab')`,
+        ...[orderId, amount, number],
+      );
+    await sql(
+      `INSERT INTO journal (order_id, event, cause) VALUES ($1, 'check-asked', 'operator:Zainab Bello')`,
+      held.orderId,
+    );
+  });
+
+  async function paid(email: string, amount?: string): Promise<CheckoutAnswer> {
+    const order = await shop.checkout({ email, items: [{ sku: 'ankara-tote', quantity: 1 }] });
+    await shop.hand(`transactions/${order.reference}/pay`, { notify: false, ...(amount && { amount }) });
+    await fetch(`${shop.origin}/checkout/return/${order.reference}`, { redirect: 'manual' });
+    return order;
+  }
+  const found = async (query: string) => (await walk(`/admin/orders?${query}`)).ids;
+
+  test('by who, what, and the state with its reason; the whole address is not shown', async () => {
+    const page = await person.text('/admin/orders?q=ankara');
+    expect(page).toContain(`<td>${maskEmail('fatou@example.com')}</td>`);
+    expect(page).not.toContain('fatou@');
+    expect(page).toContain('1 × Ankara tote');
+    expect(page).toContain(
+      `in review</span> <a class="reason" href="/admin/cases?q=${held.orderId}">Paid too little`,
+    );
+    expect(page).toContain('refunded</span>');
+    expect(page).toContain('refunded in part</span>');
+    expect(page).toContain('3 orders; paid NGN 17,000.00 (of it refunded NGN 9,500.00).');
+    expect(page).not.toContain('Your number');
+    expect(await person.text('/admin/orders?q=own-')).toContain('Your number');
+  });
+
+  test('in views: to do, refunded, paid, not paid', async () => {
+    expect(await found('status=refunded')).toEqual([part.orderId, whole.orderId]);
+    expect(await found('status=paid')).toEqual([part.orderId, whole.orderId]);
+    expect(await found('status=todo&from=2026-04-01')).toEqual([held.orderId]);
+    const unpaid = await found('status=unpaid');
+    expect(unpaid).toHaveLength(117);
+    expect(unpaid).not.toContain(whole.orderId);
+  });
+
+  test('by goods, by who acted on them, by what names them, and the file has the same rows', async () => {
+    expect(await found('q=TOTE')).toEqual([held, part, whole].map(({ orderId }) => orderId));
+    expect(await found('q=zainab')).toEqual([held.orderId]);
+    const { orderId, reference } = whole;
+    const names = [orderId, reference, orderId.slice(0, 8), reference.slice(0, 8), 'RF-1003'];
+    for (const [words, id] of [...names.map((name) => [name, orderId]), ['own-7', idOf(7)]])
+      expect((await person.get(`/admin/orders?q=${words ?? ''}`)).headers.get('location')).toBe(
+        `/admin/orders/${id ?? ''}`,
+      );
+    const file = await person.text('/admin/exports/orders?q=tote&status=refunded');
+    const [, first = '', ...more] = file.trimEnd().split('\r\n');
+    expect(more).toHaveLength(1);
+    for (const words of [
+      orderId,
+      reference,
+      'c***@example.com',
+      'Ankara tote',
+      '8500.00',
+      'RF-1003',
+      'Zainab',
+      'a strap was torn',
+    ])
+      expect(first).toContain(words);
+  });
+
+  test('more than a page is summed by the database, as the rows would be', async () => {
+    const page = await person.text('/admin/orders');
+    expect(page).toContain('133 orders; paid NGN 17,000.00 (of it refunded NGN 9,500.00).');
   });
 });
 
@@ -196,6 +281,51 @@ describe('the other lists are paged, too', () => {
     }
     expect(ids).toHaveLength(120);
     expect(ids).toEqual([...ids].sort((a, b) => b - a));
+  });
+
+  test('a webhook says what became of it, and a payment without one how it was found', async () => {
+    const order = await shop.checkout();
+    const search = () => person.text(`/admin/webhooks?reference=${order.orderId}`);
+    expect(await search()).toContain('No webhook came for this payment, and it has not been paid.');
+    await shop.hand(`transactions/${order.reference}/pay`, { notify: false });
+    await fetch(`${shop.origin}/checkout/return/${order.reference}`, { redirect: 'manual' });
+    expect(await search()).toContain(
+      'No webhook came for this payment; it was found when the shopper came back',
+    );
+    const receive = (body: string, when: string) =>
+      sql(
+        `INSERT INTO webhooks (mode, body, body_sha256, authenticity, outcome, reference, received_at)
+         VALUES ('test', convert_to($1, 'UTF8'), sha256(convert_to($1, 'UTF8')), 'signed', 'hinted', $2,
+           now() + $3::interval)`,
+        ...[body, order.reference, when],
+      );
+    await receive('before', '-1 min');
+    expect(await search()).toContain('<td class="words">checked with the service: order paid');
+    await receive('after', '1 min');
+    expect(await search()).toContain('already known: order paid');
+    expect(await search()).toContain(
+      `<a href="/admin/orders/${order.orderId}">${order.orderId.slice(0, 8)}</a>`,
+    );
+    expect(await person.text('/admin/webhooks?reference=nobody')).toContain(
+      'No payment or order of ours is “nobody”.',
+    );
+  });
+
+  test('refused webhooks are told on top, and listed with what they were about', async () => {
+    const order = await shop.checkout();
+    const body = { data: { reference: order.reference } };
+    const sent = await Promise.all([1, 2].map(() => post(`${shop.origin}/webhooks/payments`, body)));
+    expect(sent.map(({ status }) => status)).toEqual([401, 401]);
+    await eventually(async () =>
+      (await person.text('/admin/webhooks')).includes('2 refused in the last hour'),
+    );
+    const page = await person.text('/admin/webhooks?result=refused');
+    expect(page).toContain('(signature does not match)');
+    expect(page).toContain('from 127.0.0.1');
+    expect(page).toContain('refused: signature does not match');
+    expect(page).toContain(`<a href="/admin/orders/${order.orderId}">`);
+    expect(page).toContain(`reference ${order.reference}`);
+    expect(page).toContain('&quot;header&quot;:&quot;x-signature&quot;');
   });
 
   test('runs, newest first, each with its own page', async () => {

@@ -11,7 +11,8 @@ import { EXPORTS, isExport, openExport, openMatched } from '../../reporting/expo
 import { frameOf } from '../actions/action-handler.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { sendCsv } from '../layout/download.ts';
-import { isEmail, readSearch } from '../orders/search.ts';
+import { matchOf } from '../../reporting/order-search.sql.ts';
+import { readSearch } from '../orders/search.ts';
 import { BooksPage } from './books-page.tsx';
 
 const DAY_MS = 86_400_000;
@@ -65,11 +66,11 @@ export function bookRoutes({ database, gateway, guard, form }: AdminParts): Rout
     const status = statuses.find((one) => one === req.query.status) ?? null;
     const until = to === null ? null : new Date(Date.parse(to) + DAY_MS);
     const period = { since: from === null ? null : new Date(from), until };
-    const email = words !== null && isEmail(words) ? words : null;
+    const match = words === null ? null : await matchOf(database, mode, words);
     await sendCsv(
       res,
       `${name}-${mode}`,
-      openExport(database, name, { mode, period, status, currency, email }),
+      openExport(database, name, { mode, period, status, currency, match }),
     );
   });
   return router;

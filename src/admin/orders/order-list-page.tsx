@@ -1,56 +1,60 @@
 import type { VNode } from 'preact';
-import { ORDER_STATUSES } from '../../orders/order.ts';
-import { Amount } from '../../platform/html.tsx';
+import type { OrderId } from '../../platform/ids.ts';
 import { downloadAddress } from '../layout/download.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Choice, Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
-import type { OrderPage } from './orders.sql.ts';
+import { Tabs } from '../layout/tabs.tsx';
+import { OrderTable } from './order-table.tsx';
+import { PAGE_ROWS, type OrderPage } from './find-orders.sql.ts';
+import { NothingFound, Sums } from './found.tsx';
 import { paramsOf, type OrderSearch } from './search.ts';
 
 type Props = { frame: Frame; search: OrderSearch; page: OrderPage; estimate: bigint };
 
+const ADDRESS = '/admin/orders';
 /** With fewer orders, the database's statistics are not reliable yet. */
 const WORTH_ESTIMATING = 1_000n;
+const TABS = [
+  ['All', null],
+  ['To do', 'todo'],
+  ['Paid', 'paid'],
+  ['Refunded', 'refunded'],
+  ['Not paid', 'unpaid'],
+] as const;
 
 export function OrderListPage({ frame, search, page, estimate }: Props): VNode {
-  const { orders, next, lookedBackTo } = page;
+  const { orders, next, lookedBackTo, sums } = page;
+  const isBackwards = search.from !== null && search.to !== null && search.from > search.to;
   return (
-    <AdminPage frame={frame} title="Orders" here="/admin/orders">
+    <AdminPage frame={frame} title="Orders" here={ADDRESS}>
       <SearchForm search={search} />
+      <Tabs
+        label="Which orders"
+        tabs={TABS.map(([name, view]) => ({
+          name,
+          address: addressOf({ ...search, view }),
+          isHere: search.view === view,
+        }))}
+      />
       <p class="none">
         Newest first, times in UTC.
         {estimate >= WORTH_ESTIMATING &&
           ` About ${estimate.toLocaleString('en')} orders in all, by the database’s own statistics.`}
       </p>
-      {orders.length === 0 ? (
-        <p class="none">{lookedBackTo === null ? 'No such order.' : 'No such order on this page.'}</p>
-      ) : (
-        <Table label="Orders" head={['Placed', 'Status', { number: 'Total' }, 'Order', 'External id']}>
-          {orders.map(({ id, externalId, status, amount, currency, createdAt }) => (
-            <tr key={id}>
-              <td>
-                <Moment at={createdAt} />
-              </td>
-              <td>
-                <Status word={status} />
-              </td>
-              <td class="number">
-                <Amount amount={amount} currency={currency} />
-              </td>
-              <td>
-                <OrderLink id={id} />
-              </td>
-              <td>{externalId ?? ''}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {lookedBackTo !== null && (
-        <p>
-          Looked back to <Moment at={lookedBackTo} />. Older orders are on the next page.
+      {isBackwards && (
+        <p class="alarm">
+          “From” ({search.from}) is after “To” ({search.to}): no day lies between them.
         </p>
       )}
-      {next !== null && <Older address="/admin/orders" params={paramsOf(search, next)} />}
+      {orders.length > 0 && <OrderTable orders={orders} />}
+      {orders.length === 0 && !isBackwards && <NothingFound search={search} lookedBackTo={lookedBackTo} />}
+      {orders.length > 0 && sums !== null && <Sums sums={sums} lookedBackTo={lookedBackTo} />}
+      {next !== null && (
+        <p class="pages">
+          <a href={addressOf(search, next)} rel="next">
+            {orders.length === PAGE_ROWS ? 'Older' : 'Look further back'}
+          </a>
+        </p>
+      )}
       {orders.length > 0 && (
         <p>
           <a href={downloadAddress('orders', paramsOf(search))}>All of these as CSV</a>
@@ -60,12 +64,16 @@ export function OrderListPage({ frame, search, page, estimate }: Props): VNode {
   );
 }
 
+function addressOf(search: OrderSearch, before: OrderId | null = null): string {
+  const query = new URLSearchParams(paramsOf(search, before)).toString();
+  return query === '' ? ADDRESS : `${ADDRESS}?${query}`;
+}
+
 function SearchForm({ search }: { search: OrderSearch }): VNode {
-  const statuses = ORDER_STATUSES.map((status) => ({ value: status, name: status }));
   return (
-    <form method="get" action="/admin/orders" class="filters" role="search">
+    <form method="get" action={ADDRESS} class="filters" role="search">
       <p class="field wide">
-        <label for="q">Order id, reference, external id, or e-mail</label>
+        <label for="q">Find by e-mail, goods, order number, reference, refund number or colleague</label>
         <input
           id="q"
           name="q"
@@ -75,23 +83,17 @@ function SearchForm({ search }: { search: OrderSearch }): VNode {
           spellcheck={false}
         />
       </p>
-      <Choice
-        id="status"
-        name="status"
-        label="Status"
-        chosen={search.status ?? ''}
-        options={[{ value: '', name: 'any' }, ...statuses]}
-      />
+      {search.view !== null && <input type="hidden" name="status" value={search.view} />}
       <p class="field short">
         <label for="currency">Currency</label>
         <input id="currency" name="currency" value={search.currency ?? ''} maxLength={3} size={4} />
       </p>
       <p class="field">
-        <label for="from">From day</label>
+        <label for="from">From</label>
         <input id="from" name="from" type="date" value={search.from ?? ''} />
       </p>
       <p class="field">
-        <label for="to">To day</label>
+        <label for="to">To</label>
         <input id="to" name="to" type="date" value={search.to ?? ''} />
       </p>
       <p class="field">

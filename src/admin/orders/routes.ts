@@ -6,12 +6,13 @@ import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
 import { disputePack } from '../../reporting/dispute.ts';
 import { disputeOf } from '../../reporting/dispute.sql.ts';
-import { orderIdOf } from '../../reporting/timeline.sql.ts';
+import { matchOf } from '../../reporting/order-search.sql.ts';
 import { orderActionRoutes } from './actions/routes.ts';
 import { orderPage } from './read-order.ts';
 import { OrderListPage } from './order-list-page.tsx';
-import { estimateOrders, findOrders } from './orders.sql.ts';
-import { isEmail, readSearch } from './search.ts';
+import { findOrders } from './find-orders.sql.ts';
+import { estimateOrders } from './orders.sql.ts';
+import { readSearch } from './search.ts';
 
 /** Which order, and what happened to it? */
 export function orderListRoutes(parts: AdminParts): Router {
@@ -22,8 +23,9 @@ export function orderListRoutes(parts: AdminParts): Router {
   router.get('/admin/orders', guard.requireLogin, async (req, res) => {
     const search = readSearch(req.query);
     const { words } = search;
-    const named = words === null || isEmail(words) ? null : await orderIdOf(database, words);
-    if (named !== null) {
+    const match = words === null ? null : await matchOf(database, mode, words);
+    const [named, ...others] = match !== null && 'ids' in match ? match.ids : [];
+    if (named !== undefined && others.length === 0) {
       const { told } = req.query;
       res.redirect(
         303,
@@ -31,9 +33,8 @@ export function orderListRoutes(parts: AdminParts): Router {
       );
       return;
     }
-    const isNobody = words !== null && !isEmail(words);
     const [page, estimate] = await Promise.all([
-      isNobody ? { orders: [], next: null, lookedBackTo: null } : findOrders(database, mode, search),
+      findOrders(database, mode, search, match),
       estimateOrders(database),
     ]);
     sendPage(res, OrderListPage({ frame: frameOf(guard, mode, req), search, page, estimate }));

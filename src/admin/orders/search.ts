@@ -1,12 +1,14 @@
-import { ORDER_STATUSES, type OrderStatus } from '../../orders/order.ts';
+import { ORDER_STATUSES } from '../../orders/order.ts';
 import { parseOrderId, type OrderId } from '../../platform/ids.ts';
+import { ORDER_VIEWS, type OrderView } from '../../reporting/order-search.sql.ts';
 import { fitting } from '../layout/query.ts';
 
 /** What an operator searches for. Every condition that is not given is null. */
 export type OrderSearch = {
-  /** An order id, a payment reference, a shop's own id, or a whole e-mail address. */
+  /** Any part of what an order has, or a name of it. */
   words: string | null;
-  status: OrderStatus | null;
+  /** The parameter `status`. */
+  view: OrderView | null;
   currency: string | null;
   /** Days in UTC, both inclusive. */
   from: string | null;
@@ -15,6 +17,7 @@ export type OrderSearch = {
   before: OrderId | null;
 };
 
+const VIEWS = [...ORDER_STATUSES, ...ORDER_VIEWS];
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
@@ -32,7 +35,7 @@ export function readSearch(query: Record<string, unknown>): OrderSearch {
   };
   return {
     words: text('q'),
-    status: ORDER_STATUSES.find((status) => status === text('status')) ?? null,
+    view: VIEWS.find((view) => view === text('status')) ?? null,
     currency:
       text('currency')
         ?.toUpperCase()
@@ -43,15 +46,13 @@ export function readSearch(query: Record<string, unknown>): OrderSearch {
   };
 }
 
-export function isEmail(words: string): boolean {
-  return words.includes('@');
-}
-
 /** The search as parameters of an address. @param before of the page after an order */
 export function paramsOf(
-  { words, ...search }: OrderSearch,
+  { words, view, ...search }: OrderSearch,
   before: OrderId | null = null,
 ): Record<string, string> {
-  const given = Object.entries({ q: words, ...search, before }).filter(([, value]) => value !== null);
+  const given = Object.entries({ q: words, status: view, ...search, before }).filter(
+    ([, value]) => value !== null,
+  );
   return Object.fromEntries(given) as Record<string, string>;
 }

@@ -1,26 +1,21 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
-import { parseReference } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import { referenceIn } from '../../webhooks/receive.ts';
+import { refusedLately } from '../../webhooks/refused-webhooks.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { actionHandler, frameOf } from '../actions/action-handler.ts';
-import { fitting } from '../layout/query.ts';
-import {
-  latestWebhooks,
-  orderOfPayment,
-  PAGE_ROWS,
-  webhookById,
-  type StoredWebhook,
-} from './webhooks.sql.ts';
-import { WebhookListPage, WebhookPage, type NamedPayment } from './webhook-pages.tsx';
+import { ROW_ID, readList } from './read-list.ts';
+import { paymentsAmong, webhookById, type StoredWebhook } from './webhooks.sql.ts';
+import { WebhookListPage } from './webhook-list-page.tsx';
+import { WebhookPage, type NamedPayment } from './webhook-page.tsx';
 
-const ROW_ID = /^\d{1,18}$/;
+const AN_HOUR_SEC = 3_600;
 
 /** Which webhooks has the service sent? */
 export function receivedWebhookRoutes({ database, gateway, guard, form, askService }: AdminParts): Router {
   const router = Router();
-  const { mode } = gateway;
+  const { mode, dialect } = gateway;
 
   async function webhookNamed(id: unknown): Promise<StoredWebhook> {
     const webhook = ROW_ID.test(String(id)) ? await webhookById(database, String(id)) : null;
@@ -29,18 +24,20 @@ export function receivedWebhookRoutes({ database, gateway, guard, form, askServi
   }
 
   router.get('/admin/webhooks', guard.requireLogin, async (req, res) => {
-    const reference = parseReference(req.query.reference);
-    const rows = await latestWebhooks(database, { reference, before: fitting(req.query.before, ROW_ID) });
-    const next = rows.length > PAGE_ROWS ? String(rows[PAGE_ROWS - 1]?.id) : null;
-    const page = { webhooks: rows.slice(0, PAGE_ROWS), reference, next };
-    sendPage(res, WebhookListPage({ frame: frameOf(guard, mode, req), ...page }));
+    const [page, lately] = await Promise.all([
+      readList(database, mode, req.query),
+      refusedLately(database, mode, AN_HOUR_SEC),
+    ]);
+    const frame = frameOf(guard, mode, req);
+    const { signature } = dialect.webhook;
+    sendPage(res, WebhookListPage({ frame, ...page, signature, refusedLately: lately }));
   });
 
   /** The payment that it names: as read when it came, or else as read with today's dialect. */
   async function paymentOf({ reference, body }: StoredWebhook): Promise<NamedPayment | null> {
-    const named = reference ?? referenceIn(body, gateway.dialect)?.reference ?? null;
-    const orderId = named === null ? null : await orderOfPayment(database, mode, named);
-    return named === null || orderId === null ? null : { reference: named, orderId };
+    const named = reference ?? referenceIn(body, dialect)?.reference ?? null;
+    const [payment] = named === null ? [] : await paymentsAmong(database, mode, [named]);
+    return payment ?? null;
   }
 
   router.get('/admin/webhooks/:id', guard.requireLogin, async (req, res) => {

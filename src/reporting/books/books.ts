@@ -100,7 +100,7 @@ function stateOf({ amount, refunded }: Entry): string {
 }
 
 /** `ada@example.com` is `a***@example.com`: enough to find a person whom one knows. */
-function masked(email: string | null): string | null {
+export function masked(email: string | null): string | null {
   return email?.replace(/^(.).*(?=@)/su, '$1***') ?? null;
 }
 

@@ -2,6 +2,8 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Reference, RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { boundsOf, type Period } from '../books/period.ts';
+import type { OrderMatch } from '../order-search.sql.ts';
+import { ORDER_COLUMNS, ORDER_FILTERS, ORDER_JOINS } from './order-rows.sql.ts';
 
 /** What a column of a row holds; a bigint is minor units of the row's currency. */
 export type Value = string | number | bigint | boolean | Date | object | null;
@@ -12,8 +14,8 @@ export type RowsWanted = {
   period: Period;
   status: string | null;
   currency?: string | null;
-  /** A whole address, in any case. */
-  email?: string | null;
+  /** Of orders: what was searched for. */
+  match?: OrderMatch | null;
 };
 
 /** A table that is read in pages by its key. $1 is the mode, $2 and $3 the period, $4 the status. */
@@ -37,15 +39,15 @@ const inPeriod = (time: string): string =>
 
 const SOURCES = {
   orders: {
-    columns: `x.id, external_id, x.status, x.amount, x.currency, created_at, paid_at, e.reference,
-      (SELECT coalesce(sum(amount), 0)::bigint FROM refunds WHERE order_id = x.id) AS refunded,
-      cancelled_at, cancelled_by, cancel_reason, CASE WHEN e.id IS NOT NULL THEN money_that_came(e) END AS received`,
+    columns: ORDER_COLUMNS,
     from: 'orders',
-    join: 'LEFT JOIN releases e ON e.id = x.release_id',
-    where: `${inPeriod('created_at')} AND ($4::text IS NULL OR status = $4)
-      AND ($5::text IS NULL OR currency = $5) AND ($6::text IS NULL OR lower(email) = lower($6))`,
+    join: ORDER_JOINS,
+    where: `${inPeriod('created_at')} AND ${ORDER_FILTERS}`,
     key: BY_TIME('created_at'),
-    values: ({ currency = null, email = null }) => [currency, email],
+    values: ({ currency = null, match }) => {
+      const { ids, email, part } = { ids: null, email: null, part: null, ...match };
+      return [currency, email, ids, part];
+    },
   },
   payments: {
     columns: `x.reference, x.order_id, x.status, x.amount, x.currency, reason, created_at, e.released_at,

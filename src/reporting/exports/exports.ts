@@ -6,6 +6,8 @@ import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { formatMajor } from '../../platform/money.ts';
 import { ORDER_STATUSES } from '../../orders/order.ts';
+import { masked } from '../books/books.ts';
+import { ORDER_VIEWS } from '../order-search.sql.ts';
 import { comparedRun, releasedBefore, rowsOf, type RowsWanted, type Value } from './exports.sql.ts';
 
 const PAYMENT_STATUSES = [
@@ -13,14 +15,15 @@ const PAYMENT_STATUSES = [
 ];
 const OPEN_OR_CLOSED = ['open', 'closed'] as const;
 
-/** What can be exported by period and status: its columns, and the words that `status` may be. No column is personal. */
+/** What can be exported by period and status: its columns, and the words that `status` may be. Customers are masked. */
 export const EXPORTS = {
   orders: {
     columns: [
       ...['id', 'external_id', 'status', 'amount', 'currency', 'created_at', 'paid_at', 'reference'],
       ...['refunded', 'cancelled_at', 'cancelled_by', 'cancel_reason', 'received'],
+      ...['customer', 'item', 'refund_numbers', 'decided_by', 'note'],
     ],
-    statuses: ORDER_STATUSES,
+    statuses: [...ORDER_STATUSES, ...ORDER_VIEWS],
   },
   payments: {
     columns: [
@@ -86,7 +89,8 @@ export async function openMatched(
 async function* textRows(
   rows: AsyncIterable<Record<string, Value>>,
 ): AsyncGenerator<Record<string, string | null>> {
-  for await (const row of rows) {
+  for await (const { customer, ...rest } of rows) {
+    const row = typeof customer === 'string' ? { ...rest, customer: masked(customer) } : rest;
     const cells = Object.entries(row).map(([name, value]) => [name, textOf(value, row.currency)] as const);
     yield Object.fromEntries(cells);
   }

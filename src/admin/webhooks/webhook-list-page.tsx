@@ -1,0 +1,137 @@
+import type { VNode } from 'preact';
+import type { RefusedLately, RefusedMinute } from '../../webhooks/refused-webhooks.sql.ts';
+import { AdminPage, type Frame } from '../layout/frame.tsx';
+import { Moment, Older, OrderLink, Table } from '../layout/parts.tsx';
+import { Tabs } from '../layout/tabs.tsx';
+import { AboutOrder, RefusedLatelySection, RefusedTable, type Signature } from './refused-parts.tsx';
+import { resultOf } from './result.ts';
+import type { FoundPayment, WebhookRow } from './webhooks.sql.ts';
+
+/** Either webhooks that were kept, or refused ones. */
+export type WebhookList =
+  | { result: 'kept'; webhooks: readonly WebhookRow[] }
+  | { result: 'refused'; minutes: readonly RefusedMinute[]; among: readonly FoundPayment[] };
+
+/** A reference or an order id, and the payments of ours that it names. */
+export type WebhookSearch = { name: string; payments: readonly FoundPayment[] };
+
+type Props = {
+  frame: Frame;
+  list: WebhookList;
+  refusedLately: readonly RefusedLately[];
+  signature: Signature;
+  /** Null: no search. */
+  search: WebhookSearch | null;
+  next: string | null;
+};
+
+const ADDRESS = '/admin/webhooks';
+
+export function WebhookListPage({ frame, list, refusedLately, signature, search, next }: Props): VNode {
+  const isRefused = list.result === 'refused';
+  return (
+    <AdminPage frame={frame} title="Webhooks" here={ADDRESS}>
+      <RefusedLatelySection refused={refusedLately} signature={signature} />
+      <Tabs
+        label="Which webhooks"
+        tabs={[
+          { name: 'Received', address: ADDRESS, isHere: !isRefused },
+          { name: 'Refused', address: `${ADDRESS}?result=refused`, isHere: isRefused },
+        ]}
+      />
+      {!isRefused && <SearchForm name={search?.name ?? ''} />}
+      <p class="none">
+        Newest first, times in UTC.{' '}
+        {isRefused
+          ? 'The newest few of each minute, kept for a week.'
+          : 'We never trust a webhook’s content. It only makes us check with the service.'}
+        {refusedLately.length === 0 && ' None was refused in the last hour.'}
+      </p>
+      {list.result === 'refused' ? <Refused {...list} /> : <Kept {...{ frame, list, search }} />}
+      {next !== null && <Older address={ADDRESS} params={pageAfter(next, isRefused, search)} />}
+    </AdminPage>
+  );
+}
+
+function pageAfter(next: string, isRefused: boolean, search: Props['search']): Record<string, string> {
+  return {
+    ...(isRefused && { result: 'refused' }),
+    ...(search !== null && { reference: search.name }),
+    before: next,
+  };
+}
+
+function SearchForm({ name }: { name: string }): VNode {
+  return (
+    <form method="get" action={ADDRESS} class="filters" role="search">
+      <p class="field wide">
+        <label for="reference">Payment reference or order id</label>
+        <input id="reference" name="reference" value={name} autocomplete="off" spellcheck={false} />
+      </p>
+      <p class="field">
+        <button>Search</button>
+      </p>
+    </form>
+  );
+}
+
+function Refused({ minutes, among }: Extract<WebhookList, { result: 'refused' }>): VNode {
+  if (minutes.length === 0) return <p class="none">No webhook was refused in the last week.</p>;
+  return <RefusedTable minutes={minutes} payments={among} />;
+}
+
+type KeptProps = Pick<Props, 'frame' | 'search'> & { list: Extract<WebhookList, { result: 'kept' }> };
+
+function Kept({ frame, list: { webhooks }, search }: KeptProps): VNode {
+  if (webhooks.length === 0 && search === null) return <p class="none">No webhook has come yet.</p>;
+  if (webhooks.length === 0) return <NoneFound search={search} />;
+  const hasOtherMode = webhooks.some(({ mode }) => mode !== frame.mode);
+  return (
+    <Table label="Webhooks" head={['When', 'About order', 'Result', ...(hasOtherMode ? ['Mode'] : [])]}>
+      {webhooks.map((webhook) => (
+        <tr key={String(webhook.id)}>
+          <td>
+            <a href={`${ADDRESS}/${webhook.id}`}>
+              <Moment at={webhook.receivedAt} />
+            </a>
+          </td>
+          <td>
+            <AboutOrder {...webhook} />
+          </td>
+          <td class="words">{resultOf(webhook)}</td>
+          {hasOtherMode && <td>{webhook.mode}</td>}
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+const FOUND_BY: Readonly<Record<NonNullable<FoundPayment['cause']>, string>> = {
+  return: 'found when the shopper came back, at',
+  webhook: 'found by a webhook that is not kept any more, at',
+  schedule: 'found by our own check at',
+  reconciliation: 'found by a reconciliation at',
+  operator: 'found when a person asked the service, at',
+};
+
+function NoneFound({ search }: Pick<Props, 'search'>): VNode {
+  const payments = search?.payments ?? [];
+  if (payments.length === 0) return <p class="none">No payment or order of ours is “{search?.name}”.</p>;
+  return (
+    <>
+      {payments.map(({ reference, orderId, paidAt, cause }) => (
+        <p key={reference}>
+          No webhook came for this payment
+          {paidAt === null || cause === null ? (
+            <>, and it has not been paid. </>
+          ) : (
+            <>
+              ; it was {FOUND_BY[cause]} <Moment at={paidAt} />.{' '}
+            </>
+          )}
+          Order <OrderLink id={orderId} />
+        </p>
+      ))}
+    </>
+  );
+}
