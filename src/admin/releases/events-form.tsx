@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import type { EventRow } from '../../fulfilment/events.sql.ts';
 import { Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
-import { Moment, OrderLink, Status, Table } from '../layout/parts.tsx';
+import { Moment, OrderLink, Table } from '../layout/parts.tsx';
 
 const MAX_SHOWN = 200;
 const HEAD = [
-  'Tick',
+  'Select',
   'Happened',
   'Event',
   'Order',
@@ -15,7 +15,7 @@ const HEAD = [
   'Last error',
 ];
 
-/** Events, oldest first, with what became of them; those that are ticked are delivered again. */
+/** Events, oldest first, with what became of them; those that are selected are sent again. */
 export function EventsForm({
   frame,
   events,
@@ -44,7 +44,7 @@ export function EventsForm({
               <OrderLink id={event.orderId} />
             </td>
             <td>
-              <Status word={event.delivery} />
+              <Delivery word={event.delivery} why="this type is not asked for" />
             </td>
             <td class="number">{event.attempts}</td>
             <td>
@@ -59,10 +59,22 @@ export function EventsForm({
         <div class="action">
           <WhoAndWhy visitor={frame.visitor} id="redeliver-events" />
           <p class="field">
-            <button>Deliver the ticked ones again</button>
+            <button>Send selected again</button>
           </p>
         </div>
       </Allowed>
     </form>
+  );
+}
+
+const DELIVERIES: Readonly<Record<string, string>> = { unneeded: 'not sent', dead: 'given up' };
+
+/** What became of a delivery. @param why it was not sent, if it was not */
+export function Delivery({ word, why }: { word: string; why?: string }): VNode {
+  return (
+    <>
+      <span class={`status ${word}`}>{DELIVERIES[word] ?? word}</span>
+      {word === 'unneeded' && why !== undefined && ` ${why}`}
+    </>
   );
 }

@@ -1,12 +1,13 @@
 import type { VNode } from 'preact';
 import { ROW_TYPES, type EventType } from '../../fulfilment/event.ts';
 import type { EventRow } from '../../fulfilment/events.sql.ts';
-import type { Undelivered } from '../../fulfilment/releases.sql.ts';
+import type { Undelivered, Unsent } from '../../fulfilment/releases.sql.ts';
 import { Amount } from '../../platform/html.tsx';
-import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
-import { EventsForm } from './events-form.tsx';
-import { Choice, Moment, Older, OrderLink, Status, Table } from '../layout/parts.tsx';
+import { AdminPage, type Frame } from '../layout/frame.tsx';
+import { Delivery, EventsForm } from './events-form.tsx';
+import { Choice, Moment, Older, OrderLink, Table } from '../layout/parts.tsx';
 import type { ReleaseRow } from './releases.sql.ts';
+import { UndeliveredForm } from './undelivered-form.tsx';
 
 type Props = {
   frame: Frame;
@@ -14,26 +15,30 @@ type Props = {
   /** Of one type, or of all. */
   events: readonly EventRow[];
   type: EventType | null;
-  /** The message about releases that were never sent to a receiver; null: there are none. */
-  notice: string | null;
+  /** Paid orders that no delivery system was ever told of. */
+  unsent: Unsent;
+  /** Whether a delivery system is connected. */
+  hasReceiver: boolean;
   latest: readonly ReleaseRow[];
   next: string | null;
 };
 
-const MAX_SHOWN = 200;
-
-/** Releases that are not delivered yet, and the latest releases. */
-export function ReleasesPage({ frame, undelivered, events, type, notice, latest, next }: Props): VNode {
+/** Paid orders that the delivery system has not accepted yet, and the latest ones. */
+export function ReleasesPage(props: Props): VNode {
+  const { frame, undelivered, events, type, latest, next } = props;
   return (
-    <AdminPage frame={frame} title="Releases" here="/admin/releases">
+    <AdminPage frame={frame} title="Deliveries" here="/admin/releases">
       <section aria-labelledby="undelivered">
-        <h2 id="undelivered">Not delivered yet: {undelivered.length}</h2>
-        {notice !== null && <p class="none">{notice}</p>}
-        {undelivered.length === 0 && notice === null && <p class="none">Every release has been delivered.</p>}
+        <h2 id="undelivered">Orders waiting for delivery: {undelivered.length}</h2>
+        {waitingText(props).map((text) => (
+          <p class="none" key={text}>
+            {text}
+          </p>
+        ))}
         {undelivered.length > 0 && <UndeliveredForm frame={frame} undelivered={undelivered} />}
       </section>
       <section aria-labelledby="events">
-        <h2 id="events">Events not delivered yet: {events.length}</h2>
+        <h2 id="events">Other events waiting for delivery: {events.length}</h2>
         <form method="get" action="/admin/releases" class="action">
           <Choice
             id="type"
@@ -51,94 +56,59 @@ export function ReleasesPage({ frame, undelivered, events, type, notice, latest,
         </form>
         {events.length > 0 && <EventsForm frame={frame} events={events} />}
       </section>
-      <section aria-labelledby="latest">
-        <h2 id="latest">Latest</h2>
-        <Table
-          label="Latest releases"
-          head={['Released', 'Order', 'Delivery', { number: 'Amount' }, 'Delivered']}
-        >
-          {latest.map(({ id, orderId, delivery, amount, currency, releasedAt, deliveredAt }) => (
-            <tr key={id}>
-              <td>
-                <Moment at={releasedAt} />
-              </td>
-              <td>
-                <OrderLink id={orderId} />
-              </td>
-              <td>
-                <Status word={delivery} />
-              </td>
-              <td class="number">
-                <Amount amount={amount} currency={currency} />
-              </td>
-              <td>
-                <Moment at={deliveredAt} />
-              </td>
-            </tr>
-          ))}
-        </Table>
-        {next !== null && <Older address="/admin/releases" params={{ before: next }} />}
-      </section>
+      <Latest latest={latest} next={next} />
     </AdminPage>
   );
 }
 
-function UndeliveredForm({ frame, undelivered }: Pick<Props, 'frame' | 'undelivered'>): VNode {
+function Latest({ latest, next }: Pick<Props, 'latest' | 'next'>): VNode {
   return (
-    <form method="post" action="/admin/releases">
-      <FormToken visitor={frame.visitor} />
+    <section aria-labelledby="latest">
+      <h2 id="latest">Latest</h2>
       <Table
-        label="Releases not delivered yet"
-        head={[
-          'Tick',
-          'Released',
-          'Order',
-          'Delivery',
-          { number: 'Tries' },
-          'Next try',
-          { number: 'Amount' },
-          'Last error',
-        ]}
+        label="Latest deliveries"
+        head={['Paid', 'Order', 'Delivery', { number: 'Amount' }, 'Delivered']}
       >
-        {undelivered.slice(0, MAX_SHOWN).map((release) => (
-          <tr key={release.id}>
+        {latest.map(({ id, orderId, delivery, amount, currency, releasedAt, deliveredAt }) => (
+          <tr key={id}>
             <td>
-              <input
-                type="checkbox"
-                name="id"
-                value={release.id}
-                aria-label={`Release of order ${release.orderId}`}
-              />
+              <Moment at={releasedAt} />
             </td>
             <td>
-              <Moment at={release.releasedAt} />
+              <OrderLink id={orderId} />
             </td>
             <td>
-              <OrderLink id={release.orderId} />
-            </td>
-            <td>
-              <Status word={release.delivery} />
-            </td>
-            <td class="number">{release.attempts}</td>
-            <td>
-              <Moment at={release.nextCheckAt} />
+              <Delivery word={delivery} why="no delivery system was connected" />
             </td>
             <td class="number">
-              <Amount {...release} />
+              <Amount amount={amount} currency={currency} />
             </td>
-            <td class="words">{release.lastError ?? ''}</td>
+            <td>
+              <Moment at={deliveredAt} />
+            </td>
           </tr>
         ))}
       </Table>
-      {undelivered.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
-      <Allowed visitor={frame.visitor} action="releases">
-        <div class="action">
-          <WhoAndWhy visitor={frame.visitor} id="redeliver" />
-          <p class="field">
-            <button>Deliver the ticked ones again</button>
-          </p>
-        </div>
-      </Allowed>
-    </form>
+      {next !== null && <Older address="/admin/releases" params={{ before: next }} />}
+    </section>
   );
+}
+
+function waitingText({ undelivered, unsent, hasReceiver, latest }: Props): string[] {
+  const nothing = undelivered.length === 0 ? 'Nothing is waiting. ' : '';
+  if (!hasReceiver)
+    return [
+      `${nothing}No delivery system is connected, so nothing is sent. Ask your developer (FULFILMENT_URL).`,
+    ];
+  const isSent = undelivered.length + unsent.count === 0 && latest.length > 0;
+  return [
+    ...(isSent ? ['Nothing is waiting. Every paid order was delivered.'] : nothing === '' ? [] : [nothing]),
+    ...(unsent.oldest === null
+      ? []
+      : [
+          `${unsent.count} paid ${unsent.count === 1 ? 'order' : 'orders'} from before the delivery system was ` +
+            `connected, since ${unsent.oldest.toISOString().slice(0, 10)}, ${unsent.count === 1 ? 'was' : 'were'} ` +
+            'never sent. To send: npm run releases -- send-unsent --by "your name"',
+        ]),
+  ];
 }

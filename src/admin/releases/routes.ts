@@ -2,7 +2,6 @@ import { Router } from 'express';
 import { ROW_TYPES } from '../../fulfilment/event.ts';
 import { undeliveredEvents } from '../../fulfilment/events.sql.ts';
 import { undeliveredReleases, unsentReleases } from '../../fulfilment/releases.sql.ts';
-import { tellOfUnsent } from '../../fulfilment/unsent.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId } from '../../platform/ids.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -30,8 +29,8 @@ export function releaseRoutes(parts: AdminParts): Router {
       latestReleases(database, mode, before),
     ]);
     const next = latest.length > PAGE_ROWS ? (latest[PAGE_ROWS - 1]?.id ?? null) : null;
-    const notice = tellOfUnsent(unsent, hasReceiver);
-    const page = { undelivered, events, type, notice, latest: latest.slice(0, PAGE_ROWS), next };
+    const rows = { undelivered, events, unsent, latest: latest.slice(0, PAGE_ROWS) };
+    const page = { ...rows, type, hasReceiver, next };
     sendPage(res, ReleasesPage({ frame: frameOf(guard, mode, req), ...page }));
   });
 
