@@ -40,15 +40,26 @@ const FILL = (count: number): string[] => [
   `INSERT INTO journal (order_id, seq, at, event, reference, cause, previous_hash, hash)
    SELECT order_id, seq, at + seq * interval '1 s', (ARRAY['order-placed', 'payment-open', 'order-paid'])[seq], reference,
      'shopper', sha256(''), sha256('') FROM shop, generate_series(1, 3) seq`,
+  `INSERT INTO journal (order_id, seq, at, event, reference, cause, previous_hash, hash)
+   SELECT order_id, 4, at + interval '1 h', 'check-asked', reference, 'operator:Ngozi', sha256(''), sha256('')
+   FROM shop WHERE i % 50 = 0`,
+  `INSERT INTO refunds (id, order_id, mode, amount, currency, reason, external_id, refunded_by, refunded_at)
+   SELECT 're_' || order_id, order_id, 'test', 1, currency, 'torn', 'RF-' || i, 'Ngozi', at + interval '1 day'
+   FROM shop WHERE status = 'paid' AND i % 30 = 17`,
+  `INSERT INTO refused_webhooks (minute, mode, reason, times, samples)
+   SELECT date_trunc('minute', now()) - i * interval '1 min', 'test', reason, 100,
+     '[{"at": "2026-01-01T00:00:00.000Z", "address": "203.0.113.9", "reference": null}]'
+   FROM generate_series(0, 10079) i, unnest(ARRAY['bad-signature', 'malformed', 'too-many']) reason`,
   `INSERT INTO reconciliation_runs (id, mode, started_at, finished_at, complete, verdict, report)
    SELECT 'run_' || i, 'test', now() - i * interval '15 min', now() - i * interval '15 min', true, 'findings',
      '{"findings": {"underpaid": 3}, "identity": []}' FROM generate_series(1, 8640) i`,
   `INSERT INTO findings (mode, class, reference, order_id, currency, expected, actual, first_run_id, last_run_id, first_seen_at, closed_at, closed_by)
    SELECT 'test', 'underpaid', reference, order_id, currency, amount, 1, 'run_1', 'run_1', at,
      CASE WHEN i % 20000 = 7 THEN NULL ELSE at END, CASE WHEN i % 20000 = 7 THEN NULL ELSE 'Ngozi' END FROM shop WHERE i % 100 = 7`,
-  `INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency, opened_at, closed_at, closed_by, decision)
+  `INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency, opened_at, closed_at, closed_by, decision, refund_note)
    SELECT 'test', 'underpaid', reference, order_id, 1, currency, at, CASE WHEN i % 20000 = 7 THEN NULL ELSE at END,
-     CASE WHEN i % 20000 = 7 THEN NULL ELSE 'Ngozi' END, CASE WHEN i % 20000 = 7 THEN NULL ELSE 'refund' END FROM shop WHERE i % 1000 = 7`,
+     CASE WHEN i % 20000 = 7 THEN NULL ELSE 'Ngozi' END, CASE WHEN i % 20000 = 7 THEN NULL ELSE 'refund' END, CASE WHEN i % 20000 = 7 THEN NULL ELSE 'RF-S' || i END
+   FROM shop WHERE i % 1000 = 7`,
   `INSERT INTO idempotency_keys (mode, key, fingerprint, order_id, reference, created_at)
    SELECT 'test', 'key-' || i, '', order_id, reference, at FROM shop WHERE at > now() - interval '72 hours'`,
 ];

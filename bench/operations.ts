@@ -16,6 +16,8 @@ import { latestReleases, releaseOf } from '../src/admin/releases/releases.sql.ts
 import { latestRuns, runById, runsToCompare } from '../src/admin/runs/runs.sql.ts';
 import { orderIdOf } from '../src/reporting/timeline.sql.ts';
 import { latestWebhooks, webhookById } from '../src/admin/webhooks/webhooks.sql.ts';
+import { refusedByMinute, refusedLately } from '../src/webhooks/refused-webhooks.sql.ts';
+import { matchOf } from '../src/reporting/order-search.sql.ts';
 import { openDatabase, type Database, type Queryable } from '../src/platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../src/platform/ids.ts';
 import { createLogger } from '../src/platform/logger.ts';
@@ -79,7 +81,11 @@ async function timed(what: string, work: () => Promise<void>): Promise<void> {
 /** Every query that the page makes, as the page makes it. */
 function pages(db: Queryable, all: Database, orders: number): Record<string, () => Promise<unknown>> {
   const mode = 'test';
-  const search = (query: Record<string, string>) => () => findOrders(db, mode, readSearch(query));
+  const search = (query: Record<string, string>) => async () => {
+    const wanted = readSearch(query);
+    const match = wanted.words === null ? null : await matchOf(db, mode, wanted.words);
+    await findOrders(db, mode, wanted, match);
+  };
   const middle = idOf('o', Math.floor(orders / 2)) as OrderId;
   const runId = 'run_100' as RunId;
   return {
@@ -95,7 +101,15 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'orders: newest': search({}),
     'orders: from the middle on': search({ before: middle }),
     'orders: of one e-mail address': search({ q: 'Buyer77@example.com' }),
+    'orders: of a part of an address': search({ q: 'buyer77' }),
+    'orders: by goods': search({ q: 'tote' }),
+    'orders: by a part that nothing has': search({ q: 'leila' }),
+    'orders: the same, of the middle': search({ q: 'leila', before: middle }),
+    'orders: by the beginning of a reference': search({ q: idOf('p', 4_711).slice(0, 23) }),
     'orders: in review': search({ status: 'review' }),
+    'orders: to do': search({ status: 'todo' }),
+    'orders: refunded': search({ status: 'refunded' }),
+    'orders: not paid': search({ status: 'unpaid' }),
     'orders: failed, in one currency': search({ status: 'failed', currency: 'XOF' }),
     'orders: a status nobody has, of old days': search({
       status: 'expired',
@@ -125,6 +139,8 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
       latestWebhooks(db, { references: null, before: String(Math.floor(orders / 3)) }),
     'webhooks: of a payment': () =>
       latestWebhooks(db, { references: [idOf('p', 4_711) as Reference], before: null }),
+    'webhooks: refused lately': () => refusedLately(db, mode, 3_600),
+    'webhooks: refused': () => refusedByMinute(db, mode, null),
     'one webhook': () => webhookById(db, '4711'),
     runs: () => latestRuns(db, mode, { before: null, day: null, isNotAgreedOnly: false }),
     'one run': () => runById(all, mode, runId),

@@ -5,7 +5,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { openBrowser } from '../support/browser.ts';
 import { IS_WHOLE } from '../support/extent.ts';
-import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
+import { eventually, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 // Every page that a person may see, in phone and desktop width, light and dark: no accessibility rule is broken, nothing
 // sticks out sideways, nothing is loaded from elsewhere, and the browser complains about nothing.
@@ -38,6 +38,9 @@ beforeAll(async () => {
   await resolveSuspense(database, 'test', held?.id ?? 0n, how);
   run = (await shop.program.reconcile({ dryRun: false })).runId;
   webhook = await receiveWebhook(orders.paid?.reference ?? '');
+  // Nobody signed it.
+  await post(`${shop.origin}/webhooks/payments`, { data: { reference: orders.paid?.reference } });
+  await eventually(async () => (await database.query('SELECT FROM refused_webhooks')).length === 1);
 });
 afterAll(async () => {
   await browser.close();
@@ -90,6 +93,7 @@ const PAGES: Record<string, () => string> = {
   'a closed case': () => `/admin/cases?q=${order('decided')}`,
   releases: () => '/admin/releases',
   'webhooks received': () => '/admin/webhooks',
+  'webhooks refused': () => '/admin/webhooks?result=refused',
   'one webhook': () => `/admin/webhooks/${webhook}`,
   'reconciliation runs': () => '/admin/runs',
   'one run': () => `/admin/runs/${run}`,

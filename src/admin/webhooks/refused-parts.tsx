@@ -16,7 +16,7 @@ export function RefusedLatelySection(props: {
   const { refused, signature } = props;
   if (refused.length === 0) return null;
   return (
-    <section class="raised" aria-label="Refused webhooks">
+    <section class="raised" aria-label="Refused in the last hour">
       {refused.map(({ reason, times, lastAt, newest }) => (
         <div key={reason}>
           <p>
