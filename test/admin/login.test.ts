@@ -74,7 +74,7 @@ describe('a login', () => {
   });
 
   test.each([
-    'https://evil.example/admin',
+    'https://evil.example/admin/orders',
     '//evil.example/admin',
     '/\\evil.example/admin',
     '/admin/../\\evil.example',

@@ -31,16 +31,27 @@ export const PAGE_ROWS = 50;
 /** Reconciliations, newest first. */
 export function latestRuns(db: Queryable, mode: Mode, filter: RunFilter): Promise<RunRow[]> {
   const { before, day, isNotAgreedOnly } = filter;
+  const values: unknown[] = [mode];
+  const conditions = ['mode = $1', ...(isNotAgreedOnly ? [`verdict <> 'agreed'`] : [])];
+  if (before !== null) {
+    const place = `$${values.push(before)}`;
+    conditions.push(
+      `(started_at, id) < ((SELECT started_at FROM reconciliation_runs WHERE id = ${place}), ${place})`,
+    );
+  }
+  if (day !== null) {
+    const place = `$${values.push(day)}::date`;
+    conditions.push(
+      `started_at >= ${place}::timestamp AT TIME ZONE 'UTC'`,
+      `started_at < (${place} + 1)::timestamp AT TIME ZONE 'UTC'`,
+    );
+  }
   return db.query(
     `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict, problem,
        report -> 'findings' AS findings
-     FROM reconciliation_runs WHERE mode = $1
-       AND ($2::text IS NULL OR (started_at, id) < ((SELECT started_at FROM reconciliation_runs WHERE id = $2), $2))
-       AND ($3::date IS NULL OR started_at >= $3::date::timestamp AT TIME ZONE 'UTC'
-         AND started_at < ($3::date + 1)::timestamp AT TIME ZONE 'UTC')
-       AND (NOT $4 OR verdict <> 'agreed')
+     FROM reconciliation_runs WHERE ${conditions.join(' AND ')}
      ORDER BY started_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
-    [mode, before, day, isNotAgreedOnly],
+    values,
   );
 }
 
