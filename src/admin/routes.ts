@@ -56,7 +56,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   router.use(chartRoutes(pages));
   router.use(bookRoutes(pages));
   router.use(activityRoutes(pages));
-  const problem = problemHandler(parts.logger, (wording, req) =>
+  const problem = problemHandler(parts.logger, (wording, _problem, req) =>
     ProblemPage({ ...wording, frame: frameOf(guard, mode, req) }),
   );
   router.use('/admin', guard.requireLogin, notFound, problem);

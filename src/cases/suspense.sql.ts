@@ -1,6 +1,7 @@
-import type { Queryable } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
+import type { Money } from '../platform/money.ts';
 import { FINDINGS_OF_ITEM, findingsClosedWith, journalOfFindings } from './close-together.sql.ts';
 import type { Resolution } from './decision.ts';
 import {
@@ -143,4 +144,28 @@ export async function decisionsAbout(
     decision === null ? [] : [{ decision, refundNote }],
   );
   return decided.length === rows.length && rows.length > 0 ? decided : null;
+}
+
+/** Some money of an order that is or was in suspense. */
+export type OrderMoney = {
+  class: string;
+  money: Money;
+  /** Null: it waits for one. */
+  decision: string | null;
+  refundNote: string | null;
+  surplusRefund: string | null;
+};
+
+/** All of an order's money that is or was in suspense, oldest first. */
+export async function moneyAbout(database: Database, orderId: OrderId): Promise<OrderMoney[]> {
+  const { suspenseItem } = await database.prisma();
+  const rows = await suspenseItem.findMany({
+    where: { orderId },
+    orderBy: { id: 'asc' },
+    select: {
+      ...{ class: true, amount: true, currency: true },
+      ...{ decision: true, refundNote: true, surplusRefund: true },
+    },
+  });
+  return rows.map(({ amount, currency, ...item }) => ({ ...item, money: { amount, currency } }));
 }

@@ -118,9 +118,7 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
     case 'unknown-sku':
       throw invalid('items', `not on sale: ${result.skus.join(', ')}`);
     case 'out-of-stock':
-      throw new Problem('out-of-stock', {
-        errors: [{ path: 'items', message: `not enough left: ${result.skus.join(', ')}` }],
-      });
+      throw outOfStock(result.skus.join(', '));
     case 'mixed-currencies':
       throw invalid('items', `must share one currency, these have ${result.currencies.join(' and ')}`);
     case 'wrong-currency':
@@ -141,7 +139,10 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
       throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
     case 'currency-stopped':
       // No Retry-After: a person has to end the stop, and when is unknown.
-      throw new Problem('currency-stopped', { detail: `New payments in ${result.currency} are stopped.` });
+      throw new Problem('currency-stopped', {
+        detail: `New payments in ${result.currency} are stopped.`,
+        about: result.currency,
+      });
     case 'checkouts-stopped':
       throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_AFTER_SEC });
     case 'key-reused':
@@ -160,6 +161,11 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
         extra: { orderId: result.orderId },
       });
   }
+}
+
+function outOfStock(skus: string): Problem {
+  const errors = [{ path: 'items', message: `not enough left: ${skus}` }];
+  return new Problem('out-of-stock', { errors, about: skus });
 }
 
 function invalid(path: string, message: string): Problem {

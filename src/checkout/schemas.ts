@@ -46,7 +46,10 @@ export function readCheckoutInput(body: unknown): CheckoutInput {
   throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
 }
 
-/** A plain HTML form: `email`, and as many `sku` as `quantity` fields. Rows with quantity 0 are left out. */
+/**
+ * A plain HTML form: `email`, and as many `sku` as `quantity` fields. Rows with quantity 0 are left out, and so are
+ * those whose `skuCurrency`, where the rows have one, is not the form's `currency`.
+ */
 export function readCheckoutForm(text: string): CheckoutInput {
   const form = new URLSearchParams(text);
   const orderId = form.get('orderId');
@@ -54,11 +57,12 @@ export function readCheckoutForm(text: string): CheckoutInput {
   const chosen = landing !== '' && { returnUrl: landing };
   if (orderId !== null) return readCheckoutInput({ orderId, ...chosen });
   const quantities = form.getAll('quantity');
+  const currency = form.get('currency') ?? '';
+  const currencies = form.getAll('skuCurrency');
   const items = form
     .getAll('sku')
     .map((sku, at) => ({ sku, quantity: Number(quantities[at] ?? '1') }))
-    .filter(({ quantity }) => quantity !== 0);
-  const currency = form.get('currency') ?? '';
+    .filter(({ quantity }, at) => quantity !== 0 && (currencies[at] ?? currency) === currency);
   const email = form.get('email') ?? '';
   return readCheckoutInput({ email, items, ...(currency !== '' && { currency }), ...chosen });
 }

@@ -1,7 +1,7 @@
-import { DEMO_IDENTITY, type Identity } from '../extensions.ts';
+import { DEMO_IDENTITY, type Identity, type ShopText } from '../extensions.ts';
 
 /** The frame of every page that a shopper sees. */
-export type Branding = Pick<Identity, 'name' | 'helpEmail' | 'ribbon' | 'footer'> & {
+export type Branding = Pick<Identity, 'name' | 'helpEmail' | 'ribbon' | 'footer' | 'afterPaying'> & {
   /** Null: the address of the shop is unknown, so there is no link to it. */
   homeUrl: string | null;
   /** Whether the pages say that this is a demo, which they do only where it is one. */
@@ -18,11 +18,17 @@ export const OWN_ASSETS = '/shop/own/';
  * @param hasShopPage whether the demo shop's page is served, so that the other pages may link to it
  */
 export function brandingOf(identity: Identity | null, hasShopPage: boolean): Branding {
-  const { name, helpEmail, ribbon, footer, homeUrl, stylesheet } = identity ?? DEMO_IDENTITY;
+  const { homeUrl, stylesheet, ...shown } = identity ?? DEMO_IDENTITY;
   return {
-    ...{ name, helpEmail, ...(ribbon !== undefined && { ribbon }), ...(footer !== undefined && { footer }) },
+    ...shown,
     homeUrl: homeUrl ?? (hasShopPage ? '/shop' : null),
     isDemo: identity === null && hasShopPage,
     stylesheet: stylesheet === undefined ? null : OWN_ASSETS + stylesheet,
   };
+}
+
+/** A text of the shop in the language of a page. @returns null when there is none */
+export function shopText(text: ShopText | undefined, language: string): string | null {
+  if (typeof text !== 'object') return text ?? null;
+  return text[language] ?? text.en ?? null;
 }

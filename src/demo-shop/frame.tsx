@@ -2,7 +2,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Mode } from '../platform/mode.ts';
 import { Page } from '../platform/html.tsx';
 import { versioned } from './assets.ts';
-import type { Branding } from './branding.ts';
+import { shopText, type Branding } from './branding.ts';
+import { LANGUAGES, useReader } from './language.tsx';
 
 export type FrameProps = {
   title: string;
@@ -17,33 +18,26 @@ export type FrameProps = {
 
 /** The frame of every page that a shopper sees. */
 export function Frame({ title, branding, script, refreshSec, mode, children }: FrameProps): VNode {
-  const { name, homeUrl, isDemo, ribbon, stylesheet } = branding;
-  const footer = isDemo
-    ? `${name} sells nothing: it shows how a shop uses a hosted checkout.`
-    : branding.footer;
+  const { language, words } = useReader();
+  const { name, stylesheet, isDemo } = branding;
+  const footer = isDemo ? words.demo.footer(name) : shopText(branding.footer, language);
   return (
     <Page
       title={`${title} · ${name}`}
+      lang={language}
       stylesheet={versioned('/shop/assets/shop.css')}
       {...(stylesheet !== null && { ownStylesheet: stylesheet })}
       {...(script !== undefined && { script: versioned(`/shop/assets/${script}`) })}
       {...(refreshSec !== undefined && { refreshSec })}
     >
       <a class="skip" href="#content">
-        Skip to the content
+        {words.skip}
       </a>
-      <header class="masthead">
-        <p class="wordmark">{homeUrl === null ? name : <a href={homeUrl}>{name}</a>}</p>
-        {isDemo ? (
-          <p class="ribbon">
-            <strong>Demo shop</strong> · <a href="/shop#demo">{moneyMoved(mode)}</a>
-          </p>
-        ) : (
-          ribbon !== undefined && <p class="ribbon">{ribbon}</p>
-        )}
-      </header>
-      <main id="content">{children}</main>
-      {footer !== undefined && (
+      <Masthead branding={branding} mode={mode} hasLanguages={script !== undefined} />
+      <main id="content" data-words={script && JSON.stringify(words.script)}>
+        {children}
+      </main>
+      {footer !== null && (
         <footer class="colophon">
           <p>{footer}</p>
         </footer>
@@ -52,14 +46,40 @@ export function Frame({ title, branding, script, refreshSec, mode, children }: F
   );
 }
 
-/** With a live key the demo shop takes real money, and then no page may say otherwise. */
-function moneyMoved(mode: Mode | undefined): string {
-  switch (mode) {
-    case 'test':
-      return 'no real money';
-    case 'live':
-      return 'live key: payments take real money';
-    case undefined:
-      return 'no real money with a test key';
-  }
+// What a form was answered with cannot be asked for again.
+type MastheadProps = { branding: Branding; mode: Mode | undefined; hasLanguages: boolean };
+
+function Masthead({ branding: { name, homeUrl, isDemo, ribbon }, mode, hasLanguages }: MastheadProps): VNode {
+  const { language, words } = useReader();
+  const own = shopText(ribbon, language);
+  return (
+    <header class="masthead">
+      <p class="wordmark">{homeUrl === null ? name : <a href={homeUrl}>{name}</a>}</p>
+      {isDemo ? (
+        <p class="ribbon">
+          <strong>{words.demo.ribbon}</strong> ·{' '}
+          {/* With a live key the demo shop takes real money, and then no page may say otherwise. */}
+          <a href="/shop#demo">{words.demo.money[mode ?? 'unknown']}</a>
+        </p>
+      ) : (
+        own !== null && <p class="ribbon">{own}</p>
+      )}
+      {hasLanguages && <Languages />}
+    </header>
+  );
+}
+
+/** The same page in the other languages. */
+function Languages(): VNode {
+  const { language } = useReader();
+  const others = Object.entries(LANGUAGES).filter(([code]) => code !== language);
+  return (
+    <p class="languages">
+      {others.map(([code, { name }]) => (
+        <a key={code} href={`?lang=${code}`} lang={code} hreflang={code}>
+          {name}
+        </a>
+      ))}
+    </p>
+  );
 }

@@ -1,12 +1,13 @@
 import type { VNode } from 'preact';
+import { useLocale } from '../platform/html.tsx';
 import type { OrderId } from '../platform/ids.ts';
 import type { Order } from '../orders/order.ts';
-import type { Branding } from './branding.ts';
+import { shopText, type Branding } from './branding.ts';
 import { Frame } from './frame.tsx';
-import { statusTextOf, type ReviewDecision, type OrderStatusText } from './order-status-text.ts';
+import { useReader } from './language.tsx';
+import type { HeldMoney, ReviewDecision } from './money-text.ts';
+import { statusTextOf, type OrderStatusText } from './order-status-text.ts';
 import { Receipt } from './receipt.tsx';
-import { refundTextOf } from '../orders/refund-text.ts';
-import { useLocale } from '../platform/html.tsx';
 
 /** How often a browser without script reloads an order that may change. */
 const REFRESH_SEC = 5;
@@ -14,8 +15,9 @@ const REFRESH_SEC = 5;
 type OrderPageProps = {
   branding: Branding;
   order: Order;
-  /** What was decided about the money of an order under review; null: nothing yet, or not all of it. */
-  decisions: readonly ReviewDecision[] | null;
+  /** Its money that did not simply pay it: what waits for a person, and what persons decided. */
+  held: readonly HeldMoney[];
+  decisions: readonly ReviewDecision[];
   /** The shop's own sentence about the order; null: none. */
   note: string | null;
 };
@@ -24,8 +26,11 @@ type OrderPageProps = {
  * Shows the shopper the state of the order, and nothing that is not known. The address alone gives
  * access, so the page shows what was ordered but no name and no e-mail address.
  */
-export function OrderPage({ branding, order, decisions, note }: OrderPageProps): VNode {
-  const text = statusTextOf(order, decisions);
+export function OrderPage({ branding, order, held, decisions, note }: OrderPageProps): VNode {
+  const { language, words } = useReader();
+  const text = statusTextOf(order, decisions, { words, locale: useLocale(), held });
+  const next = branding.isDemo ? words.demo.next : shopText(branding.afterPaying, language);
+  const isDelivered = order.status === 'paid' && order.refunded < order.total.amount;
   return (
     <Frame
       title={text.stamp}
@@ -44,15 +49,15 @@ export function OrderPage({ branding, order, decisions, note }: OrderPageProps):
           <p class="stamp">{text.stamp}</p>
           <h1>{text.heading}</h1>
           <p class="lead">{text.truth}</p>
-          <p class="advice">{text.advice}</p>
-          {order.status === 'paid' && <Refunded order={order} />}
+          {isDelivered && next !== null && <p class="lead">{next}</p>}
           {note !== null && <p class="lead">{note}</p>}
+          <p class="advice">{text.advice}</p>
           {text.changes && <Watch />}
           {text.pay && <PayAgain orderId={order.id} pay={text.pay} />}
           {text.needsHelp && <Help orderId={order.id} email={branding.helpEmail} />}
           {branding.homeUrl !== null && (
             <p>
-              <a href={branding.homeUrl}>Back to the shop</a>
+              <a href={branding.homeUrl}>{words.back}</a>
             </p>
           )}
         </div>
@@ -62,19 +67,13 @@ export function OrderPage({ branding, order, decisions, note }: OrderPageProps):
   );
 }
 
-/** Written in the reader's language, which only a part of the page knows. */
-function Refunded({ order }: { order: Order }): VNode | null {
-  const text = refundTextOf(order, useLocale());
-  return text && <p class="lead">{text.sentence}</p>;
-}
-
 /** Filled by the script that watches the order; a browser without script reloads the page regularly. */
 function Watch(): VNode {
   return (
     <>
       <p class="watch" data-part="watch" role="status" />
       <noscript>
-        <p class="watch">This page checks every {REFRESH_SEC} seconds.</p>
+        <p class="watch">{useReader().words.order.checks(REFRESH_SEC)}</p>
       </noscript>
     </>
   );
@@ -97,12 +96,12 @@ function PayAgain({ orderId, pay }: PayAgainProps): VNode {
 }
 
 function Help({ orderId, email }: { orderId: OrderId; email: string }): VNode {
+  const { help, write, name, subject } = useReader().words.order;
   return (
     <section class="help-box" aria-labelledby="help-heading">
-      <h2 id="help-heading">Whom to ask</h2>
+      <h2 id="help-heading">{help}</h2>
       <p>
-        Write to <a href={`mailto:${email}?subject=Order%20${orderId}`}>{email}</a> and name the order and the
-        payment reference shown here.
+        {write} <a href={`mailto:${email}?subject=${subject}%20${orderId}`}>{email}</a> {name}
       </p>
     </section>
   );

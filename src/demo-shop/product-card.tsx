@@ -2,19 +2,27 @@ import type { VNode } from 'preact';
 import type { Product } from '../orders/catalogue.ts';
 import { Amount } from '../platform/html.tsx';
 import { versioned } from './assets.ts';
+import { useReader } from './language.tsx';
 
 /** More of one product than a shopper buys here; the server has its own limit. */
 const MAX_QUANTITY = 99;
 
 /**
- * One product and how many of it are wanted. The pair of fields `sku` and `quantity` is what
+ * One product and how many of it are wanted. The fields `sku`, `quantity` and `skuCurrency` are what
  * `POST /checkout` reads; the data attributes are for the basket's running total, which is
  * shown and never sent.
  */
 export function ProductCard({ product }: { product: Product }): VNode {
   const { sku, name, description, image, price } = product;
+  const { quantity, of } = useReader().words.shop;
   return (
-    <li class="product" data-sku={sku} data-name={name} data-unit-amount={price.amount.toString()}>
+    <li
+      class="product"
+      data-sku={sku}
+      data-name={name}
+      data-currency={price.currency}
+      data-unit-amount={price.amount.toString()}
+    >
       <img class="picture" src={versioned(image)} alt="" width="320" height="240" />
       <div class="about">
         <h3>{name}</h3>
@@ -24,9 +32,11 @@ export function ProductCard({ product }: { product: Product }): VNode {
         </p>
         <div class="quantity">
           <input type="hidden" name="sku" value={sku} />
+          <input type="hidden" name="skuCurrency" value={price.currency} />
           <label>
             <span class="label">
-              Quantity<span class="unseen"> of {name}</span>
+              {quantity}
+              <span class="unseen">{of(name)}</span>
             </span>
             <input
               type="number"

@@ -1,20 +1,22 @@
 import type { VNode } from 'preact';
 import type { Order, OrderLine } from '../orders/order.ts';
 import { Amount, WrittenMoment } from '../platform/html.tsx';
+import { useReader } from './language.tsx';
 
 /**
  * What was ordered and what it costs. The script reads the data attributes to remove paid
  * products from the basket.
  */
 export function Receipt({ order }: { order: Order }): VNode {
+  const words = useReader().words.order;
   return (
     <section class="receipt" aria-labelledby="receipt-heading">
-      <h2 id="receipt-heading">{order.status === 'paid' ? 'Receipt' : 'Your order'}</h2>
+      <h2 id="receipt-heading">{order.status === 'paid' ? words.receipt : words.unpaid}</h2>
       <table>
         <thead>
           <tr>
-            <th scope="col">Item</th>
-            <th scope="col">Amount</th>
+            <th scope="col">{words.item}</th>
+            <th scope="col">{words.amount}</th>
           </tr>
         </thead>
         <tbody>
@@ -24,7 +26,7 @@ export function Receipt({ order }: { order: Order }): VNode {
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row">Total</th>
+            <th scope="row">{words.total}</th>
             <td>
               <Amount {...order.total} />
             </td>
@@ -32,9 +34,13 @@ export function Receipt({ order }: { order: Order }): VNode {
         </tfoot>
       </table>
       <dl class="marks">
+        <div>
+          <dt>{words.number}</dt>
+          <dd class="id">{order.id}</dd>
+        </div>
         {order.paidAt !== null && (
           <div>
-            <dt>Paid</dt>
+            <dt>{words.paidAt}</dt>
             <dd>
               <WrittenMoment at={order.paidAt} />
             </dd>
@@ -42,19 +48,15 @@ export function Receipt({ order }: { order: Order }): VNode {
         )}
         {order.payBy !== null && order.status !== 'paid' && order.status !== 'cancelled' && (
           <div>
-            <dt>To be paid by</dt>
+            <dt>{words.payBy}</dt>
             <dd>
               <WrittenMoment at={order.payBy} />
             </dd>
           </div>
         )}
-        <div>
-          <dt>Order</dt>
-          <dd class="id">{order.id}</dd>
-        </div>
         {order.reference !== null && (
           <div>
-            <dt>Payment reference</dt>
+            <dt>{words.reference}</dt>
             <dd class="id">{order.reference}</dd>
           </div>
         )}

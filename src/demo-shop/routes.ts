@@ -1,6 +1,6 @@
-import { Router, type Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import type { VNode } from 'preact';
-import { decisionsAbout } from '../cases/suspense.sql.ts';
+import { moneyAbout, type OrderMoney } from '../cases/suspense.sql.ts';
 import { openOrderIn } from '../checkout/open-order-cookie.ts';
 import type { Extensions } from '../extensions.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
@@ -16,9 +16,9 @@ import { notFound, Problem, type ProblemWording } from '../platform/problem.ts';
 import { limitReads } from '../platform/request-limit.ts';
 import { cachingOf, findAsset, readAssets, type Asset } from './assets.ts';
 import { brandingOf, type Branding } from './branding.ts';
+import { pageFor, readerOf, rememberLanguage } from './language.tsx';
 import { OrderPage } from './order-page.tsx';
 import { ProblemPage } from './problem-page.tsx';
-import type { ReviewDecision } from './order-status-text.ts';
 import { ShopPage } from './shop-page.tsx';
 
 export type ShopRoutesParts = {
@@ -28,17 +28,14 @@ export type ShopRoutesParts = {
   /** Null: there is no shop page, only the order page that shoppers come back to. */
   catalogue: Pick<Catalogue, 'products'> | null;
   findOrder: (id: string) => Promise<Order | null>;
-  /**
-   * The order for which this browser was sent to the payment page, by its cookies; null when there is
-   * none, or it is no longer pending.
-   */
-  openOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
+  /** The order for which this browser was last sent to the payment page, by its cookies; null: none. */
+  lastOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
   /** The currencies in which nobody can begin to pay now, or {@link EVERY_CURRENCY}. */
   stopped?: () => Promise<readonly string[]>;
-  /** What was decided about an order under review; null while any of its money is undecided. */
-  decisionsAbout?: (orderId: OrderId) => Promise<readonly ReviewDecision[] | null>;
+  /** An order's money that is or was in suspense. */
+  moneyAbout?: (orderId: OrderId) => Promise<readonly OrderMoney[]>;
   /** The shop's own sentence about an order; null: none. */
-  noteOf?: (order: Order) => Promise<string | null>;
+  noteOf?: (order: Order, language: string) => Promise<string | null>;
   /** Whether the shop uses a test key. Undefined: the shop page does not promise that it does. */
   mode?: Mode;
 };
@@ -62,7 +59,7 @@ export type DemoShopParts = {
  */
 export function demoShop(parts: DemoShopParts): {
   routes: Router;
-  problemPage: (wording: ProblemWording) => VNode;
+  problemPage: (wording: ProblemWording, problem: Problem, req: Request) => VNode;
 } {
   const { extensions, database, catalogue, mode, isOpen, readsPerMinute, logger } = parts;
   const branding = brandingOf(extensions.identity, isOpen);
@@ -84,15 +81,12 @@ export function demoShop(parts: DemoShopParts): {
       ownAssets: extensions.identity?.assets,
       catalogue: isOpen ? catalogue : null,
       findOrder: (text) => orderById(parseOrderId(text)),
-      openOrderOf: async (cookies) => {
-        const order = await orderById(openOrderIn(cookies));
-        return order?.status === 'pending' ? order : null;
-      },
+      lastOrderOf: (cookies) => orderById(openOrderIn(cookies)),
       stopped: async () => (await stoppedCurrencies(database, mode)).map(({ currency }) => currency),
-      decisionsAbout: (orderId) => decisionsAbout(database, orderId),
-      noteOf: async (order) => {
+      moneyAbout: (orderId) => moneyAbout(database, orderId),
+      noteOf: async (order, language) => {
         try {
-          return (await extensions.identity?.orderNote?.(order, database)) ?? null;
+          return (await extensions.identity?.orderNote?.(order, database, language)) ?? null;
         } catch (error) {
           logger.warn({ err: error, orderId: order.id }, 'the note of an order page failed');
           return null;
@@ -106,7 +100,7 @@ export function demoShop(parts: DemoShopParts): {
       res.redirect(302, '/shop');
     });
   }
-  return { routes: router, problemPage: (wording) => ProblemPage({ ...wording, branding }) };
+  return { routes: router, problemPage: problemPageOf(branding) };
 }
 
 /**
@@ -114,18 +108,19 @@ export function demoShop(parts: DemoShopParts): {
  * an order page shows the current state of the order.
  */
 export function shopRoutes(parts: ShopRoutesParts): Router {
-  const { branding, catalogue, findOrder, mode, openOrderOf, decisionsAbout, noteOf } = parts;
+  const { branding, catalogue, findOrder, mode, noteOf } = parts;
   const own = parts.ownAssets === undefined ? null : readAssets(parts.ownAssets);
   const router = Router();
 
   if (catalogue !== null) {
     router.get('/', async (req, res) => {
-      const [products, openOrder, stopped] = await Promise.all([
+      const [products, lastOrder, stopped] = await Promise.all([
         catalogue.products(),
-        openOrderOf?.(req.get('cookie')) ?? null,
+        parts.lastOrderOf?.(req.get('cookie')) ?? null,
         parts.stopped?.() ?? [],
       ]);
-      sendPage(res, ShopPage({ branding, products, mode, openOrder, stopped }));
+      rememberLanguage(req, res);
+      sendPage(res, pageFor(readerOf(req), ShopPage, { branding, products, mode, lastOrder, stopped }));
     });
   }
 
@@ -141,17 +136,23 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
   router.get(/^\/orders\/(?<orderId>[A-Za-z0-9]{24})$/, async (req, res) => {
     const order = await findOrder(String(req.params.orderId));
     if (order === null) throw new Problem('not-found');
-    const decisions = isDecidable(order) ? ((await decisionsAbout?.(order.id)) ?? null) : null;
-    const note = (await noteOf?.(order)) ?? null;
-    sendPage(res, OrderPage({ branding, order, decisions, note }));
+    const reader = readerOf(req);
+    const money = (await parts.moneyAbout?.(order.id)) ?? [];
+    const decisions = money.flatMap(({ decision, ...item }) =>
+      decision === null ? [] : [{ ...item, decision }],
+    );
+    const held = money.filter(({ decision }) => decision === null);
+    const note = (await noteOf?.(order, reader.language)) ?? null;
+    rememberLanguage(req, res);
+    sendPage(res, pageFor(reader, OrderPage, { branding, order, held, decisions, note }));
   });
   router.use('/orders', notFound);
   return router;
 }
 
-/** Whether a person may have decided about its money. */
-function isDecidable({ status }: Order): boolean {
-  return status === 'review' || status === 'cancelled';
+/** What a shopper is shown in place of an answer for programs. */
+export function problemPageOf(branding: Branding): ReturnType<typeof demoShop>['problemPage'] {
+  return (_wording, problem, req) => pageFor(readerOf(req), ProblemPage, { problem, branding });
 }
 
 function sendAsset(res: Response, asset: Asset | undefined): void {

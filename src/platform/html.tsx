@@ -7,6 +7,8 @@ import { displayMajor, displayNumber, formatMajor, minorDigits, type Money } fro
 
 export type PageProps = {
   title: ComponentChildren;
+  /** Of its words. Left out: English. */
+  lang?: string;
   /** Address of the style sheet. Pages carry no inline style: the content policy forbids it. */
   stylesheet: string;
   /** Loaded after `stylesheet`. */
@@ -19,9 +21,10 @@ export type PageProps = {
 };
 
 /** The document around every page: language, viewport, colour scheme, style sheet. */
-export function Page({ title, stylesheet, ownStylesheet, script, refreshSec, children }: PageProps): VNode {
+export function Page({ title, lang = DEFAULT_LOCALE, ...parts }: PageProps): VNode {
+  const { stylesheet, ownStylesheet, script, refreshSec, children } = parts;
   return (
-    <html lang="en">
+    <html lang={lang}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -43,6 +46,11 @@ export function Page({ title, stylesheet, ownStylesheet, script, refreshSec, chi
 }
 
 const ReaderLocale = createContext(DEFAULT_LOCALE);
+
+/** A page, or a part of one, for a reader of this locale, whatever the browser asked for. */
+export function InLocale({ locale, children }: { locale: string; children: ComponentChildren }): VNode {
+  return <ReaderLocale.Provider value={locale}>{children}</ReaderLocale.Provider>;
+}
 
 /** The locale in which the reader wants numbers and dates. For components: it is set during rendering. */
 export function useLocale(): string {

@@ -4,12 +4,17 @@ export const DEFAULT_LOCALE = 'en';
 /** Of a list sent by a client, only so many entries are read. */
 const MAX_TAGS = 10;
 
-/**
- * The first language of an `Accept-Language` header in which this program can write numbers, the most wanted
- * first. Digits stay those of the pages, as the words do: "١٬٢٥٠" between English sentences helps no reader.
- */
+/** The first of {@link localesOf}, or English. */
 export function localeOf(acceptLanguage: string | undefined): string {
-  const wanted = (acceptLanguage ?? '')
+  return localesOf(acceptLanguage)[0] ?? DEFAULT_LOCALE;
+}
+
+/**
+ * The languages of an `Accept-Language` header in which this program can write numbers, the most wanted first.
+ * Digits stay those of the pages, as the words do: "١٬٢٥٠" between English sentences helps no reader.
+ */
+export function localesOf(acceptLanguage: string | undefined): string[] {
+  return (acceptLanguage ?? '')
     .split(',', MAX_TAGS)
     .map((part) => {
       const [tag = '', ...params] = part.split(';').map((text) => text.trim());
@@ -17,12 +22,8 @@ export function localeOf(acceptLanguage: string | undefined): string {
       return { tag, quality: q === undefined ? 1 : Number(q) };
     })
     .filter(({ quality }) => quality > 0)
-    .sort((a, b) => b.quality - a.quality);
-  for (const { tag } of wanted) {
-    const locale = numberLocale(tag);
-    if (locale !== null) return locale;
-  }
-  return DEFAULT_LOCALE;
+    .sort((a, b) => b.quality - a.quality)
+    .flatMap(({ tag }) => numberLocale(tag) ?? []);
 }
 
 /** The pages are in British English, and so are their dates unless the reader asks for others. */

@@ -34,6 +34,8 @@ export type ProblemOptions = {
   retryAfterSec?: number;
   /** Further members of the answer, for example the order that was kept. */
   extra?: Record<string, string>;
+  /** What it is about, for the page of a person: a currency, the products that are short. */
+  about?: string;
 };
 
 /** A problem in words for a person: what it is, and what to mend, one sentence each. */
@@ -82,7 +84,7 @@ function asProblem(error: unknown): Problem {
  */
 export function problemHandler(
   logger: Logger,
-  page?: (wording: ProblemWording, req: Request) => VNode,
+  page?: (wording: ProblemWording, problem: Problem, req: Request) => VNode,
 ): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     const problem = asProblem(error);
@@ -95,7 +97,7 @@ export function problemHandler(
     const { retryAfterSec } = problem.options;
     if (retryAfterSec !== undefined) res.set('retry-after', String(retryAfterSec));
     if (page && req.accepts(['application/problem+json', 'application/json', 'html']) === 'html') {
-      sendPage(res, page(wording(problem), req), problem.status);
+      sendPage(res, page(wording(problem), problem, req), problem.status);
       return;
     }
     res
@@ -125,17 +127,12 @@ function document(problem: Problem, instance: string): ProblemDocument {
   };
 }
 
-const KEPT =
-  'Your basket is kept: come back a little later. If you have paid already, do not pay again: what you paid counts.';
-
 /** What a person reads in place of the title, which is for programs. */
 const FOR_A_PERSON: Partial<Record<ProblemType, ProblemWording>> = {
   'database-unavailable': {
     title: 'We cannot show this right now',
     lines: ['Nothing is lost. If you have paid, do not pay again: load this page again in a minute.'],
   },
-  'currency-stopped': { title: 'We take no new orders in this currency right now', lines: [KEPT] },
-  'checkouts-stopped': { title: 'We take no new orders right now', lines: [KEPT] },
 };
 
 function wording({ type, options }: Problem): ProblemWording {

@@ -43,7 +43,7 @@ describe('the form on the page of a paid order', () => {
     const question = await (await person.send('/admin/refunds', fields(orderId, '500'))).text();
     const reads =
       /Refunded NGN 500\.00 on \d+ \w+ \d{4} at [\d:]+ UTC\. It can take some days until your bank/;
-    expect(question).toContain('A part of your payment was given back');
+    expect(question).toContain('A part of your payment was refunded');
     expect(question).toMatch(reads);
     expect(await refundsOf(orderId)).toEqual([]);
     const page = await person.sendAndRead('/admin/refunds', [...fields(orderId, '500'), SURE]);
@@ -61,7 +61,7 @@ describe('the form on the page of a paid order', () => {
     const orderId = await paidOrder();
     await person.send('/admin/refunds', [...fields(orderId, '8500.00'), SURE]);
     const text = await shopperReads(orderId);
-    for (const words of ['Your payment was given back', 'Paid, refunded', 'Refunded NGN 8,500.00'])
+    for (const words of ['Your payment was refunded', 'Paid, refunded', 'Refunded NGN 8,500.00'])
       expect(text).toContain(words);
     expect(text).not.toContain('Thank you');
   });

@@ -29,7 +29,7 @@ const TRUTHS: Record<OrderStatus, { says: string[]; offersPayment: boolean; chan
   },
   pending: {
     says: [
-      'Your payment is being confirmed',
+      'Your payment is not confirmed yet',
       'If you have paid, do not pay again.',
       'I have not paid: continue to payment',
     ],
@@ -47,7 +47,7 @@ const TRUTHS: Record<OrderStatus, { says: string[]; offersPayment: boolean; chan
     changes: false,
   },
   review: {
-    says: ['A person is looking at your payment', 'Do not pay again.', 'Whom to ask', 'mailto:'],
+    says: ['We are looking at your payment', 'Do not pay again.', 'Need help?', 'mailto:'],
     offersPayment: false,
     changes: true,
   },
@@ -57,6 +57,43 @@ const TRUTHS: Record<OrderStatus, { says: string[]; offersPayment: boolean; chan
     changes: false,
   },
 };
+
+describe('the language of a page', () => {
+  const { app } = shopApp({ orders: [order('paid')] });
+  const ask = (query: string, headers: Record<string, string> = {}) =>
+    request(app).get(`/shop/orders/${ORDER_ID}${query}`).set(headers);
+
+  test.each([
+    [
+      'the first that is known of those a browser wants',
+      '',
+      'de, fr;q=0.5, en;q=0.1',
+      '',
+      'fr',
+      '16.901,00 NGN',
+    ],
+    ['English for all others', '', 'sw', '', 'en', 'NGN 16,901.00'],
+    ['the one that was chosen', '?lang=fr', 'en-US', '', 'fr', '16\u202f901,00 NGN'],
+    ['the one that was chosen before', '', 'en-US', '__Host-language=fr', 'fr', '16\u202f901,00 NGN'],
+    ['never another', '?lang=constructor', 'en', '__Host-language=%00', 'en', 'NGN 16,901.00'],
+  ])('is %s', async (_which, query, accept, cookie, language, amount) => {
+    const answer = await ask(query, { 'accept-language': accept, cookie }).expect(200);
+    expect(answer.text).toContain(`<html lang="${language}">`);
+    expect(answer.text).toContain(language === 'fr' ? 'Merci, votre commande est payée' : 'Thank you');
+    expect(answer.text).toContain(`<td>${amount}</td>`);
+    const other = language === 'fr' ? 'en' : 'fr';
+    expect(answer.text).toContain(`<a href="?lang=${other}" lang="${other}" hreflang="${other}">`);
+    const remembered = [answer.headers['set-cookie'] ?? ''].flat().join();
+    expect(remembered.includes('__Host-language=fr')).toBe(query === '?lang=fr');
+  });
+
+  test('is also that of what goes wrong', async () => {
+    const answer = await request(withErrors(shopApp().app))
+      .get('/shop/orders/none')
+      .set({ accept: 'text/html', 'accept-language': 'fr' });
+    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('Il n’y a rien ici')]);
+  });
+});
 
 test('dates follow the reader as amounts do, and say that their words are not the language of the page', async () => {
   const { app } = shopApp({ orders: [order('paid')] });
@@ -140,7 +177,7 @@ describe('the order page', () => {
   test('does not speak of a payment when none was ever started', async () => {
     const html = await orderPage(order('pending', { reference: null }));
     expect(html).toContain('This order is waiting for your payment');
-    expect(html).not.toContain('being confirmed');
+    expect(html).not.toContain('Your payment is not confirmed');
     expect(formsOf(html)).toHaveLength(1);
   });
 

@@ -6,8 +6,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import type { Mode } from '../../src/platform/mode.ts';
 import { notFound, problemHandler } from '../../src/platform/problem.ts';
 import { brandingOf } from '../../src/demo-shop/branding.ts';
-import { ProblemPage } from '../../src/demo-shop/problem-page.tsx';
-import { shopRoutes } from '../../src/demo-shop/routes.ts';
+import { problemPageOf, shopRoutes } from '../../src/demo-shop/routes.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 
 /** The content policy that every page must live with: nothing inline, nothing from outside. */
@@ -55,9 +54,7 @@ export function shopApp({ products = GOODS, orders = [], mode }: ShopParts = {})
 
 /** What the whole app has behind its routes. */
 export function withErrors(app: Express): Express {
-  return app
-    .use(notFound)
-    .use(problemHandler(createLogger('silent'), (wording) => ProblemPage({ ...wording, branding: DEMO })));
+  return app.use(notFound).use(problemHandler(createLogger('silent'), problemPageOf(DEMO)));
 }
 
 export function product(sku: string, amount: bigint, currency: string, rest: Partial<Product> = {}): Product {

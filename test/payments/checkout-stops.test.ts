@@ -61,6 +61,10 @@ describe('the shop’s own system stops new checkouts', () => {
     await call('stop', { currency: 'ngn', reason: 'the bank is down' });
     expect(await (await buy()).json()).toMatchObject({ type: '/problems/currency-stopped' });
     expect((await buy(bissap)).status).toBe(201);
+    const shopPage = await (await fetch(`${shop.origin}/shop`)).text();
+    expect(shopPage.split('Paying in Nigerian nairas is not possible right now.')).toHaveLength(3);
+    expect(shopPage).toContain('name="currency" value="XOF"');
+    expect(shopPage).not.toContain('name="currency" value="NGN"');
     // The stop of all is another one.
     await call('resume', {});
     expect((await buy()).status).toBe(503);

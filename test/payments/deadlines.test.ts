@@ -86,7 +86,7 @@ describe('when the deadline has passed', () => {
     await pass(orderId);
     expect((await post(`${shop.origin}/checkout`, { orderId })).status).toBe(409);
     const shown = await page(orderId);
-    expect(shown).toContain('Your payment is being confirmed');
+    expect(shown).toContain('Your payment is not confirmed yet');
     expect(shown).not.toContain('continue to payment');
   });
 

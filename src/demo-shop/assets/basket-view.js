@@ -3,34 +3,59 @@
 import { putInBasket } from './browser-memory.js';
 import { displayMinor } from './money.js';
 import { button, find, unseen } from './product-control.js';
+import { word } from './words.js';
 
 /** @typedef {import('./product-control.js').ProductControl} ProductControl */
 
-/** Writes what is in the basket, and its total, next to the form's button.
+/** Writes what is in the basket, by currency, onto its part of the page and onto the buttons that pay it.
  * @param {HTMLFormElement} form @param {ProductControl[]} controls */
 export function showBasket(form, controls) {
-  const { currency = '', digits = '0', locale = 'en' } = form.dataset;
   const chosen = controls.filter((control) => control.quantity() > 0);
-  const amountOf = (/** @type {ProductControl} */ { unitAmount, quantity }) =>
-    unitAmount * BigInt(quantity());
+  const totals = [...form.querySelectorAll('[data-purse]')]
+    .filter((purse) => purse instanceof HTMLElement)
+    .map((purse) => showPurse(form, purse, controls))
+    .filter((total) => total !== null);
+  find(form, '[data-part="empty"]', HTMLElement).hidden = chosen.length > 0;
+  find(form, '[data-part="checkout"]', HTMLElement).hidden = chosen.length === 0;
+  const bar = find(form, '[data-part="bar"]', HTMLElement);
+  bar.hidden = chosen.length === 0;
+  const count = word('count', { count: countOf(chosen) });
+  // Sums of several currencies have no room there.
+  bar.textContent = [count, ...(totals.length === 1 ? totals : [])].join(' · ');
+}
+
+/**
+ * @param {HTMLFormElement} form @param {HTMLElement} purse of one currency @param {ProductControl[]} controls
+ * @returns {string | null} its total; null: nothing of its currency is chosen
+ */
+function showPurse(form, purse, controls) {
+  const { purse: currency = '', digits = '0' } = purse.dataset;
+  const { locale = 'en' } = form.dataset;
+  const chosen = controls.filter((control) => control.currency === currency && control.quantity() > 0);
   const display = (/** @type {bigint} */ amount) => displayMinor(amount, currency, Number(digits), locale);
+  const lines = chosen.map((control) => lineOf(form, controls, control, display(amountOf(control))));
+  find(purse, '[data-part="lines"]', HTMLElement).replaceChildren(...lines);
+  const total = display(chosen.reduce((sum, control) => sum + amountOf(control), 0n));
+  find(purse, '[data-part="total"]', HTMLElement).textContent = word('total', { amount: total });
+  const isEmpty = chosen.length === 0;
+  purse.hidden = isEmpty;
+  // In place of the button there is a sentence where nobody can pay now.
+  const pay = find(form, `[data-pay="${currency}"]`, HTMLElement);
+  pay.hidden = isEmpty;
+  if (pay.matches('button')) pay.textContent = word('pay', { amount: total });
+  const badge = [String(countOf(chosen)), unseen(` ${word('count', { count: '' }).trim()}`)];
+  document.querySelector(`[data-count="${currency}"]`)?.replaceChildren(...(isEmpty ? [] : badge));
+  return isEmpty ? null : total;
+}
 
-  const lines = find(form, '[data-part="lines"]', HTMLElement);
-  lines.hidden = chosen.length === 0;
-  lines.replaceChildren(
-    ...chosen.map((control) => lineOf(form, controls, control, display(amountOf(control)))),
-  );
-  const total = find(form, '[data-part="total"]', HTMLElement);
-  total.hidden = false;
-  total.textContent =
-    chosen.length === 0
-      ? 'Nothing in it yet.'
-      : `Total ${display(chosen.reduce((sum, control) => sum + amountOf(control), 0n))}`;
-  if (chosen.length > 0) find(form, '[data-part="fault"]', HTMLElement).textContent = '';
+/** @param {ProductControl} control */
+function amountOf({ unitAmount, quantity }) {
+  return unitAmount * BigInt(quantity());
+}
 
-  const count = chosen.reduce((sum, { quantity }) => sum + quantity(), 0);
-  const badge = document.querySelector(`[data-count="${currency}"]`);
-  badge?.replaceChildren(...(count === 0 ? [] : [String(count), unseen(' in the basket')]));
+/** @param {ProductControl[]} chosen */
+function countOf(chosen) {
+  return chosen.reduce((sum, { quantity }) => sum + quantity(), 0);
 }
 
 /**
@@ -43,12 +68,12 @@ function lineOf(form, controls, control, amount) {
   what.textContent = `${control.quantity()} × ${control.name}`;
   price.textContent = amount;
   price.className = 'line-amount';
-  const remove = button('Remove', ` ${control.name}`, 'quiet');
+  const remove = button(word('remove'), ` ${control.name}`, 'quiet');
   remove.addEventListener('click', () => {
     control.show(0);
     putInBasket(control.sku, 0);
     showBasket(form, controls);
-    find(form, '.basket h3', HTMLElement).focus();
+    find(form, '#basket-heading', HTMLElement).focus();
   });
   line.append(what, price, remove);
   return line;

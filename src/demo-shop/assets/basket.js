@@ -1,31 +1,30 @@
-/* global document, window, HTMLElement, HTMLFormElement, HTMLInputElement */
-// Turns the plain forms of the shop page into baskets. The forms stay what is sent; this script sets their quantities
+/* global document, window, HTMLButtonElement, HTMLElement, HTMLFormElement, HTMLInputElement */
+// Turns the plain form of the shop page into a basket. The form stays what is sent; this script sets its quantities
 // and adds up, in whole minor units, what the server will price again for itself.
 
 import { showBasket } from './basket-view.js';
-import { openOrder, putInBasket, readBasket, rememberOpenOrder } from './browser-memory.js';
-import { refuseEmpty, sendOnce } from './buying.js';
+import { openOrder, putInBasket, readBasket, rememberOpenOrder, takeOutBought } from './browser-memory.js';
+import { sendOnce } from './buying.js';
 import { statusOfOrder } from './order-status.js';
-import { controlOf, find } from './product-control.js';
+import { controlOf, find, quantitiesIn } from './product-control.js';
+import { word } from './words.js';
 
-const forms = [...document.querySelectorAll('form[data-currency]')].filter(
-  (form) => form instanceof HTMLFormElement,
-);
-const baskets = forms.map(basketOf);
-const refill = () => {
-  for (const basket of baskets) basket.fill(readBasket());
-};
-document.documentElement.classList.add('enhanced');
-refill();
-// Another tab changed the basket, or the browser brought this page back as it was before the payment.
-window.addEventListener('storage', refill);
-window.addEventListener('pageshow', (event) => {
-  if (event.persisted) refill();
-});
-shareEmail();
+const bought = document.querySelector('[data-bought]');
+if (bought instanceof HTMLElement) takeOutBought(bought.dataset.bought ?? '', quantitiesIn(bought));
+const form = document.querySelector('form.shop');
+if (form instanceof HTMLFormElement) {
+  document.documentElement.classList.add('enhanced');
+  const refill = basketOf(form);
+  refill();
+  // Another tab changed the basket, or the browser brought this page back as it was before the payment.
+  window.addEventListener('storage', refill);
+  window.addEventListener('pageshow', (event) => {
+    if (event.persisted) refill();
+  });
+}
 void pointToOpenOrder();
 
-/** @param {HTMLFormElement} form */
+/** @param {HTMLFormElement} form @returns {() => void} fills it with what the browser remembers */
 function basketOf(form) {
   const controls = [...form.querySelectorAll('.product')]
     .filter((card) => card instanceof HTMLElement)
@@ -37,25 +36,23 @@ function basketOf(form) {
     );
   find(form, '[data-part="plain-help"]', HTMLElement).hidden = true;
   sendOnce(form);
-  refuseEmpty(form, () => controls.some((control) => control.quantity() > 0));
-  return {
-    /** @param {Record<string, number>} quantities */
-    fill(quantities) {
-      for (const control of controls) control.show(quantities[control.sku] ?? 0);
-      showBasket(form, controls);
-    },
+  payByEnter(form);
+  return () => {
+    const quantities = readBasket();
+    for (const control of controls) control.show(quantities[control.sku] ?? 0);
+    showBasket(form, controls);
   };
 }
 
-/** An address that was typed at one basket need not be typed at the next. It is not kept. */
-function shareEmail() {
-  const fields = [...document.querySelectorAll('input[name="email"]')].filter(
-    (field) => field instanceof HTMLInputElement,
-  );
-  for (const typed of fields)
-    typed.addEventListener('change', () => {
-      for (const field of fields) if (field.value === '') field.value = typed.value;
-    });
+/** Enter presses the first button of a form, and that may be of a currency of which nothing is chosen.
+ * @param {HTMLFormElement} form */
+function payByEnter(form) {
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return;
+    event.preventDefault();
+    const pay = form.querySelector('button[data-pay]:not([hidden])');
+    if (event.target.type === 'email' && pay instanceof HTMLButtonElement) form.requestSubmit(pay);
+  });
 }
 
 /** Whoever left an order with its payment open is led back to it, before the same things are paid twice. */
@@ -71,11 +68,7 @@ async function pointToOpenOrder() {
   }
   const link = document.createElement('a');
   link.href = `/shop/orders/${orderId}`;
-  link.textContent = 'Look at that order';
-  notice.append(
-    'The payment of your last order is not confirmed yet. ',
-    link,
-    ' before you buy the same again.',
-  );
+  link.textContent = word('openLink');
+  notice.append(`${word('openOrder')} `, link);
   notice.hidden = false;
 }

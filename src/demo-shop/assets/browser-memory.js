@@ -27,7 +27,7 @@ export function putInBasket(sku, quantity) {
   write(BASKET, Object.fromEntries(quantity > 0 ? [...others, [sku, quantity]] : others));
 }
 
-/** Takes what a paid order holds out of the basket, once per order. @param {string} orderId @param {Quantities} bought */
+/** Takes what a bought order holds out of the basket, once per order. @param {string} orderId @param {Quantities} bought */
 export function takeOutBought(orderId, bought) {
   const kept = read(BOUGHT);
   const seen = Array.isArray(kept) ? kept.map(String) : [];

@@ -1,6 +1,6 @@
-/* global window, setTimeout, HTMLElement, HTMLButtonElement */
+/* global window, setTimeout, HTMLButtonElement */
 
-import { find } from './product-control.js';
+import { word } from './words.js';
 
 /** After this long without leaving the page, the payment page is not coming and the button works again. */
 const LEAVING_MS = 15_000;
@@ -10,36 +10,27 @@ const LEAVING_MS = 15_000;
  * @param {HTMLFormElement} form
  */
 export function sendOnce(form) {
-  const send = find(form, 'button[type="submit"]', HTMLButtonElement);
-  const words = send.textContent;
-  const wait = (/** @type {boolean} */ isLeaving) => {
-    send.setAttribute('aria-disabled', String(isLeaving));
-    send.textContent = isLeaving ? 'Opening the payment page…' : words;
+  /** The button that was pressed, and its text. @type {[HTMLButtonElement, string | null] | null} */
+  let pressed = null;
+  const release = () => {
+    if (pressed === null) return;
+    const [button, text] = pressed;
+    button.textContent = text;
+    button.removeAttribute('aria-disabled');
+    pressed = null;
   };
   form.addEventListener('submit', (event) => {
-    if (send.getAttribute('aria-disabled') === 'true') {
+    if (pressed !== null) {
       event.preventDefault();
       return;
     }
-    wait(true);
-    setTimeout(wait, LEAVING_MS, false);
+    const { submitter } = event;
+    if (!(submitter instanceof HTMLButtonElement)) return;
+    pressed = [submitter, submitter.textContent];
+    submitter.textContent = word('opening');
+    submitter.setAttribute('aria-disabled', 'true');
+    setTimeout(release, LEAVING_MS);
   });
   // Whoever comes back gets the page as it was left.
-  window.addEventListener('pageshow', () => {
-    wait(false);
-  });
-}
-
-/**
- * Says that the basket is empty before the server has to.
- * @param {HTMLFormElement} form @param {() => boolean} isFilled
- */
-export function refuseEmpty(form, isFilled) {
-  // On the click and not on the submit: browsers complain about the e-mail field before they send anything.
-  find(form, 'button[type="submit"]', HTMLButtonElement).addEventListener('click', (event) => {
-    if (isFilled()) return;
-    event.preventDefault();
-    find(form, '[data-part="fault"]', HTMLElement).textContent =
-      'Your basket is empty. Add something before you buy.';
-  });
+  window.addEventListener('pageshow', release);
 }

@@ -5,6 +5,8 @@
 import { openOrder, rememberOpenOrder, takeOutBought } from './browser-memory.js';
 import { sendOnce } from './buying.js';
 import { isPageFinal, statusOfOrder } from './order-status.js';
+import { quantitiesIn } from './product-control.js';
+import { word } from './words.js';
 
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 10_000;
@@ -22,21 +24,12 @@ if (order instanceof HTMLElement) {
 }
 
 /** @param {HTMLElement} page */
-function remember({ dataset: { order: id = '', status, isWatched } }) {
+function remember(page) {
+  const { order: id = '', status, isWatched } = page.dataset;
   if (isWatched !== undefined) rememberOpenOrder(id);
   else if (openOrder() === id) rememberOpenOrder(null);
-  if (status === 'paid') takeOutBought(id, boughtThings());
-}
-
-function boughtThings() {
-  /** @type {Record<string, number>} */
-  const bought = {};
-  for (const line of document.querySelectorAll('[data-sku]')) {
-    if (!(line instanceof HTMLElement)) continue;
-    const { sku = '', quantity } = line.dataset;
-    bought[sku] = (bought[sku] ?? 0) + Number(quantity);
-  }
-  return bought;
+  // What a person looks at is paid in some way: bought again, it would be paid twice.
+  if (status === 'paid' || status === 'review') takeOutBought(id, quantitiesIn(page));
 }
 
 /** @param {string} orderId @param {string} shownStatus */
@@ -46,7 +39,7 @@ function watch(orderId, shownStatus) {
   const see = (status) => {
     if (isOver || status === null || status === shownStatus) return;
     isOver = true;
-    say('Your order has changed. Showing how it stands now.');
+    say(word('changed'));
     setTimeout(() => {
       location.reload();
     }, ANNOUNCEMENT_MS);
@@ -58,7 +51,7 @@ function watch(orderId, shownStatus) {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void ask();
   });
-  say('This page checks by itself.');
+  say(word('watching'));
   const hears = listen(orderId, see);
   const lookAgain = async () => {
     if (!hears()) await ask();
@@ -97,7 +90,7 @@ function askNowAndAgain(ask, isOver) {
   const plan = () => {
     if (isOver()) return;
     if (performance.now() - startedAt > PATIENCE_MS) {
-      say('This page has stopped checking. Load it again to see how the order stands.');
+      say(word('stopped'));
       return;
     }
     setTimeout(() => void ask().then(plan), pauseMs);

@@ -1,6 +1,8 @@
 /* global document, HTMLElement, HTMLInputElement */
 
-/** @typedef {{ sku: string, name: string, unitAmount: bigint, quantity: () => number, show: (quantity: number) => void }} ProductControl */
+import { word } from './words.js';
+
+/** @typedef {{ sku: string, name: string, currency: string, unitAmount: bigint, quantity: () => number, show: (quantity: number) => void }} ProductControl */
 
 /**
  * Puts "Add", "−" and "+" around a product's number field. The field stays, and stays what the form sends.
@@ -9,13 +11,13 @@
  * @returns {ProductControl}
  */
 export function controlOf(card, onChange) {
-  const { sku = '', name = '', unitAmount = '0' } = card.dataset;
+  const { sku = '', name = '', currency = '', unitAmount = '0' } = card.dataset;
   const place = find(card, '.quantity', HTMLElement);
   const label = find(place, 'label', HTMLElement);
   const input = find(label, 'input', HTMLInputElement);
-  const add = button('Add to basket', `: ${name}`, 'button secondary');
-  const less = button('−', ` one ${name} less`, 'step');
-  const more = button('+', ` one ${name} more`, 'step');
+  const add = button(word('add'), `: ${name}`, 'button secondary');
+  const less = button('−', ` ${word('less', { name })}`, 'step');
+  const more = button('+', ` ${word('more', { name })}`, 'step');
   label.before(less);
   label.after(more, add);
 
@@ -26,7 +28,7 @@ export function controlOf(card, onChange) {
     for (const part of [less, label, more]) part.hidden = shown === 0;
     add.hidden = shown > 0;
   };
-  const control = { sku, name, unitAmount: BigInt(unitAmount), quantity, show };
+  const control = { sku, name, currency, unitAmount: BigInt(unitAmount), quantity, show };
   const step = (/** @type {number} */ by, /** @type {HTMLElement} */ next) => {
     show(quantity() + by);
     onChange(control);
@@ -66,6 +68,18 @@ export function button(text, heard, look) {
   made.className = look;
   made.append(text, unseen(heard));
   return made;
+}
+
+/** How many of which sku a list of things says. @param {ParentNode} within */
+export function quantitiesIn(within) {
+  /** @type {Record<string, number>} */
+  const quantities = {};
+  for (const line of within.querySelectorAll('[data-sku]')) {
+    if (!(line instanceof HTMLElement)) continue;
+    const { sku = '', quantity } = line.dataset;
+    quantities[sku] = (quantities[sku] ?? 0) + Number(quantity);
+  }
+  return quantities;
 }
 
 /** @param {string} text for screen readers only */
