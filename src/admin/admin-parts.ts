@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Redeliver } from '../fulfilment/redeliver.ts';
 import type { CancelOrder } from '../orders/cancel.ts';
+import type { MoneyAbout } from '../cases/suspense.sql.ts';
 import type { Order } from '../orders/order.ts';
 import type { Accept } from '../payments/accept.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -27,10 +28,11 @@ export type AdminParts = {
   cancelOrder: CancelOrder;
   checkoutStops: CheckoutStops;
   accept: Accept;
-  /** @param decisions about all of the order's held money; null while some of it is undecided, or there was none */
+  /** What the shopper reads: how a person decided about money of the order, and what is undecided of it. */
   shopperText: (
     order: Order,
-    decisions: readonly { decision: string; refundNote: string | null }[] | null,
+    decisions: MoneyAbout['decisions'] | null,
+    telling?: Pick<MoneyAbout, 'held'>,
   ) => ShopperText;
   redeliver: Redeliver;
   /** Whether a receiver of releases is configured. */

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../platform/database/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
@@ -128,44 +128,27 @@ export async function noteSurplusRefund(
   return rows.length === 1;
 }
 
-/**
- * How the money of an order left suspense, oldest first.
- * @returns null while some of it waits for a decision, or when there never was any
- */
-export async function decisionsAbout(
-  db: Queryable,
-  orderId: OrderId,
-): Promise<{ decision: string; refundNote: string | null }[] | null> {
-  const rows = await db.query<{ decision: string | null; refundNote: string | null }>(
-    'SELECT decision, refund_note AS "refundNote" FROM suspense_items WHERE order_id = $1 ORDER BY id',
-    [orderId],
-  );
-  const decided = rows.flatMap(({ decision, refundNote }) =>
-    decision === null ? [] : [{ decision, refundNote }],
-  );
-  return decided.length === rows.length && rows.length > 0 ? decided : null;
-}
+/** Some money of an order that is or was in suspense. `surplusRefund`: the number of the refund of its surplus. */
+type OrderMoney = { class: string; money: Money; surplusRefund: string | null };
 
-/** Some money of an order that is or was in suspense. */
-export type OrderMoney = {
-  class: string;
-  money: Money;
-  /** Null: it waits for one. */
-  decision: string | null;
-  refundNote: string | null;
-  surplusRefund: string | null;
+/** Of one order, oldest first: what waits for a decision, and how the rest left suspense. */
+export type MoneyAbout = {
+  held: OrderMoney[];
+  decisions: (OrderMoney & { decision: string; refundNote: string | null })[];
 };
 
-/** All of an order's money that is or was in suspense, oldest first. */
-export async function moneyAbout(database: Database, orderId: OrderId): Promise<OrderMoney[]> {
-  const { suspenseItem } = await database.prisma();
-  const rows = await suspenseItem.findMany({
-    where: { orderId },
-    orderBy: { id: 'asc' },
-    select: {
-      ...{ class: true, amount: true, currency: true },
-      ...{ decision: true, refundNote: true, surplusRefund: true },
-    },
-  });
-  return rows.map(({ amount, currency, ...item }) => ({ ...item, money: { amount, currency } }));
+/** An order's money that is or was in suspense. */
+export async function moneyAbout(db: Queryable, orderId: OrderId): Promise<MoneyAbout> {
+  const rows = await db.query<
+    Omit<OrderMoney, 'money'> & Money & { decision: string | null; refundNote: string | null }
+  >(
+    `SELECT class, amount, currency, decision, refund_note AS "refundNote", surplus_refund AS "surplusRefund"
+     FROM suspense_items WHERE order_id = $1 ORDER BY id`,
+    [orderId],
+  );
+  const items = rows.map(({ amount, currency, ...item }) => ({ ...item, money: { amount, currency } }));
+  return {
+    held: items.filter(({ decision }) => decision === null),
+    decisions: items.flatMap(({ decision, ...item }) => (decision === null ? [] : [{ ...item, decision }])),
+  };
 }

@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import type { VNode } from 'preact';
-import { moneyAbout, type OrderMoney } from '../cases/suspense.sql.ts';
+import { moneyAbout } from '../cases/suspense.sql.ts';
 import { openOrderIn } from '../checkout/open-order-cookie.ts';
 import type { Extensions } from '../extensions.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
@@ -33,7 +33,7 @@ export type ShopRoutesParts = {
   /** The currencies in which nobody can begin to pay now, or {@link EVERY_CURRENCY}. */
   stopped?: () => Promise<readonly string[]>;
   /** An order's money that is or was in suspense. */
-  moneyAbout?: (orderId: OrderId) => Promise<readonly OrderMoney[]>;
+  moneyAbout?: (orderId: OrderId) => ReturnType<typeof moneyAbout>;
   /** The shop's own sentence about an order; null: none. */
   noteOf?: (order: Order, language: string) => Promise<string | null>;
   /** Whether the shop uses a test key. Undefined: the shop page does not promise that it does. */
@@ -137,11 +137,7 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
     const order = await findOrder(String(req.params.orderId));
     if (order === null) throw new Problem('not-found');
     const reader = readerOf(req);
-    const money = (await parts.moneyAbout?.(order.id)) ?? [];
-    const decisions = money.flatMap(({ decision, ...item }) =>
-      decision === null ? [] : [{ ...item, decision }],
-    );
-    const held = money.filter(({ decision }) => decision === null);
+    const { held, decisions } = (await parts.moneyAbout?.(order.id)) ?? { held: [], decisions: [] };
     const note = (await noteOf?.(order, reader.language)) ?? null;
     rememberLanguage(req, res);
     sendPage(res, pageFor(reader, OrderPage, { branding, order, held, decisions, note }));

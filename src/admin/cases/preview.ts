@@ -1,4 +1,4 @@
-import { decisionsAbout, resolveSuspense } from '../../cases/suspense.sql.ts';
+import { moneyAbout, resolveSuspense } from '../../cases/suspense.sql.ts';
 import { findOrder } from '../../orders/orders.sql.ts';
 import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { AdminParts, ShopperText } from '../admin-parts.ts';
@@ -38,7 +38,8 @@ export async function previewOf(
     const how = { by: form.by, note: form.note, decision, refundNote };
     const isDone = await resolveSuspense(tx, order.mode, id, how, moneyVersion);
     const after = isDone ? await findOrder(tx, orderId) : null;
-    return after && shopperText(after, await decisionsAbout(tx, orderId));
+    const { held, decisions } = await moneyAbout(tx, orderId);
+    return after && shopperText(after, decisions, { held });
   });
 }
 
