@@ -110,7 +110,7 @@ export const OPERATIONS: readonly Operation[] = [
     path: '/healthz',
     tag: 'Operations',
     summary: 'Is the process alive?',
-    description: 'Makes no call.',
+    description: 'Does not call the database or the service.',
     success: { status: 200, contentType: 'application/json' },
     problems: [],
   },

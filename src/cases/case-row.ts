@@ -30,7 +30,7 @@ export function caseRow({ id, reference, orderId, age, about = [], ...facts }: C
         ? `Reference at the service: ${visible(reference)}`
         : '',
       about.join(', '),
-      advice === '' ? '' : `Next: ${advice}`,
+      advice === '' ? '' : `Next: ${advice} (docs/runbook.md#${facts.class})`,
     ].filter((line) => line !== ''),
   };
 }

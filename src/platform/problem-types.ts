@@ -12,7 +12,7 @@ export const PROBLEMS = {
     cause:
       'The body is not the JSON that its content type promises, a header has a form it must not ' +
       'have, or the address cannot be decoded.',
-    cure: 'Mend the request; the same one again gets the same answer.',
+    cure: 'Correct the request; the same one again gets the same answer.',
   },
   unauthorized: {
     status: 401,
@@ -70,7 +70,7 @@ export const PROBLEMS = {
     status: 408,
     title: 'The request did not arrive in time',
     cause: 'Headers took longer than 10 seconds, or the whole request longer than 20.',
-    cure: 'Send it again, over a line that carries it.',
+    cure: 'Send it again, on a better connection.',
   },
   'already-paid': {
     status: 409,
@@ -124,7 +124,7 @@ export const PROBLEMS = {
     status: 422,
     title: 'The input is not valid',
     cause: 'Fields are missing, unknown or wrong; `errors` names each with its path.',
-    cure: 'Mend the named fields.',
+    cure: 'Correct the named fields.',
   },
   'idempotency-key-reused': {
     status: 422,

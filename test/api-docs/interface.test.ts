@@ -6,6 +6,8 @@ import type { Express } from 'express';
 import request from 'supertest';
 import { buildApp } from '../../src/app.ts';
 import { SCHEMAS } from '../../src/api-docs/schemas.ts';
+import { exampleOf } from '../../src/api-docs/example.ts';
+import { WEBHOOKS } from '../../src/api-docs/webhooks.ts';
 import type { Operation } from '../../src/api-docs/operation.ts';
 import { OPERATIONS } from '../../src/api-docs/operations.ts';
 import { EVENT_TYPES } from '../../src/fulfilment/event.ts';
@@ -55,6 +57,33 @@ test('every message that is sent stands in it as a webhook, and on the page', as
   });
   const page = (await request(shop.origin).get('/docs')).text;
   for (const type of EVENT_TYPES) expect(page).toContain(`id="schema-${type}"`);
+});
+
+test('each call has an example to copy that the schema takes, each message one that it gives, and the menu names all', async () => {
+  const page = (await request(shop.origin).get('/docs')).text;
+  for (const { id, body } of OPERATIONS) {
+    expect(page).toContain(`<a href="#${id}">`);
+    if (body?.schema)
+      expect(SCHEMAS[body.schema].safeParse(exampleOf(SCHEMAS[body.schema])).error).toBeUndefined();
+  }
+  for (const { type, schema } of WEBHOOKS) {
+    expect(page).toContain(`<a href="#schema-${type}">`);
+    expect(schema.safeParse(exampleOf(schema)).error).toBeUndefined();
+  }
+  const calls = [...page.matchAll(/<pre[^>]*>(curl [^<]*)<\/pre>/g)].map(([, call = '']) => call);
+  expect(calls).toHaveLength(OPERATIONS.length);
+  expect(page).not.toMatch(/`/);
+  // Typed as it stands: an order is placed.
+  const line = calls.find((call) => /-X POST \S+\/orders /.test(call))?.replaceAll('&quot;', '"') ?? '';
+  const [, type = '', data = ''] = /'Content-Type: (\S+)' \\\s+-d '(.*)'$/.exec(line) ?? [];
+  const placed = await raw('/orders', data, { 'content-type': type, ...bearer(ENV.SHOP_API_TOKEN) });
+  expect(placed.status).toBe(201);
+});
+
+test('the list of errors names each at its top, with what to do', async () => {
+  const { text } = await request(shop.origin).get('/problems');
+  for (const type of Object.keys(PROBLEMS)) expect(text).toContain(`<a href="#${type}">`);
+  expect(text.match(/<dt>What to do<\/dt>/g)).toHaveLength(Object.keys(PROBLEMS).length);
 });
 
 /** Answers for people, or with files: not part of the interface for programs. */

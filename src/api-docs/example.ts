@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { SCHEMAS } from './schemas.ts';
+import type { Operation } from './operation.ts';
+
+/** A value for each field that is a text, by its name: examples of bodies are made of the schemas and of these. */
+const VALUES: Readonly<Record<string, string>> = {
+  amount: '5.00',
+  class: 'underpaid',
+  currency: 'NGN',
+  description: 'Saffron',
+  email: 'ada@example.com',
+  findingId: '12',
+  orderId: 'AcCJrdmdAcCJrdmdAcCJrdmd',
+  reason: 'Scratched',
+  reference: 't27pAbCdt27pAbCdt27pAbCd',
+  refundId: 'rfd_t27pAbCdt27pAbCdt27pAbCd',
+  refundAmount: '5.00',
+  refunded: '5.00',
+  sku: 'ankara-tote',
+  suspenseId: '9',
+  unexplained: '5.00',
+  unitAmount: '7.25',
+};
+const TIME = '2026-01-31T08:00:00.000Z';
+
+type Node = {
+  type?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Node[];
+  properties?: Record<string, Node>;
+  required?: string[];
+  items?: Node;
+  format?: string;
+};
+
+/** What a client may send, or is sent: the required fields of the schema. @throws RangeError where a value lacks */
+export function exampleOf(schema: z.ZodType): unknown {
+  return valueOf(z.toJSONSchema(schema, { io: 'input' }) as Node, '');
+}
+
+function valueOf(node: Node, name: string): unknown {
+  if (node.const !== undefined) return node.const;
+  const { enum: words, anyOf, items, properties = {}, required = [] } = node;
+  if (words) return words[0];
+  if (anyOf) return valueOf(anyOf[0] ?? {}, name);
+  if (items) return [valueOf(items, name)];
+  if (node.type === 'object')
+    return Object.fromEntries(required.map((each) => [each, valueOf(properties[each] ?? {}, each)]));
+  if (node.type === 'integer') return 1;
+  if (node.type !== 'string') return null;
+  const value = node.format === 'date-time' ? TIME : VALUES[name];
+  if (value === undefined) throw new RangeError(`there is no example of ${name}`);
+  return value;
+}
+
+const TOKENS = { shopApiToken: '$SHOP_API_TOKEN', adminToken: '$ADMIN_TOKEN' } as const;
+
+/** The call as it is typed into a shell. */
+export function curlOf({ method, path, body, token, success }: Operation, origin: string): string {
+  const address = `${origin}${path.replace('{orderId}', VALUES.orderId ?? '').replace('{reference}', VALUES.reference ?? '')}`;
+  const sent =
+    body && (body.schema === null ? { reference: VALUES.reference } : exampleOf(SCHEMAS[body.schema]));
+  return [
+    `curl ${success.contentType === 'text/event-stream' ? '-N ' : ''}${method === 'post' ? '-X POST ' : ''}${address}`,
+    ...(token ? [`-H "Authorization: Bearer ${TOKENS[token]}"`] : []),
+    ...(sent ? [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(sent)}'`] : []),
+  ].join(' \\\n  ');
+}
