@@ -19,7 +19,7 @@ export type Story = {
   /** What must stand in suspense afterwards. */
   suspense: readonly string[];
   /** Plays the story and gives the order's id. */
-  play(day: Day): Promise<string>;
+  play(day: Day): Promise<OrderId>;
 };
 
 /** A person's hands: at the shop's API and at the sandbox's pages. */

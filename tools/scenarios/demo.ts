@@ -1,17 +1,11 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../../src/config.ts';
+import { inDemoShop } from './demo-shop.ts';
 import { createDay, STORIES, type Day, type Story } from './demo-day.ts';
 import { endOf, type OrderEnd } from './order-end.sql.ts';
-import { createDatabaseAnew } from '../../local/postgres/database-admin.ts';
-import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
-import { createLogger } from '../../src/platform/logger.ts';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
-import { DATA_DIR, localServices } from '../../local/backing-services.ts';
 import { runProcess, terminationSignal } from '../../src/bootstrap/run-process.ts';
-import { startServer, type StartedServer } from '../../src/bootstrap/start-server.ts';
+import type { StartedServer } from '../../src/bootstrap/start-server.ts';
 import { formatTable } from '../../src/platform/table.ts';
 import { readOptions, usageText } from '../../src/platform/usage.ts';
 
@@ -34,43 +28,17 @@ type Ending = { story: Story; end: OrderEnd | null; isRight: boolean };
 const given = readOptions(HELP, process.argv.slice(2), () =>
   parseArgs({ options: { keep: { type: 'boolean', default: false } } }),
 );
-if (given !== null) await runProcess(() => demo(given.values.keep));
+if (given !== null)
+  await runProcess(() => inDemoShop('npm run demo', (server) => demo(server, given.values.keep)));
 
-async function demo(isKept: boolean): Promise<number> {
-  const dataDir = join(DATA_DIR, 'demo');
-  // What the day raises stands in its report: log lines between them would only say it twice.
-  const logger = createLogger('fatal', process.stderr);
-  const stopped = isKept ? terminationSignal() : null;
-  const postgres = await startEmbeddedPostgres({ dataDir, purpose: 'npm run demo', logger });
-  try {
-    rmSync(join(dataDir, 'sandbox'), { recursive: true, force: true });
-    const databaseUrl = await createDatabaseAnew(postgres.url, 'demo');
-    // Only what the day needs: a .env that points at a real service or database must not be touched by it.
-    const config = loadConfig({
-      DATABASE_URL: databaseUrl,
-      PORT: '0',
-      RECONCILE_EVERY_MIN: '0',
-      CHECKOUTS_PER_MINUTE: '0',
-    });
-    const server = await startServer({
-      config,
-      prepare: localServices(dataDir),
-      purpose: 'npm run demo',
-      logger,
-    });
-    try {
-      const code = await playDay(server);
-      if (stopped !== null) {
-        process.stdout.write(addresses(server));
-        await stopped;
-      }
-      return code;
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    await postgres.stop();
+async function demo(server: StartedServer, isKept: boolean): Promise<number> {
+  const code = await playDay(server);
+  if (isKept) {
+    const stopped = terminationSignal();
+    process.stdout.write(addresses(server));
+    await stopped;
   }
+  return code;
 }
 
 function addresses({ origin }: StartedServer): string {
