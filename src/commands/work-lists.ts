@@ -10,6 +10,7 @@ import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases
 import { CASE_HEADINGS } from '../cases/case-row.ts';
 import { deliveryEntries, findingEntries, suspenseEntries } from './entries.ts';
 import { CURRENCIES } from './currencies.ts';
+import { RECHECK } from './recheck.ts';
 import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;
@@ -48,6 +49,7 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
     list: findingEntries,
     subcommands: {
       ...subcommandsOn(FINDINGS),
+      recheck: RECHECK,
       resolve: {
         usage: 'resolve <id> --note "why" --by "your name"',
         needs: ['note'],
