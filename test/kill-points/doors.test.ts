@@ -111,3 +111,37 @@ describe('killed while it delivers a release', () => {
     },
   );
 });
+
+const EVENT_POINTS: [name: string, place: Omit<Place, 'about'>, isThere: boolean][] = [
+  [
+    'its event is committed and the server dies at once',
+    { on: 'database', what: 'record-confirmation', point: 'answered' },
+    false,
+  ],
+  ['it has arrived and the receipt is lost', { on: 'receiver', what: 'POST /', point: 'answered' }, true],
+  ['it is claimed and not sent', { on: 'database', what: 'claim-due-events', point: 'answered' }, false],
+];
+
+describe('killed between an order that becomes one for review and the delivery of that event', () => {
+  test.each(someOf(EVENT_POINTS, 2))(
+    '%s: the next server delivers it, under one id, with the same bytes',
+    async (_name, { what, ...place }, isThere) => {
+      const order = await world.open();
+      const about = what === 'record-confirmation' ? order.reference : order.orderId;
+      const death = world.diesAt({ what, ...place, about });
+      await Promise.all([death, world.hand(order.reference, 'pay', { notify: true, amount: '1.00' })]);
+      const [atDeath] = await world.query<{ id: string; delivery: string }>(
+        `SELECT id, delivery FROM events WHERE order_id = $1 AND type = 'order.review'`,
+        order.orderId,
+      );
+      expect([atDeath?.delivery, world.events(order.orderId).length]).toEqual(['waiting', isThere ? 1 : 0]);
+      await world.start();
+      await world.settleDown();
+      const told = world.events(order.orderId);
+      expect(told).toHaveLength(isThere ? 2 : 1);
+      expect([...new Set(told.map(({ id }) => id))]).toEqual([atDeath?.id]);
+      expect(new Set(told.map(({ body }) => body)).size).toBe(1);
+      expect(await world.newViolations()).toEqual([]);
+    },
+  );
+});

@@ -38,7 +38,7 @@ export type World = {
   /** The shopper comes back. @returns the status, null when the connection broke */
   comesBack(reference: string): Promise<number | null>;
   /** The service has a payment decided. */
-  hand(reference: string, deed: 'pay' | 'fail', how?: { notify: boolean }): Promise<void>;
+  hand(reference: string, deed: 'pay' | 'fail', how?: { notify: boolean; amount?: string }): Promise<void>;
   /** Waits until a webhook about the payment has been answered 202. */
   acknowledged(reference: string): Promise<void>;
   /** Moves everything that waits for a time: by SQL, as the clock of the database cannot be moved. */
@@ -50,6 +50,8 @@ export type World = {
   sent(what: string, about: string): ProxiedRequest[];
   /** Deliveries to the receiver of releases for an order. */
   deliveries(orderId: string): string[];
+  /** What the receiver was told of the order beside that it is paid: ids and bodies, repetitions included. */
+  events(orderId: string): { id: string; body: string }[];
   /** Violations of the invariants that no earlier call has named. */
   newViolations(): Promise<string[]>;
   close(): Promise<void>;
@@ -93,6 +95,7 @@ export async function createWorld(of?: TestDatabase): Promise<World> {
     WEBHOOK_SECRETS: WEBHOOK_SECRET,
     FULFILMENT_URL: proxies.receiver.url,
     FULFILMENT_SECRET: receiver.env.FULFILMENT_SECRET,
+    FULFILMENT_EVENTS: 'order.paid,order.review',
     CHECKOUTS_PER_MINUTE: '0',
     LOG_LEVEL: 'debug',
   };
@@ -178,6 +181,7 @@ export async function createWorld(of?: TestDatabase): Promise<World> {
       ),
     deliveries: (orderId) =>
       receiver.deliveries.filter((one) => one.orderId === orderId).map(({ releaseId }) => releaseId),
+    events: (orderId) => receiver.events.filter((one) => one.orderId === orderId),
     newViolations: async () => {
       const all = await checkInvariants({
         database,
@@ -212,4 +216,5 @@ const KEYS_WAITED = `UPDATE idempotency_keys SET locked_until = locked_until + m
 /** What somebody works on, or should. */
 const DUE = `
   SELECT 'payment' AS what, status AS state, next_check_at, leased_until FROM payments WHERE next_check_at <= now()
-  UNION ALL SELECT 'release', delivery, next_check_at, leased_until FROM releases WHERE next_check_at <= now()`;
+  UNION ALL SELECT 'release', delivery, next_check_at, leased_until FROM releases WHERE next_check_at <= now()
+  UNION ALL SELECT 'event', delivery, next_check_at, leased_until FROM events WHERE next_check_at <= now()`;

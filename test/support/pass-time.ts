@@ -19,6 +19,9 @@ export const passTimeSql = (of: 'all' | 'order'): string => `
 const OTHERS = `, r AS (
     UPDATE releases SET next_check_at = next_check_at - by, leased_until = leased_until - by FROM gone
       WHERE next_check_at IS NOT NULL
+  ), e AS (
+    UPDATE events SET next_check_at = next_check_at - by, leased_until = leased_until - by FROM gone
+      WHERE next_check_at IS NOT NULL
   ), k AS (
     UPDATE idempotency_keys SET locked_until = locked_until - by FROM gone
   )`;
