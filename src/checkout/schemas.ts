@@ -79,11 +79,11 @@ export const openedCheckout = z.strictObject({
 export type OpenedCheckout = z.output<typeof openedCheckout>;
 
 const currency = z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE);
-// PostgreSQL takes no NUL in a text, and the other control characters have no use in one.
+// PostgreSQL takes neither a NUL nor half of a surrogate pair in a text, and the other control characters have no use.
 const reason = z
   .string()
   .max(500)
-  .regex(/^\P{Cc}*\S\P{Cc}*$/u, 'must be text without control characters');
+  .regex(/^[^\p{Cc}\p{Cs}]*[^\s\p{Cc}\p{Cs}][^\p{Cc}\p{Cs}]*$/u, 'must be text without control characters');
 
 /** What `POST /checkouts/stop` takes. */
 export const checkoutStop = z.strictObject({

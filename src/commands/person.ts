@@ -1,5 +1,12 @@
 import { NOT_A_PERSON } from '../cases/decision.ts';
-import { eraseAddress, noteLook, openOrdersOf, ordersOf, type OpenOrder } from '../orders/erasure.sql.ts';
+import {
+  eraseAddress,
+  lockOrdersOf,
+  noteLook,
+  openOrdersOf,
+  ordersOf,
+  type OpenOrder,
+} from '../orders/erasure.sql.ts';
 import { emptyAnswersOf } from '../payments/prune-answers.sql.ts';
 import type { Program } from '../program.ts';
 import { mentionsOf } from '../reporting/mentions.sql.ts';
@@ -51,7 +58,7 @@ async function erase({ database }: Program, erasure: Parameters<typeof eraseAddr
   const lines = await database.transaction(async (tx) => {
     // It reads every body once.
     await tx.query('SET LOCAL statement_timeout = 0');
-    const orderIds = await ordersOf(tx, email);
+    const orderIds = await lockOrdersOf(tx, email);
     const answers = await emptyAnswersOf(tx, orderIds, email);
     const webhooks = await deleteWebhooksOf(tx, orderIds, email);
     const erased = await eraseAddress(tx, erasure);

@@ -24,7 +24,8 @@ export type EventType = (typeof ROW_TYPES)[number];
 type Data = {
   'order.review': object;
   'order.failed': object;
-  'order.expired': object;
+  /** Left out: written by a version that did not know. */
+  'order.expired': { final?: boolean };
   'order.cancelled': { reason: string };
   'order.refunded': {
     refundId: string;

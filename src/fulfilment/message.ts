@@ -48,7 +48,10 @@ export const MESSAGES = {
   }),
   'order.review': message('order.review', order),
   'order.failed': message('order.failed', order),
-  'order.expired': message('order.expired', order),
+  'order.expired': message('order.expired', {
+    ...order,
+    final: z.boolean().describe('Its deadline has passed: money that comes later pays nothing'),
+  }),
   'order.cancelled': message('order.cancelled', { ...order, reason: z.string() }),
   'order.refunded': message('order.refunded', {
     ...order,
@@ -131,9 +134,10 @@ function dataOf(event: HappenedEvent): Data[HappenedEvent['type']] {
       const data: Data['order.reversed'] = { ...about, findingId, unexplained: major(unexplained, total) };
       return data;
     }
+    case 'order.expired':
+      return { ...about, final: event.data.final ?? false } satisfies Data['order.expired'];
     case 'order.review':
     case 'order.failed':
-    case 'order.expired':
       return about satisfies Data['order.review'];
   }
 }

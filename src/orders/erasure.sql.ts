@@ -18,6 +18,15 @@ export async function ordersOf(db: Queryable, email: string): Promise<OrderId[]>
   return rows.map(({ id }) => id);
 }
 
+/** The same, locked in the order in which everybody locks orders, until the transaction ends. */
+export async function lockOrdersOf(tx: Queryable, email: string): Promise<OrderId[]> {
+  const rows = await tx.query<{ id: OrderId }>(
+    'SELECT id FROM orders WHERE lower(email) = lower($1) ORDER BY id FOR NO KEY UPDATE',
+    [email],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Writes into the journal of each order who has looked at who its shopper is, and why. */
 export async function noteLook(
   db: Queryable,

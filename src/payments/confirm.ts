@@ -136,7 +136,10 @@ function nextState(
   return { status: 'expired', nextCheckSec: null };
 }
 
-/** The money that the answer shows. If it pays, the expected value stands for a field that may be absent. */
+/**
+ * The money that the answer shows. If it pays, or is other money of the same currency, the expected value stands for a
+ * field that may be absent.
+ */
 function provenMoney(
   payment: Payment,
   { outcome }: Decision,
@@ -145,9 +148,10 @@ function provenMoney(
   if (outcome === 'paid') return { answeredAmount: payment.amount, answeredCurrency: payment.currency };
   if (answer.kind !== 'record') return { answeredAmount: null, answeredCurrency: null };
   const { amount, currency } = answer.evidence;
+  const isOfCurrency = outcome === 'underpaid' || outcome === 'overpaid';
   return {
     answeredAmount: amount.is === 'read' ? amount.value : null,
-    answeredCurrency: currency.is === 'read' ? currency.value : null,
+    answeredCurrency: currency.is === 'read' ? currency.value : isOfCurrency ? payment.currency : null,
   };
 }
 

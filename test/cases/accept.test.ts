@@ -9,7 +9,8 @@ import { recordRefund } from '../../src/orders/refunds.sql.ts';
 import { reopenOrder } from '../../src/orders/reopen.sql.ts';
 import type { OrderId } from '../../src/platform/ids.ts';
 import { noteSurplusRefund, openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
-import { openDesk, type Desk } from '../reconciliation/desk.ts';
+import { openDesk, startReconciling, type Desk } from '../reconciliation/desk.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 
 /* A person lets what came pay its order: on what the service shows now, once, and the books still close. */
@@ -198,6 +199,24 @@ describe('too little that a person accepts', () => {
     await show(other.reference, '2500');
     const unit = (await items()).find(({ reference: of }) => of === other.reference);
     expect(await accept({ id: unit?.id ?? 0n, by: 'Ngozi', note: 'x', seen: null })).toBe('not-this');
+  });
+
+  test('where the service names no currency, and the dialect lets it', async () => {
+    const { database, service } = desk;
+    const { dialect } = parseDialect('{"verify": {"currencyMayBeAbsent": true}}');
+    const alarm = (): Promise<void> => Promise.resolve();
+    const { gateway, confirm } = startReconciling({ database, url: service.url, dialect, alarm });
+    const { reference, orderId } = await desk.put({}, null);
+    service.verify.set(reference, JSON.stringify({ reference, status: 'SUCCESS', amount: 20 }));
+    const payment = await loadPayment(database, asReference(reference), 'test');
+    if (payment !== null) await confirm(payment, 'webhook');
+    accept = createAccept({
+      ...{ ...desk, confirm, planRelease: ({ releaseId }) => ({ id: releaseId, delivery: 'waiting' }) },
+      ...{ onReleased: () => undefined, logger: createLogger('silent') },
+    });
+    expect(await acceptTheOne()).toBe('accepted');
+    expect(await stateOf(orderId)).toEqual(PAID);
+    await gateway.close();
   });
 
   test('by two people at once pays once', async () => {

@@ -76,6 +76,7 @@ describe('the shop’s own system stops new checkouts', () => {
     ['no reason', {}],
     ['no currency', { currency: 'NGM', reason: 'x' }],
     ['more than that', { reason: 'x', mode: 'live' }],
+    ['half a surrogate pair', { reason: 'x\ud800' }],
   ])('%s: 422, and nothing is stopped', async (_name, body) => {
     expect((await call('stop', body)).status).toBe(422);
     expect((await call('stop', { reason: 'x' }, 'a-token-of-nobody')).status).toBe(401);

@@ -81,6 +81,22 @@ describe('when the deadline has passed', () => {
     expect(await page(orderId)).toContain('The time to pay for this order is over');
   });
 
+  test('an order that had expired is told of once more: that it is final', async () => {
+    const { orderId, reference } = await begun();
+    await sql(`UPDATE payments SET status = 'expired', next_check_at = NULL WHERE reference = $1`, reference);
+    expect(await stateOf(orderId)).toMatchObject({ status: 'expired', forGood: false });
+    await passAndWork(orderId);
+    expect(await stateOf(orderId)).toMatchObject({ status: 'expired', forGood: true });
+    const told = await sql(
+      `SELECT type, data -> 'final' AS final FROM events WHERE order_id = $1 ORDER BY seq`,
+      orderId,
+    );
+    expect(told).toEqual([
+      { type: 'order.expired', final: false },
+      { type: 'order.expired', final: true },
+    ]);
+  });
+
   test('no further checkout begins, also before the worker comes', async () => {
     const { orderId } = await begun();
     await pass(orderId);

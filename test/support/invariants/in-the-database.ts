@@ -94,7 +94,8 @@ export const IN_THE_DATABASE: readonly SqlInvariant[] = [
     broken: 'does not stand where its journal and its payments put it',
     sql: `SELECT 'order ' || o.id AS what FROM orders o JOIN payments p ON p.order_id = o.id
       WHERE p.reason IS DISTINCT FROM 'key-refused' GROUP BY o.id
-      HAVING o.status <> 'cancelled' AND o.status <> CASE WHEN EXISTS (SELECT FROM journal j WHERE j.order_id = o.id AND j.event = 'order-paid') THEN 'paid' WHEN o.expired_at IS NOT NULL THEN 'expired'
+      HAVING o.status <> CASE WHEN EXISTS (SELECT FROM journal j WHERE j.order_id = o.id AND j.event = 'order-paid') THEN 'paid'
+        WHEN (SELECT j.event FROM journal j WHERE j.order_id = o.id AND j.event IN ('order-cancelled', 'order-reopened') ORDER BY j.seq DESC LIMIT 1) = 'order-cancelled' THEN 'cancelled' WHEN o.expired_at IS NOT NULL THEN 'expired'
         WHEN bool_or(p.status = 'held' AND p.decided_at IS NULL) THEN 'review' WHEN bool_or(p.status IN ('created', 'sending', 'open', 'ambiguous')) THEN 'pending'
         WHEN bool_or(p.status IN ('failed', 'refused')) THEN 'failed' ELSE 'expired' END`,
   },

@@ -200,6 +200,12 @@ export const PLANTS: readonly Plant[] = [
     'open',
     `UPDATE payments SET status = 'ambiguous' WHERE reference = $1`,
   ),
+  sql(
+    'an order that nobody has cancelled',
+    ['I19'],
+    'open',
+    `UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = 'x', cancel_reason = 'x' WHERE id = $2`,
+  ),
   sql('an order beside its payments', ['I19'], 'open', `UPDATE orders SET status = 'failed' WHERE id = $2`),
   sql(
     'a minor unit too few in suspense',
