@@ -355,4 +355,20 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     breaks: 'a shop goes live that has never paid at the service',
     tests: BY_THE_DOCTOR,
   },
+  {
+    bug: 'accepted money is taken at its price',
+    file: 'prisma/migrations/20261124110000_takings/migration.sql',
+    find: 'least(r.amount, a.amount) AS amount',
+    replace: 'r.amount',
+    breaks: 'the accountant books money that never came',
+    tests: BY_THE_BOOKS,
+  },
+  {
+    bug: 'a run raises a reversal while a refund is written down',
+    file: 'src/reconciliation/conclude.ts',
+    find: '    await lockFindingsAndOrders(session, mode);\n',
+    replace: '',
+    breaks: 'the shop hears of a reversal after the refund that it came before',
+    tests: ['test/reconciliation/refunds.test.ts'],
+  },
 ];
