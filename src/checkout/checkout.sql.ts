@@ -212,15 +212,15 @@ export async function sendUnsent(tx: Queryable, reference: Reference): Promise<v
   );
 }
 
-// The same lines, in the order of the form, at the same prices, for the same e-mail address. An order
-// that the shop placed through the API has lines without a sku, and is never the same.
+// The same lines, in the order of the form, at the same prices, for the same e-mail address. A line without a
+// sku is known by its description.
 const SAME: Statement = {
   name: 'same-open-order',
   text: `
     SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status IN ${WAITS_FOR_MONEY}
       AND (o.pay_by > now()) IS NOT FALSE
       AND o.email = $3 AND o.currency = $4
-      AND (SELECT array_agg(concat_ws(' ', l.sku, l.unit_amount, l.quantity) ORDER BY l.position)
+      AND (SELECT array_agg(concat_ws(' ', coalesce(l.sku, l.description), l.unit_amount, l.quantity) ORDER BY l.position)
         FROM order_lines l WHERE l.order_id = o.id) = $5::text[]`,
 };
 
@@ -230,7 +230,9 @@ export async function isSameOpenOrder(
   orderId: OrderId,
   { mode, email, currency, lines }: Pick<NewOrder, 'mode' | 'email' | 'currency' | 'lines'>,
 ): Promise<boolean> {
-  const things = lines.map(({ sku, unitAmount, quantity }) => `${sku ?? ''} ${unitAmount} ${quantity}`);
+  const things = lines.map(
+    ({ sku, description, unitAmount, quantity }) => `${sku ?? description} ${unitAmount} ${quantity}`,
+  );
   return (await db.query(SAME, [orderId, mode, email, currency, things])).length === 1;
 }
 

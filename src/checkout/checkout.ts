@@ -29,6 +29,7 @@ export type CheckoutResult =
   | {
       outcome:
         | 'total-too-large'
+        | 'total-too-small'
         | 'unknown-order'
         | 'already-paid'
         | 'under-review'

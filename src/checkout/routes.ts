@@ -125,16 +125,15 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
       throw invalid('currency', `these items are sold in ${result.currencies.join()}`);
     case 'total-too-large':
       throw invalid('items', 'the total is too large');
+    case 'total-too-small':
+      throw invalid('items', 'the total must be above zero');
     case 'unknown-order':
       throw invalid('orderId', 'there is no such order');
     case 'already-paid':
-      throw new Problem('already-paid');
     case 'under-review':
-      throw new Problem('under-review');
     case 'order-cancelled':
-      throw new Problem('order-cancelled');
     case 'order-expired':
-      throw new Problem('order-expired');
+      throw new Problem(result.outcome);
     case 'too-many-open-payments':
       throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
     case 'currency-stopped':

@@ -1,4 +1,4 @@
-import type { OutOfStock } from '../orders/catalogue.ts';
+import type { OutOfStock, WantedItem } from '../orders/catalogue.ts';
 import { MAX_TOTAL, totalOf } from '../orders/order.ts';
 import { shopperDetails } from '../orders/shopper-details.ts';
 import type { NewOrder } from '../orders/orders.sql.ts';
@@ -81,6 +81,7 @@ async function buyBasket(
   }
   const amount = totalOf(lines);
   if (amount > MAX_TOTAL) return { outcome: 'total-too-large' };
+  if (amount <= 0n) return { outcome: 'total-too-small' };
   const wanted = { mode: gateway.mode, email: basket.email, currency, lines };
   // A client's own key says whether a request is a repeated one.
   if (request.openOrder !== null && (request.key?.isImplied ?? true)) {
@@ -90,7 +91,7 @@ async function buyBasket(
   const [id, reference] = [newOrderId(), newReference()];
   const details = shopperDetails.parse(basket);
   const order = { ...wanted, id, externalId: null, amount, returnUrl: request.returnUrl, details };
-  const placed = await placeReserved(parts, order, reference, request.key);
+  const placed = await placeReserved(parts, basket.items, order, reference, request.key);
   if (placed === 'key-is-taken') return placed;
   if (placed === 'currency-stopped' || placed === 'checkouts-stopped') return { outcome: placed, currency };
   if (placed !== 'placed') return placed;
@@ -104,6 +105,7 @@ async function buyBasket(
 /** Places an order and what the catalogue reserves for it; when stock is short, neither is kept. */
 async function placeReserved(
   { store, catalogue }: CheckoutParts,
+  items: readonly WantedItem[],
   order: NewOrder,
   reference: Reference,
   key: IdempotencyKey | null,
@@ -114,7 +116,7 @@ async function placeReserved(
     return await store.transaction(async (tx) => {
       const placed = await placeOrder(tx, order, reference, key);
       if (placed !== 'placed') return placed;
-      const reservation = await reserve(tx, { orderId: order.id, lines: order.lines });
+      const reservation = await reserve(tx, { orderId: order.id, items, lines: order.lines });
       if (reservation.outcome === 'reserved') {
         const { payWithinSec } = reservation;
         if (payWithinSec !== undefined) await limitPayment(tx, order.id, payWithinSec);

@@ -18,13 +18,18 @@ export type Catalogue = {
    * `tx` is kept with the order or not at all. Called once per order and never again for a further
    * payment of it. Left out: nothing is reserved. Shoppers wait for it, and others queue at the rows it
    * locks, so it must ask nothing but the database.
+   * @param order `items` as the shopper wants them, `lines` as `price` made them of those
    */
-  reserve?(tx: Queryable, order: { orderId: OrderId; lines: readonly OrderLine[] }): Promise<Reservation>;
+  reserve?(
+    tx: Queryable,
+    order: { orderId: OrderId; items: readonly WantedItem[]; lines: readonly OrderLine[] },
+  ): Promise<Reservation>;
 };
 
 /** A catalogue of the shop's own, which may ask the database for its products. */
 export type CreateCatalogue = (database: Database) => Catalogue;
 
+/** `price` is above zero. */
 export type Product = { sku: string; name: string; description: string; image: string; price: Money };
 export type WantedItem = { sku: string; quantity: number };
 export type OutOfStock = { outcome: 'out-of-stock'; skus: string[] };
@@ -41,8 +46,8 @@ export type Pricing =
   | { outcome: 'mixed-currencies'; currencies: string[] };
 
 /**
- * The same catalogue without the products whose currency cannot be paid in: no checkout could be opened
- * for them, and no page could show their price. Small letters count as capitals.
+ * The same catalogue without the products that cost nothing, and those whose currency cannot be paid in: no
+ * checkout could be opened for them, and no page could show their price. Small letters count as capitals.
  */
 export function onlyPayable(catalogue: Catalogue): Catalogue {
   return {
@@ -50,7 +55,8 @@ export function onlyPayable(catalogue: Catalogue): Catalogue {
     products: async () =>
       (await catalogue.products()).flatMap((product) => {
         const currency = payableCurrency(product.price.currency);
-        return currency === null ? [] : [{ ...product, price: { ...product.price, currency } }];
+        if (currency === null || !costsMoney(product)) return [];
+        return [{ ...product, price: { ...product.price, currency } }];
       }),
     price: async (items) => {
       const pricing = await catalogue.price(items);
@@ -72,30 +78,40 @@ export const createCatalogue: CreateCatalogue = (database) => {
       }));
     },
     price: async (items) => {
-      const products = await pricesOf(
+      const rows = await pricesOf(
         database,
         items.map(({ sku }) => sku),
       );
-      const bySku = new Map(products.map((product) => [product.sku, product]));
-      const unknown = items.filter(({ sku }) => !bySku.has(sku)).map(({ sku }) => sku);
-      if (unknown.length > 0) return { outcome: 'unknown-sku', skus: [...new Set(unknown)] };
-      const currencies = [...new Set(products.map(({ currency }) => currency))];
-      const [currency, ...others] = currencies;
-      if (currency === undefined || others.length > 0) return { outcome: 'mixed-currencies', currencies };
-      return {
-        outcome: 'priced',
-        currency,
-        lines: items.flatMap((item) => lineOf(item, bySku.get(item.sku))),
-      };
+      const products = rows.map(({ sku, name, unitAmount: amount, currency }) => ({
+        sku,
+        name,
+        price: { amount, currency },
+      }));
+      return priceFrom(products, items);
     },
   };
 };
 
-function lineOf(
-  { sku, quantity }: WantedItem,
-  product: { name: string; unitAmount: bigint } | undefined,
-): OrderLine[] {
-  return product === undefined
-    ? []
-    : [{ sku, description: product.name, unitAmount: product.unitAmount, quantity }];
+/** Prices the wanted items, in their order, from these products. A price of zero or less is none. */
+export function priceFrom(
+  products: readonly Pick<Product, 'sku' | 'name' | 'price'>[],
+  items: readonly WantedItem[],
+): Pricing {
+  const bySku = new Map(products.filter(costsMoney).map((product) => [product.sku, product]));
+  const unknown = items.filter(({ sku }) => !bySku.has(sku)).map(({ sku }) => sku);
+  if (unknown.length > 0) return { outcome: 'unknown-sku', skus: [...new Set(unknown)] };
+  const wanted = items.flatMap(({ sku, quantity }) => {
+    const product = bySku.get(sku);
+    return product === undefined ? [] : [{ sku, quantity, description: product.name, price: product.price }];
+  });
+  const currencies = [...new Set(wanted.map(({ price }) => price.currency))];
+  const [currency, ...others] = currencies;
+  if (currency === undefined || others.length > 0) return { outcome: 'mixed-currencies', currencies };
+  const lines = wanted.map(({ price, ...line }) => ({ ...line, unitAmount: price.amount }));
+  return { outcome: 'priced', currency, lines };
+}
+
+/** PostgreSQL refuses an order of goods for nothing: a gift or a discount is a line without a sku. */
+function costsMoney({ price }: Pick<Product, 'price'>): boolean {
+  return price.amount > 0n;
 }

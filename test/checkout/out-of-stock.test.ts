@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULTS } from '../../src/extensions.ts';
-import type { CreateCatalogue, OutOfStock } from '../../src/orders/catalogue.ts';
+import type { CreateCatalogue, OutOfStock, WantedItem } from '../../src/orders/catalogue.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { post, startProgram, type TestProgram } from '../support/program.ts';
 
 // A shop's catalogue may say that there is not enough left, and set things aside in the transaction that places the order.
 
 const SKU = 'brass-lamp';
+const VOUCHER = 'VOUCHER-ADA';
+let reserved: readonly WantedItem[] = [];
 const outOfStock: OutOfStock = { outcome: 'out-of-stock', skus: [SKU] };
 
 const lamps: CreateCatalogue = () => ({
@@ -18,11 +20,16 @@ const lamps: CreateCatalogue = () => ({
         : {
             outcome: 'priced',
             currency: 'NGN',
-            lines: items.map((item) => ({ ...item, description: 'Brass lamp', unitAmount: 125_000n })),
+            lines: items.map((item) =>
+              item.sku === VOUCHER
+                ? { sku: null, description: 'Voucher', unitAmount: -125_000n, quantity: item.quantity }
+                : { ...item, description: 'Brass lamp', unitAmount: 125_000n },
+            ),
           },
     ),
-  reserve: async (tx, { orderId, lines }) => {
-    for (const { sku, quantity } of lines) {
+  reserve: async (tx, { orderId, items }) => {
+    reserved = items;
+    for (const { sku, quantity } of items.filter((item) => item.sku === SKU)) {
       // Written before it is known whether there is enough: what is not sold must not stay set aside.
       const [row] = await tx.query<{ left: number }>(
         'UPDATE stock SET on_hand = on_hand - $2, last_order = $3 WHERE sku = $1 RETURNING on_hand AS "left"',
@@ -121,4 +128,48 @@ test('a hook that fails takes the order with it', async () => {
   expect((await buy(email)).status).toBe(500);
   await query('ALTER TABLE elsewhere RENAME TO stock');
   expect(await ordersOf(email)).toEqual([]);
+});
+
+describe('a voucher is an item that becomes a line without a sku, below zero', () => {
+  const withVoucher = (lamps: number, vouchers = 1) => ({
+    email: 'ada@example.com',
+    items: [
+      { sku: SKU, quantity: lamps },
+      { sku: VOUCHER, quantity: vouchers },
+    ],
+  });
+
+  test('it lowers the total, and what is reserved is what was asked for', async () => {
+    await stocked(2);
+    const answer = await post(`${shop.origin}/checkout`, withVoucher(2));
+    expect(await answer.json()).toMatchObject({ amount: '1250.00' });
+    expect(reserved).toEqual(withVoucher(2).items);
+  });
+
+  test('a shopper who comes back to the same basket gets the open checkout', async () => {
+    await stocked(4);
+    const form = (intent: string): string =>
+      `email=ada@example.com&sku=${SKU}&quantity=2&sku=${VOUCHER}&quantity=1&intent=${intent}`;
+    const send = (body: string, cookie = ''): Promise<Response> =>
+      fetch(`${shop.origin}/checkout`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
+        body,
+        redirect: 'manual',
+      });
+    const first = await send(form('one-page'));
+    const cookie = first.headers.getSetCookie().join().split(';')[0];
+    const again = await send(form('another-page'), cookie);
+    expect(again.headers.get('location')).toBe(first.headers.get('location'));
+  });
+
+  test.each([1, 2])('a total of nothing, or less, is refused: %i', async (vouchers) => {
+    await stocked(1);
+    const answer = await post(`${shop.origin}/checkout`, withVoucher(1, vouchers));
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({
+      errors: [{ path: 'items', message: 'the total must be above zero' }],
+    });
+    expect(await onHand()).toBe(1);
+  });
 });
