@@ -53,6 +53,11 @@ describe('the page on what the reference leaves open', () => {
     expect(keys).toContain('webhook.signature.list.timestamp');
     expect(keys.filter((key) => !named.includes(key))).toEqual([]);
   });
+  test('shows only examples that are a dialect', () => {
+    const examples = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) => text);
+    expect(examples.length).toBeGreaterThan(5);
+    for (const example of examples) expect(() => parseDialect(example)).not.toThrow();
+  });
   test('links only to files that are there', () => {
     const links = [...page.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, path = '']) => path);
     expect(links.length).toBeGreaterThan(20);

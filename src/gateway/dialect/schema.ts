@@ -4,8 +4,8 @@ import { minorDigits } from '../../platform/money.ts';
 /**
  * What the service's reference does not specify, as data. The comment at each default says whether the
  * reference shows the value or we assume it, and what happens when the assumption is wrong. A shop
- * overrides single keys in a JSON file. docs/what-the-reference-leaves-open.md has the same as a table,
- * with how to check and change each key.
+ * overrides single keys in a JSON file. docs/what-the-reference-leaves-open.md says the same key by
+ * key, with how to check and change each.
  */
 
 /**
