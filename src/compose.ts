@@ -3,7 +3,7 @@ import type { BackingServices } from './config/backing-services.ts';
 import { createTelling, statesOf } from './alerting.ts';
 import type { Config } from './config.ts';
 import { alertHookOf, gatewayOf, receiverOf } from './connections.ts';
-import { createReturnFromCheckout } from './checkout/handle-return.ts';
+import { createReturnFromCheckout } from './checkout/return-from-checkout.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
 import { planRelease } from './fulfilment/deliver.ts';
 import type { EventReceiver } from './fulfilment/event.ts';

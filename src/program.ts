@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Alarm } from './cases/alert.ts';
 import type { StartCheckout } from './checkout/checkout.ts';
-import type { ReturnFromCheckout } from './checkout/handle-return.ts';
+import type { ReturnFromCheckout } from './checkout/return-from-checkout.ts';
 import type { Config } from './config.ts';
 import type { Extensions } from './extensions.ts';
 import type { Redeliver, SendUnsent } from './fulfilment/redeliver.ts';

@@ -10,7 +10,7 @@ import { readCheckoutForm, readCheckoutInput, type CheckoutInput, type OpenedChe
 import { refuseForeignOrigins } from './check-origin.ts';
 import type { CheckoutLimits } from './rate-limits.ts';
 import { openOrderIn, rememberOpenOrder } from './open-order-cookie.ts';
-import type { ReturnFromCheckout } from './handle-return.ts';
+import type { ReturnFromCheckout } from './return-from-checkout.ts';
 import type { CheckoutResult, StartCheckout } from './checkout.ts';
 
 export type CheckoutRoutesParts = {
@@ -57,7 +57,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 
   router.get('/checkout/return/:reference', async (req, res) => {
     const reference = parseReference(req.params.reference);
-    const order = reference === null ? null : await handleReturn(parts, reference, clientNetwork(req.ip));
+    const order = reference === null ? null : await askWithinLimits(parts, reference, clientNetwork(req.ip));
     if (order === null) throw new Problem('not-found');
     const target = await parts.returnUrlOf(order.orderId);
     if (target === null) {
@@ -73,7 +73,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 }
 
 /** Beyond the limit the order is shown as it stands: the poller asks the service all the same. */
-async function handleReturn(
+async function askWithinLimits(
   { limits, returnFromCheckout }: CheckoutRoutesParts,
   reference: Reference,
   address: string,

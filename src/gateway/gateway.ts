@@ -193,7 +193,7 @@ function createAddressWatch(onTrouble: (trouble: GatewayTrouble) => void, logger
 }
 
 function deadlineOf(urgency: Urgency): VerifyDeadline {
-  return urgency === 'return' ? INTERACTIVE_DEADLINE : BACKGROUND_DEADLINE;
+  return urgency === 'person-waits' ? INTERACTIVE_DEADLINE : BACKGROUND_DEADLINE;
 }
 
 function notSent(error: unknown): InitializeResult {

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { ReturnFromCheckout } from '../checkout/handle-return.ts';
+import type { ReturnFromCheckout } from '../checkout/return-from-checkout.ts';
 import type { StartCheckout } from '../checkout/checkout.ts';
 import type { Receiver } from '../fulfilment/release.ts';
 import type { Gateway } from '../gateway/gateway.ts';

@@ -52,7 +52,7 @@ export function createAccept(parts: AcceptParts): Accept {
     if (payment?.status !== 'held' || payment.isDecided || !isOfMoney || payment.orderStatus !== 'review')
       return 'not-this';
     try {
-      await confirm(payment, 'operator', 'return');
+      await confirm(payment, 'operator');
     } catch (error) {
       if (error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused) return 'unanswered';
       throw error;

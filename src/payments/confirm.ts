@@ -58,9 +58,9 @@ export function createConfirm(parts: ConfirmParts): Confirm {
   };
 }
 
-/** A shopper waits for the page, or may be waiting for what a webhook announces; the schedule can wait. */
+/** A person waits for the page, or may be waiting for what a webhook announces; the schedule can wait. */
 function urgencyOf(cause: Cause): Urgency {
-  if (cause === 'return') return 'return';
+  if (cause === 'return' || cause === 'operator') return 'person-waits';
   return cause === 'webhook' ? 'hint' : 'background';
 }
 

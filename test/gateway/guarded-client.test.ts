@@ -71,8 +71,8 @@ test('no more calls are in flight than agreed, and shoppers are next', async () 
   await start({ concurrency: 2 });
   const { answer, answerAll } = holding();
   service.answer = answer;
-  const all = [initialize(), verify('first', 'return'), verify('third'), initialize()];
-  all.push(service.gateway.verify(asReference('hinted'), 'NGN', 'hint'), verify('returned', 'return'));
+  const all = [initialize(), verify('first', 'person-waits'), verify('third'), initialize()];
+  all.push(service.gateway.verify(asReference('hinted'), 'NGN', 'hint'), verify('returned', 'person-waits'));
   await until(() => service.requests.length >= 2);
   expect(asked()).toEqual(['initialize', 'first']);
   answerAll();
@@ -145,9 +145,9 @@ describe('a wait for a turn ends', () => {
     await start({ concurrency: 1 });
     const { answer, answerAll } = holding();
     service.answer = answer;
-    const first = verify('first', 'return');
+    const first = verify('first', 'person-waits');
     await until(() => service.requests.length === 1);
-    const blocked = verify('second', 'return');
+    const blocked = verify('second', 'person-waits');
     const closed = service.gateway.close();
     expect(await blocked).toMatchObject({ reason: 'shutting-down' });
     expect(await initialize()).toMatchObject({ outcome: 'not-sent', reason: 'shutting-down' });
@@ -176,7 +176,7 @@ describe('what the service asked to be left alone with', () => {
     service.answer = json({ data: 'https://pay.example.com/c/1' });
     const told = { reason: 'service-asked-to-wait', retryAfterSec: 1 };
     expect(await initialize()).toMatchObject({ outcome: 'not-sent', ...told });
-    expect(await verify('V', 'return')).toMatchObject(told);
+    expect(await verify('V', 'person-waits')).toMatchObject(told);
     expect(await history()).toMatchObject(told);
     expect(service.requests).toHaveLength(3);
     later(1);
@@ -195,7 +195,7 @@ describe('what the service asked to be left alone with', () => {
   test('holds back who was waiting for a turn when it was said', async () => {
     await start({ concurrency: 1 });
     service.answer = raw('', 429, { 'retry-after': '60' });
-    await times(10, () => verify('V', 'return'));
+    await times(10, () => verify('V', 'person-waits'));
     expect(service.requests).toHaveLength(1);
   });
 });
@@ -247,8 +247,8 @@ test('what finds no turn in time was not sent, and says so', async () => {
   const { answer, answerAll } = holding();
   service.answer = answer;
   let isFirstOver = false;
-  const first = verify('first', 'return').finally(() => (isFirstOver = true));
-  const [opened, returned] = await Promise.all([initialize(), verify('returned', 'return')]);
+  const first = verify('first', 'person-waits').finally(() => (isFirstOver = true));
+  const [opened, returned] = await Promise.all([initialize(), verify('returned', 'person-waits')]);
   // Two seconds for a turn, four for an answer.
   expect(isFirstOver).toBe(false);
   expect(opened).toMatchObject({ outcome: 'not-sent', reason: 'budget-exhausted' });
@@ -271,7 +271,7 @@ test('a history that is not read to its end gives its place back', async () => {
     if (rows.length > 0) break;
   }
   service.answer = json({}, 404);
-  expect(await verify('after', 'return')).toMatchObject({ kind: 'not-found' });
+  expect(await verify('after', 'person-waits')).toMatchObject({ kind: 'not-found' });
 });
 
 test('a service that fails is left alone: nothing is sent, and callers learn when to ask again', async () => {

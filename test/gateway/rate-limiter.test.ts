@@ -66,7 +66,7 @@ test('who waits is served by urgency, and among equals by arrival', async () => 
     ['checkout', 'a purchase'],
     ['hint', 'a webhook'],
     ['checkout', 'another purchase'],
-    ['return', 'a shopper'],
+    ['person-waits', 'a shopper'],
   ];
   for (const [urgency, name] of order) {
     void watch(budget, log, urgency, 60_000, name).then((leave) => leave?.());
@@ -85,11 +85,11 @@ test('urgency also decides who gets the next token', async () => {
   void watch(budget, log, 'background');
   void watch(budget, log, 'background');
   await jest.advanceTimersByTimeAsync(500);
-  void watch(budget, log, 'return');
+  void watch(budget, log, 'person-waits');
   // One for each who waits, and one for the next token.
   expect(jest.getTimerCount()).toBe(3);
   await jest.advanceTimersByTimeAsync(600);
-  expect(log).toEqual(['background', 'return']);
+  expect(log).toEqual(['background', 'person-waits']);
 });
 
 test('B1 a crowd of scheduled checks takes its share, and what is left goes to hints', async () => {
@@ -126,15 +126,15 @@ test('nobody waits longer than agreed, and who gave up takes no turn and no toke
   const budget = budgetOf(1, 1);
   const log: string[] = [];
   const leave = await budget.take('checkout', 1_000);
-  void watch(budget, log, 'return', 2_000);
+  void watch(budget, log, 'person-waits', 2_000);
   void watch(budget, log, 'checkout', 10_000);
   await jest.advanceTimersByTimeAsync(1_999);
   expect(log).toEqual([]);
   await jest.advanceTimersByTimeAsync(1);
-  expect(log).toEqual(['return gave up']);
+  expect(log).toEqual(['person-waits gave up']);
   leave?.();
   await jest.advanceTimersByTimeAsync(0);
-  expect(log).toEqual(['return gave up', 'checkout']);
+  expect(log).toEqual(['person-waits gave up', 'checkout']);
   await jest.advanceTimersByTimeAsync(60_000);
   expect(log).toHaveLength(2);
   expect(jest.getTimerCount()).toBe(0);
@@ -219,12 +219,12 @@ describe('a wait ends', () => {
     const budget = budgetOf(1, 8);
     const log: string[] = [];
     await budget.take('checkout', 1_000);
-    void watch(budget, log, 'return');
+    void watch(budget, log, 'person-waits');
     void watch(budget, log, 'history');
     budget.close();
     await jest.advanceTimersByTimeAsync(0);
-    expect(log).toEqual(['return gave up', 'history gave up']);
-    expect(await budget.take('return', 60_000)).toBeNull();
+    expect(log).toEqual(['person-waits gave up', 'history gave up']);
+    expect(await budget.take('person-waits', 60_000)).toBeNull();
     expect(jest.getTimerCount()).toBe(0);
   });
 });

@@ -34,7 +34,7 @@ function stream(budget: Budget, urgency: Urgency, perSecond: number, callMs: num
 }
 const budgetOf = (callsPerSecond: number, concurrency = 32): Budget =>
   createRateLimiter({ callsPerSecond, concurrency, clock: systemClock });
-const FLOODS: Urgency[] = ['return', 'hint', 'late-hint', 'background', 'history'];
+const FLOODS: Urgency[] = ['person-waits', 'hint', 'late-hint', 'background', 'history'];
 
 describe('B1: what a flood cannot take', () => {
   const paces = FLOODS.flatMap((flood) => [50, 20, 5].map((perSecond) => [flood, perSecond] as const));
@@ -92,7 +92,7 @@ describe('B1: what a flood cannot take', () => {
 
   test('the schedule has its part of the slots of a slow service', async () => {
     const budget = budgetOf(0, 32);
-    const floods = (['checkout', 'return', 'hint', 'late-hint'] as const).map((each) =>
+    const floods = (['checkout', 'person-waits', 'hint', 'late-hint'] as const).map((each) =>
       stream(budget, each, 100, 2_000),
     );
     await jest.advanceTimersByTimeAsync(5_000);

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
+import { createConfirm } from '../../src/payments/confirm.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 import { asReference } from '../support/ids.ts';
 import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
@@ -150,6 +152,32 @@ test('return, webhook and clock at the same instant, ten times over: one release
     expect(results.filter(({ released }) => released)).toHaveLength(1);
     expect(await query('SELECT FROM releases WHERE order_id = $1', order.orderId)).toHaveLength(1);
   }
+});
+
+test.each([
+  ['return', 'person-waits'],
+  ['operator', 'person-waits'],
+  ['webhook', 'hint'],
+  ['schedule', 'background'],
+] as const)('a check by %s is asked for as %s', async (cause, expected) => {
+  const payment = await load((await shop.checkout()).reference);
+  const asked: (Urgency | undefined)[] = [];
+  const { database, gateway, logger } = shop.program;
+  const confirm = createConfirm({
+    database,
+    logger,
+    gateway: {
+      ...gateway,
+      verify: (reference, currency, urgency) => {
+        asked.push(urgency);
+        return gateway.verify(reference, currency, urgency);
+      },
+    },
+    planRelease: () => ({ id: `rel_${payment.orderId}`, delivery: 'unneeded' }),
+    onReleased: () => undefined,
+  });
+  await confirm(payment, cause);
+  expect(asked).toEqual([expected]);
 });
 
 async function load(reference: string) {

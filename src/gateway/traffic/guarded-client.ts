@@ -3,6 +3,7 @@ import type { Budget, Urgency } from './rate-limiter.ts';
 import type { Client, ClientAnswer } from '../http/client.ts';
 import { ClientError } from '../http/client-error.ts';
 import { GatewayNotAsked, type NotAskedReason } from '../errors.ts';
+import { PERSON_TURN_MS } from '../person-waits.ts';
 import type { Endpoint, Pauses } from './backoff.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { Endpoint, Pauses } from './backoff.ts';
  */
 export const MAX_WAIT_MS: Record<Urgency, number> = {
   checkout: 2_000,
-  return: 2_000,
+  'person-waits': PERSON_TURN_MS,
   hint: 10_000,
   'late-hint': 10_000,
   background: 10_000,

@@ -2,7 +2,8 @@ import type { Clock } from '../../platform/clock.ts';
 import { createTokens } from './token-bucket.ts';
 
 /**
- * Why a call is made, most urgent first: a shopper wants to pay; a shopper came back from the checkout;
+ * Why a call is made, most urgent first: a shopper wants to pay; a person waits for a page (a shopper who came
+ * back, an operator who asks);
  * a webhook hints at money; a hint that had to wait; the schedule, reconciliation; history.
  *
  * Strangers can cause returns and hints at will, so urgency alone would let them use up all calls. Each
@@ -10,12 +11,12 @@ import { createTokens } from './token-bucket.ts';
  * leaves unused goes to the others in order of urgency. Two rules ensure that: a call within its kind's
  * share goes before any other, and a call beyond it must leave the unused shares of the others untouched.
  */
-export const URGENCIES = ['checkout', 'return', 'hint', 'late-hint', 'background', 'history'] as const;
+export const URGENCIES = ['checkout', 'person-waits', 'hint', 'late-hint', 'background', 'history'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
 const SHARES: Readonly<Record<Urgency, number>> = {
   checkout: 1 / 4,
-  return: 1 / 8,
+  'person-waits': 1 / 8,
   hint: 1 / 8,
   'late-hint': 1 / 16,
   background: 1 / 8,

@@ -1,4 +1,4 @@
-import type { ReturnFromCheckout } from '../../checkout/handle-return.ts';
+import type { ReturnFromCheckout } from '../../checkout/return-from-checkout.ts';
 import type { StartCheckout } from '../../checkout/checkout.ts';
 import { ORDER_ID, OUTCOME, REFERENCE } from '../../platform/tracing/attributes.ts';
 import type { Place, Tracing } from '../../platform/tracing/tracing.ts';

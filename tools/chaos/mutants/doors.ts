@@ -18,9 +18,9 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a shopper who is back waits for seven seconds',
-    file: 'src/gateway/verify.ts',
-    find: 'totalMs: 4_000',
-    replace: 'totalMs: 5_000',
+    file: 'src/gateway/person-waits.ts',
+    find: 'PERSON_CALL_MS = 4_000',
+    replace: 'PERSON_CALL_MS = 5_000',
     breaks: 'the page behind the redirect comes later than promised',
     tests: ['test/checkout/return.test.ts'],
   },

@@ -1,4 +1,5 @@
 import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../gateway/errors.ts';
+import { PERSON_WAIT_MS } from '../gateway/person-waits.ts';
 import type { OrderStatus } from '../orders/order.ts';
 import { findOrderStatus } from '../orders/orders.sql.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
@@ -35,11 +36,6 @@ export type ReturnParts = {
   logger: Logger;
 };
 
-/**
- * How long a shopper waits for a check that another hint began. A check of its own takes as long at most:
- * two seconds for a turn (MAX_WAIT_MS) and four for the call (INTERACTIVE_DEADLINE).
- */
-const WAIT_FOR_OTHER_CHECK_MS = 6_000;
 const LOOK_AGAIN_MS = 200;
 /** After a failed call the poller asks again soon: the shopper may still be looking at the page. */
 const RETRY_SEC = 5;
@@ -95,7 +91,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
 
 /** A faster webhook's check is under way: its result serves this shopper too, if it comes in time. */
 async function waitForConcurrentCheck(database: Database, reference: Reference, clock: Clock): Promise<void> {
-  const until = clock.elapsedMs() + WAIT_FOR_OTHER_CHECK_MS;
+  const until = clock.elapsedMs() + PERSON_WAIT_MS;
   while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);
 }
 
