@@ -16,7 +16,7 @@ import { startShop, type ShopProcess } from '../support/shop-process.ts';
 
 afterEach(cleanUp);
 
-/** A server that leaves the clock's work to others, and what starts one of those. */
+/** A server that leaves the worker's tasks to others, and what starts one of those. */
 async function startApart(): Promise<{
   shop: ShopProcess;
   startWorker(more?: object): Promise<RunningProcess>;

@@ -64,7 +64,7 @@ const SENTENCES = {
     'Nothing was cancelled: the service now says something that you should read first. Then cancel again.',
   unavailable: () =>
     'Nothing was cancelled: whether the order has been paid could not be asked. Try again in a minute.',
-  'not-answered': () => 'The service could not be asked now. The clock asks again by itself.',
+  'not-answered': () => 'The service could not be asked now. It is asked again by itself.',
 } satisfies Record<string, (count: number) => string>;
 
 /** `/admin/cases` and `{ resolved: 3 }` as `/admin/cases?told=resolved:3`. */

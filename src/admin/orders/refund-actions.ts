@@ -44,7 +44,7 @@ export async function writeRefund(database: Database, mode: Mode, form: ActionFo
   return TOLD[(await recordRefund(database, mode, given)).outcome];
 }
 
-/** The page that asks once more; null for what was asked already, and for what will be refused. */
+/** The page that asks once more; null when it has asked already, and for an order that is not paid. */
 export async function confirmRefund(
   database: Database,
   mode: Mode,

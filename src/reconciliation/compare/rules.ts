@@ -5,7 +5,7 @@ const SHOWS_NO_RECORD = `answered IN ('not_found', 'unreadable', 'reference_mism
 const SHOWS_ONE_PAYMENT = `coalesce(charges, 1) = 1
     AND (there IS NULL OR there IN ('reversed', 'paid_and_reversed') OR there = 'paid' AND is_exact)`;
 
-/** A rule with this result keeps the class that the open finding already has. */
+/** The result of a rule that changes nothing: the open finding keeps its class. */
 const DISPUTED = 'disputed';
 
 /**
@@ -39,6 +39,18 @@ const DISPUTED = 'disputed';
  * - `is_of_probe`: it has a reference as `npm run probe` makes them. `is_test`: the mode is test.
  * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list
  *   the payment yet, or any more (see `coverage.ts`).
+ *
+ * - `charges`: how many paid transactions the list shows under the reference; null: it shows none.
+ *   `is_power_of_ten_apart`: the money is the amount asked for, times or divided by 10, 100 and so on.
+ * - `is_of_other_mode`: the reference is that of a payment of the other mode.
+ * - `is_watched`: the payment still waits for an answer, or is held. `is_beyond_horizon`: it is older than eight
+ *   days, after which it is not asked about any more. `is_late`: it was closed, or beyond that, when it was paid.
+ * - `was_verified_now`: this run has asked verify about it. `was_released_now`: that answer paid its order.
+ *   `is_confirmed_lately`: verify has confirmed it within a day. `is_released_since_start`: its order was paid while
+ *   this run read the history. `is_order_paid`: another payment has paid its order.
+ * - `is_money_answered`: the latest answer shows money, or money of it is held in suspense.
+ *
+ * `classify.sql.ts` computes them.
  *
  * Amount and currency are checks after the match and never part of it. There is no tolerance. The
  * service's timestamps are not used: services write them in every possible format.
