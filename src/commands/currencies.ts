@@ -1,10 +1,20 @@
 import { nameOfStopped } from '../payments/checkout-stops.ts';
-import { EVERY_CURRENCY, releaseCurrency, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
 import { payableCurrency } from '../platform/currencies.ts';
-import { WorkListError, type ListCommand } from './work-list.ts';
+import { WorkListError, type ListCommand, type Subcommand } from './work-list.ts';
 
 /** ALL is the Albanian lek, so the word for all currencies is another. */
 const EVERYTHING = 'everything';
+
+/** Ends the stop by hand and the one by a payment. */
+const RESUME: Subcommand = {
+  usage: 'resume <currency or "everything"> --note "why" --by "your name"',
+  needs: ['note'],
+  perform: async ({ checkoutStops }, { id, by, note = '' }) => {
+    const isDone = await checkoutStops.resume({ currency: currencyOf(id), by, note }, true);
+    return { isDone, told: isDone ? 'New checkouts begin again.' : 'That is not stopped.' };
+  },
+};
 
 /** The stops of new checkouts: by payments that came in another unit, and by hand. */
 export const CURRENCIES: ListCommand = {
@@ -35,23 +45,9 @@ export const CURRENCIES: ListCommand = {
         };
       },
     },
-    resume: {
-      usage: 'resume <currency or "everything"> --note "why" --by "your name"',
-      needs: ['note'],
-      perform: async ({ checkoutStops }, { id, by, note = '' }) => {
-        const currency = currencyOf(id);
-        const isDone = await checkoutStops.resume({ currency, by, note });
-        return { isDone, told: isDone ? 'New checkouts begin again.' : 'That is not stopped by hand.' };
-      },
-    },
-    release: {
-      usage: 'release <currency> --note "why" --by "your name"',
-      needs: ['note'],
-      perform: async ({ database, gateway }, { id, by, note = '' }) => {
-        const isDone = await releaseCurrency(database, gateway.mode, id.toUpperCase(), by, note);
-        return { isDone, told: isDone ? 'Released.' : 'No payment has stopped that currency.' };
-      },
-    },
+    resume: RESUME,
+    // The word that this had before, for what is written down elsewhere.
+    release: RESUME,
   },
 };
 

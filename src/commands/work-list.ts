@@ -150,6 +150,8 @@ function requestOf(
 }
 
 function usageOf({ name, subcommands }: ListCommand, subcommand: Subcommand | undefined): string {
-  const usages = (subcommand ? [subcommand] : Object.values(subcommands)).map(({ usage }) => usage);
+  const usages = [...new Set(subcommand ? [subcommand] : Object.values(subcommands))].map(
+    ({ usage }) => usage,
+  );
   return usages.map((usage) => `type: npm run ${name} -- ${usage}`).join('\n');
 }

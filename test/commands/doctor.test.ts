@@ -143,7 +143,7 @@ describe('doctor', () => {
     const report = await say('doctor');
     const [, second = ''] = references;
     expect(those(report, 'wrong')).toMatchObject([
-      saying('books', new RegExp(`NGN: payment ${second}`), /npm run currencies -- release NGN/),
+      saying('books', new RegExp(`NGN: payment ${second}`), /npm run currencies -- resume NGN/),
     ]);
     expect(those(report, 'look')).toMatchObject([
       saying('books', /found differences/, /npm run findings/),

@@ -206,7 +206,7 @@ describe('a second one that is a power of ten away stops new checkouts of its cu
     await unitError();
     expect(await (await buy(aBasket, { 'idempotency-key': old })).json()).toEqual(first);
     expect((await buy(aBasket, { 'idempotency-key': young })).status).toBe(503);
-    await command(['release', 'NGN'], { by: 'Ngozi', note: 'dialect corrected' });
+    await command(['resume', 'NGN'], { by: 'Ngozi', note: 'dialect corrected' });
     expect((await buy(aBasket, { 'idempotency-key': young })).status).toBe(201);
   });
 
@@ -255,12 +255,15 @@ describe('a person releases it', () => {
   test('with a name and a note, once', async () => {
     const { orderId } = await unitError();
     const words = { by: 'Ngozi', note: 'dialect corrected' };
-    expect(await command(['release', 'XOF'], words)).toMatchObject({ code: 1 });
-    expect(await command(['release', 'NGN'], { by: 'Ngozi' })).toMatchObject({ code: 64 });
-    expect(await command(['release', 'NGN'], { ...words, note: ' ' })).toMatchObject({ code: 64 });
+    expect(await command(['resume', 'XOF'], words)).toMatchObject({ code: 1 });
+    expect(await command(['resume', 'NGN'], { by: 'Ngozi' })).toMatchObject({ code: 64 });
+    expect(await command(['resume', 'NGN'], { ...words, note: ' ' })).toMatchObject({ code: 64 });
     expect(await openStops()).toHaveLength(1);
-    expect(await command(['release', 'ngn'], words)).toEqual({ code: 0, printed: 'Released.\n' });
-    expect(await command(['release', 'NGN'], words)).toMatchObject({ code: 1 });
+    expect(await command(['resume', 'ngn'], words)).toEqual({
+      code: 0,
+      printed: 'New checkouts begin again.\n',
+    });
+    expect(await command(['resume', 'NGN'], words)).toMatchObject({ code: 1 });
     expect(await command([])).toEqual({ code: 0, printed: 'No currency is stopped.\n' });
     expect((await buy()).status).toBe(201);
     expect(
@@ -278,6 +281,7 @@ describe('a person releases it', () => {
       await shop.hand(`transactions/${order.reference}/pay`, { amount: '85.00', notify: false });
       await look(order);
     }
+    // The former word.
     await command(['release', 'NGN'], { by: 'Ngozi', note: 'looked at both' });
     for (const order of [one, two]) await lookAgain(order);
     expect(await openStops()).toEqual([]);

@@ -179,9 +179,9 @@ test('a command finds the parts of the running server whatever PORT it is starte
   const elsewhere = { cwd: shop.folder, env: { PORT: '0' } };
   const listed = await runProcess('local/start.ts', { ...elsewhere, args: ['currencies', 'list'] });
   expect(listed).toMatchObject({ code: 0, stdout: 'No currency is stopped.\n' });
-  const usage = await run('currencies', 'release', 'NGN');
+  const usage = await run('currencies', 'resume', 'NGN');
   expect([usage.code, usage.stdout]).toEqual([64, '']);
-  expect(usage.stderr).toMatch(/npm run currencies -- release <currency> --note/);
+  expect(usage.stderr).toMatch(/npm run currencies -- resume <currency/);
 });
 
 test('earlier runs are listed, replayed to the byte and compared, and findings are exported', async () => {

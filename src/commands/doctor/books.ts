@@ -85,7 +85,7 @@ async function stops({ database, mode }: Subject): Promise<Answer[]> {
       );
     return wrong(
       `No checkout opens in ${currency}: payment ${reference} came in another unit.`,
-      `npm run explain -- ${reference}, then npm run currencies -- release ${currency} --note "why" --by "name"`,
+      `npm run explain -- ${reference}, then npm run currencies -- resume ${currency} --note "why" --by "name"`,
     );
   });
 }
