@@ -125,7 +125,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'order page: release': () => releaseOf(all, middle),
     'to do: oldest': () => readCases(db, mode, {}, { limit: 101 }),
     'to do: from the middle on, of a kind and an age': () =>
-      readCases(db, mode, { class: 'underpaid', ageFromSec: 86_400 }, { after: '1.a', limit: 101 }),
+      readCases(db, mode, { class: 'underpaid', ageFromSec: 86_400 }, { after: '1.money-1', limit: 101 }),
     'to do: of a customer': () => readCases(db, mode, { words: 'buyer7' }, { limit: 101 }),
     'to do: counts and sums': () => countCases(db, mode, {}),
     'to do: by order': () => latestCaseOf(db, mode, idOf('o', 4_707)),

@@ -16,8 +16,8 @@ import { createGuessLimit, limitGuesses } from './platform/guess-limit.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { limitReads } from './platform/request-limit.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
-import { statusTextOf } from './demo-shop/order-status-text.ts';
 import { demoShop } from './demo-shop/routes.ts';
+import { shopperTextOf } from './demo-shop/shopper-text.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Shoppers press reload, a storefront asks every few seconds, and many shoppers may share an address. */
@@ -79,7 +79,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
     adminRoutes({
       ...program,
       guard,
-      shopperText: statusTextOf,
+      shopperText: shopperTextOf,
       reconcileEveryMin: config.RECONCILE_EVERY_MIN,
     }),
   );

@@ -1,12 +1,11 @@
 import type { RequestHandler } from 'express';
 import type { Redeliver } from '../fulfilment/redeliver.ts';
 import type { CancelOrder } from '../orders/cancel.ts';
-import type { MoneyAbout } from '../cases/suspense.sql.ts';
 import type { Order } from '../orders/order.ts';
 import type { Accept } from '../payments/accept.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { CheckoutStops } from '../payments/checkout-stops.ts';
-import type { Database } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import type { AdminGuard } from './login/guard.ts';
 import type { AskService } from './actions/verify-now.ts';
 import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
@@ -28,12 +27,8 @@ export type AdminParts = {
   cancelOrder: CancelOrder;
   checkoutStops: CheckoutStops;
   accept: Accept;
-  /** What the shopper reads: how a person decided about money of the order, and what is undecided of it. */
-  shopperText: (
-    order: Order,
-    decisions: MoneyAbout['decisions'] | null,
-    telling?: Pick<MoneyAbout, 'held'>,
-  ) => ShopperText;
+  /** What the shopper reads of an order, as far as `db` sees. */
+  shopperText: (db: Queryable, order: Order) => Promise<ShopperText>;
   redeliver: Redeliver;
   /** Whether a receiver of releases is configured. */
   hasReceiver: boolean;

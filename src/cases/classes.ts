@@ -60,7 +60,7 @@ export const CLASSES = {
   ),
   unit_error: finding(
     'the history shows a power of ten of the money that was asked for',
-    'Call your developer before you touch any money: it is probably amountUnit in the dialect.',
+    'Call your developer before you touch any money, to look at amountUnit in the dialect.',
   ),
   currency_mismatch: finding(
     'the history shows money in another currency than was asked for',

@@ -83,7 +83,7 @@ function Select({ row, isChecked }: { row: CaseRow; isChecked: boolean }): VNode
 }
 
 function Cells({ row }: { row: CaseRow }): VNode {
-  const others = [...new Set(row.classes)].filter((name) => name !== row.class);
+  const others = row.findings.map((finding) => finding.class).filter((name) => name !== row.class);
   return (
     <>
       <td>

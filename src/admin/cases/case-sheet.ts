@@ -4,8 +4,9 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { formatMajor, minorDigits } from '../../platform/money.ts';
 import { customerOf } from './case-parts.tsx';
-import { readCases, type CaseRow, type Wanted } from './cases.sql.ts';
+import { readCases, type CaseRow } from './cases.sql.ts';
 import { heldMoney, textOf } from './decisions.ts';
+import type { Wanted } from './filter.ts';
 
 const COLUMNS = [
   ...(['kind', 'customer', 'what', 'held', 'currency', 'since', 'owner', 'order_id', 'reference'] as const),

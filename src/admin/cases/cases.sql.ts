@@ -3,6 +3,7 @@ import type { OrderStatus } from '../../orders/order.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
+import { NOBODY, type Wanted } from './filter.ts';
 
 /** Names a case in addresses and forms: by its money in suspense, else by its oldest finding. */
 export type CaseKey = { kind: 'money' | 'finding'; id: bigint };
@@ -13,13 +14,11 @@ export type CaseRow = CaseKey & {
   /** Null: the reference is not ours. */
   orderId: OrderId | null;
   class: string;
-  /** Of all its findings and of its money. */
-  classes: string[];
   since: Date;
-  /** Its place in the list, for {@link Wanted.after}. */
+  /** Its place in the list, for the page after it. */
   place: string;
   owner: string | null;
-  /** Whole, or the word `erased`; pages mask it. */
+  /** Whole, or `erased`; pages mask it. */
   email: string | null;
   orderStatus: OrderStatus | null;
   /** What waits in suspense; null: a finding without money. */
@@ -37,60 +36,52 @@ export type CaseRow = CaseKey & {
   isDecided: boolean;
   /** Of the money, for the functions that decide about it. */
   moneyVersion: string | null;
-  findings: { id: string; version: string }[];
+  /** All open ones of the reference. */
+  findings: { id: string; class: string; version: string }[];
   notes: Note[];
   /** Changes when anything changes that an operator sees and decides upon. */
   version: string;
 };
 
-/** Which cases are read; what is null or left out does not apply. */
-export type Wanted = {
-  references?: readonly string[] | null;
-  class?: string | null;
-  ageFromSec?: number | null;
-  ageBelowSec?: number | null;
-  /** {@link NOBODY}: cases without one. */
-  owner?: string | null;
-  /** A part of the reference, of the order's id or of the customer's address. */
-  words?: string | null;
-};
+const isOpenFinding = (f: string): string =>
+  `${f}.mode = $1 AND ${f}.closed_at IS NULL AND ${f}.raised_at IS NOT NULL`;
 
-export const NOBODY = '-';
-
-// One row for each reference: what is open, however much was closed before.
+// One row for each reference: its money in suspense, else its oldest finding.
 const CASES = `
-  found AS (
-    SELECT reference, min(id) AS finding, min(first_seen_at) AS since, max(owner) AS owner, max(order_id) AS order_id,
-      array_agg(class ORDER BY id) AS classes
-    FROM findings WHERE mode = $1 AND closed_at IS NULL AND raised_at IS NOT NULL
-      AND ($2::text[] IS NULL OR reference = ANY($2)) GROUP BY reference
-  ), held AS (
-    SELECT reference, id AS item, opened_at, owner, order_id, class, amount, currency, surplus_refund
-    FROM suspense_items WHERE mode = $1 AND closed_at IS NULL AND ($2::text[] IS NULL OR reference = ANY($2))
-  ), cases AS (
-    SELECT reference, item, finding, coalesce(held.order_id, found.order_id) AS order_id,
-      coalesce(held.class, classes[1]) AS class, array_remove(array_prepend(held.class, classes), NULL) AS classes,
-      least(opened_at, since) AS since, (extract(epoch FROM least(opened_at, since)) * 1000000)::bigint AS at,
-      coalesce(held.owner, found.owner) AS owner, amount, currency, surplus_refund
-    FROM held FULL JOIN found USING (reference)
+  cases AS (
+    SELECT 'money' AS kind, id, reference, order_id, class, opened_at AS since, amount, currency, surplus_refund, owner
+    FROM suspense_items s WHERE mode = $1 AND closed_at IS NULL AND ($2::text[] IS NULL OR reference = ANY($2))
+    UNION ALL
+    SELECT 'finding', id, reference, order_id, class, first_seen_at, NULL, NULL, NULL, owner
+    FROM findings f WHERE ${isOpenFinding('f')} AND ($2::text[] IS NULL OR reference = ANY($2))
+      AND NOT EXISTS (SELECT FROM suspense_items s
+        WHERE s.mode = $1 AND s.reference = f.reference AND s.closed_at IS NULL)
+      AND NOT EXISTS (SELECT FROM findings older
+        WHERE older.reference = f.reference AND older.id < f.id AND ${isOpenFinding('older')})
   )`;
+
+// Who works on it may have been said of the money or of a finding about it.
+const OWNER = `coalesce(c.owner, (SELECT max(f.owner) FROM findings f
+  WHERE c.kind = 'money' AND f.reference = c.reference AND ${isOpenFinding('f')}))`;
 
 // For the parameters of `valuesOf`.
 const IS_WANTED = `
-  ($3::text IS NULL OR $3 = ANY(classes))
+  ($3::text IS NULL OR class = $3 OR EXISTS (SELECT FROM findings f
+    WHERE f.reference = c.reference AND f.class = $3 AND ${isOpenFinding('f')}))
   AND ($4::float8 IS NULL OR since <= now() - make_interval(secs => $4))
   AND ($5::float8 IS NULL OR since > now() - make_interval(secs => $5))
-  AND ($6::text IS NULL OR coalesce(owner, '${NOBODY}') = $6)
+  AND ($6::text IS NULL OR coalesce(${OWNER}, '${NOBODY}') = $6)
   AND ($7::text IS NULL OR reference ILIKE $7 OR order_id ILIKE $7
     OR EXISTS (SELECT FROM orders o WHERE o.id = order_id AND o.email ILIKE $7))`;
 
-const VERSIONS = `
-  SELECT (SELECT ${versionOf(SUSPENSE)} FROM suspense_items i WHERE i.id = c.item) AS money,
-    (SELECT jsonb_agg(jsonb_build_object('id', i.id::text, 'version', ${versionOf(FINDINGS)}) ORDER BY i.id)
-     FROM findings i WHERE i.reference = c.reference AND i.mode = $1 AND i.closed_at IS NULL
-       AND i.raised_at IS NOT NULL) AS findings,
-    coalesce((SELECT ${notesOf(SUSPENSE)} FROM suspense_items i WHERE i.id = c.item), '[]') ||
-    coalesce((SELECT ${notesOf(FINDINGS)} FROM findings i WHERE i.id = c.finding), '[]') AS notes`;
+const DETAILS = `
+  SELECT (SELECT ${versionOf(SUSPENSE)} FROM suspense_items i WHERE i.id = c.id AND c.kind = 'money') AS money,
+    (SELECT jsonb_agg(jsonb_build_object('id', i.id::text, 'class', i.class, 'version', ${versionOf(FINDINGS)})
+       ORDER BY i.id) FROM findings i WHERE i.reference = c.reference AND ${isOpenFinding('i')}) AS findings,
+    CASE kind WHEN 'money' THEN (SELECT ${notesOf(SUSPENSE)} FROM suspense_items i WHERE i.id = c.id)
+      ELSE (SELECT ${notesOf(FINDINGS)} FROM findings i WHERE i.id = c.id) END AS notes`;
+
+const PLACE = /^(\d{1,16})\.(money|finding)-(\d{1,18})$/;
 
 /** @param after the place of the last case that was read; null: from the oldest on */
 export async function readCases(
@@ -99,24 +90,25 @@ export async function readCases(
   wanted: Wanted,
   { after = null, limit }: { after?: string | null; limit: number },
 ): Promise<CaseRow[]> {
-  const [, at = '0', reference = ''] = /^(\d+)\.(.*)$/s.exec(after ?? '') ?? [];
+  const [, micros = '0', kind = '', id = '0'] = PLACE.exec(after ?? '') ?? [];
   return db.query(
     `WITH ${CASES}, page AS (
-       SELECT * FROM cases WHERE ${IS_WANTED} AND (at, reference) > ($8::bigint, $9) ORDER BY at, reference LIMIT $10
+       SELECT * FROM cases c WHERE ${IS_WANTED}
+         AND (since, kind, id) > (timestamptz 'epoch' + $8::bigint * interval '1 microsecond', $9, $10::bigint)
+       ORDER BY since, kind, id LIMIT $11
      )
-     SELECT CASE WHEN item IS NULL THEN 'finding' ELSE 'money' END AS kind, coalesce(item, finding) AS id,
-       c.reference, c.order_id AS "orderId", c.class, classes, since, at || '.' || c.reference AS place, c.owner,
+     SELECT c.kind, c.id, c.reference, c.order_id AS "orderId", c.class, since, ${OWNER} AS owner,
+       (extract(epoch FROM since) * 1000000)::bigint || '.' || c.kind || '-' || c.id AS place,
        o.email, o.status AS "orderStatus", c.amount AS held, c.currency AS "heldCurrency",
        surplus_refund AS "surplusRefund", coalesce(p.amount, f.expected) AS expected,
-       coalesce(p.currency, f.currency) AS "expectedCurrency",
-       CASE WHEN item IS NULL THEN f.actual END AS actual, f.currency AS "actualCurrency",
-       p.status AS "paymentStatus", p.decided_at IS NOT NULL AS "isDecided", v.money AS "moneyVersion",
-       coalesce(v.findings, '[]') AS findings, v.notes,
-       hashtextextended(concat_ws('|', v.money, v.findings::text), 0)::text AS version
+       coalesce(p.currency, f.currency) AS "expectedCurrency", f.actual, f.currency AS "actualCurrency",
+       p.status AS "paymentStatus", p.decided_at IS NOT NULL AS "isDecided", d.money AS "moneyVersion",
+       coalesce(d.findings, '[]') AS findings, d.notes,
+       hashtextextended(concat_ws('|', d.money, d.findings::text), 0)::text AS version
      FROM page c LEFT JOIN orders o ON o.id = c.order_id LEFT JOIN payments p ON p.reference = c.reference
-     LEFT JOIN findings f ON f.id = c.finding CROSS JOIN LATERAL (${VERSIONS}) v
-     ORDER BY at, c.reference`,
-    [...valuesOf(mode, wanted), at, reference, limit],
+     LEFT JOIN findings f ON f.id = c.id AND c.kind = 'finding' CROSS JOIN LATERAL (${DETAILS}) d
+     ORDER BY since, c.kind, c.id`,
+    [...valuesOf(mode, wanted), micros, kind, id, limit],
   );
 }
 
@@ -137,7 +129,7 @@ export async function countCases(db: Queryable, mode: Mode, wanted: Wanted): Pro
     `WITH ${CASES}
      SELECT class, owner, currency, (${IS_WANTED}) AS "isWanted", count(*)::int AS count,
        coalesce(sum(amount), 0)::text AS held
-     FROM cases GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+     FROM cases c GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
     valuesOf(mode, wanted),
   );
   return rows.map((row) => ({ ...row, held: BigInt(row.held) }));

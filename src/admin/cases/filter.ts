@@ -1,6 +1,5 @@
 import { AGE_BOUNDS_SEC, type Age } from '../../cases/age.ts';
 import { fitting } from '../layout/query.ts';
-import type { Wanted } from './cases.sql.ts';
 
 export const AGES = ['<1d', '1-7d', '7-30d', '>30d'] as const;
 /** How long something has been open, as people say it. */
@@ -23,6 +22,20 @@ export type CaseFilter = {
   after: string | null;
 };
 
+/** Which cases are read; what is null or left out does not apply. */
+export type Wanted = {
+  references?: readonly string[] | null;
+  class?: string | null;
+  ageFromSec?: number | null;
+  ageBelowSec?: number | null;
+  /** {@link NOBODY}: cases without one. */
+  owner?: string | null;
+  /** A part of the reference, of the order's id or of the customer's address. */
+  words?: string | null;
+};
+
+export const NOBODY = '-';
+
 export function readFilter(query: Record<string, unknown>): CaseFilter {
   const text = (name: string): string | null => fitting(query[name], /^\s*\S[^]{0,253}$/)?.trim() ?? null;
   return {
@@ -30,7 +43,7 @@ export function readFilter(query: Record<string, unknown>): CaseFilter {
     age: AGES.find((age) => age === query.age) ?? null,
     owner: text('owner'),
     q: text('q'),
-    after: fitting(query.after, /^\d{1,18}\.[^]{0,2000}$/),
+    after: fitting(query.after, /^\d{1,16}\.[a-z]{1,10}-\d{1,18}$/),
   };
 }
 

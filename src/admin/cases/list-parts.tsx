@@ -2,8 +2,8 @@ import type { VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import { Amount } from '../../platform/html.tsx';
 import { Choice } from '../layout/parts.tsx';
-import { NOBODY, type CaseCount } from './cases.sql.ts';
-import { AGE_NAMES, type CaseFilter } from './filter.ts';
+import type { CaseCount } from './cases.sql.ts';
+import { AGE_NAMES, NOBODY, type CaseFilter } from './filter.ts';
 
 export function FilterForm({ filter, counts }: { filter: CaseFilter; counts: readonly CaseCount[] }): VNode {
   const kinds = [

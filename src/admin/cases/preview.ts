@@ -1,6 +1,8 @@
-import { moneyAbout, resolveSuspense } from '../../cases/suspense.sql.ts';
+import { resolveSuspense } from '../../cases/suspense.sql.ts';
+import type { Order } from '../../orders/order.ts';
 import { findOrder } from '../../orders/orders.sql.ts';
-import type { Database, Queryable } from '../../platform/database/database.ts';
+import { recordAcceptance } from '../../payments/accept.sql.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { AdminParts, ShopperText } from '../admin-parts.ts';
 import type { ActionForm } from '../actions/action-form.ts';
 import { decisionIn } from './actions.ts';
@@ -22,37 +24,34 @@ class Preview extends Error {
  */
 export async function previewOf(
   { database, shopperText }: Pick<AdminParts, 'database' | 'shopperText'>,
-  { id, orderId, moneyVersion }: CaseRow,
+  row: CaseRow,
   form: ActionForm,
 ): Promise<ShopperText | null> {
-  const decided = decisionIn(form);
-  if (orderId === null || decided === null) return null;
-  const { decision, refundNote } = decided;
-  if (decision === 'accept') {
-    const order = await findOrder(database, orderId);
-    return order && shopperText({ ...order, status: 'paid' }, null);
-  }
-  return tried(database, async (tx) => {
-    const order = await findOrder(tx, orderId);
-    if (order === null) return null;
-    const how = { by: form.by, note: form.note, decision, refundNote };
-    const isDone = await resolveSuspense(tx, order.mode, id, how, moneyVersion);
-    const after = isDone ? await findOrder(tx, orderId) : null;
-    const { held, decisions } = await moneyAbout(tx, orderId);
-    return after && shopperText(after, decisions, { held });
-  });
-}
-
-async function tried(
-  database: Database,
-  look: (tx: Queryable) => Promise<ShopperText | null>,
-): Promise<ShopperText | null> {
+  const { orderId } = row;
+  if (orderId === null) return null;
   try {
     return await database.transaction(async (tx) => {
-      throw new Preview(await look(tx));
+      const order = await findOrder(tx, orderId);
+      const after = order && (await decide(tx, row, form, order)) ? await findOrder(tx, orderId) : null;
+      throw new Preview(after && (await shopperText(tx, after)));
     });
   } catch (error) {
     if (error instanceof Preview) return error.text;
     throw error;
   }
+}
+
+async function decide(tx: Queryable, row: CaseRow, form: ActionForm, order: Order): Promise<boolean> {
+  const decided = decisionIn(form);
+  if (decided === null) return false;
+  const { decision, refundNote } = decided;
+  const { by, note } = form;
+  return decision === 'accept'
+    ? recordAcceptance(
+        tx,
+        order.mode,
+        { id: row.id, by, note },
+        { id: order.releaseId, delivery: 'unneeded' },
+      )
+    : resolveSuspense(tx, order.mode, row.id, { by, note, decision, refundNote }, row.moneyVersion);
 }
