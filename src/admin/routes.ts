@@ -59,6 +59,6 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   const problem = problemHandler(parts.logger, (wording, _problem, req) =>
     ProblemPage({ ...wording, frame: frameOf(guard, mode, req) }),
   );
-  router.use('/admin', guard.requireLogin, notFound, problem);
+  router.use('/admin', notFound, problem);
   return router;
 }
