@@ -13,7 +13,8 @@ import { findOrders } from '../src/admin/orders/find-orders.sql.ts';
 import { estimateOrders, evidenceOf } from '../src/admin/orders/orders.sql.ts';
 import { readSearch } from '../src/admin/orders/search.ts';
 import { latestReleases, releaseOf } from '../src/admin/releases/releases.sql.ts';
-import { latestRuns, runById, runsToCompare } from '../src/admin/runs/runs.sql.ts';
+import { MAX_ITEMS } from '../src/admin/runs/run-page.tsx';
+import { itemsOfRun, latestRuns, runById, runsToCompare } from '../src/admin/runs/runs.sql.ts';
 import { orderIdOf } from '../src/reporting/timeline.sql.ts';
 import { latestWebhooks, webhookById } from '../src/admin/webhooks/webhooks.sql.ts';
 import { refusedByMinute, refusedLately } from '../src/webhooks/refused-webhooks.sql.ts';
@@ -90,9 +91,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
   const runId = 'run_100' as RunId;
   return {
     'today: confirmed': () => confirmedDays(db, mode, 1),
-    'today: held': () => heldDays(db, mode, 1),
-    'today: open': () => glance.openMoney(db, mode),
-    'today: findings': () => glance.openFindingCounts(db, mode),
+    'today: waiting': () => glance.openMoney(db, mode, true),
     'today: suspense': () => glance.openSuspenseSums(db, mode),
     'today: to do': () => glance.openCaseCounts(db, mode),
     'today: last run': () => glance.lastRun(db, mode),
@@ -143,7 +142,11 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'webhooks: refused': () => refusedByMinute(db, mode, null),
     'one webhook': () => webhookById(db, '4711'),
     runs: () => latestRuns(db, mode, { before: null, day: null, isNotAgreedOnly: false }),
+    'runs: not agreed, from the middle on': () =>
+      latestRuns(db, mode, { before: 'run_4000' as RunId, day: null, isNotAgreedOnly: true }),
+    'runs: of a day': () => latestRuns(db, mode, { before: null, day: '2026-01-01', isNotAgreedOnly: true }),
     'one run': () => runById(all, mode, runId),
+    'one run: what was open': () => itemsOfRun(db, runId, MAX_ITEMS),
     'one run: others': async () => {
       const run = await runById(all, mode, runId);
       return run && runsToCompare(all, mode, run);
