@@ -56,9 +56,11 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   router.use(chartRoutes(pages));
   router.use(bookRoutes(pages));
   router.use(activityRoutes(pages));
-  const problem = problemHandler(parts.logger, (wording, _problem, req) =>
-    ProblemPage({ ...wording, frame: frameOf(guard, mode, req) }),
-  );
+  const problem = problemHandler(parts.logger, (wording, { type }, req) => {
+    const isOrder = type === 'not-found' && req.originalUrl.startsWith('/admin/orders/');
+    const title = isOrder ? 'No order has this number' : wording.title;
+    return ProblemPage({ ...wording, title, frame: frameOf(guard, mode, req) });
+  });
   router.use('/admin', notFound, problem);
   return router;
 }
