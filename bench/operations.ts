@@ -13,7 +13,7 @@ import { findOrders } from '../src/admin/orders/find-orders.sql.ts';
 import { estimateOrders, evidenceOf } from '../src/admin/orders/orders.sql.ts';
 import { readSearch } from '../src/admin/orders/search.ts';
 import { latestReleases, releaseOf } from '../src/admin/releases/releases.sql.ts';
-import { MAX_ITEMS } from '../src/admin/runs/run-page.tsx';
+import { MAX_ITEMS } from '../src/admin/runs/run-items.tsx';
 import { itemsOfRun, latestRuns, runById, runsToCompare } from '../src/admin/runs/runs.sql.ts';
 import { orderIdOf } from '../src/reporting/timeline.sql.ts';
 import { latestWebhooks, webhookById } from '../src/admin/webhooks/webhooks.sql.ts';

@@ -20,7 +20,8 @@ import {
   type StoredRun,
 } from './runs.sql.ts';
 import { RunListPage } from './run-list-page.tsx';
-import { MAX_ITEMS, RunPage } from './run-page.tsx';
+import { MAX_ITEMS } from './run-items.tsx';
+import { RunPage } from './run-page.tsx';
 
 const MIN_MS = 60_000;
 

@@ -1,18 +1,14 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useLocale } from '../../platform/html.tsx';
-import { caseText } from '../../cases/case-text.ts';
 import type { ItemFacts } from '../../cases/findings.ts';
 import type { OrderId } from '../../platform/ids.ts';
-import { maskEmail } from '../../reporting/activity.ts';
 import { downloadAddress } from '../layout/download.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Moment, OrderLink, Table } from '../layout/parts.tsx';
+import { Moment } from '../layout/parts.tsx';
+import { Items } from './run-items.tsx';
 import { Counts, Identity } from './run-numbers.tsx';
 import type { ComparedRun, StoredRun } from './runs.sql.ts';
-import { countsOf, differenceWords, moneyOf, problemSentence, verdictWords } from './verdict-text.ts';
-
-/** More rows than a person reads; the list of what is to be done pages through all of them. */
-export const MAX_ITEMS = 200;
+import { countsOf, differenceWords, problemSentence, verdictWords } from './verdict-text.ts';
 
 type Props = {
   frame: Frame;
@@ -113,43 +109,5 @@ function NotChecked({ run, later, nextAt }: Pick<Props, 'run' | 'later' | 'nextA
         <pre class="copy">{JSON.stringify(details, null, 2)}</pre>
       </details>
     </>
-  );
-}
-
-function Items({ items, customers, since }: Pick<Props, 'items' | 'customers'> & { since: Date }): VNode {
-  const locale = useLocale();
-  return (
-    <section aria-labelledby="items">
-      <h2 id="items">What was open after it</h2>
-      <Table
-        label="Differences"
-        head={['Problem', 'Customer', 'What is wrong', 'First seen', 'Order', 'To do']}
-      >
-        {items.map((item) => {
-          const { class: name, reference, orderId, firstSeenAt } = item;
-          const { title, sentence } = caseText({ class: name, ...moneyOf(item), held: null }, locale);
-          const email = orderId === null ? undefined : customers.get(orderId);
-          return (
-            <tr key={`${name}${reference}`}>
-              <td>{title}</td>
-              <td>{email === undefined ? '–' : maskEmail(email)}</td>
-              <td class="words">{sentence}</td>
-              <td>{new Date(firstSeenAt) >= since ? 'new' : <Moment at={new Date(firstSeenAt)} />}</td>
-              <td>
-                <OrderLink id={orderId} />
-              </td>
-              <td>
-                <a href={`/admin/cases?${new URLSearchParams({ q: reference }).toString()}`}>Look at it</a>
-              </td>
-            </tr>
-          );
-        })}
-      </Table>
-      {items.length === MAX_ITEMS && (
-        <p class="none">
-          The oldest {MAX_ITEMS}. <a href="/admin/cases">All that is to be done</a>
-        </p>
-      )}
-    </section>
   );
 }
