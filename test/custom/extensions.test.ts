@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Router } from 'express';
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { receiptByMail } from '../../src/custom/receipt.ts';
 import type { Receiver } from '../../src/fulfilment/release.ts';
 import { DEFAULTS, type Extensions, type ShopRoutes } from '../../src/extensions.ts';
 import type { CreateCatalogue } from '../../src/orders/catalogue.ts';
-import { eraseAddress } from '../../src/orders/erasure.sql.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { startMailServer } from '../support/mail-server.ts';
 import { cleanUp, freePort, newFolder, onCleanUp, runProcess, startProcess } from '../support/process.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
@@ -63,44 +60,6 @@ test('its products are sold, at its prices, and its receiver gives the value onc
   expect(receiver.mock.calls.map(([release]) => release.orderId)).toEqual([orderId]);
   await expect(shop.checkout()).rejects.toThrow('not on sale: ankara-tote');
   expect(await shop.program.database.query('SELECT sku FROM products')).toEqual([]);
-});
-
-test('a receipt goes to the address of the order, at least once and under one message id', async () => {
-  const mail = await startMailServer();
-  onCleanUp(mail.close);
-  const send = receiptByMail('help@lamps.example', mail.url);
-  const faults: unknown[] = [];
-  const receiver: Receiver = (...release) =>
-    send(...release).catch((error: unknown) => {
-      faults.push(error);
-      throw error;
-    });
-  shop = await startProgram({ extensions: { ...DEFAULTS, receiver } });
-  const { database, dueReleases, redeliver } = shop.program;
-  const { orderId, reference } = await shop.checkout();
-  await shop.hand(`transactions/${reference}/pay`, { notify: false });
-  await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
-  const deliver = async (): Promise<void> => {
-    expect(await redeliver({ idOrOrderId: orderId, by: 'Ngozi', note: null })).toBe('due');
-    await dueReleases.runOnce();
-  };
-  mail.state.isFailing = true;
-  await deliver();
-  expect([faults.length, mail.state.mails]).toEqual([1, []]);
-  mail.state.isFailing = false;
-  await deliver();
-  await deliver();
-  expect(mail.state.mails).toHaveLength(2);
-  const [row] = await database.query<{ id: string }>('SELECT id FROM releases');
-  for (const text of mail.state.mails) {
-    expect(text).toContain(`Message-ID: <${row?.id ?? ''}@lamps.example>`);
-    expect(text).toMatch(/^To: ada@example\.com\r$/m);
-    expect(text).toContain('1 x Ankara tote bag, NGN 8,500.00');
-    expect(text).toContain(`Subject: Your receipt for order ${orderId}`);
-  }
-  await eraseAddress(database, { email: 'ada@example.com', by: 'Ngozi', note: 'asked', evenOpen: true });
-  await deliver();
-  expect([faults.length, mail.state.mails.length]).toEqual([1, 2]);
 });
 
 test('its addresses are served after ours, and its tables are there before them', async () => {

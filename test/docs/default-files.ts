@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /**
  * The folder that a shop edits, as the program came: the pages speak of that, whatever stands there by now. Paths in the
  * copy that somebody follows a page in.
@@ -27,6 +29,8 @@ export const catalogue: CreateCatalogue | null = null;
 
 export const receiver: Receiver | null = null;
 `,
+  // An example that is there to be changed: as it stands.
+  'src/custom/receipt.ts': readFileSync(new URL('../../src/custom/receipt.ts', import.meta.url), 'utf8'),
   'src/custom/alerts.ts': `import type { AlertHook } from '../cases/alert.ts';
 
 export const onAlert: AlertHook | null = null;

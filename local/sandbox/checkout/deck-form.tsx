@@ -42,11 +42,11 @@ export function DeckForm({ token, inTheAir }: { token: string; inTheAir: readonl
           </select>
         </label>
         <label>
-          for so many calls (empty: until taken back)
+          How many times (empty: until cleared)
           <input name="calls" type="number" inputMode="numeric" min="1" max="1000" value="1" />
         </label>
         <button class="button secondary" type="submit">
-          Play it, back to the shop
+          Do it and return to the shop
         </button>
       </form>
     </details>

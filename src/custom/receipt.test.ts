@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { startMailServer } from '../../test/support/mail-server.ts';
+import { startProgram } from '../../test/support/program.ts';
+import { DEFAULTS } from '../extensions.ts';
+import type { Receiver } from '../fulfilment/release.ts';
+import { eraseAddress } from '../orders/erasure.sql.ts';
+import { receiptByMail } from './receipt.ts';
+
+test('a receipt goes to the address of the order, at least once and under one message id', async () => {
+  const mail = await startMailServer();
+  const send = receiptByMail('help@lamps.example', mail.url);
+  const faults: unknown[] = [];
+  const receiver: Receiver = (...release) =>
+    send(...release).catch((error: unknown) => {
+      faults.push(error);
+      throw error;
+    });
+  const shop = await startProgram({ extensions: { ...DEFAULTS, receiver } });
+  const { database, dueReleases, redeliver } = shop.program;
+  const { orderId, reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`, { notify: false });
+  await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+  const deliver = async (): Promise<void> => {
+    expect(await redeliver({ idOrOrderId: orderId, by: 'Ngozi', note: null })).toBe('due');
+    await dueReleases.runOnce();
+  };
+  mail.state.isFailing = true;
+  await deliver();
+  expect([faults.length, mail.state.mails]).toEqual([1, []]);
+  mail.state.isFailing = false;
+  await deliver();
+  await deliver();
+  expect(mail.state.mails).toHaveLength(2);
+  const [row] = await database.query<{ id: string }>('SELECT id FROM releases');
+  for (const text of mail.state.mails) {
+    expect(text).toContain(`Message-ID: <${row?.id ?? ''}@lamps.example>`);
+    expect(text).toMatch(/^To: ada@example\.com\r$/m);
+    expect(text).toContain('1 x Ankara tote bag, NGN 8,500.00');
+    expect(text).toContain(`Subject: Your receipt for order ${orderId}`);
+  }
+  await eraseAddress(database, { email: 'ada@example.com', by: 'Ngozi', note: 'asked', evenOpen: true });
+  await deliver();
+  expect([faults.length, mail.state.mails.length]).toEqual([1, 2]);
+  await shop.close();
+  await mail.close();
+});
