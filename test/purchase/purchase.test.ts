@@ -68,7 +68,7 @@ describe('somebody buys a scarf', () => {
       .waitFor();
   });
 
-  test('and leaves the page: the order page says that it is being confirmed, and changes by itself when money comes', async () => {
+  test('and leaves the page: the order page says that it is not confirmed yet, and changes by itself when money comes', async () => {
     await buyScarf();
     await page.getByRole('button', { name: /leave/i }).click();
     await page.waitForURL(`${shop.origin}/shop/orders/*`);

@@ -208,7 +208,7 @@ export const EN = {
     other: ['That did not work', `Go back and try again. ${IF_PAID}`],
   },
   faults: {
-    email: 'Please enter a whole e-mail address, such as ada@example.com.',
+    email: 'Please enter your whole e-mail address.',
     items: 'Your basket is empty, or something in it is not on sale any more.',
   },
 };

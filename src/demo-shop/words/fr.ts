@@ -232,7 +232,7 @@ export const FR: Words = {
     other: ['Cela n’a pas marché', `Revenez en arrière et réessayez. ${IF_PAID}`],
   },
   faults: {
-    email: 'Saisissez une adresse e-mail complète, par exemple ada@example.com.',
+    email: 'Saisissez votre adresse e-mail complète.',
     items: 'Votre panier est vide, ou un article n’est plus en vente.',
   },
 };
