@@ -41,7 +41,10 @@ export function DocsPage({ origin }: { origin: string }): VNode {
         {WEBHOOKS.map(({ type, summary, schema }) => (
           <Schema key={type} name={type} schema={schema}>
             <p>{summary}</p>
-            <Example text={JSON.stringify(exampleOf(schema), null, 2)} of={type} />
+            <Example
+              text={JSON.stringify(exampleOf(schema, [type.split('.')[1] ?? '', 'paid']), null, 2)}
+              of={type}
+            />
           </Schema>
         ))}
         {(Object.keys(SCHEMAS) as SchemaName[]).map((name) => (

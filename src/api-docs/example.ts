@@ -4,27 +4,29 @@ import type { Operation } from './operation.ts';
 
 /** A value for each field that is a text, by its name: examples of bodies are made of the schemas and of these. */
 const VALUES: Readonly<Record<string, string>> = {
-  amount: '5.00',
+  amount: '8500.00',
   class: 'underpaid',
   currency: 'NGN',
-  description: 'Saffron',
+  description: 'Ankara tote bag',
   email: 'ada@example.com',
+  externalId: 'SO-1001',
   findingId: '12',
   orderId: 'AcCJrdmdAcCJrdmdAcCJrdmd',
   reason: 'Scratched',
   reference: 't27pAbCdt27pAbCdt27pAbCd',
-  refundId: 'rfd_t27pAbCdt27pAbCdt27pAbCd',
-  refundAmount: '5.00',
-  refunded: '5.00',
+  refundId: 't27pAbCdt27pAbCdt27pAbCd',
+  refundAmount: '500.00',
+  refundExternalId: 'RF-1001',
+  refunded: '500.00',
   sku: 'ankara-tote',
   suspenseId: '9',
-  unexplained: '5.00',
-  unitAmount: '7.25',
+  unexplained: '500.00',
+  unitAmount: '8500.00',
 };
 const TIME = '2026-01-31T08:00:00.000Z';
 
 type Node = {
-  type?: string;
+  type?: string | string[];
   enum?: unknown[];
   const?: unknown;
   anyOf?: Node[];
@@ -34,24 +36,26 @@ type Node = {
   format?: string;
 };
 
-/** What a client may send, or is sent: the required fields of the schema. @throws RangeError where a value lacks */
-export function exampleOf(schema: z.ZodType): unknown {
-  return valueOf(z.toJSONSchema(schema, { io: 'input' }) as Node, '');
+/**
+ * What a client may send, or is sent: the required fields of the schema.
+ * @param words which to take where there are several
+ */
+export function exampleOf(schema: z.ZodType, words: readonly string[] = []): unknown {
+  return valueOf(z.toJSONSchema(schema, { io: 'input' }) as Node, '', words);
 }
 
-function valueOf(node: Node, name: string): unknown {
+function valueOf(node: Node, name: string, wanted: readonly string[]): unknown {
   if (node.const !== undefined) return node.const;
   const { enum: words, anyOf, items, properties = {}, required = [] } = node;
-  if (words) return words[0];
-  if (anyOf) return valueOf(anyOf[0] ?? {}, name);
-  if (items) return [valueOf(items, name)];
-  if (node.type === 'object')
-    return Object.fromEntries(required.map((each) => [each, valueOf(properties[each] ?? {}, each)]));
-  if (node.type === 'integer') return 1;
-  if (node.type !== 'string') return null;
-  const value = node.format === 'date-time' ? TIME : VALUES[name];
-  if (value === undefined) throw new RangeError(`there is no example of ${name}`);
-  return value;
+  if (words) return wanted.find((word) => words.includes(word)) ?? words[0];
+  if (anyOf) return valueOf(anyOf[0] ?? {}, name, wanted);
+  if (items) return [valueOf(items, name, wanted)];
+  const [type] = [node.type].flat();
+  if (type === 'object')
+    return Object.fromEntries(required.map((each) => [each, valueOf(properties[each] ?? {}, each, wanted)]));
+  if (type === 'integer') return 1;
+  if (type !== 'string') return null;
+  return node.format === 'date-time' ? TIME : (VALUES[name] ?? '…');
 }
 
 const TOKENS = { shopApiToken: '$SHOP_API_TOKEN', adminToken: '$ADMIN_TOKEN' } as const;

@@ -70,6 +70,8 @@ test('each call has an example to copy that the schema takes, each message one t
     expect(page).toContain(`<a href="#schema-${type}">`);
     expect(schema.safeParse(exampleOf(schema)).error).toBeUndefined();
   }
+  // What has no value in the examples.
+  expect(page).not.toContain('&quot;…&quot;');
   const calls = [...page.matchAll(/<pre[^>]*>(curl [^<]*)<\/pre>/g)].map(([, call = '']) => call);
   expect(calls).toHaveLength(OPERATIONS.length);
   expect(page).not.toMatch(/`/);

@@ -399,5 +399,7 @@ test('the report for people says what to do, and nothing in it steers the termin
   expect(text).not.toContain('\u001b');
   expect(text).not.toMatch(/^VERDICT/m);
   expect(text).toMatch(/NGN +paid at the service +27\.50/);
+  const painted = formatReport(await run(), (colour, verdict) => `<${colour}>${verdict}</>`);
+  expect(painted).toMatch(/^<red>NOT AGREED<\/>\. 2 payments need/);
   expect(text).toMatch(/^\s+\+ paid too little +20\.00$/m);
 });

@@ -1,6 +1,6 @@
 import { caseRow, CASE_HEADINGS, moneyOf } from '../../cases/case-row.ts';
 import { caseTitle } from '../../cases/case-text.ts';
-import { FINDING_CLASSES } from '../../cases/classes.ts';
+import { FINDING_CLASSES, type Verdict } from '../../cases/classes.ts';
 import { formatList, formatTable, type ListRow } from '../../platform/table.ts';
 import { visible, wrapped, type Colour } from '../../platform/terminal.ts';
 import type { IdentityLine } from './control-totals.ts';
@@ -10,13 +10,15 @@ import type { ReconciliationReport, ReportItem } from './report.ts';
 /** Gives a text a colour, where that can be seen. */
 export type Paint = (colour: Colour, text: string) => string;
 
+const COLOURS: Readonly<Record<Verdict, Colour>> = { agreed: 'green', findings: 'red', incomplete: 'yellow' };
+
 /** The most findings that are printed; the rest is in `npm run findings` and in `--json`. */
 const MAX_LINES = 50;
 
 /** The report for people: the verdict, what to do next, then the money. */
 export function formatReport(report: ReconciliationReport, paint: Paint = (_colour, text) => text): string {
-  return [
-    verdictLine(report, paint),
+  const text = [
+    verdictLine(report),
     ...begunPart(report.begun),
     ...gracedPart(report),
     ...findingsPart(report),
@@ -32,23 +34,24 @@ export function formatReport(report: ReconciliationReport, paint: Paint = (_colo
   ]
     .map((part) => (part.includes('\n') ? part : wrapped(part, 0)))
     .join('\n\n');
+  return text.replace(/^(NOT )?[A-Z]+/, (verdict) => paint(COLOURS[report.verdict], verdict));
 }
 
-function verdictLine({ verdict, incompleteReason, findings }: ReconciliationReport, paint: Paint): string {
+function verdictLine({ verdict, incompleteReason, findings }: ReconciliationReport): string {
   switch (verdict) {
     case 'agreed':
-      return `${paint('green', 'AGREED')}. Our orders and the service's records agree to the last minor unit.`;
+      return "AGREED. Our orders and the service's records agree to the last minor unit.";
     case 'findings': {
       const open = totalOf(findings);
       const what =
         open === 0
           ? 'The money below does not add up.'
           : `${open} ${open === 1 ? 'payment needs' : 'payments need'} a decision.`;
-      return `${paint('red', 'NOT AGREED')}. ${what}`;
+      return `NOT AGREED. ${what}`;
     }
     case 'incomplete':
       return (
-        `${paint('yellow', 'NOT CHECKED')}: ${visible(incompleteReason ?? 'unknown reason')}. ` +
+        `NOT CHECKED: ${visible(incompleteReason ?? 'unknown reason')}. ` +
         'Nothing was reported missing because of it. Run it again.'
       );
   }
