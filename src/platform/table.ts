@@ -15,7 +15,7 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
 export function formatList(headings: readonly string[], rows: readonly ListRow[]): string {
   const cells = rows.map((row) => row.cells);
   const { head, line, widths } = columnsOf(headings, cells, WIDTH);
-  const margin = ' '.repeat((widths[0] ?? 0) + GAP.length);
+  const margin = ' '.repeat(Math.min((widths[0] ?? 0) + GAP.length, 4));
   const below = (text: string): string => wrapped(`${margin}${text}`, margin.length + 2);
   const blocks = rows.map((row) => [line(row.cells), ...row.below.map(below)].join('\n'));
   return [...head, ...blocks].join('\n');

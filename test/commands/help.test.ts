@@ -30,6 +30,11 @@ function expectHelp(text: string, name: string): void {
   expect(text).toMatch(new RegExp(`^Example\n  ${command}( --|$)`, 'm'));
   // Of its own command, and of no other.
   for (const [, other] of text.matchAll(/^ {2}npm (?:run )?([a-z:-]+)/gm)) expect(other).toBe(name);
+  // What its usage and its example type is among its options.
+  const optionsIn = (part = ''): string[] => part.match(/--[a-z][a-z-]*/g) ?? [];
+  const partOf = (heading: string): string | undefined => parts.find((part) => part.startsWith(heading));
+  for (const option of [...optionsIn(partOf('Usage')), ...optionsIn(partOf('Example'))])
+    expect([name, ...optionsIn(partOf('Options'))]).toContain(option);
   for (const option of text.matchAll(/^ {2}(--[a-z-]+) +(\S.*)$/gm)) expect(option[2]).not.toBe('');
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 }

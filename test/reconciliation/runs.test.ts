@@ -166,7 +166,7 @@ describe('two runs', () => {
       }),
       expect.objectContaining({ change: 'opened', reference: 'opens', after: 'unknown_reference' }),
     ]);
-    expect(formatDifference(difference)).toMatch(/opened +\d+ +- +unknown_reference +opens/);
+    expect(formatDifference(difference)).toMatch(/opened +\d+ +- +Not one of our payments +opens/);
     const third = await run();
     expect((await diff(second.runId, third.runId)).changes).toEqual([]);
     expect((await diff(first.runId, third.runId)).changes).toHaveLength(3);
@@ -189,7 +189,9 @@ test('runs are listed with their window, their verdict and what went wrong', asy
     expect.objectContaining({ verdict: 'agreed', since, findings: {}, records: '0' }),
     expect.objectContaining({ verdict: 'agreed', since: null }),
   ]);
-  expect(formatRuns(runs)).toMatch(new RegExp(`^${runId} .* everything +incomplete`, 'm'));
+  const text = formatRuns(runs);
+  expect(text).toMatch(new RegExp(`^${runId} .* incomplete +0\n {4}\\S`, 'm'));
+  for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   expect(formatRuns(runs)).toContain('2026-01-31T00:00:00.000Z..');
 });
 

@@ -1,23 +1,24 @@
-import { formatTable } from '../../platform/table.ts';
+import { caseTitle } from '../../cases/case-text.ts';
+import { formatList } from '../../platform/table.ts';
+import { shortId, visible } from '../../platform/terminal.ts';
 import type { Difference } from './replay.ts';
 import type { RunLine } from './runs.sql.ts';
 
 /** The list of runs for people, the newest first. */
 export function formatRuns(runs: readonly RunLine[]): string {
   if (runs.length === 0) return 'There has been no run yet: npm run reconcile';
-  const head = ['run', 'started', 'took', 'about', 'verdict', 'findings', 'records', 'why'];
-  return formatTable(
-    head,
-    runs.map((run) => [
-      run.id,
-      run.startedAt.toISOString(),
-      tookOf(run),
-      aboutOf(run),
-      run.verdict ?? 'running',
-      String(Object.values(run.findings ?? {}).reduce((sum, count) => sum + count, 0)),
-      run.records ?? '-',
-      visible(run.problem ?? ''),
-    ]),
+  return formatList(
+    ['run', 'started (UTC)', 'took', 'verdict', 'findings'],
+    runs.map((run) => ({
+      cells: [
+        run.id,
+        run.startedAt.toISOString().slice(0, 16).replace('T', ' '),
+        tookOf(run),
+        run.verdict ?? 'running',
+        String(Object.values(run.findings ?? {}).reduce((sum, count) => sum + count, 0)),
+      ],
+      below: [aboutOf(run), visible(run.problem ?? '')].filter((line) => line !== ''),
+    })),
   );
 }
 
@@ -29,20 +30,21 @@ export function formatDifference({ from, to, changes }: Difference): string {
   );
   const inputs = same.length === 0 ? 'Both read something else.' : `Both read the same: ${same.join(', ')}.`;
   if (changes.length === 0) return `${head}\n${inputs}\n\nThe same findings are open after both.`;
-  const rows = changes.map((one) => [
-    one.change,
-    String(one.id),
-    one.before ?? '-',
-    one.after ?? '-',
-    visible(one.reference),
-    one.orderId ?? '-',
-    one.change === 'closed' ? (one.closedBy ?? '') : '',
-  ]);
-  const table = formatTable(
-    ['change', 'finding', 'before', 'after', 'reference', 'order', 'closed by'],
-    rows,
-  );
-  return `${head}\n${inputs}\n\n${table}`;
+  const rows = changes.map((one) => ({
+    cells: [
+      one.change,
+      String(one.id),
+      wordOf(one.before),
+      wordOf(one.after),
+      shortId(visible(one.reference)),
+    ],
+    below: one.change === 'closed' && one.closedBy !== null ? [`closed by ${visible(one.closedBy)}`] : [],
+  }));
+  return `${head}\n${inputs}\n\n${formatList(['change', 'id', 'before', 'after', 'payment'], rows)}`;
+}
+
+function wordOf(name: string | null): string {
+  return name === null ? '-' : caseTitle(name);
 }
 
 function tookOf({ startedAt, finishedAt }: RunLine): string {
@@ -50,11 +52,6 @@ function tookOf({ startedAt, finishedAt }: RunLine): string {
 }
 
 function aboutOf({ since, until }: RunLine): string {
-  if (since === null && until === null) return 'everything';
+  if (since === null && until === null) return '';
   return `${since?.toISOString() ?? ''}..${until?.toISOString() ?? ''}`;
-}
-
-/** A reference or a reason may come from outside: it must not control the terminal or fake a line. */
-function visible(text: string): string {
-  return text.replace(/\p{C}/gu, '\ufffd');
 }
