@@ -68,14 +68,15 @@ const JOURNAL: Readonly<Record<string, Sentence>> = {
   'release-dead': (event) => `Delivery was given up: ${say(event, 'error')}.`,
   'release-redelivery': (event) => `${who(event)} had it delivered again${why(event)}`,
   'event-dead': (event) => `A message to your system was given up: ${say(event, 'error')}.`,
-  'finding-assigned': (event) => `${who(event)} gave the case to ${say(event, 'owner')}.`,
+  'finding-assigned': (event) => `${who(event)} gave the case to ${say(event, 'owner')}${why(event)}`,
+  'suspense-assigned': (event) => `${who(event)} gave the case to ${say(event, 'owner')}${why(event)}`,
   'person-shown': (event) => `${who(event)} looked at the customer’s address${why(event)}`,
   'email-erased': (event) => `${who(event)} erased the customer’s address${why(event)}`,
   ...Object.fromEntries(
     [
       ...['checkout-address', 'payment-added', 'payment-created', 'payment-sending', 'payment-failed'],
       ...['payment-held', 'payment-paid', 'money-held', 'finding-raised'],
-      ...['finding-resolved', 'suspense-assigned', 'suspense-resolved', 'refund-recorded'],
+      ...['finding-resolved', 'suspense-resolved', 'refund-recorded'],
       ...['event-delivered', 'event-undelivered', 'event-redelivery'],
     ].map((event) => [event, NOTHING]),
   ),
@@ -84,7 +85,8 @@ const JOURNAL: Readonly<Record<string, Sentence>> = {
 const DECIDED: Readonly<Record<string, Sentence>> = {
   opened: (event, writing) =>
     `${amountIn(event, writing)} is held for a decision: ${caseTitle(say(event, 'class') ?? '').toLowerCase()}.`,
-  assigned: (event) => `${who(event)} gave the case to ${say(event, 'owner')}.`,
+  // The journal tells it with its reason.
+  assigned: NOTHING,
   note: (event) => `${who(event)} noted${why(event)}`,
   earned: () => 'The money that was held paid the order.',
   // The order that is paid by it tells it.

@@ -41,9 +41,14 @@ export function writingOf({ amount, currency }: OrderDetail, locale = DEFAULT_LO
 }
 
 /** Money in suspense and the finding about it are one case: the item tells it. */
-function isToldElsewhere({ source, reference, facts }: StoryEvent, story: readonly StoryEvent[]): boolean {
-  if (source !== 'finding') return false;
-  const isHeld = story.some((one) => one.source === 'suspense' && one.reference === reference);
+function isToldElsewhere(
+  { source, what, reference, facts }: StoryEvent,
+  story: readonly StoryEvent[],
+): boolean {
+  if (source !== 'finding' || what === 'note') return false;
+  const isHeld = story.some(
+    (one) => one.source === 'suspense' && one.reference === reference && one.facts.class === facts.class,
+  );
   return isHeld || facts.raised === undefined;
 }
 

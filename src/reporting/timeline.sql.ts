@@ -93,7 +93,7 @@ const SUSPENSE = `
   UNION ALL
   SELECT assigned_at, 4, id, 'suspense', 'assigned', reference,
     concat_ws(' ', '#' || id, 'to ' || owner, 'by ' || assigned_by),
-    ${facts(`'owner', owner, 'by', assigned_by`)}
+    '{}'
   FROM suspense_items WHERE order_id = $1 AND assigned_at IS NOT NULL
   UNION ALL
   SELECT closed_at, 4, id, 'suspense', decision, reference,

@@ -124,6 +124,7 @@ describe('what happened', () => {
         facts: { class: 'overpaid', ...money('17000') },
       }),
       event({ source: 'finding', what: 'overpaid', at: later(9), facts: { class: 'overpaid', raised: 'x' } }),
+      event({ source: 'finding', what: 'note', at: later(9), facts: { by: 'Ada', note: 'called her' } }),
       event({
         source: 'suspense',
         what: 'refund',
@@ -131,6 +132,8 @@ describe('what happened', () => {
         facts: { ...money('17000'), by: 'Ngozi', note: 'all', number: 'RF-1' },
       }),
     ];
+    const reversed = { class: 'reversed', raised: 'x' };
+    story.push(event({ source: 'finding', what: 'reversed', at: later(9), facts: reversed }));
     const payments = [{ ...payment, checks: 5, lastAnswerAt: later(300) }];
     expect(storyLines(ofOrder({ story, payments })).map(({ text }) => text)).toEqual([
       'Order placed by the shopper.',
@@ -138,7 +141,9 @@ describe('what happened', () => {
       'We asked the service: paid NGN 170.00, that is NGN 85.00 too much. ' +
         'Asked 5 times in all, the last at 07:56:48: nothing new.',
       'NGN 170.00 is held for a decision: paid too much.',
+      'Ada noted: ‘called her’.',
       'Ngozi gave back NGN 170.00, number RF-1: ‘all’.',
+      'Reconciliation found: Money went back. More of the NGN 85.00 went back than the shop wrote down as refunds.',
     ]);
   });
 
