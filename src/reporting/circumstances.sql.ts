@@ -27,6 +27,8 @@ export type Circumstances = {
   cancelledAt: Date | null;
   cancelledBy: string | null;
   cancelReason: string | null;
+  /** How much of what was asked for has come, in minor units; null: nothing was released. */
+  cameAmount: string | null;
   /** Null: nothing was released. */
   delivery: 'unneeded' | 'waiting' | 'delivered' | 'dead' | null;
   attempts: number | null;
@@ -44,7 +46,7 @@ export async function circumstancesOf(db: Queryable, orderId: OrderId): Promise<
   const [row] = await db.query<Omit<Circumstances, 'customer' | 'cases'> & { email: string }>(
     `SELECT o.created_at AS "placedAt", o.email, o.paid_at AS "paidAt", o.expired_at AS "expiredAt",
        o.cancelled_at AS "cancelledAt", o.cancelled_by AS "cancelledBy", o.cancel_reason AS "cancelReason",
-       r.delivery, r.attempts, r.last_error AS "lastError", r.delivered_at AS "deliveredAt",
+       money_that_came(r)::text AS "cameAmount", r.delivery, r.attempts, r.last_error AS "lastError", r.delivered_at AS "deliveredAt",
        r.next_check_at AS "nextDeliveryAt", a.accepted_by AS "acceptedBy", a.amount::text AS "acceptedAmount"
      FROM orders o LEFT JOIN releases r ON r.order_id = o.id LEFT JOIN acceptances a ON a.id = r.acceptance_id
      WHERE o.id = $1`,

@@ -1,6 +1,6 @@
 import { caseAdvice, caseText } from '../cases/case-text.ts';
 import { DEFAULT_LOCALE } from '../platform/locale.ts';
-import { displayMajor } from '../platform/money.ts';
+import { displayMajor, formatMajor } from '../platform/money.ts';
 import type { OpenCase } from './circumstances.sql.ts';
 import type { OrderDetail } from './order-detail.ts';
 import { answerText, minuteOf, moneyOf, sentence, whoIs, written, type Writing } from './order-words.ts';
@@ -34,10 +34,12 @@ export function goodsOf({ lines: [first, ...more] }: Pick<OrderDetail, 'lines'>)
 }
 
 /** The status in words, with what went back of a paid order. */
-export function stateOf({ status, amount, refunded }: OrderDetail): string {
+export function stateOf({ status, refunded, currency, cameAmount }: OrderDetail): string {
   if (status === 'review') return 'in review';
   if (status !== 'paid' || !/[1-9]/.test(refunded)) return status;
-  return refunded === amount ? 'refunded' : 'refunded in part';
+  return cameAmount !== null && refunded === formatMajor(moneyOf({ amount: cameAmount, currency }))
+    ? 'refunded'
+    : 'refunded in part';
 }
 
 /** The reason that `end_decided_order` writes, in the migration of acceptances. */

@@ -64,6 +64,9 @@ describe('the form on the page of a paid order', () => {
     for (const words of ['Your payment was refunded', 'Paid, refunded', 'Refunded NGN 8,500.00'])
       expect(text).toContain(words);
     expect(text).not.toContain('Thank you');
+    const page = await person.text(`/admin/orders/${orderId}`);
+    expect(page).toContain('class="status refunded"');
+    expect(page).toContain('All of it was refunded.');
   });
 
   test.each([

@@ -67,6 +67,7 @@ test('a field that is added as the page says is in the event and on the order pa
     ...{ customer: null, expiredAt: null, cancelledAt: null, cancelledBy: null, cancelReason: null },
     ...{
       delivery: 'unneeded' as const,
+      cameAmount: '1',
       attempts: 0,
       lastError: null,
       deliveredAt: null,

@@ -124,6 +124,13 @@ const DEEDS: Record<string, (page: Page) => Promise<void>> = {
     await page.getByText('Nobody can pay in KWD').waitFor();
     await page.getByText('Allow KWD again…').click();
   },
+  // With all that is folded on it.
+  "an order's page": (page) =>
+    page.evaluate(() => {
+      document.querySelectorAll('details').forEach((details) => {
+        details.open = true;
+      });
+    }),
   'several cases, about to be closed': async (page) => {
     await page.getByRole('checkbox').first().check();
     await page.getByText('Several at once').click();

@@ -21,7 +21,14 @@ const ofOrder = (over: Partial<OrderDetail> = {}): OrderDetail => ({
   },
   ...{ journal: { entries: 7, hash: null }, placedAt: AT, customer: 'ad***@example.com', paidAt: null },
   ...{ expiredAt: null, cancelledAt: null, cancelledBy: null, cancelReason: null },
-  ...{ delivery: null, attempts: null, lastError: null, deliveredAt: null, nextDeliveryAt: null },
+  ...{
+    cameAmount: null,
+    delivery: null,
+    attempts: null,
+    lastError: null,
+    deliveredAt: null,
+    nextDeliveryAt: null,
+  },
   ...{ acceptedBy: null, acceptedAmount: null, cases: [] },
   ...over,
 });
@@ -34,7 +41,14 @@ const payment: OrderDetail['payments'][number] = {
   ...{ nextCheckAt: AT, lastAnswerAt: AT },
 };
 
-const paid = { status: 'paid', paidAt: AT, delivery: 'delivered', deliveredAt: AT, attempts: 1 } as const;
+const paid = {
+  status: 'paid',
+  paidAt: AT,
+  cameAmount: '8500',
+  delivery: 'delivered',
+  deliveredAt: AT,
+  attempts: 1,
+} as const;
 const failing = { ...paid, deliveredAt: null, attempts: 3, lastError: 'HTTP 503', nextDeliveryAt: AT };
 const cancelled = { status: 'cancelled', cancelledAt: AT, cancelledBy: 'Ngozi' } as const;
 const answered = (what: string, facts = {}) => ({ story: [event({ what, facts })], payments: [payment] });
