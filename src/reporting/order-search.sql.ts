@@ -49,7 +49,7 @@ export function hasPartSql(order: string, part: string): string {
   return `(${has(`${order}.email`)} OR coalesce(${has(`${order}.external_id`)}, false)
     OR ${order}.id IN (SELECT order_id FROM (SELECT order_id, cause FROM journal WHERE cause LIKE 'operator:%'
       ORDER BY at DESC, order_id DESC, seq DESC LIMIT ${MAX_DEEDS}) deeds WHERE ${has('substr(cause, 10)')})
-    OR (SELECT bool_or(${has('description')}) FROM order_lines WHERE order_id = ${order}.id))`;
+    OR (SELECT true FROM order_lines WHERE order_id = ${order}.id AND ${has('description')} LIMIT 1))`;
 }
 
 /** Condition: the order is in the view. @param mode of the open cases, as a parameter */
