@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openSuspense } from '../../src/cases/suspense.sql.ts';
 import { maskEmail } from '../../src/reporting/activity.ts';
 import { eventually, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { logIn, signed, TOKEN, type Visitor } from './visitor.ts';
@@ -186,9 +187,16 @@ describe('orders are recognised', () => {
       expect(first).toContain(words);
   });
 
-  test('more than a page is summed by the database, as the rows would be', async () => {
-    const page = await person.text('/admin/orders');
-    expect(page).toContain('133 orders; paid NGN 17,000.00 (of it refunded NGN 9,500.00).');
+  test('more than a page is summed by the database, as the rows would be, also where less was accepted', async () => {
+    const sums = (orders: number, paid: string) =>
+      `${orders} orders; paid NGN ${paid} (of it refunded NGN 9,500.00).`;
+    expect(await person.text('/admin/orders')).toContain(sums(133, '17,000.00'));
+    const { database } = shop.program;
+    const [item] = await openSuspense(database, 'test');
+    const accepted = { id: item?.id ?? 0n, by: 'Zainab', note: 'it is enough', seen: null };
+    expect(await shop.program.accept(accepted)).toBe('accepted');
+    expect(await person.text('/admin/orders')).toContain(sums(133, '17,003.00'));
+    expect(await person.text('/admin/orders?q=tote')).toContain(sums(3, '17,003.00'));
   });
 });
 

@@ -20,6 +20,8 @@ export type OrderRow = {
   lines: number;
   /** Class of its open case; null: it has none. */
   openCase: string | null;
+  /** What paid it, in minor units: less than `amount` where a person accepted less; null: it is not paid. */
+  came: bigint | null;
   /** What was given back, in minor units. */
   refunded: bigint;
 };
@@ -72,6 +74,7 @@ export async function findOrders(
     `SELECT o.id, o.external_id AS "externalId", o.email, o.status, o.amount, o.currency, o.created_at AS "createdAt",
        first.item, first.quantity, (SELECT count(*)::int FROM order_lines WHERE order_id = o.id) AS lines,
        open.class AS "openCase",
+       (SELECT money_that_came(e) FROM releases e WHERE e.id = o.release_id) AS came,
        (SELECT coalesce(sum(amount), 0)::bigint FROM refunds WHERE order_id = o.id) AS refunded
      FROM (SELECT x.* ${found} ORDER BY created_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}) o ${FACTS}
      ORDER BY o.created_at DESC, o.id DESC`,
@@ -95,9 +98,9 @@ export async function findOrders(
 
 function sumsOfAll(orders: readonly OrderRow[]): FoundMoney[] {
   const sums = new Map<string, FoundMoney>();
-  for (const { currency, status, amount, refunded } of orders) {
+  for (const { currency, came, refunded } of orders) {
     const of = sums.get(currency) ?? { currency, orders: 0, paid: 0n, refunded: 0n };
-    const paid = of.paid + (status === 'paid' ? amount : 0n);
+    const paid = of.paid + (came ?? 0n);
     sums.set(currency, { currency, orders: of.orders + 1, paid, refunded: of.refunded + refunded });
   }
   return [...sums.values()].sort((a, b) => (a.currency < b.currency ? -1 : 1));
@@ -106,7 +109,10 @@ function sumsOfAll(orders: readonly OrderRow[]): FoundMoney[] {
 async function sumsOf(db: Queryable, found: string, values: readonly unknown[]): Promise<FoundMoney[]> {
   const rows = await db.query<Record<'currency' | 'paid' | 'refunded', string> & { orders: number }>(
     `WITH found AS MATERIALIZED (SELECT x.id, x.currency, x.status, x.amount ${found})
-     SELECT currency, count(*)::int AS orders, coalesce(sum(amount) FILTER (WHERE status = 'paid'), 0)::text AS paid,
+     SELECT currency, count(*)::int AS orders, (coalesce(sum(amount) FILTER (WHERE status = 'paid'), 0) - (
+         SELECT coalesce(sum(e.amount - money_that_came(e)), 0) FROM acceptances a JOIN releases e ON e.acceptance_id = a.id
+         WHERE e.order_id = a.order_id AND a.currency = found.currency
+           AND a.order_id IN (SELECT id FROM found WHERE status = 'paid')))::text AS paid,
        (SELECT coalesce(sum(r.amount), 0)::text FROM refunds r
          WHERE r.currency = found.currency AND r.order_id IN (SELECT id FROM found WHERE status = 'paid')) AS refunded
      FROM found GROUP BY currency ORDER BY currency`,

@@ -41,11 +41,11 @@ function goodsOf({ item, quantity, lines }: OrderRow): string {
   return `${quantity ?? 1} × ${item}${lines > 1 ? `, +${lines - 1} more` : ''}`;
 }
 
-function State({ order: { id, status, openCase, amount, refunded } }: { order: OrderRow }): VNode {
+function State({ order: { id, status, openCase, came, refunded } }: { order: OrderRow }): VNode {
   return (
     <>
       {refunded > 0n ? (
-        <span class="status refunded">{refunded < amount ? 'refunded in part' : 'refunded'}</span>
+        <span class="status refunded">{refunded < (came ?? 0n) ? 'refunded in part' : 'refunded'}</span>
       ) : status === 'review' ? (
         <span class="status review">in review</span>
       ) : (
