@@ -1,10 +1,7 @@
 import { ROLES, type Role } from '../../platform/operator.ts';
 
-/**
- * The least role for each action; an action that is not listed is the operator's. A form names its action
- * by the last word of its address, by its button, and when it resolves something by the decision.
- */
-const LEAST_ROLE: Readonly<Record<string, Role>> = {
+/** Of what a form names by the last word of its address, or by its button. */
+const LEAST_ROLE_OF_FORM: Readonly<Record<string, Role>> = {
   logout: 'viewer',
   // What is done there, the button says.
   cases: 'clerk',
@@ -19,12 +16,15 @@ const LEAST_ROLE: Readonly<Record<string, Role>> = {
   releases: 'clerk',
   events: 'clerk',
   // Writes down what goes back to the shopper, or ends what nobody has paid.
-  refund: 'clerk',
-  surplus: 'clerk',
   refunds: 'clerk',
   cancel: 'clerk',
   reopen: 'clerk',
 };
+
+/** Of the decision by which a form resolves something: those that give the money back. */
+const LEAST_ROLE_OF_DECISION: Readonly<Record<string, Role>> = { refund: 'clerk', surplus: 'clerk' };
+
+const LEAST_ROLE = new Map(Object.entries({ ...LEAST_ROLE_OF_FORM, ...LEAST_ROLE_OF_DECISION }));
 
 /** Ids have digits or 24 letters. */
 const WORD = /^[a-z_-]{1,20}$/;
@@ -38,9 +38,9 @@ export function actionsOf(path: string, fields: URLSearchParams): string[] {
   return [word, decision ?? operation].filter((action) => action !== undefined);
 }
 
-/** The least role that may do it. */
+/** The least role for a form or a decision; what is not listed is the operator's. */
 export function leastRoleFor(action: string): Role {
-  return (Object.hasOwn(LEAST_ROLE, action) ? LEAST_ROLE[action] : undefined) ?? 'operator';
+  return LEAST_ROLE.get(action) ?? 'operator';
 }
 
 /** @param role null: nobody is named here, so a person who gets this far may do everything */
