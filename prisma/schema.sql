@@ -290,6 +290,7 @@ CREATE TABLE refunds (
   CONSTRAINT refunds_id_check CHECK (id ~ '^re_[A-Za-z0-9]{24}$'),
   CONSTRAINT refunds_mode_check CHECK (mode IN ('test', 'live'))
 );
+CREATE INDEX refunds_by_number ON refunds USING btree (external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX refunds_by_time ON refunds USING btree (refunded_at DESC, id DESC);
 CREATE INDEX refunds_of_order ON refunds USING btree (order_id);
 CREATE TRIGGER refund_writes_event AFTER INSERT ON refunds FOR EACH ROW
@@ -421,6 +422,22 @@ CREATE TRIGGER evidence_of_findings_is_not_deleted BEFORE DELETE ON webhooks FOR
 CREATE TRIGGER evidence_of_findings_stays BEFORE UPDATE OF body ON webhooks FOR EACH ROW
   WHEN (old.body IS DISTINCT FROM new.body) EXECUTE FUNCTION keep_evidence_of_findings();
 
+-- Webhooks that were refused: their number by minute, and the newest few.
+CREATE TABLE refused_webhooks (
+  minute timestamptz NOT NULL,
+  mode text NOT NULL,
+  -- bad-signature, malformed or too-many.
+  reason text NOT NULL,
+  times integer NOT NULL,
+  last_at timestamptz NOT NULL DEFAULT now(),
+  -- [{at, address, reference}], newest first.
+  samples jsonb NOT NULL DEFAULT '[]'::jsonb,
+  CONSTRAINT refused_webhooks_pkey PRIMARY KEY (minute, mode, reason),
+  CONSTRAINT refused_webhooks_mode_check CHECK (mode IN ('test', 'live')),
+  CONSTRAINT refused_webhooks_reason_check CHECK (reason IN ('bad-signature', 'malformed', 'too-many')),
+  CONSTRAINT refused_webhooks_times_check CHECK (times > 0)
+);
+
 -- Money that the shop holds and has not earned: duplicate, surplus, late, orphan. Ends by a decision.
 CREATE TABLE suspense_items (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -444,6 +461,8 @@ CREATE TABLE suspense_items (
   refund_note text,
   -- The number of a refund of the surplus alone; the item stays open until the service shows the rest.
   surplus_refund text,
+  -- When a person was alerted to it; null: not yet.
+  alerted_at timestamptz,
   CONSTRAINT suspense_items_pkey PRIMARY KEY (id),
   CONSTRAINT suspense_items_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id),
   CONSTRAINT suspense_items_verification_id_fkey FOREIGN KEY (verification_id) REFERENCES verifications(id),
@@ -463,6 +482,8 @@ CREATE TABLE suspense_items (
 CREATE INDEX suspense_by_reference ON suspense_items USING btree (mode, reference);
 CREATE INDEX suspense_of_order ON suspense_items USING btree (order_id) WHERE order_id IS NOT NULL;
 CREATE UNIQUE INDEX suspense_open ON suspense_items USING btree (mode, reference) WHERE closed_at IS NULL;
+CREATE INDEX suspense_unalerted ON suspense_items USING btree (mode, id) WHERE alerted_at IS NULL
+  AND closed_at IS NULL;
 CREATE TRIGGER suspense_changes AFTER UPDATE ON suspense_items FOR EACH ROW
   WHEN (old.class IS DISTINCT FROM new.class OR old.amount IS DISTINCT FROM new.amount
   OR old.currency IS DISTINCT FROM new.currency OR old.closed_at IS DISTINCT FROM new.closed_at)
@@ -832,6 +853,51 @@ CREATE TABLE alert_states (
   CONSTRAINT alert_states_mode_check CHECK (mode IN ('test', 'live'))
 );
 
+CREATE VIEW accepted_surplus AS
+ SELECT a.id,
+    a.mode,
+    a.order_id,
+    a.reference,
+    a.currency,
+    r.amount,
+    a.accepted_at,
+    a.accepted_by
+   FROM acceptances a
+     JOIN releases r ON r.order_id = a.order_id AND r.acceptance_id = a.id
+  WHERE a.amount > r.amount;
+
+CREATE VIEW confirmed_money AS
+ SELECT r.id,
+    r.mode,
+    r.order_id,
+    r.reference,
+    r.currency,
+    r.released_at AS at,
+    LEAST(r.amount, a.amount) AS amount,
+    r.verification_id,
+    true AS is_release
+   FROM releases r
+     LEFT JOIN acceptances a ON a.id = r.acceptance_id
+UNION ALL
+ SELECT r.id || '+' AS id,
+    r.mode,
+    r.order_id,
+    r.reference,
+    r.currency,
+    GREATEST(rest.answered_at, r.released_at) AS at,
+    r.amount - a.amount AS amount,
+    rest.id AS verification_id,
+    false AS is_release
+   FROM acceptances a
+     JOIN releases r ON r.order_id = a.order_id AND r.acceptance_id = a.id
+     CROSS JOIN LATERAL ( SELECT v.id,
+            v.answered_at
+           FROM verifications v
+          WHERE v.reference = r.reference AND v.outcome = 'paid'
+          ORDER BY v.id
+         LIMIT 1) rest
+  WHERE a.amount < r.amount;
+
 CREATE VIEW decided_money AS
  SELECT mode,
     reference,
@@ -841,6 +907,45 @@ CREATE VIEW decided_money AS
     closed_at AS decided_at
    FROM suspense_items
   WHERE closed_at IS NOT NULL AND (decision NOT IN ('earned', 'accept'));
+
+CREATE VIEW ended_money AS
+ SELECT i.id,
+    i.mode,
+    i.order_id,
+    i.reference,
+    i.currency,
+    i.closed_at AS at,
+    i.amount,
+    i.decision,
+    COALESCE(i.refund_note, i.surplus_refund) AS number,
+    i.closed_by
+   FROM suspense_items i
+  WHERE i.closed_at IS NOT NULL
+UNION ALL
+ SELECT - a.id AS id,
+    a.mode,
+    a.order_id,
+    a.reference,
+    a.currency,
+    a.accepted_at AS at,
+    a.amount,
+    'accept' AS decision,
+    NULL::text AS number,
+    a.accepted_by AS closed_by
+   FROM accepted_surplus a;
+
+CREATE VIEW held_money AS
+ SELECT id,
+    mode,
+    order_id,
+    reference,
+    currency,
+    opened_at AS at,
+    class,
+    amount + COALESCE(( SELECT a.amount
+           FROM accepted_surplus a
+          WHERE a.mode = i.mode AND a.reference = i.reference AND a.accepted_at >= i.opened_at AND a.accepted_at < COALESCE(i.closed_at, 'infinity'::timestamptz)), 0::bigint) AS amount
+   FROM suspense_items i;
 
 CREATE VIEW stopped_currencies AS
  SELECT currency_stops.mode,
@@ -1201,8 +1306,9 @@ CREATE OR REPLACE FUNCTION reversal_writes_event()
 AS $function$
 BEGIN
   PERFORM write_event('order.reversed', NEW.mode, NEW.order_id, NEW.reference,
-    jsonb_build_object('findingId', NEW.id::text, 'unexplained', greatest(0, NEW.expected
-      - CASE WHEN NEW.actual < NEW.expected THEN NEW.actual ELSE 0 END
+    jsonb_build_object('findingId', NEW.id::text, 'unexplained', greatest(0,
+      coalesce((NEW.evidence ->> 'refunded')::bigint + (NEW.evidence ->> 'unexplained')::bigint,
+        NEW.expected - CASE WHEN NEW.actual < NEW.expected THEN NEW.actual ELSE 0 END)
       - (SELECT coalesce(sum(amount), 0) FROM refunds WHERE order_id = NEW.order_id))::text));
   RETURN NULL;
 END $function$;
