@@ -79,6 +79,9 @@ CREATE INDEX orders_by_time ON orders USING btree (created_at DESC, id DESC);
 CREATE INDEX orders_due ON orders USING btree (deadline_check_at) WHERE deadline_check_at IS NOT NULL;
 CREATE CONSTRAINT TRIGGER erasure_is_told AFTER UPDATE OF email ON orders DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW WHEN (new.email = 'erased' AND old.email <> 'erased') EXECUTE FUNCTION erasure_is_told();
+CREATE TRIGGER final_expiry_writes_event AFTER UPDATE OF expired_at ON orders FOR EACH ROW
+  WHEN (old.status = 'expired' AND new.status = 'expired' AND old.expired_at IS NULL
+  AND new.expired_at IS NOT NULL) EXECUTE FUNCTION order_writes_event();
 CREATE TRIGGER order_writes_event AFTER UPDATE OF status ON orders FOR EACH ROW
   WHEN (old.status <> new.status AND (new.status IN ('review', 'failed', 'expired', 'cancelled')))
   EXECUTE FUNCTION order_writes_event();
@@ -1182,7 +1185,8 @@ AS $function$
 BEGIN
   PERFORM write_event('order.' || NEW.status, NEW.mode, NEW.id,
     (SELECT reference FROM payments WHERE order_id = NEW.id ORDER BY created_at DESC, reference DESC LIMIT 1),
-    CASE NEW.status WHEN 'cancelled' THEN jsonb_build_object('reason', NEW.cancel_reason) ELSE '{}' END);
+    CASE NEW.status WHEN 'cancelled' THEN jsonb_build_object('reason', NEW.cancel_reason)
+      WHEN 'expired' THEN jsonb_build_object('final', NEW.expired_at IS NOT NULL) ELSE '{}' END);
   RETURN NULL;
 END $function$;
 
