@@ -54,6 +54,7 @@ function valueOf(node: Node, name: string, wanted: readonly string[]): unknown {
   if (type === 'object')
     return Object.fromEntries(required.map((each) => [each, valueOf(properties[each] ?? {}, each, wanted)]));
   if (type === 'integer') return 1;
+  if (type === 'boolean') return true;
   if (type !== 'string') return null;
   return node.format === 'date-time' ? TIME : (VALUES[name] ?? '…');
 }

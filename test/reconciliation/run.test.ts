@@ -391,7 +391,7 @@ test('the report for people says what to do, and nothing in it steers the termin
   expect(text).toContain('NOT AGREED. 2 payments need a decision.');
   // Below its own row, and nothing wider than a terminal.
   const words = text.replace(/\s+/g, ' ');
-  expect(words).toContain('Paid NGN 20.00 of NGN 25.00: NGN 5.00 is missing. Next: less money came');
+  expect(words).toContain('Paid NGN 20.00 of NGN 25.00: NGN 5.00 is missing. Next: Accept it');
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   expect(words).toContain(
     '2 payments from the service (1 page, all readable). 1 payment of ours: 0 agree, 1 not paid',
