@@ -17,7 +17,6 @@ import { notFound, problemHandler } from './platform/problem.ts';
 import { limitReads } from './platform/request-limit.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
 import { demoShop } from './demo-shop/routes.ts';
-import { shopperTextOf } from './demo-shop/shopper-text.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Shoppers press reload, a storefront asks every few seconds, and many shoppers may share an address. */
@@ -75,17 +74,12 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));
-  app.use(
-    adminRoutes({
-      ...program,
-      guard,
-      shopperText: shopperTextOf,
-      reconcileEveryMin: config.RECONCILE_EVERY_MIN,
-    }),
-  );
   const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
   const shop = demoShop({ ...program, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute });
   app.use(shop.routes);
+  const { shopperText } = shop;
+  const reconcileEveryMin = config.RECONCILE_EVERY_MIN;
+  app.use(adminRoutes({ ...program, guard, shopperText, reconcileEveryMin }));
   serveOwnRoutes(app, program);
   app.use(notFound);
   app.use(problemHandler(logger, shop.problemPage));

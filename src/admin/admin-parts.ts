@@ -27,8 +27,8 @@ export type AdminParts = {
   cancelOrder: CancelOrder;
   checkoutStops: CheckoutStops;
   accept: Accept;
-  /** What the shopper reads of an order, as far as `db` sees. */
-  shopperText: (db: Queryable, order: Order) => Promise<ShopperText>;
+  /** What the shopper reads of an order, as far as `db` sees; null: the shop's pages are its own. */
+  shopperText: ((db: Queryable, order: Order) => Promise<ShopperText>) | null;
   redeliver: Redeliver;
   /** Whether a receiver of releases is configured. */
   hasReceiver: boolean;

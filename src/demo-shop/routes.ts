@@ -20,6 +20,7 @@ import { pageFor, readerOf, rememberLanguage } from './language.tsx';
 import { OrderPage } from './order-page.tsx';
 import { ProblemPage } from './problem-page.tsx';
 import { ShopPage } from './shop-page.tsx';
+import { shopperTextOf } from './shopper-text.ts';
 
 export type ShopRoutesParts = {
   branding: Branding;
@@ -60,6 +61,7 @@ export type DemoShopParts = {
 export function demoShop(parts: DemoShopParts): {
   routes: Router;
   problemPage: (wording: ProblemWording, problem: Problem, req: Request) => VNode;
+  shopperText: typeof shopperTextOf;
 } {
   const { extensions, database, catalogue, mode, isOpen, readsPerMinute, logger } = parts;
   const branding = brandingOf(extensions.identity, isOpen);
@@ -100,7 +102,7 @@ export function demoShop(parts: DemoShopParts): {
       res.redirect(302, '/shop');
     });
   }
-  return { routes: router, problemPage: problemPageOf(branding) };
+  return { routes: router, problemPage: problemPageOf(branding), shopperText: shopperTextOf };
 }
 
 /**

@@ -119,7 +119,7 @@ test('a catalogue may say so when it prices, and a shopper with a plain form rea
   expect(answer.status).toBe(409);
   const page = await answer.text();
   expect(page).toContain('There is not enough of it left');
-  expect(page).toContain(`not enough left: ${SKU}`);
+  expect(page).toContain(SKU);
 });
 
 test('a hook that fails takes the order with it', async () => {

@@ -82,7 +82,7 @@ async function goThroughEveryDoor(): Promise<void> {
   const [webhook] = await shop.program.database.query<{ id: string }>(
     'SELECT max(id)::text AS id FROM webhooks',
   );
-  const lists = ['orders', 'findings', 'suspense', 'releases', 'webhooks', 'runs', 'charts', 'login'];
+  const lists = ['orders', 'cases', 'releases', 'webhooks', 'runs', 'charts', 'login'];
   const details = [`orders/${orderId}`, `webhooks/${webhook?.id}`];
   for (const path of ['/admin', '/metrics', ...[...lists, ...details].map((page) => `/admin/${page}`)])
     expect((await ask(path, { headers: asAdmin })).status).toBe(200);

@@ -20,7 +20,7 @@ class Preview extends Error {
 /**
  * What the shopper will read after a decision. The decision is made, read and taken back: the database itself says
  * what it leads to.
- * @returns null when no order is concerned, or the case has changed
+ * @returns null when no order is concerned, the case has changed, or the shop's pages are its own
  */
 export async function previewOf(
   { database, shopperText }: Pick<AdminParts, 'database' | 'shopperText'>,
@@ -28,7 +28,7 @@ export async function previewOf(
   form: ActionForm,
 ): Promise<ShopperText | null> {
   const { orderId } = row;
-  if (orderId === null) return null;
+  if (orderId === null || shopperText === null) return null;
   try {
     return await database.transaction(async (tx) => {
       const order = await findOrder(tx, orderId);
