@@ -19,6 +19,9 @@ test.each([
   '/admin/books.csv?month=9999-12&totals=yes',
   '/admin/exports/orders?from=9999-12-31&to=9999-12-31',
   '/admin/exports/orders?from=0000-01-01&to=0000-01-01',
+  '/admin/orders?from=2026-02-31&to=0000-01-01',
+  '/admin/webhooks?result=refused&before=2026-02-31T00:00Z%20malformed',
+  '/admin/webhooks?result=refused&before=2026-02-28T29:00Z%20malformed',
 ])('%s is answered to its end', async (path) => {
   const answer = await (await logIn(shop)).get(path);
   expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);

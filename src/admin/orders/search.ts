@@ -1,7 +1,7 @@
 import { ORDER_STATUSES } from '../../orders/order.ts';
 import { parseOrderId, type OrderId } from '../../platform/ids.ts';
 import { ORDER_VIEWS, type OrderView } from '../../reporting/order-search.sql.ts';
-import { fitting } from '../layout/query.ts';
+import { dayOf } from '../layout/query.ts';
 
 /** What an operator searches for. Every condition that is not given is null. */
 export type OrderSearch = {
@@ -18,7 +18,6 @@ export type OrderSearch = {
 };
 
 const VIEWS = [...ORDER_STATUSES, ...ORDER_VIEWS];
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
  * Reads the search from a query. Unreadable conditions are ignored, and the page shows the
@@ -29,10 +28,6 @@ export function readSearch(query: Record<string, unknown>): OrderSearch {
     const value = query[name];
     return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 255) : null;
   };
-  const day = (name: string): string | null => {
-    const value = fitting(text(name), DAY);
-    return value === null || Number.isNaN(Date.parse(value)) ? null : value;
-  };
   return {
     words: text('q'),
     view: VIEWS.find((view) => view === text('status')) ?? null,
@@ -40,8 +35,8 @@ export function readSearch(query: Record<string, unknown>): OrderSearch {
       text('currency')
         ?.toUpperCase()
         .match(/^[A-Z]{3}$/)?.[0] ?? null,
-    from: day('from'),
-    to: day('to'),
+    from: dayOf(text('from')),
+    to: dayOf(text('to')),
     before: parseOrderId(text('before')),
   };
 }
