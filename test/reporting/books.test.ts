@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
+import { entriesByKind } from '../../src/reporting/books/books.sql.ts';
 import { openBooks, type BookColumn, type Total } from '../../src/reporting/books/books.ts';
 import { EVERYTHING, monthBefore, monthOf, type Period } from '../../src/reporting/books/period.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
+import type { Queryable } from '../../src/platform/database/database.ts';
 import { formatMajor, parseMajor } from '../../src/platform/money.ts';
 import type { Mode } from '../../src/platform/mode.ts';
 import { plant } from '../reconciliation/books.ts';
@@ -277,6 +279,23 @@ test('a page that is full is followed by the next, and rows of one instant are n
   const { rows, totals } = await read(month('2025-06'), { mode: 'live' });
   expect(new Set(rows.map(({ reference }) => reference)).size).toBe(2_001);
   expect([rows.length, totals[0]?.held]).toEqual([2_001, '20.01']);
+});
+
+test('a page of payments is read by the index: as many rows as it has, whatever else there is', async () => {
+  const asked: { text: string; values: readonly unknown[] }[] = [];
+  const db: Queryable = {
+    query: (statement, values = []) => {
+      asked.push({ text: typeof statement === 'string' ? statement : statement.text, values });
+      return Promise.resolve([]);
+    },
+  };
+  await entriesByKind(db, { mode: 'test', period: EVERYTHING, withAnswers: false })[0]?.next();
+  const plan = await shop.program.database.transaction(async (tx) => {
+    for (const way of ['seqscan', 'bitmapscan']) await tx.query(`SET LOCAL enable_${way} = off`);
+    return tx.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${asked[0]?.text}`, asked[0]?.values);
+  });
+  const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
+  expect(lines).toMatch(/Limit[^\n]*\n +->  Index Scan Backward using releases_by_time/);
 });
 
 test.each(['2026', '2026-13', '2026-00', '2026-1', ' 2026-01'])('%j is no month', (text) => {
