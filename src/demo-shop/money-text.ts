@@ -46,7 +46,10 @@ export function extraText(
       const surplus = written(surplusOf(money, total), locale);
       return surplusRefund === null ? [] : [came.surplusRefunded(surplus, surplusRefund)];
     }),
-    ...held.map(({ money }) => came.afterPaying(written(money, locale))),
+    ...held.map(({ money, surplusRefund }) => {
+      const of = written(money, locale);
+      return surplusRefund === null ? came.afterPaying(of) : came.surplusRefunded(of, surplusRefund);
+    }),
   ];
   if (truths.length === 0) return null;
   const isAccepted = decisions.some(({ decision }) => decision === 'accept');

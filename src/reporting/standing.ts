@@ -55,7 +55,10 @@ const BY_STATUS: Readonly<Record<OrderDetail['status'], ByStatus>> = {
     return {
       tone: delivery === 'dead' ? 'bad' : isFailing ? 'open' : 'good',
       text: texts.filter((text) => text !== '').join(' '),
-      next: DELIVERY_NEXT[delivery ?? 'delivered'],
+      next:
+        stateOf(detail) === 'refunded' && delivery !== 'delivered'
+          ? 'Stop the delivery, or do not begin it: all of the money went back.'
+          : DELIVERY_NEXT[delivery ?? 'delivered'],
     };
   },
   pending: ({ payments, payBy }) => {
@@ -130,14 +133,18 @@ function caseStanding(detail: OrderDetail, open: OpenCase, more: number, locale:
     locale,
   );
   const others = more === 0 ? '' : ` ${more} more ${more === 1 ? 'case waits' : 'cases wait'}.`;
-  const isWaiting = open.surplusRefund !== null;
   return {
     tone: 'open',
     text: `${what === '' ? `${title}.` : what} ${deliveryText(detail)}${others}`,
-    next: isWaiting
-      ? `Wait. The refund ${open.surplusRefund ?? ''} was noted. When the service shows the exact amount, the order is paid by itself.`
-      : `${caseAdvice(open.class).replace(/\.$/, '')}.`,
+    next: caseNext(detail, open),
   };
+}
+
+function caseNext({ status }: OrderDetail, { class: name, surplusRefund: number }: OpenCase): string {
+  if (number === null) return `${caseAdvice(name).replace(/\.$/, '')}.`;
+  // A person accepted what came after the refund had been noted.
+  if (status === 'paid') return `The refund ${number} was noted. Close the case with that number.`;
+  return `Wait. The refund ${number} was noted. When the service shows the exact amount, the order is paid by itself.`;
 }
 
 function paymentText({ paidAt, acceptedBy, acceptedAmount, currency }: OrderDetail, locale: string): string {

@@ -392,8 +392,14 @@ describe('the page of one case', () => {
     for (const words of ['waits for the service', 'NGN 500.00 was refunded, number RF-8.'])
       expect(text(after)).toContain(words);
 
-    const [id = ['', '']] = hiddenIn(after).filter(([name]) => name === 'id');
-    await ngozi.sendAndRead(path, [id, ...signed(), ...DECIDE, ...SURE]);
+    const idIn = (shown: string) => hiddenIn(shown).find(([name]) => name === 'id') ?? ['', ''];
+    const accept: Fields = [
+      ['operation', 'resolve'],
+      ['decision', 'accept'],
+    ];
+    const accepted = await ngozi.sendAndRead(path, [idIn(after), ...signed(), ...accept, ...SURE]);
+    expect(text(accepted)).toContain('NGN 500.00 was refunded, number RF-8. Do not refund it again.');
+    await ngozi.sendAndRead(path, [idIn(accepted), ...signed(), ...DECIDE, ...SURE]);
     expect(await pathOf(orderId)).toBe(path);
     const closed = await ngozi.sendAndRead(path, [
       ['id', path.replace('/admin/cases/', '')],

@@ -87,6 +87,14 @@ const CASES: Case[] = [
     ['Nous avons remboursé les 99,00 NGN que vous aviez payés en trop, numéro RF-9.'],
   ],
   [
+    'too much, accepted after the surplus was sent back',
+    order('paid'),
+    [held('overpaid', 9_900n, { surplusRefund: 'RF-9' })],
+    [],
+    ['We refunded the NGN 99.00 that you had paid too much, number RF-9.'],
+    ['Nous avons remboursé les 99,00 NGN que vous aviez payés en trop, numéro RF-9.'],
+  ],
+  [
     'charged again after paying',
     order('paid'),
     [held('charged_again', 250n)],

@@ -64,6 +64,8 @@ const ORDERS: Record<string, Partial<OrderDetail>> = {
   'paid, accepted': { ...paid, acceptedBy: 'Ngozi', acceptedAmount: '4250' },
   'refunded in part': { ...paid, refunded: '5.00' },
   refunded: { ...paid, refunded: '85.00' },
+  'refunded, not delivered': { ...paid, refunded: '85.00', delivery: 'unneeded', deliveredAt: null },
+  'paid, surplus noted': { ...paid, cases: [{ ...overpaid, surplusRefund: 'RF-7' }] },
   'pending, not begun': {},
   pending: { payments: [payment], payBy: AT },
   failed: { status: 'failed', ...answered('failed') },

@@ -81,6 +81,12 @@ export function stepsFor(row: CaseRow, locale: string): string[] {
       last,
     ];
   }
+  // Accepted after the refund of the surplus had been noted.
+  if (held !== null && row.surplusRefund !== null)
+    return [
+      `${written(held)} was refunded, number ${row.surplusRefund}. Do not refund it again.`,
+      'Choose “Refund all” below, with that number.',
+    ];
   if (held !== null && REFUNDED.has(row.class))
     return [
       `Refund ${written(held)} at the payment service.`,
