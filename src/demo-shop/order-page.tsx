@@ -30,7 +30,7 @@ export function OrderPage({ branding, order, held, decisions, note }: OrderPageP
   const { language, words } = useReader();
   const text = statusTextOf(order, decisions, { words, locale: useLocale(), held });
   const next = branding.isDemo ? words.demo.next : shopText(branding.afterPaying, language);
-  const isDelivered = order.status === 'paid' && order.refunded < order.total.amount;
+  const isDelivered = order.status === 'paid' && order.refunded < order.came;
   return (
     <Frame
       title={text.stamp}

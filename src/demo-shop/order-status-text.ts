@@ -36,7 +36,7 @@ type Shown = keyof Words['status'];
 
 /** @param decisions how a person decided about the order's money; null: nobody did, or not about all of it */
 export function statusTextOf(
-  order: Pick<Order, 'status' | 'reference' | 'isOver' | 'total' | 'refunded' | 'refundedAt'>,
+  order: Pick<Order, 'status' | 'reference' | 'isOver' | 'total' | 'came' | 'refunded' | 'refundedAt'>,
   decisions: readonly ReviewDecision[] | null = null,
   { words = EN, locale = DEFAULT_LOCALE, held = [] }: Telling = {},
 ): OrderStatusText {

@@ -36,6 +36,8 @@ export type Order = {
   /** Whether that time has passed, by the database's clock: no further checkout begins. */
   isOver: boolean;
   paidAt: Date | null;
+  /** Minor units of what paid it: less than `total` where a person accepted less; until it is paid, the total. */
+  came: bigint;
   /** Minor units that went back, as far as refunds were written down; the order stays paid. */
   refunded: bigint;
   /** When the last of them was written down. */

@@ -63,6 +63,7 @@ export async function addProductsIfNone(db: Queryable, products: readonly Produc
 /** Each order `o` as an {@link OrderRow}. */
 export const ORDER_WITH_LINES = `
     SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
+      coalesce((SELECT money_that_came(r) FROM releases r WHERE r.order_id = o.id), o.amount) AS came,
       back.amount AS refunded, back.at AS "refundedAt", o.shopper_details AS details, o.metadata,
       o.pay_by AS "payBy", coalesce(o.pay_by <= now(), false) AS "isOver",
       coalesce(o.release_id, o.planned_release_id, 'rel_' || o.id) AS "releaseId",

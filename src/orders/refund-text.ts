@@ -2,7 +2,7 @@ import { displayMoment } from '../platform/locale.ts';
 import { displayMoney } from '../platform/money.ts';
 import type { Order } from './order.ts';
 
-type Refunded = Pick<Order, 'total' | 'refunded' | 'refundedAt'>;
+type Refunded = Pick<Order, 'total' | 'came' | 'refunded' | 'refundedAt'>;
 
 /** What the shopper reads of an order of which money went back. The order is paid all the same. */
 export type RefundText = { stamp: string; heading: string; sentence: string };
@@ -17,12 +17,12 @@ export const REFUND_WORDS = {
 
 /** @returns null when no refund was written down */
 export function refundTextOf(
-  { total, refunded, refundedAt }: Refunded,
+  { total, came, refunded, refundedAt }: Refunded,
   locale?: string,
   words = REFUND_WORDS,
 ): RefundText | null {
   if (refundedAt === null) return null;
   const money = displayMoney({ amount: refunded, currency: total.currency }, locale);
   const { text } = displayMoment(refundedAt, locale ?? 'en');
-  return { ...(refunded >= total.amount ? words.whole : words.part), sentence: words.sentence(money, text) };
+  return { ...(refunded >= came ? words.whole : words.part), sentence: words.sentence(money, text) };
 }

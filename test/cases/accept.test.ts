@@ -5,6 +5,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { confirmedDays, heldDays, wentBackDays } from '../../src/reporting/money-by-day.sql.ts';
 import { explain } from '../../src/reporting/explain.ts';
 import { listFindings } from '../../src/cases/findings.ts';
+import { findOrder } from '../../src/orders/orders.sql.ts';
 import { recordRefund } from '../../src/orders/refunds.sql.ts';
 import { reopenOrder } from '../../src/orders/reopen.sql.ts';
 import type { OrderId } from '../../src/platform/ids.ts';
@@ -122,6 +123,8 @@ describe('too little that a person accepts', () => {
     const record = (amount: bigint) => recordRefund(desk.database, 'test', { ...refund, amount });
     expect(await record(2_001n)).toMatchObject({ outcome: 'too-much', left: 2_000n });
     expect(await record(2_000n)).toMatchObject({ outcome: 'recorded' });
+    const order = await findOrder(desk.database, asOrderId(orderId));
+    expect(order).toMatchObject({ came: 2_000n, refunded: 2_000n, total: { amount: 2_500n } });
     await expect(
       desk.database.query(
         `INSERT INTO refunds (id, order_id, mode, amount, currency, reason, refunded_by)

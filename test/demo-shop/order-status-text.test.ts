@@ -180,6 +180,14 @@ const CASES: Case[] = [
     ['A part of your payment was refunded', 'Refunded NGN 2.50 on 22 November 2026 at 08:00 UTC.'],
     ['Une partie de votre paiement a été remboursée', 'Remboursé 2,50 NGN le 22 novembre 2026 à 08:00 UTC.'],
   ],
+  [
+    'accepted with less, and all that came refunded',
+    order('paid', { came: 1_600_000n, refunded: 1_600_000n, refundedAt: sent }),
+    [],
+    [decided('accept', 1_600_000n)],
+    ['Paid, refunded Your payment was refunded', 'Refunded NGN 16,000.00 on'],
+    ['Payée, remboursée Votre paiement a été remboursé', 'Remboursé 16\u202f000,00 NGN le'],
+  ],
 ];
 
 test.each(CASES)('%s', (_name, shown, money, decisions, en, fr) => {
