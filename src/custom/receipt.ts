@@ -13,7 +13,7 @@ const ERASED = 'erased';
  * The mail is sent at least once. After a failure it may come twice, under one message id, which follows from the
  * release: mail programs may show such mails as one. A release has no address; the order's is read when the mail
  * is sent. An order whose address was erased gets no mail.
- * @param from the shop's address
+ * @param from the shop's address, with its name if it likes: `The Lamp Shop <help@lamps.example>`
  * @param server `smtp://` or `smtps://`, with name and password where it wants them; left out: SMTP_URL
  * @throws when the server does not take the mail: the release is then delivered again
  */
@@ -27,21 +27,28 @@ export function receiptByMail(from: string, server?: string): Receiver {
     return createTransport({ url, ...limits });
   };
   return async ({ id, orderId, total, lines }, { database }) => {
-    const { order } = await database.prisma();
-    const { email } = await order.findUniqueOrThrow({ where: { id: orderId }, select: { email: true } });
-    if (email === ERASED) return;
+    const [order] = await database.query<{ email: string; came: bigint }>(
+      'SELECT email, money_that_came(r) AS came FROM releases r JOIN orders o ON o.id = r.order_id WHERE r.id = $1',
+      [id],
+    );
+    if (order === undefined || order.email === ERASED) return;
     transport ??= open();
     const goods = lines.map(({ quantity, description, unitAmount }) => {
       const amount = displayMoney({ ...total, amount: unitAmount * BigInt(quantity) });
       // Names come from outside: no control character gets into a mail.
       return `${quantity} x ${description.replace(/\p{C}/gu, '?')}, ${amount}`;
     });
+    const accepted = displayMoney({ ...total, amount: order.came });
+    const sums = [
+      `Total ${displayMoney(total)}`,
+      ...(order.came < total.amount ? [`We accepted ${accepted} as the payment of this order.`] : []),
+    ];
     await transport.sendMail({
       from,
-      to: { name: '', address: email },
-      messageId: `<${id}@${from.split('@')[1] ?? ''}>`,
+      to: { name: '', address: order.email },
+      messageId: `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? 'localhost'}>`,
       subject: `Your receipt for order ${orderId}`,
-      text: ['Thank you, your order is paid.', '', ...goods, `Total ${displayMoney(total)}`, ''].join('\n'),
+      text: ['Thank you, your order is paid.', '', ...goods, ...sums, ''].join('\n'),
     });
   };
 }
