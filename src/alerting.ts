@@ -1,5 +1,6 @@
-import type { AlarmParts, Alarms } from './cases/alarm.ts';
+import type { AlarmParts, Alarms } from './alerts/alarm.ts';
 import { doFailedDeliveriesWait } from './fulfilment/delivery.sql.ts';
+import { MAX_NAMED } from './alerts/alert.ts';
 import { takeUntoldItems } from './cases/untold-suspense.sql.ts';
 import { stoppedCurrencies } from './payments/currency-stops.sql.ts';
 import { noteUntoldUnitErrors } from './payments/unit-error-alert.ts';
@@ -38,7 +39,7 @@ export function createTelling(database: Database, alarms: Alarms, mode: Mode, lo
   // What a process committed and did not live to tell is found in the tables.
   const noteUntold = (): Promise<void> =>
     database.transaction(async (tx) => {
-      const items = await takeUntoldItems(tx, mode);
+      const items = await takeUntoldItems(tx, mode, MAX_NAMED);
       if (items !== null) await alarms.alarm({ event: 'suspense-opened', mode, items }, tx);
       await noteUntoldUnitErrors(tx, alarms.alarm, mode);
     });

@@ -21,7 +21,7 @@ import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/database/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
-import { createAlarm, type Alarms } from './cases/alarm.ts';
+import { createAlarm, type Alarms } from './alerts/alarm.ts';
 import { createReconcile } from './reconciliation/reconcile.ts';
 import { createCancelOrder, createEndOrder } from './payments/end-order.ts';
 import { createCheckoutStops } from './payments/checkout-stops.ts';

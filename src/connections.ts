@@ -1,7 +1,7 @@
-import type { Alarm, AlertHook } from './cases/alert.ts';
-import { allHooks } from './cases/alert-hooks.ts';
-import { createAlertMail } from './cases/alert-mail.ts';
-import { createAlertWebhook } from './cases/alert-webhook.ts';
+import type { Alarm, AlertHook } from './alerts/alert.ts';
+import { allHooks } from './alerts/hooks.ts';
+import { createAlertMail } from './alerts/mail.ts';
+import { createAlertWebhook } from './alerts/webhook.ts';
 import type { Config } from './config.ts';
 import type { BackingServices } from './config/backing-services.ts';
 import type { Extensions } from './extensions.ts';

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import type { AlertHook } from './cases/alert.ts';
+import type { AlertHook } from './alerts/alert.ts';
 import type { EventReceiver } from './fulfilment/event.ts';
 import type { Receiver } from './fulfilment/release.ts';
 import type { Catalogue, CreateCatalogue } from './orders/catalogue.ts';

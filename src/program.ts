@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Alarm } from './cases/alert.ts';
+import type { Alarm } from './alerts/alert.ts';
 import type { StartCheckout } from './checkout/checkout.ts';
 import type { ReturnFromCheckout } from './checkout/return-from-checkout.ts';
 import type { Config } from './config.ts';

@@ -1,6 +1,14 @@
 import type { Queryable } from '../platform/database/database.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { MAX_NAMED, type OpenedItems } from './alert.ts';
+
+/** Items in suspense that were opened, for an alert. */
+export type OpenedItems = {
+  /** By class. */
+  counts: Record<string, number>;
+  /** The first few; all of them are in `npm run suspense`. */
+  first: { id: string; class: string; reference: Reference; orderId: OrderId | null }[];
+};
 
 /** Money that comes in the meantime is told together: a hundred items are one alert, and not a hundred. */
 const PAUSE = `interval '5 minutes'`;
@@ -20,9 +28,14 @@ const TAKEN = `
 /**
  * Takes the open items that nobody was alerted to: each is taken once, by one process. Call it in the transaction that
  * notes the alert.
+ * @param maxNamed how many of them are named one by one
  * @returns null: there are none, or there was an alert within the last five minutes
  */
-export async function takeUntoldItems(tx: Queryable, mode: Mode): Promise<OpenedItems | null> {
+export async function takeUntoldItems(
+  tx: Queryable,
+  mode: Mode,
+  maxNamed: number,
+): Promise<OpenedItems | null> {
   const rows = await tx.query<OpenedItems['first'][number]>(
     `WITH taken AS (${TAKEN})
      SELECT id::text AS id, class, reference, order_id AS "orderId" FROM taken WHERE is_news ORDER BY taken.id`,
@@ -31,5 +44,5 @@ export async function takeUntoldItems(tx: Queryable, mode: Mode): Promise<Opened
   if (rows.length === 0) return null;
   const counts: OpenedItems['counts'] = {};
   for (const { class: name } of rows) counts[name] = (counts[name] ?? 0) + 1;
-  return { counts, first: rows.slice(0, MAX_NAMED) };
+  return { counts, first: rows.slice(0, maxNamed) };
 }

@@ -1,4 +1,4 @@
-import type { AlertHook } from '../cases/alert.ts';
+import type { AlertHook } from '../alerts/alert.ts';
 
 /**
  * The line to replace so that an operator hears of alerts, for example

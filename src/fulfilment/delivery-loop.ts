@@ -4,7 +4,7 @@ import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { systemClock } from '../platform/clock.ts';
-import type { Alarm } from '../cases/alert.ts';
+import type { Alarm } from '../alerts/alert.ts';
 import { createDeliveryWatch, type DeliveryWatch } from './delivery-watch.ts';
 import { keepMessage, markDelivered, markUndelivered, type Deliveries, type Due } from './delivery.sql.ts';
 import { pauseAfter, reasonOf } from './failure.ts';

@@ -1,4 +1,4 @@
-import type { Alarm } from '../cases/alert.ts';
+import type { Alarm } from '../alerts/alert.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Mode } from '../platform/mode.ts';
 import { ReleaseRefused } from './release.ts';

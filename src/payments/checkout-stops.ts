@@ -1,4 +1,4 @@
-import type { Alarm } from '../cases/alert.ts';
+import type { Alarm } from '../alerts/alert.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { EVERY_CURRENCY, releaseCurrency, resumeCheckouts, stopCheckouts } from './currency-stops.sql.ts';

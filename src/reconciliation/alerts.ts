@@ -1,4 +1,4 @@
-import { MAX_NAMED, type Alarm, type Covered, type RaisedFindings } from '../cases/alert.ts';
+import { MAX_NAMED, type Alarm, type Covered, type RaisedFindings } from '../alerts/alert.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { newlyRaised } from './raise.sql.ts';
 import type { ReconciliationReport } from './report/report.ts';

@@ -5,7 +5,7 @@ import { newRunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Confirm } from '../payments/confirm.ts';
-import type { Alarm } from '../cases/alert.ts';
+import type { Alarm } from '../alerts/alert.ts';
 import { closeFindingsAtBegin } from '../cases/close-at-begin.sql.ts';
 import { findSentinels, setSentinels } from './import/sentinels.sql.ts';
 import { removeCheckpoint } from './import/checkpoint.sql.ts';

@@ -2,7 +2,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { Alarm } from '../cases/alert.ts';
+import type { Alarm } from '../alerts/alert.ts';
 import type { Reconcile } from './reconcile.ts';
 import { ReconciliationRunningError } from './report/report.ts';
 import { lastRuns, type LastRuns } from './report/runs.sql.ts';

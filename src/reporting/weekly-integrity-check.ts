@@ -1,7 +1,7 @@
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { Alarm } from '../cases/alert.ts';
+import type { Alarm } from '../alerts/alert.ts';
 import { checkIntegrity, type Integrity } from './integrity.ts';
 import { closeCheck, isCheckDue, lockCheck, openCheck, type Contradiction } from './integrity.sql.ts';
 

@@ -31,7 +31,7 @@ export const receiver: Receiver | null = null;
 `,
   // An example that is there to be changed: as it stands.
   'src/custom/receipt.ts': readFileSync(new URL('../../src/custom/receipt.ts', import.meta.url), 'utf8'),
-  'src/custom/alerts.ts': `import type { AlertHook } from '../cases/alert.ts';
+  'src/custom/alerts.ts': `import type { AlertHook } from '../alerts/alert.ts';
 
 export const onAlert: AlertHook | null = null;
 `,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { ALERT_RULES } from '../../src/cases/alert-rules.ts';
+import { ALERT_RULES } from '../../src/alerts/rules.ts';
 import { CLASSES } from '../../src/cases/classes.ts';
 import { faultsOf } from './faults.ts';
 import { readSources } from '../support/architecture.ts';

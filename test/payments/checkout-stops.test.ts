@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Alert } from '../../src/cases/alert.ts';
+import type { Alert } from '../../src/alerts/alert.ts';
 import { CURRENCIES } from '../../src/commands/currencies.ts';
 import { WorkListError } from '../../src/commands/work-list.ts';
 import { DEFAULTS } from '../../src/extensions.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import type { Alert } from '../../src/cases/alert.ts';
+import type { Alert } from '../../src/alerts/alert.ts';
 import { workList } from '../../src/commands/work-list.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';

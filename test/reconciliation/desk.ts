@@ -6,7 +6,7 @@ import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import type { Alarm, Alert, Over } from '../../src/cases/alert.ts';
+import type { Alarm, Alert, Over } from '../../src/alerts/alert.ts';
 import { createReconcile, type Reconcile } from '../../src/reconciliation/reconcile.ts';
 import { createConfirm, type Confirm } from '../../src/payments/confirm.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

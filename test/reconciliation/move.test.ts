@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { PROFILE_NAMES, type ProfileName } from '../../local/sandbox/profiles/all.ts';
-import type { AlertHook } from '../../src/cases/alert.ts';
+import type { AlertHook } from '../../src/alerts/alert.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
 import { newProbeReference } from '../../src/platform/ids.ts';
 import { formatTable } from '../../src/platform/table.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import type { Alert } from '../../src/cases/alert.ts';
+import type { Alert } from '../../src/alerts/alert.ts';
 import { planRun } from '../../src/reconciliation/schedule.ts';
 import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
 import {

@@ -4,7 +4,7 @@ import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
 import { checkIntegrity } from '../../src/reporting/integrity.ts';
 import { checkIntegrityWeekly } from '../../src/reporting/weekly-integrity-check.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import type { Alert, Over } from '../../src/cases/alert.ts';
+import type { Alert, Over } from '../../src/alerts/alert.ts';
 import { keepLines } from '../support/lines.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 

@@ -8,6 +8,7 @@ export type Source = { path: string; code: string };
 const FLOORS: readonly (readonly string[])[] = [
   ['platform'],
   ['gateway', 'orders', 'cases'],
+  ['alerts'],
   ['fulfilment', 'reporting'],
   ['payments'],
   ['checkout', 'webhooks', 'reconciliation'],
@@ -77,7 +78,7 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   integrity_checks: ['reporting'],
   disclosures: ['reporting'],
   worker_heartbeats: ['platform'],
-  alert_states: ['cases'],
+  alert_states: ['alerts'],
   // Its migration does, once.
   installation: [],
 };
@@ -118,7 +119,7 @@ const SINGLE_OWNERS: readonly Ownership[] = [
     what: 'outgoing HTTP',
     pattern: /from 'undici'|\bfetch\(/,
     owners:
-      /^src\/gateway\/http\/|^src\/(fulfilment\/http-receiver|cases\/alert-webhook|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
+      /^src\/gateway\/http\/|^src\/(fulfilment\/http-receiver|alerts\/webhook|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
   },
   {
     what: 'the current time',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createAlertMail } from '../../cases/alert-mail.ts';
+import { createAlertMail } from '../../alerts/mail.ts';
 import type { Config } from '../../config.ts';
 import { look, ok, wrong, type Answer } from './answers.ts';
 import type { Topic } from './ask.ts';

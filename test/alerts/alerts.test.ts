@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { AlertHook } from '../../src/cases/alert.ts';
+import type { AlertHook } from '../../src/alerts/alert.ts';
 import { DEFAULTS, type Extensions } from '../../src/extensions.ts';
 import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
 import { releaseCurrency } from '../../src/payments/currency-stops.sql.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createAlarm, type Alarms } from '../../src/cases/alarm.ts';
-import type { Alert, AlertHook } from '../../src/cases/alert.ts';
+import { createAlarm, type Alarms } from '../../src/alerts/alarm.ts';
+import type { Alert, AlertHook } from '../../src/alerts/alert.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { newRunId } from '../../src/platform/ids.ts';
 import { createLogger } from '../../src/platform/logger.ts';

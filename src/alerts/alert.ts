@@ -1,11 +1,12 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { ReconciliationClass } from './classes.ts';
+import type { ReconciliationClass } from '../cases/classes.ts';
+import type { OpenedItems } from '../cases/untold-suspense.sql.ts';
 
 /**
  * What an operator should be woken for. The names of the events are fixed: shops
- * configure alarms on them. Which of them are states, and what to do, is in `alert-rules.ts`.
+ * configure alarms on them. Which of them are states, and what to do, is in `rules.ts`.
  * - `payment-reversed`: money went back after its order was released.
  * - `findings-raised`: a run has raised new findings; over when none is open.
  * - `reconciliation-incomplete`: a run ended without a verdict on everything. Only a run over everything
@@ -75,13 +76,6 @@ export type RaisedFindings = {
   counts: Partial<Record<ReconciliationClass, number>>;
   /** The first {@link MAX_NAMED}; all of them are in `npm run findings`. */
   first: { id: string; class: ReconciliationClass; reference: Reference; orderId: OrderId | null }[];
-};
-
-export type OpenedItems = {
-  /** By class. */
-  counts: Record<string, number>;
-  /** The first {@link MAX_NAMED}; all of them are in `npm run suspense`. */
-  first: { id: string; class: string; reference: Reference; orderId: OrderId | null }[];
 };
 
 /** A state is over. */

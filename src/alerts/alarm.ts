@@ -3,7 +3,7 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Alarm, Alert, AlertHook, AskedState, Over } from './alert.ts';
-import { ALERT_RULES } from './alert-rules.ts';
+import { ALERT_RULES } from './rules.ts';
 import {
   endAlert,
   noteAlert,
@@ -12,7 +12,7 @@ import {
   takeDueAlerts,
   type StateName,
   type Telling,
-} from './alert-states.sql.ts';
+} from './states.sql.ts';
 
 export type AlarmParts = {
   db: Queryable;
