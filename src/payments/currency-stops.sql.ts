@@ -19,7 +19,7 @@ export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCur
   return db.query(
     `SELECT s.currency, s.reference, s.stopped_at AS "stoppedAt", s.reason, s.stopped_by AS "stoppedBy",
        p.amount AS asked, (SELECT v.amount FROM verifications v
-         WHERE v.reference = s.reference AND v.amount IS NOT NULL ORDER BY v.id DESC LIMIT 1) AS came
+         WHERE v.reference = s.reference AND v.outcome = 'unit_error' ORDER BY v.id DESC LIMIT 1) AS came
      FROM stopped_currencies s LEFT JOIN payments p ON p.reference = s.reference
      WHERE s.mode = $1 ORDER BY s.stopped_at`,
     [mode],

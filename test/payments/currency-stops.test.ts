@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import type { Alert } from '../../src/alerts/alert.ts';
+import { stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
 import { workList } from '../../src/commands/work-list.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
@@ -67,6 +68,18 @@ async function unitError(amount = '850000.00'): Promise<CheckoutAnswer> {
   await seenPaid(amount);
   return seenPaid(amount);
 }
+
+test('a stop names what came in another unit, also when the service shows the exact amount after all', async () => {
+  const { reference } = await unitError('850.00');
+  await shop.hand(`transactions/${reference}/pay`, { amount: '7650.00', notify: false });
+  await lookAgain({ reference });
+  expect(await query('SELECT status FROM payments WHERE reference = $1', reference)).toEqual([
+    { status: 'paid' },
+  ]);
+  expect(await stoppedCurrencies(shop.program.database, 'test')).toMatchObject([
+    { currency: 'NGN', reference, asked: 850_000n, came: 85_000n },
+  ]);
+});
 
 describe('C5: one shopper alone stops nothing', () => {
   test.each(['850000.00', '850.00', '85000.00'])('who pays %s for 8500.00: told at once', async (amount) => {
