@@ -295,7 +295,7 @@ test('a page of payments is read by the index: as many rows as it has, whatever 
     return tx.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${asked[0]?.text}`, asked[0]?.values);
   });
   const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
-  expect(lines).toMatch(/Limit[^\n]*\n +->  Index Scan Backward using releases_by_time/);
+  expect(lines).toMatch(/Limit[^\n]*\n +-> +Index Scan Backward using releases_by_time/);
 });
 
 test.each(['2026', '2026-13', '2026-00', '2026-1', ' 2026-01'])('%j is no month', (text) => {
