@@ -23,8 +23,7 @@ export function caseRow({ id, reference, orderId, age, about = [], ...facts }: C
   return {
     cells: [id, title, money === null ? '-' : displayMoney(money), age, payment, order],
     below: [
-      // A stored report does not say which currency was asked for.
-      facts.class === 'currency_mismatch' && facts.expected === null ? '' : sentence,
+      sentence,
       // What is not of an order of ours is known to the service alone, and by its whole reference.
       orderId === null && payment !== visible(reference)
         ? `Reference at the service: ${visible(reference)}`

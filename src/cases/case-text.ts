@@ -28,7 +28,8 @@ const WORDINGS: Partial<Record<ReconciliationClass, Wording>> = {
   overpaid: ['Paid too much', (of) => `Paid ${of.actual} for ${of.expected}: ${of.difference} too much.`],
   charged_again: [
     'Charged again after paying',
-    (of) => `The order was paid, and the shopper was charged ${of.held} more afterwards.`,
+    (of) =>
+      `The order was paid, and the shopper was charged ${of.held === NOTHING ? of.difference : of.held} more afterwards.`,
   ],
   unit_error: [
     'Amount in another unit',
@@ -36,7 +37,8 @@ const WORDINGS: Partial<Record<ReconciliationClass, Wording>> = {
   ],
   currency_mismatch: [
     'Paid in another currency',
-    (of) => `Paid ${of.actual}, and the order asked for ${of.expected}.`,
+    (of) =>
+      `Paid ${of.actual}, and the order asked for ${of.expected === NOTHING ? 'another currency' : of.expected}.`,
   ],
   mode_mismatch: ['Test and live mixed up', () => 'The payment belongs to the other mode.'],
   duplicate_payment: ['Paid twice', (of) => `The order was paid before, and ${of.actual} came once more.`],

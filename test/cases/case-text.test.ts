@@ -34,6 +34,13 @@ describe('one sentence about each kind of case', () => {
     expect(about('underpaid', 4_750n, null, 1_000n).sentence).toContain('Paid KWD 1.000 of KWD 4.750');
   });
 
+  test('a check knows neither what is held nor which currency was asked for', () => {
+    expect(about('charged_again', 4_750n, 9_500n).sentence).toContain('charged KWD 4.750 more');
+    expect(about('currency_mismatch', null, 9_500n).sentence).toBe(
+      'Paid KWD 9.500, and the order asked for another currency.',
+    );
+  });
+
   test('a currency that ISO 4217 does not know, and a class without words', () => {
     const odd = { amount: 5n, currency: 'QQQ' };
     expect(
