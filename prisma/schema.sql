@@ -797,6 +797,30 @@ CREATE TABLE integrity_checks (
   CONSTRAINT integrity_checks_pkey PRIMARY KEY (id)
 );
 
+-- What the service lists as paid out to the shop's bank, as the runs saw it. Nothing is paid or confirmed by it.
+CREATE TABLE transfers (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  mode text NOT NULL,
+  reference text NOT NULL,
+  currency text NOT NULL,
+  -- Minor units, as first seen: a list that says something else later is reported and not believed.
+  amount bigint NOT NULL,
+  -- What it cost on top, in minor units; null: not named.
+  fee bigint,
+  status text NOT NULL,
+  first_seen_at timestamptz NOT NULL DEFAULT now(),
+  last_seen_at timestamptz NOT NULL DEFAULT now(),
+  first_run_id text NOT NULL,
+  -- When it was first seen as failed, expired or reversed: the money is in the balance again.
+  returned_at timestamptz,
+  -- When a whole list no longer had it; null while it is listed.
+  gone_at timestamptz,
+  CONSTRAINT transfers_pkey PRIMARY KEY (id),
+  CONSTRAINT transfers_mode_reference_currency_key UNIQUE (mode, reference, currency),
+  CONSTRAINT transfers_mode_check CHECK (mode IN ('test', 'live'))
+);
+CREATE INDEX transfers_by_time ON transfers USING btree (mode, first_seen_at, id);
+
 -- Whole addresses of shoppers that left in the books: who took them, of which period, and why.
 CREATE TABLE disclosures (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -949,6 +973,34 @@ CREATE VIEW held_money AS
            FROM accepted_surplus a
           WHERE a.mode = i.mode AND a.reference = i.reference AND a.accepted_at >= i.opened_at AND a.accepted_at < COALESCE(i.closed_at, 'infinity'::timestamptz)), 0::bigint) AS amount
    FROM suspense_items i;
+
+CREATE VIEW payouts AS
+ SELECT id,
+    mode,
+    NULL::text AS order_id,
+    reference,
+    currency,
+    first_seen_at AS at,
+    amount,
+    fee,
+        CASE
+            WHEN gone_at IS NULL THEN status
+            ELSE 'gone'
+        END AS status
+   FROM transfers
+  WHERE returned_at IS DISTINCT FROM first_seen_at;
+
+CREATE VIEW returned_payouts AS
+ SELECT id,
+    mode,
+    NULL::text AS order_id,
+    reference,
+    currency,
+    returned_at AS at,
+    amount,
+    status
+   FROM transfers
+  WHERE returned_at > first_seen_at;
 
 CREATE VIEW stopped_currencies AS
  SELECT currency_stops.mode,

@@ -27,7 +27,10 @@ export async function booksCommand({ database, gateway }: Program, args: Argumen
 function textOfTotals(totals: readonly Total[], mode: Mode): string {
   if (totals.length === 0) return `Nothing happened to money in ${mode} mode in these days (UTC).\n`;
   const lines = totals.map(({ currency, ...sums }) =>
-    [`${currency} ${mode}`, ...Object.entries(sums).map(([name, sum]) => `${name} ${sum}`)].join('  '),
+    [
+      `${currency} ${mode}`,
+      ...Object.entries(sums).flatMap(([name, sum]) => (sum === '' ? [] : [`${name} ${sum}`])),
+    ].join('  '),
   );
   return `${lines.join('\n')}\n`;
 }

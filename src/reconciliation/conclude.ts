@@ -8,6 +8,7 @@ import { recordBegin, totalsOfTaken, type BeginRow } from './begin.sql.ts';
 import type { BalanceCheck } from './report/balances.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
 import { noteDifferences } from './report/balances.sql.ts';
+import { keepTransfers, matchTransfers } from './report/transfers.sql.ts';
 import type { Watermark } from './compare/conflicts.sql.ts';
 import { factsOf } from '../cases/findings.ts';
 import {
@@ -86,6 +87,8 @@ export async function conclude(
       await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: found.cash.lines !== null });
   }
   const outcome = await outcomeOf(parts, run, found);
+  if (!isDry && found.cash.transfers !== null)
+    await keepTransfers(session, mode, { transfers: found.cash.transfers, runId: run.id });
   const report = composeReport(outcome);
   const { verdict, matched, repaired, findings, incompleteReason } = report;
   run.logger[verdict === 'agreed' ? 'info' : 'warn'](
@@ -124,6 +127,7 @@ async function outcomeOf(
     verified: verified.answers.length,
     books,
     balances: cash.lines,
+    ...(cash.transfers !== null && { transfers: await matchTransfers(session, mode, cash.transfers) }),
     findings: await countFindings(session, mode),
     inputs,
     items: items.map((item) => factsOf(item, startedAt)),

@@ -201,7 +201,7 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   return ended;
 }
 
-/** Checks the balances. The sums of a list that was cut, or that lacks older payments, prove nothing. */
+/** Checks the balances, and lists the transfers. The sums of a list that was cut, or that lacks older payments, prove nothing. */
 async function cashOf(
   { gateway }: ReconcileParts,
   { cut, fees }: HistoryRead,
@@ -209,7 +209,7 @@ async function cashOf(
   { sides, classes }: ControlTotals,
 ): Promise<BalanceCheck> {
   const isPart = cut !== null || classes.some((one) => one.class === 'older_than_list');
-  if (isPart || before.cash === null) return { lines: null, problem: before.problem };
+  if (isPart || before.transfers === null) return { ...before, lines: null };
   return reconcileBalances(before, await fetchBalances(gateway, true), { sides, fees });
 }
 

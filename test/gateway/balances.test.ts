@@ -45,7 +45,12 @@ async function read(answer: string, balances: object, more: object = {}): Promis
   });
   const { dialect } = parseDialect(text);
   if (dialect.balances === null || dialect.transfers === null) throw new Error('both are named');
-  return readCash(client, dialect, { balances: dialect.balances, transfers: dialect.transfers });
+  const { cash } = await readCash(client, dialect, {
+    balances: dialect.balances,
+    transfers: dialect.transfers,
+  });
+  if (cash === null) throw new Error('balances were named');
+  return cash;
 }
 
 const held = (available: bigint, pending = 0n): object => ({ available, pending, transferred: 0n, fees: 0n });

@@ -21,7 +21,8 @@ test('books and exports are printed, and what is typed wrongly is refused', asyn
   const books = await run('books');
   expect(books).toMatchObject({
     code: 0,
-    stderr: 'NGN test  confirmed 8500.00  refunded 0.00  net 8500.00  held 0.00  decided 0.00\n',
+    stderr:
+      'NGN test  confirmed 8500.00  refunded 0.00  net 8500.00  held 0.00  decided 0.00  paid_out 0.00\n',
   });
   expect(books.stdout).toMatch(
     new RegExp(`^"day","kind",.*\r\n"[\\d-]{10}","payment","${orderId}","","${reference}","a\\*\\*\\*@`),

@@ -144,7 +144,8 @@ describe('collected minus transferred out is the balance', () => {
       await paidOrder(shop);
       await paidOrder(shop);
       expect((await shop.hand('available')).ok).toBe(true);
-      expect((await shop.hand('transfers', { amount: '2000.00', currency: 'NGN' })).status).toBe(201);
+      const sent = { amount: '2000.00', currency: 'NGN', reference: 'po-1' };
+      expect((await shop.hand('transfers', sent)).status).toBe(201);
       await paidOrder(shop);
       const report = await run();
       expect(report).toMatchObject({ complete: true, verdict: 'agreed', repaired: 3 });
@@ -158,6 +159,10 @@ describe('collected minus transferred out is the balance', () => {
           balance: '23500.00',
           difference: '0.00',
         },
+      ]);
+      expect(report.transfers).toEqual({ listed: 1, unnamed: 0, changed: 0, changes: [] });
+      expect(await shop.program.database.query('SELECT reference, amount::text FROM payouts')).toEqual([
+        { reference: 'po-1', amount: '200000' },
       ]);
     } finally {
       await shop.close();
@@ -226,6 +231,7 @@ describe('collected minus transferred out is the balance', () => {
 describe('money that moves while the list is read', () => {
   const held = (available: bigint, transferred = 0n): BalanceSnapshot => ({
     cash: new Map([['NGN', { available, pending: 0n, transferred, fees: 0n }]]),
+    transfers: [],
     problem: null,
   });
   const side = { side: 'history', currency: 'NGN', rows: 1n, named: 1n, differing: 0n } as const;

@@ -1,6 +1,9 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { replayRun } from '../../src/reconciliation/report/replay.ts';
+import { openBooks } from '../../src/reporting/books/books.ts';
+import { EVERYTHING } from '../../src/reporting/books/period.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { send } from './fake-service.ts';
@@ -90,6 +93,85 @@ test('C4: sums beyond a bigint, and a currency that is no text, end no run', asy
   desk.service.verify.set('balances', '{"\\ud800\\u0000": {"available": 1}}');
   const report = await run({ transfers, balances: { ...balances, form: 'by-currency' } });
   expect(report).toMatchObject({ verdict: 'incomplete' });
+});
+
+describe('C7: payouts are matched, and not only summed', () => {
+  const listed = (...rows: readonly object[]): void => {
+    desk.service.verify.set('transfers', JSON.stringify(rows));
+  };
+  const one = { id: 'po-1', amount: '20.00', fee: 0.1, currency: 'NGN', status: 'paid' };
+  const named = { transfers, balances: { ...balances, fees: undefined } };
+  const seen = () =>
+    desk.database.query(
+      `SELECT reference, amount::int, status, gone_at IS NOT NULL AS "isGone", returned_at IS NOT NULL AS "isBack"
+       FROM transfers ORDER BY id`,
+    );
+  async function books(): Promise<{ rows: (string | null)[][]; totals: object[] }> {
+    const wanted = { mode: 'test', period: EVERYTHING, withCustomers: false } as const;
+    const { sheet, totals } = openBooks(desk.database, desk.gateway.dialect, wanted);
+    const rows: (string | null)[][] = [];
+    for await (const { kind, reference, amount, state, fee } of sheet.rows)
+      rows.push([kind, reference, amount, state, fee]);
+    return { rows, totals: totals() };
+  }
+  beforeEach(() => {
+    desk.service.verify.set('balances', '[]');
+  });
+
+  test('what changes or disappears is told, the books keep what was first seen, and a dry run writes nothing', async () => {
+    listed(one, { ...one, id: 'po-2', fee: 0, status: 'FAILED' }, { ...one, id: null });
+    expect(await desk.speaking(named)({ dryRun: true })).toMatchObject({ transfers: { listed: 3 } });
+    expect(await seen()).toEqual([]);
+    const first = { listed: 3, unnamed: 1, changed: 0, changes: [] };
+    expect((await run(named)).transfers).toEqual(first);
+    expect((await run(named)).transfers).toEqual(first);
+    expect(await books()).toEqual({
+      rows: [['payout', 'po-1', '20.00', 'paid', '0.10']],
+      totals: [expect.objectContaining({ confirmed: '0.00', paid_out: '20.00', fees: '0.10' })],
+    });
+
+    listed({ ...one, amount: '25.00' });
+    const changes = [
+      { reference: 'po-1', currency: 'NGN', amount: '20.00', listed: '25.00', status: 'paid' },
+      { reference: 'po-2', currency: 'NGN', amount: '20.00', listed: null, status: null },
+    ];
+    const dry = await desk.speaking(named)({ dryRun: true });
+    const told = await run(named);
+    for (const report of [dry, told]) expect(report.transfers).toMatchObject({ changed: 2, changes });
+    expect(formatReport(told)).toMatch(/po-1 +NGN 20\.00 +NGN 25\.00 +paid\npo-2 .*not listed any more/);
+    expect((await replayRun(desk.database, 'test', told.runId)).isSame).toBe(true);
+    // A difference lasts, and what is gone is told once.
+    expect((await run(named)).transfers?.changes).toEqual(changes.slice(0, 1));
+    expect(await seen()).toMatchObject([
+      { reference: 'po-1', amount: 2_000, isGone: false, isBack: false },
+      { reference: 'po-2', isGone: true, isBack: true },
+    ]);
+  });
+
+  test('one that came back is a row of its own, later; a list that is only a part says of none that it is gone', async () => {
+    listed(one);
+    await run(named);
+    await desk.database.query(`UPDATE transfers SET first_seen_at = first_seen_at - interval '1 day'`);
+    listed({ ...one, status: 'reversed' });
+    for (const changed of [1, 0]) expect((await run(named)).transfers).toMatchObject({ changed });
+    expect(await books()).toMatchObject({
+      rows: [
+        ['payout', 'po-1', '20.00', 'reversed', '0.10'],
+        ['payout_returned', 'po-1', '20.00', 'reversed', null],
+      ],
+      totals: [{ paid_out: '0.00' }],
+    });
+    desk.service.verify.set('transfers', '[],"hasNextPage":true');
+    expect(await run(named)).toMatchObject({ verdict: 'incomplete' });
+    expect(await run({ ...named, balances: null })).toMatchObject({
+      incompleteReason: expect.stringMatching(/^the transfers could not be checked: .* lists only a part/),
+    });
+    expect(await seen()).toMatchObject([{ isGone: false, isBack: true }]);
+    // Sent again under the same reference, in two parts: it left once. The list alone is enough for that.
+    listed({ ...one, amount: '15.00' }, { ...one, status: 'failed' }, { ...one, amount: '5.00' });
+    expect(await run({ ...named, balances: null })).toMatchObject({ verdict: 'agreed', balances: null });
+    expect(await seen()).toMatchObject([{ amount: 2_000, status: 'paid', isBack: false }]);
+  });
 });
 
 const HISTORY_FEE = { history: { fee: ['/fee', '/charges/service'] } };

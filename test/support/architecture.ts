@@ -68,6 +68,7 @@ export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   idempotency_keys: ['checkout'],
   reconciliation_runs: ['reconciliation'],
   reconciliation_items: ['reconciliation'],
+  transfers: ['reconciliation'],
   history_sentinels: ['reconciliation'],
   history_checkpoints: ['reconciliation'],
   confirmed_payments: ['reconciliation'],

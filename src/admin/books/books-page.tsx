@@ -14,8 +14,8 @@ export function BooksPage({ frame, month, isUnnamed }: Props): VNode {
   return (
     <AdminPage frame={frame} title="Books" here="/admin/books">
       <p class="none">
-        Every confirmed payment, refund, and money held or decided about in a month, by days in UTC. Over all
-        time they add up to the reconciliation.
+        Every confirmed payment, refund, money held or decided about, and payout to your bank in a month, by
+        days in UTC. Over all time they add up to the reconciliation.
       </p>
       <form method="get" action="/admin/books.csv" class="filters">
         <MonthField id="month" month={month} />

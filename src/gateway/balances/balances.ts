@@ -2,9 +2,9 @@ import { minorDigits, parseMajor } from '../../platform/money.ts';
 import { askListing, CashUnreadable, recordsIn, assertComplete, type CashRecord } from './listing.ts';
 import type { Client } from '../http/client.ts';
 import type { BalancesListing, Dialect, TransfersListing } from '../dialect/dialect.ts';
-import { classOf } from '../records/evidence.ts';
+import { classOf, type StatusClass } from '../records/evidence.ts';
 import { decimalText } from '../records/field-values.ts';
-import { at, firstAt, stringOf, type Json } from '../dialect/json-pointer.ts';
+import { at, firstAt, numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
 
 export { CashUnreadable } from './listing.ts';
 
@@ -12,29 +12,46 @@ export { CashUnreadable } from './listing.ts';
 export type Cash = Map<string, CashOfCurrency>;
 
 type CashOfCurrency = { available: bigint; pending: bigint; transferred: bigint; fees: bigint };
+/** A transfer to the shop's bank as the service lists it. Amounts in minor units. */
+export type Transfer = {
+  /** Null: the record has none, and is only part of the sum. */
+  reference: string | null;
+  currency: string;
+  amount: bigint;
+  fee: bigint | null;
+  status: StatusClass;
+  /** It failed or was returned: the money is in the balance, or in it again. */
+  isBack: boolean;
+};
+
 type SumsOf = (currency: string) => CashOfCurrency;
 
 /** Where a record of either listing names its currency. */
 type Naming = Pick<BalancesListing, 'path' | 'currency' | 'assumedCurrency'>;
 
 /**
- * Asks for balances and transfers, once each.
+ * Asks for balances, where the dialect names them, and transfers, once each.
  * @throws {CashUnreadable} {@link GatewayUnavailable} {@link GatewayKeyRefused}
  */
 export async function readCash(
   client: Client,
   dialect: Dialect,
-  { balances, transfers }: { balances: BalancesListing; transfers: TransfersListing },
-): Promise<Cash> {
+  { balances, transfers }: { balances: BalancesListing | null; transfers: TransfersListing },
+): Promise<{ cash: Cash | null; transfers: Transfer[] }> {
   const cash: Cash = new Map();
   const sumsOf: SumsOf = (currency) => {
     const sums = cash.get(currency) ?? { available: 0n, pending: 0n, transferred: 0n, fees: 0n };
     cash.set(currency, sums);
     return sums;
   };
-  await addBalances(client, dialect, balances, sumsOf);
-  await addTransfers(client, dialect, transfers, sumsOf);
-  return cash;
+  if (balances !== null) await addBalances(client, dialect, balances, sumsOf);
+  const listed = await readTransfers(client, dialect, transfers);
+  for (const { currency, amount, fee } of listed.filter(({ isBack }) => !isBack)) {
+    const sums = sumsOf(currency);
+    sums.transferred += amount;
+    sums.fees += fee ?? 0n;
+  }
+  return { cash: balances === null ? null : cash, transfers: listed };
 }
 
 async function addBalances(
@@ -66,26 +83,32 @@ async function addBalances(
   }
 }
 
-async function addTransfers(
+async function readTransfers(
   client: Client,
   dialect: Dialect,
   listing: TransfersListing,
-  sumsOf: SumsOf,
-): Promise<void> {
+): Promise<Transfer[]> {
   const { path } = listing;
   const listed = await askListing(client, path);
   const records = recordsIn(listed.document, { path, pointers: listing.records, form: 'list' });
   assertComplete(listed, path, { records: records.length, dialect });
-  for (const one of records) {
+  return records.flatMap((one) => {
     // A transfer leaves the balance when it is sent. A transfer that failed or was returned is in
     // the balance again.
     const status = classOf(firstAt(one.record, listing.status, stringOf), dialect);
-    if (status === 'failed' || status === 'expired' || status === 'reversed') continue;
-    const currency = currencyOf(one, listing);
-    const sums = sumsOf(currency);
-    sums.transferred += amountAt(one.record, listing.amount, currency, dialect);
-    if (listing.fee !== undefined) sums.fees += sizeOf(amountAt(one.record, listing.fee, currency, dialect));
-  }
+    const isBack = status === 'failed' || status === 'expired' || status === 'reversed';
+    try {
+      const currency = currencyOf(one, listing);
+      const read = (pointers: readonly string[]): bigint => amountAt(one.record, pointers, currency, dialect);
+      const reference = firstAt(one.record, listing.reference, numberText);
+      const fee = listing.fee === undefined ? null : sizeOf(read(listing.fee));
+      return [{ reference, currency, amount: read(listing.amount), fee, status, isBack }];
+    } catch (error) {
+      // What never left the balance, or is in it again, need not be readable.
+      if (isBack && error instanceof CashUnreadable) return [];
+      throw error;
+    }
+  });
 }
 
 function currencyOf({ record, key }: CashRecord, { path, currency = [], assumedCurrency }: Naming): string {

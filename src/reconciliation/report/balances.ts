@@ -1,4 +1,4 @@
-import { CashUnreadable, readCash, type Cash } from '../../gateway/balances/balances.ts';
+import { CashUnreadable, readCash, type Cash, type Transfer } from '../../gateway/balances/balances.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { SideTotal } from '../compare/matching.sql.ts';
@@ -19,10 +19,17 @@ export type CashSums = {
 };
 
 /** Null lines: the dialect does not name both lists, or the run was about a window. */
-export type BalanceCheck = { lines: CashSums[] | null; problem: string | null };
+export type BalanceCheck = Omit<BalanceSnapshot, 'cash'> & { lines: CashSums[] | null };
 
-/** What the service holds, and why it could not be asked: before the history is read, and after it. */
-export type BalanceSnapshot = { cash: Cash | null; problem: string | null };
+/**
+ * What the service holds and has transferred, and why it could not be asked: before the history is read,
+ * and after it. Null: unknown.
+ */
+export type BalanceSnapshot = {
+  cash: Cash | null;
+  transfers: readonly Transfer[] | null;
+  problem: string | null;
+};
 
 /** @param isWanted whether the run is about everything: a window collects only a part */
 export async function fetchBalances(
@@ -30,9 +37,9 @@ export async function fetchBalances(
   isWanted: boolean,
 ): Promise<BalanceSnapshot> {
   const { balances, transfers } = dialect;
-  if (!isWanted || balances === null || transfers === null) return { cash: null, problem: null };
+  if (!isWanted || transfers === null) return { cash: null, transfers: null, problem: null };
   try {
-    return { cash: await readCash(client, dialect, { balances, transfers }), problem: null };
+    return { ...(await readCash(client, dialect, { balances, transfers })), problem: null };
   } catch (error) {
     const isKnown = [CashUnreadable, GatewayUnavailable, GatewayKeyRefused].some(
       (one) => error instanceof one,
@@ -40,7 +47,8 @@ export async function fetchBalances(
     if (!isKnown) throw error;
     // It may quote the service: remove characters that a database or a terminal cannot take.
     const reason = (error as Error).message.replace(/[\p{Cc}\p{Cs}]/gu, '?');
-    return { cash: null, problem: `the balances could not be checked: ${reason}` };
+    const what = balances === null ? 'transfers' : 'balances';
+    return { cash: null, transfers: null, problem: `the ${what} could not be checked: ${reason}` };
   }
 }
 
@@ -58,7 +66,8 @@ export function reconcileBalances(
   { sides, fees }: { sides: readonly SideTotal[]; fees: readonly FeeTotal[] },
 ): BalanceCheck {
   const problem = before.problem ?? after.problem;
-  if (before.cash === null || after.cash === null) return { lines: null, problem };
+  const { transfers } = after;
+  if (before.cash === null || after.cash === null) return { lines: null, transfers, problem };
   const collected = new Map<string, bigint>();
   for (const { side, currency, sum } of sides)
     if (side === 'history' && currency !== null && sum !== '0')
@@ -81,7 +90,7 @@ export function reconcileBalances(
       difference: String(outside(sum - kept, looks)),
     };
   });
-  return { lines, problem };
+  return { lines, transfers, problem };
 }
 
 const NOTHING = { available: 0n, pending: 0n, transferred: 0n, fees: 0n };

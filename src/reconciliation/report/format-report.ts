@@ -27,6 +27,7 @@ export function formatReport(report: ReconciliationReport, paint: Paint = (_colo
     ...setAsidePart(report),
     ...moneyPart(report.identity),
     ...balancePart(report.balances),
+    ...transfersPart(report.transfers),
     ...(report.unclassified > 0
       ? [`${report.unclassified} rows are in no class: that is a fault of this program, please report it`]
       : []),
@@ -164,5 +165,27 @@ function balancePart(balances: ReconciliationReport['balances']): string[] {
       [...columns],
       balances.map((line) => columns.map((column) => line[column] ?? '-')),
     ),
+  ];
+}
+
+function transfersPart(transfers: ReconciliationReport['transfers']): string[] {
+  if (transfers === undefined) return [];
+  const { unnamed, changed, changes } = transfers;
+  const only =
+    unnamed === 0 ? [] : [`${counted(unnamed, 'payout')} without a reference: part of the sum only.`];
+  if (changed === 0) return only;
+  const rows = changes
+    .slice(0, MAX_LINES)
+    .map(({ reference, currency, amount, listed, status }) => [
+      visible(reference),
+      `${currency} ${amount}`,
+      listed === null ? 'not listed any more' : `${currency} ${listed}`,
+      status ?? '-',
+    ]);
+  const rest = changed > rows.length ? `\n... and ${changed - rows.length} more` : '';
+  return [
+    ...only,
+    'Payouts that the service lists otherwise than before. The books keep what was first seen: ask the service why.',
+    formatTable(['reference', 'first seen', 'listed now', 'status'], rows) + rest,
   ];
 }

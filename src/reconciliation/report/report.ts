@@ -2,6 +2,7 @@ import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { formatMajor } from '../../platform/money.ts';
 import type { CashSums } from './balances.ts';
+import type { TransferChange, TransferMatch } from './transfers.sql.ts';
 import { SET_ASIDE_CLASSES, type ReconciliationClass, type Verdict } from '../../cases/classes.ts';
 import type { Taken } from '../begin.sql.ts';
 import { ageOf, type Age } from '../../cases/age.ts';
@@ -64,6 +65,11 @@ export type ReconciliationReport = {
    * did not cover everything.
    */
   balances: BalanceLine[] | null;
+  /**
+   * How the list of transfers compares with the transfers that earlier runs saw, in major units; only
+   * where the dialect names it. A change is told and not believed: the books keep the amount first seen.
+   */
+  transfers?: TransferMatch;
   /** Why the run is not complete; null when it is. */
   incompleteReason: string | null;
   /** Digests of what was read. Two runs with the same three have read the same. */
@@ -111,6 +117,8 @@ export type Outcome = {
   verified: number;
   books: ControlTotals;
   balances: readonly CashSums[] | null;
+  /** Only of a run that read the list of transfers. */
+  transfers?: TransferMatch;
   findings: readonly FindingCount[];
   inputs: Inputs;
   /** Of the findings, the oldest {@link MAX_ITEMS}. */
@@ -155,6 +163,7 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     ...(outcome.begun !== undefined && { begun: begunOf(outcome.begun) }),
     items: items.map((item) => ({ ...item, age: ageAt(item, outcome.asOf) })),
     balances: outcome.balances?.map(balanceLineOf) ?? null,
+    ...(outcome.transfers !== undefined && { transfers: transfersOf(outcome.transfers) }),
     incompleteReason: problem,
     inputs: { history: inputs.history, ours: inputs.ours, dialect: inputs.dialect },
   };
@@ -189,6 +198,16 @@ function balanceLineOf({ currency, ...sums }: CashSums): BalanceLine {
     balance: text(available + pending),
     difference: text(BigInt(sums.difference)),
   };
+}
+
+// PostgreSQL does not keep the order of an object's keys.
+function transfersOf({ listed, unnamed, changed, changes }: TransferMatch): TransferMatch {
+  return { listed, unnamed, changed, changes: changes.map(changeOf) };
+}
+
+function changeOf({ reference, currency, amount, listed, status }: TransferChange): TransferChange {
+  const text = (minor: string): string => formatMajor({ amount: BigInt(minor), currency });
+  return { reference, currency, amount: text(amount), listed: listed && text(listed), status };
 }
 
 function countsOf(counts: readonly FindingCount[]): ReconciliationReport['findings'] {

@@ -3,13 +3,13 @@ import type { OrderId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { boundsOf, type Period } from './period.ts';
 
-export type EntryKind = 'payment' | 'refund' | 'held' | 'decided';
+export type EntryKind = 'payment' | 'refund' | 'held' | 'decided' | 'payout' | 'payout_returned';
 
 /** One thing that happened to money. */
 export type Entry = {
   kind: EntryKind;
   at: Date;
-  /** Null: the money came under a reference that is not ours. */
+  /** Null: the money came under a reference that is not ours, or it is a payout. */
   orderId: OrderId | null;
   externalId: string | null;
   reference: string;
@@ -29,6 +29,8 @@ export type Entry = {
   decidedBy: string | null;
   /** The answer of verify that a payment was confirmed by, where it is asked for and kept. */
   answer: Buffer | null;
+  /** What a payout cost on top, in minor units, where it is named. */
+  fee: bigint | null;
 };
 
 export type EntriesWanted = { mode: Mode; period: Period; withAnswers: boolean };
@@ -76,6 +78,18 @@ const SOURCES: readonly Source[] = [
     facts: `SELECT e.reference, 'rest' AS state, NULL::text AS number, NULL::text AS by,
       NULL::bigint AS evidence, NULL::bigint AS refunded`,
   },
+  {
+    kind: 'payout',
+    ...{ table: 'payouts', time: 'at', id: 'bigint' },
+    facts: `SELECT e.reference, e.status AS state, NULL::text AS number, NULL::text AS by,
+      NULL::bigint AS evidence, NULL::bigint AS refunded`,
+  },
+  {
+    kind: 'payout_returned',
+    ...{ table: 'returned_payouts', time: 'at', id: 'bigint' },
+    facts: `SELECT e.reference, e.status AS state, NULL::text AS number, NULL::text AS by,
+      NULL::bigint AS evidence, NULL::bigint AS refunded`,
+  },
 ];
 
 const PAGE = 1_000;
@@ -87,7 +101,8 @@ const pageOf = ({ kind, table, time, id, facts }: Source): string => `
     (SELECT description FROM order_lines WHERE order_id = o.id ORDER BY position LIMIT 1) AS item,
     (SELECT count(*)::int FROM order_lines WHERE order_id = o.id) AS lines,
     facts.reference, facts.state, facts.number AS "refundNumber", facts.by AS "decidedBy",
-    facts.refunded, (SELECT body FROM verifications WHERE id = facts.evidence AND $6) AS answer
+    facts.refunded, ${kind === 'payout' ? 'e.fee' : 'NULL::bigint'} AS fee,
+    (SELECT body FROM verifications WHERE id = facts.evidence AND $6) AS answer
   FROM (SELECT * FROM ${table} WHERE mode = $1 AND ${time} >= $2::timestamptz AND ${time} < $3::timestamptz
       AND (${time}, id) > ($4::timestamptz, $5::${id}) ORDER BY ${time}, id LIMIT ${PAGE}) e
     LEFT JOIN orders o ON o.id = e.order_id

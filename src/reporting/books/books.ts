@@ -4,7 +4,7 @@ import type { Sheet } from '../../platform/csv.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { formatMajor } from '../../platform/money.ts';
-import { entriesByKind, type Entry } from './books.sql.ts';
+import { entriesByKind, type Entry, type EntryKind } from './books.sql.ts';
 import type { Period } from './period.ts';
 
 const COLUMNS = [
@@ -31,10 +31,20 @@ export type BooksWanted = {
 };
 
 /** The sums of one currency in minor units, each of one kind of rows. */
-type Sums = { confirmed: bigint; refunded: bigint; held: bigint; decided: bigint };
-const SUM_OF = { payment: 'confirmed', refund: 'refunded', held: 'held', decided: 'decided' } as const;
+type Sums = Record<(typeof SUM_OF)[EntryKind], bigint> & { fees: bigint | null };
+const SUM_OF = {
+  ...({ payment: 'confirmed', refund: 'refunded', held: 'held', decided: 'decided' } as const),
+  ...({ payout: 'sent', payout_returned: 'returned' } as const),
+};
+const NOTHING: Sums = {
+  ...{ confirmed: 0n, refunded: 0n, held: 0n, decided: 0n, sent: 0n, returned: 0n },
+  fees: null,
+};
 
-const TOTAL_COLUMNS = ['currency', 'confirmed', 'refunded', 'net', 'held', 'decided'] as const;
+const TOTAL_COLUMNS = [
+  ...(['currency', 'confirmed', 'refunded', 'net', 'held', 'decided'] as const),
+  ...(['paid_out', 'fees'] as const),
+];
 export type Total = Record<(typeof TOTAL_COLUMNS)[number], string>;
 
 /** The rows for an accountant, and what they add up to. */
@@ -48,8 +58,8 @@ export type Books = {
 };
 
 /**
- * Every confirmed payment, refund, and money held or decided about in a period, by the day (UTC) on which it
- * happened here. Rows are read while they are taken: a period of any length needs the same memory.
+ * Every confirmed payment, refund, money held or decided about, and payout in a period, by the day (UTC) on which it
+ * happened, or was first seen, here. Rows are read while they are taken: a period of any length needs the same memory.
  */
 export function openBooks(db: Queryable, dialect: Dialect, wanted: BooksWanted): Books {
   const sums = new Map<string, Sums>();
@@ -57,10 +67,12 @@ export function openBooks(db: Queryable, dialect: Dialect, wanted: BooksWanted):
   async function* rows(): AsyncGenerator<Record<BookColumn, string | null>> {
     const withAnswers = dialect.history.fee !== undefined;
     for await (const entry of inOrderOfTime(entriesByKind(db, { mode, period, withAnswers }))) {
-      const of = sums.get(entry.currency) ?? { confirmed: 0n, refunded: 0n, held: 0n, decided: 0n };
+      const of = sums.get(entry.currency) ?? { ...NOTHING };
+      const fee = entry.answer === null ? entry.fee : feeOfAnswer(entry.answer, entry.currency, dialect);
       of[SUM_OF[entry.kind]] += entry.amount;
+      if (fee !== null) of.fees = (of.fees ?? 0n) + fee;
       sums.set(entry.currency, of);
-      yield rowOf(entry, dialect, withCustomers);
+      yield rowOf({ ...entry, fee }, withCustomers);
     }
   }
   const sheet = { columns: COLUMNS, rows: rows() };
@@ -72,8 +84,8 @@ export function openBooks(db: Queryable, dialect: Dialect, wanted: BooksWanted):
   return { sheet, totals, totalsSheet: { columns: TOTAL_COLUMNS, rows: totalRows() } };
 }
 
-function rowOf(entry: Entry, dialect: Dialect, withCustomers: boolean): Record<BookColumn, string | null> {
-  const { kind, at, amount, currency, refunded, email, answer } = entry;
+function rowOf(entry: Entry, withCustomers: boolean): Record<BookColumn, string | null> {
+  const { kind, at, amount, currency, refunded, email, fee } = entry;
   const major = (minor: bigint | null): string | null =>
     minor === null ? null : formatMajor({ amount: minor, currency });
   return {
@@ -90,7 +102,7 @@ function rowOf(entry: Entry, dialect: Dialect, withCustomers: boolean): Record<B
     refunded: major(refunded),
     refund_number: entry.refundNumber,
     decided_by: entry.decidedBy,
-    fee: answer && major(feeOfAnswer(answer, currency, dialect)),
+    fee: major(fee),
   };
 }
 
@@ -113,6 +125,8 @@ function totalOf([currency, sums]: [string, Sums]): Total {
     net: text(sums.confirmed - sums.refunded),
     held: text(sums.held),
     decided: text(sums.decided),
+    paid_out: text(sums.sent - sums.returned),
+    fees: sums.fees === null ? '' : text(sums.fees),
   };
 }
 
