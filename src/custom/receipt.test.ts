@@ -34,7 +34,7 @@ test('a receipt goes to the address of the order, at least once and under one me
   expect(mail.state.mails).toHaveLength(2);
   const [row] = await database.query<{ id: string }>('SELECT id FROM releases');
   for (const text of mail.state.mails) {
-    expect(text).toContain(`Message-ID: <${row?.id ?? ''}@lamps.example>`);
+    expect(text).toContain(`Message-ID: <${row?.id ?? ''}@lamps.example>\r\n`);
     expect(text).toMatch(/^To: ada@example\.com\r$/m);
     expect(text).not.toContain('We accepted');
     expect(text).toContain('1 x Ankara tote bag, NGN 8,500.00');
