@@ -35,7 +35,7 @@ const HELP = usageText('npm run bench', {
   forms: [`[${Object.keys(BENCHES).join(' | ')}]`],
   options: {},
   exits: '0 measured, 1 a promise was broken or it could not be measured',
-  example: 'reconcile --sizes 10000',
+  example: 'reconcile',
 });
 
 const [name, ...rest] = process.argv.slice(2);

@@ -24,8 +24,13 @@ export function bundleIn(folder: string): string {
 /** What an operator is told to type where a bundle is installed, each line once, as it stands on the pages. */
 export function commandsOfPages(): string[] {
   const pages = ['operations', 'runbook', 'debian'].map((page) => join(ROOT, `docs/${page}.md`));
+  // The table of all commands only names them: test/commands/help asks each of them.
+  const named = /^## All commands\n[^]*?(?=^## )/m;
   const lines = pages.flatMap(
-    (page) => readFileSync(page, 'utf8').match(/npm (?:start|run (?:"[^"\n]*"|[^`|),"\n])*)/g) ?? [],
+    (page) =>
+      readFileSync(page, 'utf8')
+        .replace(named, '')
+        .match(/npm (?:start|run (?:"[^"\n]*"|[^`|),"\n])*)/g) ?? [],
   );
   const ours = lines
     .map((line) => line.trim())

@@ -50,7 +50,7 @@ const HEAD = `-- The database as the migrations leave it, for reading: no progra
  * The tables that have a model in schema.prisma, in its order and with its comments; then each view and
  * function once. All of it is read from the catalogue of a migrated database.
  */
-export async function readSchema(pool: pg.Pool): Promise<string> {
+export async function readSchema(pool: Pick<pg.Pool, 'query'>): Promise<string> {
   const read = async (sql: string): Promise<Part[]> =>
     (await pool.query<Part>(sql)).rows.map((row) => ({ ...row, text: plain(row.text) }));
   const columns = await read(COLUMNS);
