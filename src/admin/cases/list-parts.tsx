@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import { Amount } from '../../platform/html.tsx';
 import { Choice } from '../layout/parts.tsx';
@@ -67,10 +67,12 @@ export function Totals(props: { counts: readonly CaseCount[]; isFiltered: boolea
       {count} open, oldest first.
       {sums.length > 0 && ' Held in all of them: '}
       {sums.map((sum, at) => (
-        <span key={sum.currency}>
+        <Fragment key={sum.currency}>
           {at > 0 && ', '}
-          <Amount {...sum} />
-        </span>
+          <span class="amount">
+            <Amount {...sum} />
+          </span>
+        </Fragment>
       ))}
       {sums.length > 0 && '.'}
     </p>
