@@ -133,11 +133,13 @@ type OrderMoney = { class: string; money: Money; surplusRefund: string | null };
 
 /** Of one order, oldest first: what waits for a decision, and how the rest left suspense. */
 export type MoneyAbout = {
+  /** A case is open because money of the paid order went back, and no refund of ours explains it. */
+  isGoneBack: boolean;
   held: OrderMoney[];
   decisions: (OrderMoney & { decision: string; refundNote: string | null })[];
 };
 
-/** An order's money that is or was in suspense. */
+/** What is to be said about an order's money, beside what simply paid it. */
 export async function moneyAbout(db: Queryable, orderId: OrderId): Promise<MoneyAbout> {
   const rows = await db.query<
     Omit<OrderMoney, 'money'> & Money & { decision: string | null; refundNote: string | null }
@@ -146,8 +148,14 @@ export async function moneyAbout(db: Queryable, orderId: OrderId): Promise<Money
      FROM suspense_items WHERE order_id = $1 ORDER BY id`,
     [orderId],
   );
+  const reversals = await db.query(
+    `SELECT FROM findings
+     WHERE order_id = $1 AND class = 'reversed' AND raised_at IS NOT NULL AND closed_at IS NULL LIMIT 1`,
+    [orderId],
+  );
   const items = rows.map(({ amount, currency, ...item }) => ({ ...item, money: { amount, currency } }));
   return {
+    isGoneBack: reversals.length > 0,
     held: items.filter(({ decision }) => decision === null),
     decisions: items.flatMap(({ decision, ...item }) => (decision === null ? [] : [{ ...item, decision }])),
   };

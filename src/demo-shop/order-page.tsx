@@ -18,6 +18,8 @@ type OrderPageProps = {
   /** Its money that did not simply pay it: what waits for a person, and what persons decided. */
   held: readonly HeldMoney[];
   decisions: readonly ReviewDecision[];
+  /** Money of the paid order went back, and no refund explains it. */
+  isGoneBack: boolean;
   /** The shop's own sentence about the order; null: none. */
   note: string | null;
 };
@@ -26,11 +28,12 @@ type OrderPageProps = {
  * Shows the shopper the state of the order, and nothing that is not known. The address alone gives
  * access, so the page shows what was ordered but no name and no e-mail address.
  */
-export function OrderPage({ branding, order, held, decisions, note }: OrderPageProps): VNode {
+export function OrderPage(props: OrderPageProps): VNode {
+  const { branding, order, held, decisions, isGoneBack, note } = props;
   const { language, words } = useReader();
-  const text = statusTextOf(order, decisions, { words, locale: useLocale(), held });
+  const text = statusTextOf(order, decisions, { words, locale: useLocale(), held, isGoneBack });
   const next = branding.isDemo ? words.demo.next : shopText(branding.afterPaying, language);
-  const isDelivered = order.status === 'paid' && order.refunded < order.came;
+  const isDelivered = order.status === 'paid' && order.refunded < order.came && !isGoneBack;
   return (
     <Frame
       title={text.stamp}

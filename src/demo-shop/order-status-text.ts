@@ -30,6 +30,8 @@ export type Telling = {
   locale?: string;
   /** Money of the order that is undecided. */
   held?: readonly HeldMoney[];
+  /** Money of the paid order went back, and no refund explains it. */
+  isGoneBack?: boolean;
 };
 
 type Shown = keyof Words['status'];
@@ -38,13 +40,14 @@ type Shown = keyof Words['status'];
 export function statusTextOf(
   order: Pick<Order, 'status' | 'reference' | 'isOver' | 'total' | 'came' | 'refunded' | 'refundedAt'>,
   decisions: readonly ReviewDecision[] | null = null,
-  { words = EN, locale = DEFAULT_LOCALE, held = [] }: Telling = {},
+  { words = EN, locale = DEFAULT_LOCALE, held = [], isGoneBack = false }: Telling = {},
 ): OrderStatusText {
   const shown = shownOf(order);
   const text = { ...words.status[shown], ...behaviourOf(shown, order, words) };
   const writing = { words, locale };
   const decided = decisions ?? [];
   if (shown === 'paid') {
+    if (isGoneBack) return { ...text, ...words.goneBack, needsHelp: true };
     const paid = { ...text, ...extraText(order.total, held, decided, writing) };
     const refund = refundTextOf(order, locale, words.refunded);
     if (refund === null) return paid;

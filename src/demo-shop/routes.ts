@@ -139,10 +139,10 @@ export function shopRoutes(parts: ShopRoutesParts): Router {
     const order = await findOrder(String(req.params.orderId));
     if (order === null) throw new Problem('not-found');
     const reader = readerOf(req);
-    const { held, decisions } = (await parts.moneyAbout?.(order.id)) ?? { held: [], decisions: [] };
+    const money = (await parts.moneyAbout?.(order.id)) ?? { isGoneBack: false, held: [], decisions: [] };
     const note = (await noteOf?.(order, reader.language)) ?? null;
     rememberLanguage(req, res);
-    sendPage(res, pageFor(reader, OrderPage, { branding, order, held, decisions, note }));
+    sendPage(res, pageFor(reader, OrderPage, { branding, order, ...money, note }));
   });
   router.use('/orders', notFound);
   return router;

@@ -5,6 +5,6 @@ import { statusTextOf, type OrderStatusText } from './order-status-text.ts';
 
 /** What the shopper of an order reads on its page, as far as `db` sees: in a transaction, what would be read after it. */
 export async function shopperTextOf(db: Queryable, order: Order): Promise<OrderStatusText> {
-  const { held, decisions } = await moneyAbout(db, order.id);
-  return statusTextOf(order, decisions, { held });
+  const { decisions, ...money } = await moneyAbout(db, order.id);
+  return statusTextOf(order, decisions, money);
 }

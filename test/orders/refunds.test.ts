@@ -56,6 +56,23 @@ describe('a refund that the shop writes down', () => {
     expect(story?.evidence).toMatch(/refund {8}recorded .*500 NGN by shop number R-7 Scratched/);
   });
 
+  test('is what the shopper reads; what went back without one is said as well, and promises no goods', async () => {
+    const orderId = await paidOrder();
+    const pageOf = async (language: string): Promise<string> =>
+      (await fetch(`${shop.origin}/shop/orders/${orderId}?lang=${language}`)).text();
+    expect(await pageOf('en')).toContain('What happens now');
+    const { reference } = (await orderOf(orderId)) as { reference: string };
+    await shop.hand(`transactions/${reference}/reverse`);
+    await shop.program.reconcile({ dryRun: false });
+    const page = await pageOf('en');
+    expect(page).toContain('Money of this order went back');
+    expect(page).not.toMatch(/Thank you|What happens now/);
+    expect(await pageOf('fr')).toContain('De l’argent de cette commande a été repris');
+    await refund(orderId, { amount: '8500.00', reason: 'Sent back' });
+    await shop.program.reconcile({ dryRun: false });
+    expect(await pageOf('en')).toContain('Your payment was refunded');
+  });
+
   test('is the same one under the same number, and another content is refused', async () => {
     const orderId = await paidOrder();
     const given = { amount: '8500', reason: 'Sent back', externalId: 'R-8' };

@@ -190,6 +190,12 @@ export const EN = {
     advice: 'Do not pay for this order again. Write to us if you think otherwise.',
   },
   refunded: { ...REFUND_WORDS, advice: KEEP_NUMBER },
+  goneBack: {
+    stamp: 'Money went back',
+    heading: 'Money of this order went back',
+    truth: 'The payment service shows that money went back after this order was paid.',
+    advice: 'Do not pay again. If you did not expect this, write to us: we are looking at it.',
+  },
   problems: {
     'not-found': ['There is nothing here', 'Check the address: perhaps a letter is missing.'],
     'already-paid': ['This order is paid already', 'Do not pay again.'],

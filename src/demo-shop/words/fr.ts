@@ -208,6 +208,12 @@ export const FR: Words = {
       `Remboursé ${money} le ${at} UTC. Votre banque peut l’afficher après quelques jours.`,
     advice: KEEP_NUMBER,
   },
+  goneBack: {
+    stamp: 'Argent repris',
+    heading: 'De l’argent de cette commande a été repris',
+    truth: 'Le service de paiement indique que de l’argent a été repris après le paiement de cette commande.',
+    advice: 'Ne payez pas de nouveau. Si vous ne vous y attendiez pas, écrivez-nous : nous vérifions.',
+  },
   problems: {
     'not-found': ['Il n’y a rien ici', 'Vérifiez l’adresse : il manque peut-être une lettre.'],
     'already-paid': ['Cette commande est déjà payée', 'Ne payez pas de nouveau.'],
