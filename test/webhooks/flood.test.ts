@@ -239,8 +239,10 @@ test('a thousand forged ones write a line at once and then one in ten seconds, a
   expect(told().map(({ times }) => times)).toEqual([1, 1_000]);
 
   const noted = () =>
-    query<{ reason: string; times: number; samples: { reference: string | null; at: string }[] }>(
-      'SELECT reason, sum(times)::int AS times, jsonb_path_query_array(jsonb_agg(samples), $1) AS samples FROM refused_webhooks GROUP BY reason',
+    query<{ times: number; samples: { reference: string | null; at: string }[] }>(
+      // What the tests before refused, for another reason, may still be written.
+      `SELECT sum(times)::int AS times, jsonb_path_query_array(jsonb_agg(samples), $1) AS samples
+       FROM refused_webhooks WHERE reason = 'bad-signature'`,
       '$[*][*]',
     );
   await eventually(async () => (await noted())[0]?.times === 1_001);
