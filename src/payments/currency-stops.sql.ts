@@ -57,7 +57,7 @@ export function untoldUnitErrors(db: Queryable, mode: Mode): Promise<UnitError[]
   );
 }
 
-/** Currencies that are stopped by a payment, of which nobody was told. */
+/** Currencies that are stopped by a payment, and have no alert yet. */
 export function untoldStops(db: Queryable, mode: Mode): Promise<UnitError[]> {
   return db.query(
     `SELECT c.reference, p.order_id AS "orderId", c.currency

@@ -3,7 +3,7 @@ import type { OrderStatus } from '../../orders/order.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { NOBODY, type Wanted } from './filter.ts';
+import { UNASSIGNED, type Wanted } from './filter.ts';
 
 /** Names a case in addresses and forms: by its money in suspense, else by its oldest finding. */
 export type CaseKey = { kind: 'money' | 'finding'; id: bigint };
@@ -70,7 +70,7 @@ const IS_WANTED = `
     WHERE f.reference = c.reference AND f.class = $3 AND ${isOpenFinding('f')}))
   AND ($4::float8 IS NULL OR since <= now() - make_interval(secs => $4))
   AND ($5::float8 IS NULL OR since > now() - make_interval(secs => $5))
-  AND ($6::text IS NULL OR coalesce(${OWNER}, '${NOBODY}') = $6)
+  AND ($6::text IS NULL OR coalesce(${OWNER}, '${UNASSIGNED}') = $6)
   AND ($7::text IS NULL OR reference ILIKE $7 OR order_id ILIKE $7
     OR EXISTS (SELECT FROM orders o WHERE o.id = order_id AND o.email ILIKE $7))`;
 

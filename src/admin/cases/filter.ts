@@ -28,13 +28,13 @@ export type Wanted = {
   class?: string | null;
   ageFromSec?: number | null;
   ageBelowSec?: number | null;
-  /** {@link NOBODY}: cases without one. */
+  /** {@link UNASSIGNED}: cases without one. */
   owner?: string | null;
   /** A part of the reference, of the order's id or of the customer's address. */
   words?: string | null;
 };
 
-export const NOBODY = '-';
+export const UNASSIGNED = '-';
 
 export function readFilter(query: Record<string, unknown>): CaseFilter {
   const text = (name: string): string | null => fitting(query[name], /^\s*\S[^]{0,253}$/)?.trim() ?? null;

@@ -3,7 +3,7 @@ import { caseTitle } from '../../cases/case-text.ts';
 import { Amount } from '../../platform/html.tsx';
 import { Choice } from '../layout/parts.tsx';
 import type { CaseCount } from './cases.sql.ts';
-import { AGE_NAMES, NOBODY, type CaseFilter } from './filter.ts';
+import { AGE_NAMES, UNASSIGNED, type CaseFilter } from './filter.ts';
 
 export function FilterForm({ filter, counts }: { filter: CaseFilter; counts: readonly CaseCount[] }): VNode {
   const kinds = [
@@ -40,8 +40,8 @@ export function FilterForm({ filter, counts }: { filter: CaseFilter; counts: rea
         chosen={filter.owner ?? ''}
         options={[
           any,
-          { value: NOBODY, name: 'unassigned' },
-          ...owners.filter((name) => name !== NOBODY).map((value) => ({ value, name: value })),
+          { value: UNASSIGNED, name: 'unassigned' },
+          ...owners.filter((name) => name !== UNASSIGNED).map((value) => ({ value, name: value })),
         ]}
       />
       <p class="field">
