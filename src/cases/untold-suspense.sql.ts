@@ -13,6 +13,9 @@ export type OpenedItems = {
 /** Money that comes in the meantime is told together: a hundred items are one alert, and not a hundred. */
 const PAUSE = `interval '5 minutes'`;
 
+/** An arbitrary advisory lock number that no other code uses; the second key is the mode. */
+const LOCK_KEY = 7_203_449;
+
 // What an alert of its own tells (a unit error, a finding) is taken with the rest, and not told again.
 const TAKEN = `
   UPDATE suspense_items i SET alerted_at = now()
@@ -29,13 +32,19 @@ const TAKEN = `
  * Takes the open items that have no alert yet: each is taken once, by one process. Call it in the transaction that
  * notes the alert.
  * @param maxNamed how many of them are named one by one
- * @returns null: there are none, or there was an alert within the last five minutes
+ * @returns null: there are none, another process is taking them, or there was an alert within the last five minutes
  */
 export async function takeUntoldItems(
   tx: Queryable,
   mode: Mode,
   maxNamed: number,
 ): Promise<OpenedItems | null> {
+  // Two processes that take at the same time would share the items out, and send two alerts.
+  const [lock] = await tx.query<{ isOurs: boolean }>(
+    'SELECT pg_try_advisory_xact_lock($1, hashtext($2)) AS "isOurs"',
+    [LOCK_KEY, mode],
+  );
+  if (lock?.isOurs !== true) return null;
   const rows = await tx.query<OpenedItems['first'][number]>(
     `WITH taken AS (${TAKEN})
      SELECT id::text AS id, class, reference, order_id AS "orderId" FROM taken WHERE is_news ORDER BY taken.id`,

@@ -14,7 +14,7 @@ export type OrderMatch = { ids: OrderId[] } | { email: string } | { part: string
 const BEGINNING = /^[A-Za-z0-9]{8,23}$/;
 const MAX_NAMED = 50;
 /** The newest of what people did, and of decided money, that a search reads. */
-const MAX_DEEDS = 20_000;
+const MAX_DEEDS = 10_000;
 
 // No index compares letter by letter: the range finds the place, and `starts_with` what really begins so.
 const begins = (table: string, column: string, order: string): string =>

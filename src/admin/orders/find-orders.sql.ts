@@ -45,9 +45,9 @@ export const PAGE_ROWS = 50;
  * every confirmed payment, and most searches are for recent orders. The page reports how far back it searched, and
  * the next one continues from there.
  */
-const MAX_LOOKED_THROUGH = 20_000;
+const MAX_LOOKED_THROUGH = 15_000;
 /** A part of a text is also searched in the lines of each order, which takes three times as long. */
-const MAX_LOOKED_THROUGH_FOR_PART = 8_000;
+const MAX_LOOKED_THROUGH_FOR_PART = 4_000;
 
 const FACTS = `
   LEFT JOIN LATERAL (SELECT description AS item, quantity FROM order_lines WHERE order_id = o.id ORDER BY position LIMIT 1)
@@ -108,13 +108,14 @@ function sumsOfAll(orders: readonly OrderRow[]): FoundMoney[] {
 
 async function sumsOf(db: Queryable, found: string, values: readonly unknown[]): Promise<FoundMoney[]> {
   const rows = await db.query<Record<'currency' | 'paid' | 'refunded', string> & { orders: number }>(
-    `WITH found AS MATERIALIZED (SELECT x.id, x.currency, x.status, x.amount ${found})
+    `WITH found AS MATERIALIZED (SELECT x.id, x.currency, x.status, x.amount ${found}),
+       given_back AS (SELECT r.currency, sum(r.amount) AS amount FROM refunds r
+         WHERE r.order_id IN (SELECT id FROM found WHERE status = 'paid') GROUP BY r.currency)
      SELECT currency, count(*)::int AS orders, (coalesce(sum(amount) FILTER (WHERE status = 'paid'), 0) - (
          SELECT coalesce(sum(e.amount - money_that_came(e)), 0) FROM acceptances a JOIN releases e ON e.acceptance_id = a.id
          WHERE e.order_id = a.order_id AND a.currency = found.currency
            AND a.order_id IN (SELECT id FROM found WHERE status = 'paid')))::text AS paid,
-       (SELECT coalesce(sum(r.amount), 0)::text FROM refunds r
-         WHERE r.currency = found.currency AND r.order_id IN (SELECT id FROM found WHERE status = 'paid')) AS refunded
+       coalesce((SELECT amount FROM given_back g WHERE g.currency = found.currency), 0)::text AS refunded
      FROM found GROUP BY currency ORDER BY currency`,
     values,
   );
