@@ -23,7 +23,10 @@ type Source = {
   columns: string;
   from: string;
   join?: string;
-  where: string;
+  /** The column of the period. */
+  time: string;
+  /** What no index finds is checked row by row, so that a page costs the same however few rows it keeps. */
+  filter: string;
   key: readonly { name: string; type: string }[];
   /** Further values, from $5 on. */
   values?: (wanted: RowsWanted) => unknown[];
@@ -34,15 +37,14 @@ const BY_TIME = (name: string) => [
   { name, type: 'timestamptz' },
   { name: 'id', type: 'text' },
 ];
-const inPeriod = (time: string): string =>
-  `mode = $1 AND ${time} >= $2::timestamptz AND ${time} < $3::timestamptz`;
 
 const SOURCES = {
   orders: {
     columns: ORDER_COLUMNS,
     from: 'orders',
     join: ORDER_JOINS,
-    where: `${inPeriod('created_at')} AND ${ORDER_FILTERS}`,
+    time: 'created_at',
+    filter: ORDER_FILTERS,
     key: BY_TIME('created_at'),
     values: ({ currency = null, match }) => {
       const { ids, email, part } = { ids: null, email: null, part: null, ...match };
@@ -54,14 +56,16 @@ const SOURCES = {
       last_answer_at, checks, hints`,
     from: 'payments',
     join: 'LEFT JOIN releases e ON (e.mode, e.reference) = (x.mode, x.reference)',
-    where: `${inPeriod('created_at')} AND ($4::text IS NULL OR status = $4)`,
+    time: 'created_at',
+    filter: '($4::text IS NULL OR status = $4)',
     key: [{ name: 'reference', type: 'text' }],
   },
   suspense: {
     columns: `id::text AS id, class, amount, currency, reference, order_id, opened_at, owner, closed_at,
       closed_by, decision, refund_note AS refund_number, note`,
     from: 'suspense_items',
-    where: `${inPeriod('opened_at')} AND ($4::text IS NULL OR (closed_at IS NULL) = ($4 = 'open'))`,
+    time: 'opened_at',
+    filter: `($4::text IS NULL OR (closed_at IS NULL) = ($4 = 'open'))`,
     key: [{ name: 'id', type: 'bigint' }],
   },
   runs: {
@@ -69,7 +73,8 @@ const SOURCES = {
       report #> '{history,records}' AS records, report -> 'payments' AS payments,
       report -> 'matched' AS matched, report -> 'findings' AS findings, report -> 'identity' AS identity`,
     from: 'reconciliation_runs',
-    where: `${inPeriod('started_at')} AND ($4::text IS NULL OR verdict = $4)`,
+    time: 'started_at',
+    filter: '($4::text IS NULL OR verdict = $4)',
     key: BY_TIME('started_at'),
   },
 } satisfies Record<string, Source>;
@@ -80,21 +85,31 @@ export async function* rowsOf(
   name: keyof typeof SOURCES,
   wanted: RowsWanted,
 ): AsyncGenerator<Record<string, Value>> {
-  const { columns, from, join = '', where, key, values }: Source = SOURCES[name];
-  const given = [wanted.mode, ...boundsOf(wanted.period), wanted.status, ...(values?.(wanted) ?? [])];
+  const { columns, from, join = '', time, filter, key, values }: Source = SOURCES[name];
+  const period = [wanted.mode, ...boundsOf(wanted.period)];
+  const filters = [wanted.status, ...(values?.(wanted) ?? [])];
   const names = key.map((part) => part.name).join(', ');
-  const exact = key.map((part) => `x.${part.name}::text`).join(', ');
-  const place = key.map(({ type }, index) => `$${given.length + index + 1}::${type}`).join(', ');
-  for (let behind: string[] | null = []; behind !== null;) {
-    const further = behind.length === 0 ? '' : `AND (${names}) > (${place})`;
-    const page: (Record<string, Value> & { behind: string[] })[] = await db.query(
-      `SELECT ${columns}, ARRAY[${exact}] AS behind
-       FROM (SELECT * FROM ${from} WHERE ${where} ${further} ORDER BY ${names} LIMIT ${PAGE}) x ${join}
-       ORDER BY ${key.map((part) => `x.${part.name}`).join(', ')}`,
-      [...given, ...behind],
+  const place = (at: number): string =>
+    `(${key.map(({ type }, index) => `$${at + index + 1}::${type}`).join(', ')})`;
+  const inPeriod = `mode = $1 AND ${time} >= $2::timestamptz AND ${time} < $3::timestamptz`;
+  for (let behind: string[] = []; ;) {
+    const after = (at: number): string => (behind.length === 0 ? '' : `AND (${names}) > ${place(at)}`);
+    // The end first: a row that comes between the two statements is on one page, and not on two or none.
+    const [end] = await db.query<{ at: string[] }>(
+      `SELECT ARRAY[${key.map((part) => `${part.name}::text`).join(', ')}] AS at FROM ${from}
+       WHERE ${inPeriod} ${after(period.length)} ORDER BY ${names} OFFSET ${PAGE - 1} LIMIT 1`,
+      [...period, ...behind],
     );
-    yield* page;
-    behind = page.length === PAGE ? (page.at(-1)?.behind ?? null) : null;
+    const given = [...period, ...filters, ...behind];
+    const until = end === undefined ? '' : `AND (${names}) <= ${place(given.length)}`;
+    yield* await db.query<Record<string, Value>>(
+      `SELECT ${columns} FROM (
+         SELECT * FROM ${from} WHERE ${inPeriod} ${after(given.length - behind.length)} ${until} AND ${filter}) x ${join}
+       ORDER BY ${key.map((part) => `x.${part.name}`).join(', ')}`,
+      [...given, ...(end?.at ?? [])],
+    );
+    if (end === undefined) return;
+    behind = end.at;
   }
 }
 
