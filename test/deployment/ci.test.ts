@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from '@jest/globals';
@@ -92,4 +93,34 @@ test.each<[string, Steps, string, RegExp]>([
 
 test('when all is well, it ends with 0', async () => {
   expect(await run({})).toEqual({ code: 0, last: '100 passed, 0 failed', stderr: '' });
+});
+
+test('what `npm test` leaves out, `npm run test:all` runs, and no test is in neither', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const { jest, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    jest: { testPathIgnorePatterns: string[] };
+    scripts: Record<string, string>;
+  };
+  expect(jest.testPathIgnorePatterns).toEqual(['/node_modules/', '\\.all\\.test\\.tsx?$']);
+  expect(scripts['test:all']).toMatch(
+    /^TEST_ALL=1 .* --testPathIgnorePatterns \/node_modules\/ --filter \.\/test\/support\/left-out\.cjs --ci$/,
+  );
+  const leftOut = createRequire(import.meta.url)('../support/left-out.cjs') as (paths: string[]) => {
+    filtered: string[];
+  };
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(tsx?|cjs)$/.test(file))
+    .map((file) => join(root, 'test', file));
+  const { filtered } = leftOut(files);
+  expect(filtered.filter((file) => file.endsWith('.all.test.ts'))).toEqual(
+    files.filter((file) => file.includes('.all.test.')),
+  );
+  // Who asks for the whole form is a test, so that the filter finds it: a part shared by tests would hide it.
+  const asking = files.filter((file) =>
+    /\/(extent|test-of-all)\.ts'|env\.TEST_ALL/.test(readFileSync(file, 'utf8')),
+  );
+  const shared = asking.filter((file) => !filtered.includes(file)).map((file) => file.slice(root.length));
+  expect(shared.sort()).toEqual(
+    ['extent', 'global-setup', 'test-of-all'].map((name) => `test/support/${name}.ts`),
+  );
 });

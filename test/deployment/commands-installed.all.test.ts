@@ -46,7 +46,7 @@ test('every command of the pages runs where only the bundle is', async () => {
     ADMIN_TOKEN: 'sixteen characters',
     ...receiver.env,
   };
-  const cwd = bundleIn(await newFolder());
+  const cwd = bundleIn(await newFolder(), { areTypesChecked: true });
   const start = (line: string): ChildProcess => {
     // A group of its own: npm, its shell and node end together.
     const child = spawn('bash', ['-c', line], {

@@ -3,17 +3,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { IS_WHOLE } from './extent.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What `npm run bundle` writes, in a folder of a test, and of whatever shop: with the defaults. @returns its folder */
-export function bundleIn(folder: string): string {
+/**
+ * What `npm run bundle` writes, in a folder of a test, and of whatever shop: with the defaults. That the types are right
+ * takes the compiler most of its time, and is not seen in what it builds.
+ *
+ * @returns its folder
+ */
+export function bundleIn(folder: string, { areTypesChecked = false } = {}): string {
   const [built, bundle] = [join(folder, 'dist'), join(folder, 'bundle')];
-  // That the types are right takes the compiler most of its time, and is not seen in what it builds.
-  const unchecked = IS_WHOLE ? [] : ['--noCheck'];
   const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  run(compiler, '-p', 'deploy', '--outDir', built, ...unchecked);
+  run(compiler, '-p', 'deploy', '--outDir', built, ...(areTypesChecked ? [] : ['--noCheck']));
   run('--import', 'tsx', 'deploy/copy-assets.ts', '--to', built);
   const defaults = `export { DEFAULTS as EXTENSIONS } from '../extensions.js';\n`;
   writeFileSync(join(built, 'custom/index.js'), defaults);

@@ -1,4 +1,7 @@
-/** Whether everything is tried (`npm run test:all`), or of each kind enough that a broken promise turns it red (`npm test`). */
+/**
+ * Whether everything is tried (`npm run test:all`), or of each kind enough that a broken promise turns it red (`npm test`).
+ * Only test files ask, so that `npm run test:all` finds them (`left-out.cjs`).
+ */
 export const IS_WHOLE = process.env.TEST_ALL === '1';
 
 /** Every one of a list of like cases, or the first `count` of them spread over the list. */
