@@ -2,7 +2,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../platform/secret.ts';
 import type { SignatureScheme } from './dialect/dialect.ts';
 
-type Headers = Record<string, string | string[] | undefined>;
+type Header = string | string[] | undefined;
+type Headers = Record<string, Header>;
 
 /** Longer headers cannot be signatures. */
 const MAX_LENGTH = 512;
@@ -25,12 +26,27 @@ export function isSignedBy(
   const { signatures, timestamp } = partsOf(header, scheme, headers);
   if (scheme.scheme === 'static') return secrets.some((secret) => signatures.some(isText(secret.reveal())));
   if (timestamp !== null && !isRecent(timestamp, scheme.toleranceSec, nowSec)) return false;
-  const signed = scheme.signs === 'body' ? body : Buffer.concat([Buffer.from(`${String(timestamp)}.`), body]);
+  const signed = signedText(scheme, { body, timestamp, id: headers[scheme.idHeader?.toLowerCase() ?? ''] });
   const given = signatures.map((text) => decode(text, scheme)).filter((digest) => digest !== null);
-  return secrets.some((secret) => {
-    const expected = createHmac(scheme.algorithm, secret.reveal()).update(signed).digest();
+  return secrets.flatMap(keysOf).some((key) => {
+    const expected = createHmac(scheme.algorithm, key).update(signed).digest();
     return given.some((digest) => expected.length === digest.length && timingSafeEqual(expected, digest));
   });
+}
+
+type Signed = Record<'timestamp' | 'id', Header | null> & { body: Buffer };
+
+function signedText({ signs, separator }: SignatureScheme, parts: Signed): Buffer {
+  const named = signs.split('.') as (keyof Signed)[];
+  const all = named.map((name) => (name === 'body' ? parts.body : Buffer.from(String(parts[name]))));
+  return Buffer.concat(all.flatMap((part, at) => (at === 0 ? [part] : [Buffer.from(separator), part])));
+}
+
+/** A secret of Standard Webhooks, `whsec_` and base64, is the key written as text: either may have signed. */
+function keysOf(secret: Secret): (string | Buffer)[] {
+  const text = secret.reveal();
+  const [, encoded] = /^whsec_([A-Za-z0-9+/]{22,}={0,2})$/.exec(text) ?? [];
+  return encoded === undefined ? [text] : [text, Buffer.from(encoded, 'base64')];
 }
 
 /** The signatures in the header, without their prefix, and the time; null: the scheme has none. */
@@ -38,11 +54,11 @@ function partsOf(
   header: string,
   { list, prefix, timestampHeader }: SignatureScheme,
   headers: Headers,
-): { signatures: string[]; timestamp: string | string[] | undefined | null } {
+): { signatures: string[]; timestamp: Header | null } {
   const entries =
     list === null
       ? [['', header] as const]
-      : header.split(',').map((entry) => {
+      : header.split(/[,;]/).map((entry) => {
           const at = entry.indexOf('=');
           return [entry.slice(0, at).trim(), entry.slice(at + 1).trim()] as const;
         });
@@ -51,8 +67,9 @@ function partsOf(
   return {
     signatures: named(list?.signature ?? '')
       .filter((text) => text.startsWith(prefix))
-      .map((text) => text.slice(prefix.length).trim()),
-    timestamp: list === null ? beside : named(list.timestamp)[0],
+      .flatMap((text) => (prefix === '' ? [text] : text.slice(prefix.length).split(` ${prefix}`)))
+      .map((text) => text.trim()),
+    timestamp: list === null ? beside : (named(list.timestamp)[0] ?? beside ?? undefined),
   };
 }
 
@@ -63,13 +80,18 @@ function isText(secret: string): (text: string) => boolean {
 }
 
 function decode(text: string, { encoding }: SignatureScheme): Buffer | null {
-  const shape = encoding === 'hex' ? /^[0-9a-fA-F]+$/ : /^[A-Za-z0-9+/]+={0,2}$/;
+  const shape = encoding === 'hex' ? /^[0-9a-fA-F]+$/ : /^[A-Za-z0-9+/_-]+={0,2}$/;
   return shape.test(text) ? Buffer.from(text, encoding) : null;
 }
 
-/** Seconds or milliseconds since 1970, within the tolerance on both sides of now: clocks differ. */
-function isRecent(timestamp: string | string[] | undefined, toleranceSec: number, nowSec: number): boolean {
-  if (typeof timestamp !== 'string' || !/^\d{10}(\d{3})?$/.test(timestamp)) return false;
-  const sec = timestamp.length === 13 ? Number(timestamp) / 1_000 : Number(timestamp);
-  return Math.abs(nowSec - sec) <= toleranceSec;
+/** Whether it is within the tolerance on both sides of now: clocks differ. */
+function isRecent(timestamp: Header, toleranceSec: number, nowSec: number): boolean {
+  const ms = typeof timestamp === 'string' ? millisecondsOf(timestamp) : NaN;
+  return Math.abs(nowSec - ms / 1_000) <= toleranceSec;
+}
+
+/** Of a time in seconds or milliseconds since 1970, or of a date that names its zone; NaN: it is neither. */
+export function millisecondsOf(timestamp: string): number {
+  if (/^\d{10}(\d{3})?$/.test(timestamp)) return Number(timestamp.padEnd(13, '0'));
+  return /(Z|GMT|[+-]\d\d:?\d\d)$/.test(timestamp) ? Date.parse(timestamp) : NaN;
 }

@@ -158,6 +158,17 @@ describe('without a word about paging, the list is walked until it adds nothing 
       3,
     ],
     [
+      'links in a header',
+      (query, res) => {
+        const from = Number(query.get('after') ?? '0');
+        const links = ['</style.css>; rel=preload', '</v1/transactions/history>; rel="first"'];
+        const next = `<https://other.example/v1/transactions/history?after=${from + 100}>; title="a"; rel="next"`;
+        res.setHeader('link', [...links, ...(from + 100 < total ? [next] : [])].join(', '));
+        sendText(res, `[${rows(from, Math.min(from + 100, total)).join(',')}]`);
+      },
+      3,
+    ],
+    [
       'an empty page in the middle',
       (query, res) => {
         const page = Number(query.get('page'));

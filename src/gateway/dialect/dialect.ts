@@ -59,8 +59,14 @@ function contradictionsIn({
 }: Dialect): string[] {
   const rules: [boolean, string][] = [
     [
-      signature?.signs === 'timestamp.body' && signature.timestampHeader === null && signature.list === null,
+      signature?.signs.includes('timestamp') === true &&
+        signature.timestampHeader === null &&
+        signature.list === null,
       '/webhook/signature/timestampHeader: is needed when the timestamp is signed',
+    ],
+    [
+      signature?.signs.includes('id') === true && signature.idHeader === null,
+      '/webhook/signature/idHeader: is needed when the id is signed',
     ],
     [
       paging.windowDays !== null && (paging.sinceParam === null || paging.untilParam === null),

@@ -31,21 +31,25 @@ const signatureSchema = z.strictObject({
   header: z.string().min(1).default('x-signature'),
   // Wrong: 401, as above.
   algorithm: z.enum(['sha256', 'sha512']).default('sha256'),
-  // hex is read in either case. Wrong: 401, as above.
-  encoding: z.enum(['hex', 'base64']).default('hex'),
+  // hex is read in either case, base64 and base64url in either alphabet. Wrong: 401, as above.
+  encoding: z.enum(['hex', 'base64', 'base64url']).default('hex'),
   // The text before the digest, like `sha256=`. Wrong: 401, as above.
   prefix: z.string().default(''),
-  // The names of the entries, where the header is a list like `t=1700000000,v1=…`. Null: it is one
-  // value. Wrong: 401, as above.
+  // The names of the entries, where the header is a list like `t=1700000000,v1=…`, with commas or
+  // semicolons. Null: it is one value. Wrong: 401, as above.
   list: z
     .strictObject({ timestamp: parameter.default('t'), signature: parameter.default('v1') })
     .nullable()
     .default(null),
-  // `timestamp.body`: the time, a dot, the body. Wrong: 401, as above.
-  signs: z.enum(['body', 'timestamp.body']).default('body'),
-  // The header that holds the signed time; with `list`, the time is an entry of the list.
-  // Wrong: 401, as above.
+  // The parts of the signed text, in this order. Wrong: 401, as above.
+  signs: z.enum(['body', 'timestamp.body', 'body.timestamp', 'id.timestamp.body']).default('body'),
+  // Between the parts; may be empty. Wrong: 401, as above.
+  separator: z.string().default('.'),
+  // The header that holds the signed time, in seconds, in milliseconds or as a date; with `list`, the
+  // time is an entry of the list. Wrong: 401, as above.
   timestampHeader: z.string().nullable().default(null),
+  // The header that holds the signed id. Wrong: 401, as above.
+  idHeader: z.string().nullable().default(null),
   // Seconds by which a signed time may differ from now. Too small: retried webhooks answer 401. Too
   // large: old webhooks may be replayed, which costs a call and gains the attacker nothing.
   toleranceSec: z.int().positive().default(300),
@@ -110,7 +114,7 @@ const pagingSchema = z.strictObject({
   // Where the cursor is in the page's last record, if it is a field of that, as in
   // `starting_after=<id>`. Null: the answer names the cursor itself. Wrong: as nextCursor.
   cursorFromRow: pointerText().nullable().default(null),
-  // Wrong: as nextCursor.
+  // Without one there, the header `Link` is read. Wrong: as nextCursor.
   nextLink: pointers.default(['/links/next']),
   // Names of the parameters of a time window, ISO 8601. Null: there are none. Wrong: the service ignores
   // them and lists more (harmless), or refuses: "incomplete".

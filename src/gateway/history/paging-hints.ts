@@ -67,8 +67,18 @@ export function readHints(
     pageCount: pick(places, PAGE_COUNT, countOf),
     total: pick(places, TOTAL, countOf) ?? countOf(headers[paging.totalHeader?.toLowerCase() ?? '']),
     cursor: follow(envelope, paging.nextCursor),
-    link: follow(envelope, paging.nextLink),
+    link: follow(envelope, paging.nextLink) ?? linkIn(headers.link),
   };
+}
+
+/** A `Link` header of RFC 8288. Without links to other pages it says nothing about pages. */
+export function linkIn(header: string | string[] | undefined): NextHint {
+  const links = [...String(header ?? '').matchAll(/<([^<>]*)>[^<>]*?;\s*rel="?([^",;<>]+)/gi)];
+  const to = links.find(([, , relations = '']) => /\bnext\b/i.test(relations))?.[1];
+  if (to !== undefined) return { to };
+  return links.some(([, , relations = '']) => /\b(first|last|prev|previous)\b/i.test(relations))
+    ? 'end'
+    : null;
 }
 
 /** The cursor is a field of the page's last record. A page without records is the end. */
