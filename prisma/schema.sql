@@ -220,7 +220,8 @@ CREATE TABLE releases (
   outcome text DEFAULT 'paid',
   verification_id bigint NOT NULL,
   released_at timestamptz NOT NULL DEFAULT now(),
-  -- unneeded (no receiver), waiting, delivered or dead (given up, for a person).
+  -- unneeded (no receiver), waiting, delivered, dead (given up) or withheld (its money went back); a person may send
+  -- the last two.
   delivery text NOT NULL,
   next_check_at timestamptz,
   leased_until timestamptz,
@@ -244,7 +245,8 @@ CREATE TABLE releases (
   CONSTRAINT released_on_evidence FOREIGN KEY (verification_id, order_id, reference, mode, amount, currency,
     outcome) REFERENCES verifications(id, order_id, reference, mode, amount, currency, outcome),
   CONSTRAINT released_on_one_proof CHECK ((outcome IS NULL) = (acceptance_id IS NOT NULL)) NOT VALID,
-  CONSTRAINT releases_delivery_check CHECK (delivery IN ('unneeded', 'waiting', 'delivered', 'dead')),
+  CONSTRAINT releases_delivery_check CHECK (delivery IN ('unneeded', 'waiting', 'delivered', 'dead',
+    'withheld')) NOT VALID,
   CONSTRAINT releases_outcome_check CHECK (outcome = 'paid')
 );
 CREATE INDEX releases_by_time ON releases USING btree (released_at DESC, id DESC);
@@ -252,6 +254,7 @@ CREATE INDEX releases_due ON releases USING btree (next_check_at) WHERE next_che
 CREATE INDEX releases_undelivered ON releases USING btree (released_at, id) WHERE delivery IN ('waiting',
   'dead');
 CREATE INDEX releases_unsent ON releases USING btree (released_at, id) WHERE delivery = 'unneeded';
+CREATE INDEX releases_withheld ON releases USING btree (released_at, id) WHERE delivery = 'withheld';
 CREATE TRIGGER cancelled_orders_get_nothing BEFORE INSERT ON releases FOR EACH ROW
   EXECUTE FUNCTION refuse_cancelled_orders();
 CREATE TRIGGER decided_money_pays_nothing BEFORE INSERT ON releases FOR EACH ROW
@@ -296,6 +299,8 @@ CREATE TABLE refunds (
 CREATE INDEX refunds_by_number ON refunds USING btree (external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX refunds_by_time ON refunds USING btree (refunded_at DESC, id DESC);
 CREATE INDEX refunds_of_order ON refunds USING btree (order_id);
+CREATE TRIGGER refund_withholds_release AFTER INSERT ON refunds FOR EACH ROW
+  EXECUTE FUNCTION refund_withholds_release();
 CREATE TRIGGER refund_writes_event AFTER INSERT ON refunds FOR EACH ROW
   EXECUTE FUNCTION refund_writes_event();
 CREATE TRIGGER refunds_are_frozen BEFORE DELETE OR UPDATE ON refunds FOR EACH ROW
@@ -1266,6 +1271,19 @@ BEGIN
   RETURN NEW;
 END $function$;
 
+CREATE OR REPLACE FUNCTION refund_withholds_release()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF (SELECT sum(amount) FROM refunds WHERE order_id = NEW.order_id)
+    >= (SELECT money_that_came(r) FROM releases r WHERE r.order_id = NEW.order_id) THEN
+    PERFORM withhold_release(NEW.order_id, 'refunded',
+      CASE NEW.refunded_by WHEN 'shop' THEN 'shop' ELSE 'operator:' || NEW.refunded_by END);
+  END IF;
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION refund_writes_event()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1347,6 +1365,7 @@ BEGIN
     RAISE EXCEPTION 'the refund of order % is refused: it is of another mode or currency', NEW.order_id
       USING ERRCODE = 'integrity_constraint_violation';
   END IF;
+  PERFORM FROM releases WHERE id = was_paid.release_id FOR NO KEY UPDATE;
   IF NOT EXISTS (SELECT FROM refunds WHERE order_id = NEW.order_id AND external_id = NEW.external_id)
     AND NEW.amount > (SELECT money_that_came(r) FROM releases r WHERE r.id = was_paid.release_id)
       - (SELECT coalesce(sum(amount), 0) FROM refunds WHERE order_id = NEW.order_id) THEN
@@ -1386,6 +1405,22 @@ CREATE OR REPLACE FUNCTION text_hash(given text)
  STABLE
 AS $function$
   SELECT encode(sha256(convert_to(given, 'UTF8')), 'hex')
+$function$;
+
+CREATE OR REPLACE FUNCTION withhold_release(of_order text, why text, caused_by text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  WITH seen AS (
+    SELECT id, delivery, attempts FROM releases
+    WHERE order_id = of_order AND delivery IN ('unneeded', 'waiting', 'dead') FOR NO KEY UPDATE
+  ), withheld AS (
+    UPDATE releases r SET delivery = 'withheld', next_check_at = NULL FROM seen WHERE r.id = seen.id
+    RETURNING r.order_id, r.reference, r.id, seen.delivery AS was, seen.attempts
+  )
+  INSERT INTO journal (order_id, event, reference, cause, detail)
+  SELECT order_id, 'release-withheld', reference, caused_by,
+    jsonb_build_object('release', id, 'was', was, 'attempts', attempts, 'why', why) FROM withheld
 $function$;
 
 CREATE OR REPLACE FUNCTION write_event(of_type text, of_mode text, of_order text, of_reference text, given jsonb)

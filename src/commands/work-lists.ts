@@ -1,5 +1,6 @@
 import { EVENT_TYPES } from '../fulfilment/event.ts';
 import { unsentReleases } from '../fulfilment/releases.sql.ts';
+import type { Redeliver } from '../fulfilment/redeliver.ts';
 import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
@@ -131,16 +132,29 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
         usage: 'redeliver <release, event or order id> --by "your name" [--note "why"]',
         needs: [],
         perform: async ({ redeliver }, { id, by, note }) => {
-          const result = await redeliver({ idOrOrderId: id, by, note: note ?? null });
-          if (result === 'no-receiver') throw new WorkListError(NO_RECEIVER);
-          const isDone = result === 'due';
-          return { isDone, told: isDone ? 'Due now.' : 'There is no such release or event.' };
+          return redelivered(await redeliver({ idOrOrderId: id, by, note: note ?? null }));
         },
+      },
+      'send-withheld': {
+        usage: 'send-withheld <release or order id> --note "why" --by "your name"',
+        needs: ['note'],
+        perform: async ({ redeliver }, { id, by, note = '' }) =>
+          redelivered(await redeliver({ idOrOrderId: id, by, note, withheld: true })),
       },
     },
   },
   currencies: CURRENCIES,
 };
+
+function redelivered(outcome: Awaited<ReturnType<Redeliver>>): { isDone: boolean; told: string } {
+  if (outcome === 'no-receiver') throw new WorkListError(NO_RECEIVER);
+  const told = {
+    due: 'Due now.',
+    unknown: 'There is no such release or event.',
+    withheld: 'Not sent: its money went back. To send it all the same: npm run releases -- send-withheld',
+  };
+  return { isDone: outcome === 'due', told: told[outcome] };
+}
 
 function decisionOf(word: string | undefined, refund: string | undefined): Decision {
   const decision = word ?? (refund === undefined ? 'other' : 'refund');

@@ -26,7 +26,7 @@ const IS_ITS_TURN = {
   events: `$4::boolean AND NOT EXISTS (SELECT FROM events e WHERE e.order_id = events.order_id
     AND e.delivery = 'waiting' AND e.seq < events.seq)
     AND NOT (after_release AND EXISTS (SELECT FROM releases r WHERE r.order_id = events.order_id
-      AND r.delivery = 'waiting'))`,
+      AND (r.delivery = 'waiting' OR r.delivery = 'withheld' AND r.leased_until > now())))`,
 };
 
 /**
@@ -111,8 +111,9 @@ export async function markDelivered(db: Queryable, { word, update }: Deliveries,
 
 /**
  * Notes a failed delivery, unless another process has begun the next one meanwhile or a person has asked
- * for one. `pauseSec` null: there is no further attempt until a person asks for one.
- * @returns whether it was noted
+ * for one. `pauseSec` null: there is no further attempt until a person asks for one. What was withheld meanwhile
+ * stays so.
+ * @returns whether it was noted of what was not withheld
  */
 export async function markUndelivered(
   db: Queryable,
@@ -124,18 +125,18 @@ export async function markUndelivered(
   const noted = await db.query(
     `WITH failed AS (
        ${update} SET leased_until = NULL, last_error = $2,
-         next_check_at = now() + make_interval(secs => $3),
-         delivery = CASE WHEN $3::float8 IS NULL THEN 'dead' ELSE delivery END
-       WHERE id = $1 AND delivery = 'waiting' AND attempts = $4
+         next_check_at = CASE delivery WHEN 'waiting' THEN now() + make_interval(secs => $3) END,
+         delivery = CASE WHEN delivery = 'waiting' AND $3::float8 IS NULL THEN 'dead' ELSE delivery END
+       WHERE id = $1 AND delivery IN ('waiting', 'withheld') AND attempts = $4
        RETURNING order_id, reference, id, attempts, delivery
      ), entry AS (
        ${ENTRY}
        SELECT order_id, CASE delivery WHEN 'dead' THEN '${word}-dead' ELSE '${word}-undelivered' END,
          reference, 'schedule',
          jsonb_build_object('${word}', id, 'attempts', attempts, 'error', $2::text)
-       FROM failed WHERE order_id IS NOT NULL
+       FROM failed WHERE order_id IS NOT NULL AND delivery <> 'withheld'
      )
-     SELECT FROM failed`,
+     SELECT FROM failed WHERE delivery <> 'withheld'`,
     [id, error, pauseSec, attempts],
   );
   return noted.length === 1;

@@ -12,12 +12,21 @@ const EVENT = 'evt_';
  * Has a release or an event delivered again, under the id it has had from the start: one that was given up,
  * one that still waits, one that was not wanted, or one that its receiver took and lost.
  * - `due`: the worker delivers it within a moment.
+ * - `withheld`: its money went back, and the request does not say that it is to be sent all the same.
  * - `unknown`: this mode has nothing with that id, and no release of that order.
  * - `no-receiver`: there is no receiver, so it would wait for ever.
  */
-export type Redeliver = (request: RedeliveryRequest) => Promise<'due' | 'unknown' | 'no-receiver'>;
+export type Redeliver = (
+  request: RedeliveryRequest,
+) => Promise<'due' | 'withheld' | 'unknown' | 'no-receiver'>;
 
-export type RedeliveryRequest = { idOrOrderId: string; by: string; note: string | null };
+export type RedeliveryRequest = {
+  idOrOrderId: string;
+  by: string;
+  note: string | null;
+  /** Sends a release though its money went back. */
+  withheld?: boolean;
+};
 
 export type RedeliverParts = {
   database: Database;
@@ -30,13 +39,13 @@ export type RedeliverParts = {
 
 export function createRedeliver(parts: RedeliverParts): Redeliver {
   const { database, mode, receiver, eventReceiver = null, onDue } = parts;
-  return async ({ idOrOrderId, by, note }) => {
+  return async ({ idOrOrderId, by, note, withheld = false }) => {
     const isEvent = idOrOrderId.startsWith(EVENT);
     if ((isEvent ? eventReceiver : receiver) === null) return 'no-receiver';
     const deliveries = isEvent ? EVENTS : RELEASES;
-    if (!(await makeDeliveryDue(database, deliveries, mode, idOrOrderId, by, note))) return 'unknown';
-    onDue();
-    return 'due';
+    const outcome = await makeDeliveryDue(database, deliveries, mode, idOrOrderId, { by, note, withheld });
+    if (outcome === 'due') onDue();
+    return outcome;
   };
 }
 
@@ -49,7 +58,7 @@ const UNSENT_AT_ONCE = 500;
  * @returns how many are due now, or that there is still no receiver
  */
 export type SendUnsent = (
-  request: Omit<RedeliveryRequest, 'idOrOrderId'> & { type?: EventType },
+  request: Omit<RedeliveryRequest, 'idOrOrderId' | 'withheld'> & { type?: EventType },
 ) => Promise<number | 'no-receiver'>;
 
 /** @param limit rows of one statement */

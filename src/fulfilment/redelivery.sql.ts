@@ -6,24 +6,24 @@ import { ENTRY, type Deliveries } from './delivery.sql.ts';
  * Makes a delivery due now, whatever became of it before, and starts its three days anew. A delivery in hand
  * is not disturbed: when it succeeds, it is the one that was asked for.
  * @param id of the row; for a release its order's as well
- * @returns false when the mode has no such row
+ * @param withheld whether one that was withheld is meant; without it, such a one is left alone
+ * @returns `unknown` when the mode has no such row
  */
 export async function makeDeliveryDue(
   db: Queryable,
   { word, table, update }: Deliveries,
   mode: Mode,
   id: string,
-  by: string,
-  note: string | null,
-): Promise<boolean> {
-  const rows = await db.query(
+  { by, note, withheld }: { by: string; note: string | null; withheld: boolean },
+): Promise<'due' | 'withheld' | 'unknown'> {
+  const [row] = await db.query<{ isDue: boolean }>(
     `WITH seen AS (
        SELECT id, delivery, attempts FROM ${table}
        WHERE mode = $1 AND (id = $2 ${word === 'release' ? 'OR order_id = $2' : ''}) FOR UPDATE
      ), asked AS (
        ${update} r SET delivery = 'waiting', next_check_at = now(), attempts = 0,
          asked_again_at = now(), tried_since = NULL ${word === 'event' ? ', asked_again_by = $3' : ''}
-       FROM seen WHERE r.id = seen.id
+       FROM seen WHERE r.id = seen.id AND (seen.delivery <> 'withheld' OR $5)
        RETURNING r.id, r.order_id, r.reference, seen.delivery AS was, seen.attempts
      ), entry AS (
        ${ENTRY}
@@ -32,10 +32,11 @@ export async function makeDeliveryDue(
            '${word}', id, 'was', was, 'attempts', attempts, 'note', $4::text))
        FROM asked WHERE order_id IS NOT NULL
      )
-     SELECT id FROM asked`,
-    [mode, id, by, note],
+     SELECT asked.id IS NOT NULL AS "isDue" FROM seen LEFT JOIN asked USING (id)`,
+    [mode, id, by, note, withheld],
   );
-  return rows.length === 1;
+  if (row === undefined) return 'unknown';
+  return row.isDue ? 'due' : 'withheld';
 }
 
 /**

@@ -48,7 +48,7 @@ export type Undelivered = {
   /** Minor units. */
   amount: bigint;
   currency: string;
-  delivery: 'waiting' | 'dead';
+  delivery: 'waiting' | 'dead' | 'withheld';
   attempts: number;
   lastError: string | null;
   releasedAt: Date;
@@ -66,6 +66,22 @@ export async function undeliveredReleases(database: Database, mode: Mode): Promi
   const releases = await release.findMany({
     where: { mode, delivery: { in: ['waiting', 'dead'] } },
     orderBy: [{ releasedAt: 'asc' }, { id: 'asc' }],
+    select: UNDELIVERED,
+  });
+  return releases as Undelivered[];
+}
+
+/** Releases that were not sent because their money went back, newest first. @param limit how many at most */
+export async function withheldReleases(
+  database: Database,
+  mode: Mode,
+  limit: number,
+): Promise<Undelivered[]> {
+  const { release } = await database.prisma();
+  const releases = await release.findMany({
+    where: { mode, delivery: 'withheld' },
+    orderBy: [{ releasedAt: 'desc' }, { id: 'desc' }],
+    take: limit,
     select: UNDELIVERED,
   });
   return releases as Undelivered[];

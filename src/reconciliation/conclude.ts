@@ -7,6 +7,7 @@ import { holdMoneyFound } from '../cases/hold-money.sql.ts';
 import { recordBegin, totalsOfTaken, type BeginRow } from './begin.sql.ts';
 import type { BalanceCheck } from './report/balances.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
+import { withholdReversed } from '../fulfilment/withhold.sql.ts';
 import { noteDifferences } from './report/balances.sql.ts';
 import { keepTransfers, matchTransfers } from './report/transfers.sql.ts';
 import type { Watermark } from './compare/conflicts.sql.ts';
@@ -80,6 +81,7 @@ export async function conclude(
       await closeSuspenseAtBegin(session, mode, begun);
     }
     await raiseFindings(session, mode, run.id);
+    await withholdReversed(session, mode, run.id);
     await holdMoneyFound(session, mode, run.id);
     await noteConfirmed(session, mode);
     // A begin closes findings under the name of a person; the next run closes the rest.

@@ -29,8 +29,10 @@ export type Circumstances = {
   cancelReason: string | null;
   /** How much of what was asked for has come, in minor units; null: nothing was released. */
   cameAmount: string | null;
+  /** Minor units that the service took back and no refund explains; null: there is no such finding. */
+  unexplained: string | null;
   /** Null: nothing was released. */
-  delivery: 'unneeded' | 'waiting' | 'delivered' | 'dead' | null;
+  delivery: 'unneeded' | 'waiting' | 'delivered' | 'dead' | 'withheld' | null;
   attempts: number | null;
   lastError: string | null;
   deliveredAt: Date | null;
@@ -47,6 +49,10 @@ export async function circumstancesOf(db: Queryable, orderId: OrderId): Promise<
     `SELECT o.created_at AS "placedAt", o.email, o.paid_at AS "paidAt", o.expired_at AS "expiredAt",
        o.cancelled_at AS "cancelledAt", o.cancelled_by AS "cancelledBy", o.cancel_reason AS "cancelReason",
        money_that_came(r)::text AS "cameAmount", r.delivery, r.attempts, r.last_error AS "lastError", r.delivered_at AS "deliveredAt",
+       (SELECT greatest(0, (f.evidence ->> 'refunded')::bigint + (f.evidence ->> 'unexplained')::bigint
+          - (SELECT coalesce(sum(amount), 0) FROM refunds WHERE order_id = o.id))::bigint::text
+        FROM findings f WHERE f.order_id = o.id AND f.class = 'reversed' AND f.closed_at IS NULL
+          AND f.raised_at IS NOT NULL ORDER BY f.id DESC LIMIT 1) AS unexplained,
        r.next_check_at AS "nextDeliveryAt", a.accepted_by AS "acceptedBy", a.amount::text AS "acceptedAmount"
      FROM orders o LEFT JOIN releases r ON r.order_id = o.id LEFT JOIN acceptances a ON a.id = r.acceptance_id
      WHERE o.id = $1`,

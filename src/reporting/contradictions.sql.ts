@@ -61,7 +61,8 @@ export const CONTRADICTIONS: readonly string[] = [
        AND (j.event LIKE 'release-%' OR j.event = 'order-paid')
      ORDER BY seq DESC LIMIT 1) last ON true
    WHERE r.order_id = ANY($1) AND CASE last.event WHEN 'release-delivered' THEN r.delivery <> 'delivered'
-     WHEN 'release-dead' THEN r.delivery <> 'dead' WHEN 'order-paid' THEN r.delivery IN ('delivered', 'dead')
+     WHEN 'release-dead' THEN r.delivery <> 'dead' WHEN 'release-withheld' THEN r.delivery <> 'withheld'
+     WHEN 'order-paid' THEN r.delivery IN ('delivered', 'dead', 'withheld')
        OR r.delivery <> last.detail ->> 'delivery' ELSE r.delivery <> 'waiting' END`,
 
   `SELECT o.id, 'the order is ' || o.status || ', and the journal does not say so' AS what FROM orders o

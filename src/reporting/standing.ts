@@ -53,11 +53,11 @@ const BY_STATUS: Readonly<Record<OrderDetail['status'], ByStatus>> = {
     const isFailing = delivery === 'waiting' && (attempts ?? 0) > 0 && detail.lastError !== null;
     const texts = [paymentText(detail, locale), refundText(detail, locale), deliveryText(detail)];
     return {
-      tone: delivery === 'dead' ? 'bad' : isFailing ? 'open' : 'good',
+      tone: delivery === 'dead' ? 'bad' : isFailing ? 'open' : delivery === 'withheld' ? 'quiet' : 'good',
       text: texts.filter((text) => text !== '').join(' '),
       next:
         stateOf(detail) === 'refunded' && delivery !== 'delivered'
-          ? 'Stop the delivery, or do not begin it: all of the money went back.'
+          ? 'Do not deliver it by hand either.'
           : DELIVERY_NEXT[delivery ?? 'delivered'],
     };
   },
@@ -123,6 +123,7 @@ const DELIVERY_NEXT: Readonly<Record<NonNullable<OrderDetail['delivery']>, strin
   waiting: 'Nothing to do. The delivery is tried until it succeeds, for three days.',
   dead: 'When the delivery system works again, deliver the order again.',
   unneeded: 'Deliver it by hand, or connect a delivery system (FULFILMENT_URL).',
+  withheld: 'All of the money had gone back. If it is there again, send the order all the same.',
 };
 
 function caseStanding(detail: OrderDetail, open: OpenCase, more: number, locale: string): Standing {
@@ -169,6 +170,10 @@ function deliveryText({ delivery, attempts, lastError, deliveredAt, nextDelivery
       return deliveredAt === null ? 'Delivered.' : `Delivered on ${minuteOf(deliveredAt)}.`;
     case 'dead':
       return `Delivery was given up after ${failed}.`;
+    case 'withheld':
+      return attempts === 0
+        ? 'It was not sent, and will not be sent by itself.'
+        : `It was not delivered in ${failed}, and no further attempt is made.`;
     case 'unneeded':
       return 'No delivery system is connected, so nothing was sent.';
     case 'waiting':

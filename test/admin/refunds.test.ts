@@ -44,6 +44,7 @@ describe('the form on the page of a paid order', () => {
     const reads =
       /Refunded NGN 500\.00 on \d+ \w+ \d{4} at [\d:]+ UTC\. It can take some days until your bank/;
     expect(question).toContain('A part of your payment was refunded');
+    expect(question).not.toContain('sent');
     expect(question).toMatch(reads);
     expect(await refundsOf(orderId)).toEqual([]);
     const page = await person.sendAndRead('/admin/refunds', [...fields(orderId, '500'), SURE]);
@@ -59,6 +60,8 @@ describe('the form on the page of a paid order', () => {
 
   test('of all that was paid', async () => {
     const orderId = await paidOrder();
+    const question = await (await person.send('/admin/refunds', fields(orderId, '8500.00'))).text();
+    expect(question).toContain('They had not been sent, and will not be.');
     await person.send('/admin/refunds', [...fields(orderId, '8500.00'), SURE]);
     const text = await shopperReads(orderId);
     for (const words of ['Your payment was refunded', 'Paid, refunded', 'Refunded NGN 8,500.00'])

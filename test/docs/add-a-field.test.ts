@@ -68,6 +68,7 @@ test('a field that is added as the page says is in the event and on the order pa
     ...{
       delivery: 'unneeded' as const,
       cameAmount: '1',
+      unexplained: null,
       attempts: 0,
       lastError: null,
       deliveredAt: null,

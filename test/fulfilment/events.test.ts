@@ -131,6 +131,7 @@ describe('what happens is written where it becomes true', () => {
 
   test('refunds tell their sum, and a reversal what no refund explains', async () => {
     const order = await ordered('pay');
+    await deliver();
     await refund(shop.program.database, order, 'a', 100_000);
     await refund(shop.program.database, order, 'b', 50_000);
     await shop.hand(`transactions/${order.reference}/reverse`, { notify: false });

@@ -23,6 +23,7 @@ const ofOrder = (over: Partial<OrderDetail> = {}): OrderDetail => ({
   ...{ expiredAt: null, cancelledAt: null, cancelledBy: null, cancelReason: null },
   ...{
     cameAmount: null,
+    unexplained: null,
     delivery: null,
     attempts: null,
     lastError: null,
@@ -64,7 +65,9 @@ const ORDERS: Record<string, Partial<OrderDetail>> = {
   'paid, accepted': { ...paid, acceptedBy: 'Ngozi', acceptedAmount: '4250' },
   'refunded in part': { ...paid, refunded: '5.00' },
   refunded: { ...paid, refunded: '85.00' },
-  'refunded, not delivered': { ...paid, refunded: '85.00', delivery: 'unneeded', deliveredAt: null },
+  'refunded, withheld': { ...paid, refunded: '85.00', delivery: 'withheld', attempts: 0, deliveredAt: null },
+  'refunded, given up': { ...failing, refunded: '85.00', delivery: 'withheld', nextDeliveryAt: null },
+  'reversed, withheld': { ...paid, delivery: 'withheld', attempts: 0, deliveredAt: null },
   'paid, surplus noted': { ...paid, cases: [{ ...overpaid, surplusRefund: 'RF-7' }] },
   'pending, not begun': {},
   pending: { payments: [payment], payBy: AT },

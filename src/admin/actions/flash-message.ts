@@ -44,6 +44,9 @@ const SENTENCES = {
   'no-receiver': () =>
     'Not sent: no delivery system is connected yet. Ask your developer (FULFILMENT_URL and FULFILMENT_SECRET, or a ' +
     'receiver in src/custom).',
+  withheld: (count: number) =>
+    `${many(count, 'was', 'were')} not sent: the money went back. To send all the same, use “Withheld” on the page ` +
+    'Deliveries, or the page of the order.',
   'refund-recorded': () => 'The refund is written down. The next reconciliation expects it.',
   'refund-differs': () => 'Nothing was done: that number stands for another refund of this order.',
   'refund-too-much': () => 'Nothing was done: that is more than is left of what was paid.',

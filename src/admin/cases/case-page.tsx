@@ -59,6 +59,15 @@ function WhatIsWrong({ row, frame }: { row: CaseRow; frame: Frame }): VNode {
           <li key={step}>{step}</li>
         ))}
       </ol>
+      {row.class === 'reversed' && row.orderId !== null && (
+        <Allowed visitor={frame.visitor} action="refunds">
+          <p>
+            <a class="button" href={`/admin/orders/${row.orderId}#refunds`}>
+              Write down a refund
+            </a>
+          </p>
+        </Allowed>
+      )}
       {surplus !== null && row.surplusRefund === null && (
         <Allowed visitor={frame.visitor} action="surplus">
           <form method="post" action={addressOf(row)} class="action">

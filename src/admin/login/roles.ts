@@ -15,6 +15,7 @@ const LEAST_ROLE_OF_FORM: Readonly<Record<string, Role>> = {
   // Delivers again.
   releases: 'clerk',
   events: 'clerk',
+  withheld: 'clerk',
   // Writes down what goes back to the shopper, or ends what nobody has paid.
   refunds: 'clerk',
   cancel: 'clerk',

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
 import { FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
@@ -12,7 +12,7 @@ type Props = { frame: Frame; orderDetail: OrderDetail; release: ReleaseRow | nul
 
 /** What a person may do with the order, each folded under its name. */
 export function OrderActions({ frame, orderDetail, release }: Props): VNode | null {
-  const { orderId, status, payments } = orderDetail;
+  const { orderId, status, payments, unexplained } = orderDetail;
   const { may } = frame.visitor;
   const actions: [name: string, action: string, form: VNode | null][] = [
     [
@@ -26,7 +26,9 @@ export function OrderActions({ frame, orderDetail, release }: Props): VNode | nu
       payments.length > 0 ? <CheckForm frame={frame} payments={payments} /> : null,
     ],
     [
-      'Send to the delivery system again …',
+      release?.delivery === 'withheld'
+        ? 'Send to the delivery system all the same …'
+        : 'Send to the delivery system again …',
       'releases',
       release === null ? null : <DeliverForm frame={frame} release={release} />,
     ],
@@ -39,20 +41,12 @@ export function OrderActions({ frame, orderDetail, release }: Props): VNode | nu
     <section aria-labelledby="actions">
       <h2 id="actions">Actions</h2>
       {shown.map(([name, action, form]) => (
-        <Folded key={action} name={name}>
+        <details key={action} id={action} open={action === 'refunds' && unexplained !== null}>
+          <summary>{name}</summary>
           {form}
-        </Folded>
+        </details>
       ))}
     </section>
-  );
-}
-
-function Folded({ name, children }: { name: string; children: ComponentChildren }): VNode {
-  return (
-    <details>
-      <summary>{name}</summary>
-      {children}
-    </details>
   );
 }
 
@@ -80,7 +74,8 @@ function CheckForm({ frame, payments }: { frame: Frame; payments: OrderDetail['p
   );
 }
 
-function DeliverForm({ frame, release: { id, orderId } }: { frame: Frame; release: ReleaseRow }): VNode {
+function DeliverForm({ frame, release }: { frame: Frame; release: ReleaseRow }): VNode {
+  const { id, orderId, delivery } = release;
   return (
     <form method="post" action="/admin/releases" class="action">
       <FormToken visitor={frame.visitor} />
@@ -88,7 +83,13 @@ function DeliverForm({ frame, release: { id, orderId } }: { frame: Frame; releas
       <input type="hidden" name="order" value={orderId} />
       <WhoAndWhy visitor={frame.visitor} id="redeliver" />
       <p class="field">
-        <button>Send again</button>
+        {delivery === 'withheld' ? (
+          <button name="operation" value="withheld">
+            Send all the same
+          </button>
+        ) : (
+          <button>Send again</button>
+        )}
       </p>
       <p class="none">
         It carries the same id as before, by which the delivery system knows not to ship twice.

@@ -10,6 +10,7 @@ import { parseMajor } from '../../platform/money.ts';
 import type { ActionForm } from '../actions/action-form.ts';
 import type { Told } from '../actions/flash-message.ts';
 import type { Frame } from '../layout/frame.tsx';
+import { releaseOf } from '../releases/releases.sql.ts';
 import { ConfirmRefund } from './refund-form.tsx';
 
 const MAX_NUMBER = 128;
@@ -53,5 +54,6 @@ export async function confirmRefund(
 ): Promise<VNode | null> {
   const asked = form.field('sure') === 'yes' ? null : await askedBy(database, mode, form);
   if (asked?.order.status !== 'paid') return null;
-  return ConfirmRefund({ frame, form, ...asked, at: systemClock.now() });
+  const release = await releaseOf(database, asked.order.id);
+  return ConfirmRefund({ frame, form, ...asked, at: systemClock.now(), release });
 }

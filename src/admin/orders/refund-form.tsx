@@ -1,20 +1,25 @@
 import type { VNode } from 'preact';
 import { refundTextOf } from '../../orders/refund-text.ts';
 import type { Order } from '../../orders/order.ts';
+import { formatMajor } from '../../platform/money.ts';
 import { Amount, MajorAmount } from '../../platform/html.tsx';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
 import type { ActionForm } from '../actions/action-form.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import type { ReleaseRow } from '../releases/releases.sql.ts';
 
-/** Writes down what went back of a paid order. */
+/** Writes down what went back of a paid order. What the service took back without a refund is filled in. */
 export function RefundForm({ frame, orderDetail }: { frame: Frame; orderDetail: OrderDetail }): VNode {
-  const { orderId, refunded, amount, currency } = orderDetail;
+  const { orderId, refunded, currency, cameAmount, unexplained, delivery } = orderDetail;
+  const majorOf = (amount: string | null): string => formatMajor({ amount: BigInt(amount ?? 0), currency });
   return (
     <>
       <p>
         <MajorAmount text={refunded} currency={currency} /> of{' '}
-        <MajorAmount text={amount} currency={currency} /> was written down as given back. Nothing here moves
-        money: give it back at the service first.
+        <MajorAmount text={majorOf(cameAmount)} currency={currency} /> was written down as given back. Nothing
+        here moves money: give it back at the service first.
+        {delivery !== 'delivered' &&
+          ' The goods have not been sent. When all of the money went back, they will not be.'}
       </p>
       <form method="post" action="/admin/refunds" class="action">
         <FormToken visitor={frame.visitor} />
@@ -26,6 +31,7 @@ export function RefundForm({ frame, orderDetail }: { frame: Frame; orderDetail: 
             name="amount"
             required
             maxLength={20}
+            value={unexplained === null || unexplained === '0' ? undefined : majorOf(unexplained)}
             inputMode="decimal"
             autocomplete="off"
           />
@@ -43,6 +49,14 @@ export function RefundForm({ frame, orderDetail }: { frame: Frame; orderDetail: 
   );
 }
 
+/** What becomes of the goods when all of the money went back. */
+function goodsText(release: ReleaseRow | null): string {
+  if (release?.delivery === 'delivered') return 'They were sent.';
+  return release?.attempts === 0
+    ? 'They had not been sent, and will not be.'
+    : 'The delivery system has not taken them yet. No further attempt is made.';
+}
+
 type ConfirmProps = {
   frame: Frame;
   form: ActionForm;
@@ -50,11 +64,13 @@ type ConfirmProps = {
   amount: bigint;
   number: string;
   at: Date;
+  release: ReleaseRow | null;
 };
 
 /** Shows once more what is written down for good, and what the shopper will read. */
-export function ConfirmRefund({ frame, form, order, amount, number, at }: ConfirmProps): VNode {
+export function ConfirmRefund({ frame, form, order, amount, number, at, release }: ConfirmProps): VNode {
   const text = refundTextOf({ ...order, refunded: order.refunded + amount, refundedAt: at });
+  const goods = order.refunded + amount < order.came ? null : goodsText(release);
   return (
     <AdminPage frame={frame} title="Write down this refund?" here="/admin/orders">
       <p>What is written down stays: there is no way to take it back. Is the money on its way?</p>
@@ -74,6 +90,7 @@ export function ConfirmRefund({ frame, form, order, amount, number, at }: Confir
           <dd>{form.by}</dd>
           <dt>Why</dt>
           <dd>{form.note}</dd>
+          {goods !== null && [<dt key="goods">Goods</dt>, <dd>{goods}</dd>]}
           <dt>The shopper will read</dt>
           <dd>{text === null ? '' : `${text.heading}. ${text.sentence}`}</dd>
         </dl>

@@ -12,6 +12,8 @@ import { UndeliveredForm } from './undelivered-form.tsx';
 type Props = {
   frame: Frame;
   undelivered: readonly Undelivered[];
+  /** The newest of those that are not sent because their money went back. */
+  withheld: readonly Undelivered[];
   /** Of one type, or of all. */
   events: readonly EventRow[];
   type: EventType | null;
@@ -25,7 +27,7 @@ type Props = {
 
 /** Paid orders that the delivery system has not accepted yet, and the latest ones. */
 export function ReleasesPage(props: Props): VNode {
-  const { frame, undelivered, events, type, latest, next } = props;
+  const { frame, undelivered, withheld, events, type, latest, next } = props;
   return (
     <AdminPage frame={frame} title="Deliveries" here="/admin/releases">
       <section aria-labelledby="undelivered">
@@ -37,6 +39,15 @@ export function ReleasesPage(props: Props): VNode {
         ))}
         {undelivered.length > 0 && <UndeliveredForm frame={frame} undelivered={undelivered} />}
       </section>
+      {withheld.length > 0 && (
+        <section aria-labelledby="withheld">
+          <h2 id="withheld">Withheld</h2>
+          <p class="none">
+            All of the money of these orders went back before they were sent. They are not sent by themselves.
+          </p>
+          <UndeliveredForm frame={frame} undelivered={withheld} isWithheld />
+        </section>
+      )}
       <section aria-labelledby="events">
         <h2 id="events">Other events waiting for delivery: {events.length}</h2>
         <form method="get" action="/admin/releases" class="action">

@@ -9,7 +9,7 @@ export type ReleaseRow = {
   /** Minor units. */
   amount: bigint;
   currency: string;
-  delivery: 'unneeded' | 'waiting' | 'delivered' | 'dead';
+  delivery: 'unneeded' | 'waiting' | 'delivered' | 'dead' | 'withheld';
   attempts: number;
   lastError: string | null;
   releasedAt: Date;

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { ROW_TYPES } from '../../fulfilment/event.ts';
 import { undeliveredEvents } from '../../fulfilment/events.sql.ts';
-import { undeliveredReleases, unsentReleases } from '../../fulfilment/releases.sql.ts';
+import { undeliveredReleases, unsentReleases, withheldReleases } from '../../fulfilment/releases.sql.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId } from '../../platform/ids.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -22,14 +22,15 @@ export function releaseRoutes(parts: AdminParts): Router {
   router.get('/admin/releases', guard.requireLogin, async (req, res) => {
     const before = fitting(req.query.before, RELEASE_ID);
     const type = ROW_TYPES.find((known) => known === req.query.type) ?? null;
-    const [undelivered, events, unsent, latest] = await Promise.all([
+    const [undelivered, withheld, events, unsent, latest] = await Promise.all([
       undeliveredReleases(database, mode),
+      withheldReleases(database, mode, PAGE_ROWS),
       undeliveredEvents(database, mode, type),
       unsentReleases(database, mode),
       latestReleases(database, mode, before),
     ]);
     const next = latest.length > PAGE_ROWS ? (latest[PAGE_ROWS - 1]?.id ?? null) : null;
-    const rows = { undelivered, events, unsent, latest: latest.slice(0, PAGE_ROWS) };
+    const rows = { undelivered, withheld, events, unsent, latest: latest.slice(0, PAGE_ROWS) };
     const page = { ...rows, type, hasReceiver, next };
     sendPage(res, ReleasesPage({ frame: frameOf(guard, mode, req), ...page }));
   });
@@ -44,10 +45,10 @@ export function releaseRoutes(parts: AdminParts): Router {
         const order = parseOrderId(fields.get('order'));
         return order !== null ? `/admin/orders/${order}` : '/admin/releases';
       },
-      async ({ ids, by, note }) => {
+      async ({ ids, by, note, operation }) => {
         const told: Told = {};
         for (const idOrOrderId of ids) {
-          const word = await redeliver({ idOrOrderId, by, note });
+          const word = await redeliver({ idOrOrderId, by, note, withheld: operation === 'withheld' });
           told[word] = (told[word] ?? 0) + 1;
         }
         return told;

@@ -7,15 +7,15 @@ import { Delivery } from './events-form.tsx';
 
 const MAX_SHOWN = 200;
 
-type Props = { frame: Frame; undelivered: readonly Undelivered[] };
+type Props = { frame: Frame; undelivered: readonly Undelivered[]; isWithheld?: boolean };
 
-/** Paid orders that the delivery system has not accepted yet, oldest first; those that are selected are sent again. */
-export function UndeliveredForm({ frame, undelivered }: Props): VNode {
+/** Paid orders that the delivery system does not have; those that are selected are sent. */
+export function UndeliveredForm({ frame, undelivered, isWithheld = false }: Props): VNode {
   return (
     <form method="post" action="/admin/releases">
       <FormToken visitor={frame.visitor} />
       <Table
-        label="Orders waiting for delivery"
+        label={isWithheld ? 'Withheld orders' : 'Orders waiting for delivery'}
         head={[
           'Select',
           'Paid',
@@ -55,9 +55,15 @@ export function UndeliveredForm({ frame, undelivered }: Props): VNode {
       {undelivered.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
       <Allowed visitor={frame.visitor} action="releases">
         <div class="action">
-          <WhoAndWhy visitor={frame.visitor} id="redeliver" />
+          <WhoAndWhy visitor={frame.visitor} id={isWithheld ? 'send-withheld' : 'redeliver'} />
           <p class="field">
-            <button>Send selected again</button>
+            {isWithheld ? (
+              <button name="operation" value="withheld">
+                Send selected all the same
+              </button>
+            ) : (
+              <button>Send selected again</button>
+            )}
           </p>
         </div>
       </Allowed>

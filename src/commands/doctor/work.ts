@@ -54,7 +54,8 @@ async function due({ database, mode }: Subject): Promise<Answer[]> {
 const UNDELIVERED_SEC = 15 * 60;
 
 async function releases({ database, mode, config, extensions }: Subject): Promise<Answer[]> {
-  const undelivered = await undeliveredCounts(database, mode);
+  const counts = await undeliveredCounts(database, mode);
+  const undelivered = counts.filter(({ delivery }) => delivery !== 'withheld');
   const hasReceiver = config.FULFILMENT_URL !== undefined || extensions.receiver !== null;
   const unsent = tellOfUnsent(await unsentReleases(database, mode), hasReceiver);
   const answers = undelivered.map(({ delivery, count, oldestSec }): Answer => {

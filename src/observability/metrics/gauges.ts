@@ -20,8 +20,14 @@ const GAUGES = {
   integrator_due_lag_seconds: ['How late the first due row is', 'queue'],
   integrator_webhook_silence_seconds: ['Since the last webhook; absent when none has come'],
   integrator_orders_paid_in_silence: ['Orders confirmed since the last webhook (100 are counted)'],
-  integrator_undelivered_releases: ['Releases that their receiver does not have: waiting, dead', 'delivery'],
-  integrator_undelivered_release_age_seconds: ['Since the oldest of them was released', 'delivery'],
+  integrator_undelivered_releases: [
+    'Releases that their receiver does not have: waiting, dead, withheld',
+    'delivery',
+  ],
+  integrator_undelivered_release_age_seconds: [
+    'Since the oldest that waits or is dead was released',
+    'delivery',
+  ],
   integrator_dead_releases: ['Releases that were given up after three days: npm run releases -- redeliver'],
   integrator_open_findings: ['Open findings', 'class'],
   integrator_open_suspense: ['Open items in suspense', 'class', 'currency'],

@@ -97,9 +97,11 @@ function tellWork({ undelivered, findings, suspense, suspenseSec, run, stopped }
   set('integrator_checkouts_stopped', stopped.some(({ currency }) => currency === EVERY_CURRENCY) ? 1 : 0);
   for (const { currency } of stopped)
     if (currency !== EVERY_CURRENCY) set('integrator_stopped_currencies', 1, { currency });
-  for (const delivery of ['waiting', 'dead'] as const) {
+  for (const delivery of ['waiting', 'dead', 'withheld'] as const) {
     const seen = undelivered.find((row) => row.delivery === delivery);
     set('integrator_undelivered_releases', seen?.count ?? 0, { delivery });
+    // What is withheld has ended: its age says nothing.
+    if (delivery === 'withheld') continue;
     set('integrator_undelivered_release_age_seconds', seen?.oldestSec ?? 0, { delivery });
     if (delivery === 'dead') set('integrator_dead_releases', seen?.count ?? 0);
   }

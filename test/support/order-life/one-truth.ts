@@ -16,6 +16,9 @@ const SECOND_TRUTHS: readonly string[] = [
   `SELECT 'more was refunded than paid' AS what FROM orders o WHERE id = $1
      AND (SELECT coalesce(sum(amount), 0) FROM refunds WHERE order_id = o.id)
        > CASE WHEN status = 'paid' THEN amount ELSE 0 END`,
+  `SELECT 'its release is ' || delivery || ' though all of its money went back' AS what FROM releases r
+   WHERE order_id = $1 AND delivery IN ('unneeded', 'waiting', 'dead')
+     AND (SELECT sum(amount) FROM refunds WHERE order_id = $1) >= money_that_came(r)`,
   `SELECT 'it is ' || o.status || ' and its last event is ' || coalesce(e.type, 'none') AS what FROM orders o
    LEFT JOIN LATERAL (SELECT type FROM events WHERE order_id = o.id AND type IN ('order.review', 'order.failed',
      'order.expired', 'order.cancelled') ORDER BY seq DESC LIMIT 1) e ON true

@@ -12,6 +12,8 @@ const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
 
 const BY_THE_BOOKS = ['test/reporting/books.test.ts'];
 const BY_THEIR_PAGE = ['test/admin/books.test.ts'];
+const WITHHELD = 'prisma/migrations/20261125100000_withheld_releases/migration.sql';
+const BY_WITHHOLDING = ['test/fulfilment/withheld.test.ts'];
 const ACCOUNTS = 'src/reporting/books/books.sql.ts';
 
 const BY_THE_DOCTOR = ['test/commands/doctor.test.ts'];
@@ -362,6 +364,46 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     replace: 'r.amount',
     breaks: 'the accountant books money that never came',
     tests: BY_THE_BOOKS,
+  },
+  {
+    bug: 'goods are sent after all of their money was refunded',
+    file: WITHHELD,
+    find: "delivery IN ('unneeded', 'waiting', 'dead') FOR",
+    replace: "delivery IN ('unneeded', 'dead') FOR",
+    breaks: 'the shop gives the goods and the money',
+    tests: BY_WITHHOLDING,
+  },
+  {
+    bug: 'goods are sent after the service took all of their money back',
+    file: 'src/reconciliation/conclude.ts',
+    find: '    await withholdReversed(session, mode, run.id);\n',
+    replace: '',
+    breaks: 'the thief of a card gets the goods after the chargeback',
+    tests: BY_WITHHOLDING,
+  },
+  {
+    bug: 'what was withheld is sent with what was given up',
+    file: 'src/fulfilment/redelivery.sql.ts',
+    find: "(seen.delivery <> 'withheld' OR $5)",
+    replace: '(true OR $5)',
+    breaks: 'somebody who selects the whole page ships refunded orders',
+    tests: BY_WITHHOLDING,
+  },
+  {
+    bug: 'a refund locks the journal before the release',
+    file: WITHHELD,
+    find: '  PERFORM FROM releases WHERE id = was_paid.release_id FOR NO KEY UPDATE;\n',
+    replace: '',
+    breaks: 'a refund or a delivery fails when both come at one moment',
+    tests: BY_WITHHOLDING,
+  },
+  {
+    bug: 'a refund is told before the delivery that is in hand',
+    file: 'src/fulfilment/delivery.sql.ts',
+    find: " OR r.delivery = 'withheld' AND r.leased_until > now()",
+    replace: '',
+    breaks: 'the receiver cancels an order that it does not know, and ships it a moment later',
+    tests: BY_WITHHOLDING,
   },
   {
     bug: 'a run raises a reversal while a refund is written down',

@@ -1,0 +1,29 @@
+import type { Queryable } from '../platform/database/database.ts';
+import type { RunId } from '../platform/ids.ts';
+import type { Mode } from '../platform/mode.ts';
+
+/** Each entry locks its order's journal until the transaction ends, and a transaction has room for some thousand. */
+const AT_ONCE = 1_000;
+
+// Those that `makeUnsentDue` locks, too, in its order. What a person has sent all the same is that person's decision.
+const GONE = `
+  SELECT r.order_id FROM findings f JOIN releases r ON r.order_id = f.order_id
+  WHERE f.mode = $1 AND f.last_run_id = $2 AND f.class = 'reversed'
+    AND f.closed_at IS NULL AND f.raised_at IS NOT NULL AND r.delivery IN ('unneeded', 'waiting', 'dead')
+    AND (f.evidence ->> 'refunded')::bigint + (f.evidence ->> 'unexplained')::bigint >= money_that_came(r)
+    AND NOT EXISTS (SELECT FROM journal j WHERE j.order_id = r.order_id
+      AND j.event = 'release-redelivery' AND j.detail ->> 'was' = 'withheld')
+  ORDER BY r.delivery = 'unneeded', r.released_at, r.id LIMIT ${AT_ONCE} FOR NO KEY UPDATE OF r`;
+
+/**
+ * Withholds the releases that nobody has yet and whose money the service took back as a whole, as `runId` sees it.
+ * What refunds took back, the database withholds by itself. Call it in the transaction that raises the findings.
+ */
+export async function withholdReversed(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
+  await db.query(
+    `WITH gone AS MATERIALIZED (${GONE})
+     SELECT count(*) FROM (SELECT withhold_release(order_id, 'reversed', 'reconciliation')
+       FROM (SELECT order_id FROM gone ORDER BY order_id) ordered OFFSET 0) withheld`,
+    [mode, runId],
+  );
+}
