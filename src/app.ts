@@ -36,6 +36,10 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   const { CHECKOUTS_PER_MINUTE } = config;
   const shopApiToken = config.SHOP_API_TOKEN ?? null;
   const guard = guardOf(config);
+  const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
+  const { mode } = gateway;
+  const { identity } = program.extensions;
+  const shop = demoShop({ ...program, identity, mode, isOpen: config.demoShop, readsPerMinute });
   const guesses = createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC);
   const app = express();
   messages?.adopt(app);
@@ -52,34 +56,33 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
       ownOrigin: program.publicOrigin,
       storefrontOrigins,
       ...{ returnUrls, returnUrlOf: (orderId) => returnUrlOf(database, orderId, returnUrls) },
+      orderPages: shop.orderPages,
     }),
   );
   app.use(
     orderRoutes({
       database,
       catalogue,
-      mode: gateway.mode,
+      mode,
       storefrontOrigins,
       returnUrls,
       shopApiToken,
       guesses,
       cancelOrder: program.cancelOrder,
-      limitReads: limitReads(READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE),
+      limitReads: limitReads(readsPerMinute),
       maxStreams: CHECKOUTS_PER_MINUTE === 0 ? Infinity : MAX_STREAMS_OF_ADDRESS,
       logger,
     }),
   );
   const { checkoutStops } = program;
-  app.use(stopRoutes({ database, mode: gateway.mode, checkoutStops, shopApiToken, guesses }));
+  app.use(stopRoutes({ database, mode, checkoutStops, shopApiToken, guesses }));
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
   app.use(program.metricsRoutes({ database, gateway, workerWatch, requireToken: guard.requireToken }));
-  const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
-  const shop = demoShop({ ...program, mode: gateway.mode, isOpen: config.demoShop, readsPerMinute });
   app.use(shop.routes);
-  const { shopperText } = shop;
+  const { name, shopperText } = shop;
   const reconcileEveryMin = config.RECONCILE_EVERY_MIN;
-  app.use(adminRoutes({ ...program, guard, shopperText, reconcileEveryMin }));
+  app.use(adminRoutes({ ...program, guard, shop: name, shopperText, reconcileEveryMin }));
   serveOwnRoutes(app, program);
   app.use(notFound);
   app.use(problemHandler(logger, shop.problemPage));

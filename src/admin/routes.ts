@@ -1,7 +1,6 @@
 import express, { Router } from 'express';
 import { fileURLToPath } from 'node:url';
 import { notFound, Problem, problemHandler } from '../platform/problem.ts';
-import { DEMO_IDENTITY, type Extensions } from '../extensions.ts';
 import { frameOf } from './actions/action-handler.ts';
 import type { AdminParts } from './admin-parts.ts';
 import type { AdminGuard } from './login/guard.ts';
@@ -19,14 +18,17 @@ import { runRoutes } from './runs/routes.ts';
 import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
 export type AdminRouteParts = Omit<AdminParts, 'form' | 'askService' | 'guard'> &
-  Pick<AskParts, 'confirm' | 'logger'> & { guard: AdminGuard; extensions: Pick<Extensions, 'identity'> };
+  Pick<AskParts, 'confirm' | 'logger'> & {
+    guard: AdminGuard;
+    /** The name of the shop. */
+    shop: string;
+  };
 const STYLESHEET = fileURLToPath(new URL('layout/admin.css', import.meta.url));
 
 /** The pages of operations: what is the state of the money, and what happened to this order? */
 export function adminRoutes(parts: AdminRouteParts): Router {
-  const { database, gateway } = parts;
+  const { database, gateway, shop } = parts;
   const { mode } = gateway;
-  const shop = (parts.extensions.identity ?? DEMO_IDENTITY).name;
   const guard = { ...parts.guard, shop };
   const askService = createAskService({ ...parts, mode });
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });

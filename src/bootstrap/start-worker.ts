@@ -9,7 +9,7 @@ import { sumConfirmedHours } from '../reporting/money-by-day.sql.ts';
 import { checkIntegrityWeekly } from '../reporting/weekly-integrity-check.ts';
 import { systemClock } from '../platform/clock.ts';
 import { forgetOldRefusals } from '../webhooks/refused-webhooks.sql.ts';
-import { prune } from './retention.ts';
+import { prune } from '../retention.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createReconcileSchedule, type ReconcileSchedule } from '../reconciliation/schedule.ts';
 

@@ -21,8 +21,10 @@ export type CheckoutRoutesParts = {
   ownOrigin: () => string;
   storefrontOrigins: readonly string[];
   returnUrls: ReturnUrls;
-  /** Where an order's shopper lands after the return, plus `order` and `status`. Null: our order page. */
+  /** Where an order's shopper lands after the return, plus `order` and `status`. Null: on `orderPages`. */
   returnUrlOf: (orderId: OrderId) => Promise<URL | null>;
+  /** Our own page of an order is this, and the order's id. */
+  orderPages: string;
 };
 
 const MAX_BODY = '64kb';
@@ -61,7 +63,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
     if (order === null) throw new Problem('not-found');
     const target = await parts.returnUrlOf(order.orderId);
     if (target === null) {
-      res.redirect(303, `/shop/orders/${order.orderId}`);
+      res.redirect(303, parts.orderPages + order.orderId);
       return;
     }
     const landing = new URL(target);

@@ -1,4 +1,4 @@
-import { countOld, prune } from '../bootstrap/retention.ts';
+import { countOld, prune } from '../retention.ts';
 import type { Program } from '../program.ts';
 import { UsageError, type Arguments } from './arguments.ts';
 

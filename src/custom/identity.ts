@@ -1,4 +1,4 @@
-import type { Identity } from '../extensions.ts';
+import type { Identity } from '../identity.ts';
 
 /**
  * The line to replace before a shopper sees a page, for example

@@ -49,12 +49,14 @@ export function Frame({ title, branding, script, refreshSec, mode, children }: F
 // What a form was answered with cannot be asked for again.
 type MastheadProps = { branding: Branding; mode: Mode | undefined; hasLanguages: boolean };
 
-function Masthead({ branding: { name, homeUrl, isDemo, ribbon }, mode, hasLanguages }: MastheadProps): VNode {
+function Masthead({ branding, mode, hasLanguages }: MastheadProps): VNode {
   const { language, words } = useReader();
+  const { name, homeUrl, logo, isDemo, ribbon } = branding;
   const own = shopText(ribbon, language);
+  const sign = logo === null ? name : <img src={logo} alt={name} />;
   return (
     <header class="masthead">
-      <p class="wordmark">{homeUrl === null ? name : <a href={homeUrl}>{name}</a>}</p>
+      <p class="wordmark">{homeUrl === null ? sign : <a href={homeUrl}>{sign}</a>}</p>
       {isDemo ? (
         <p class="ribbon">
           <strong>{words.demo.ribbon}</strong> ·{' '}

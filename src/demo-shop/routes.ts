@@ -2,7 +2,7 @@ import { Router, type Request, type Response } from 'express';
 import type { VNode } from 'preact';
 import { moneyAbout } from '../cases/suspense.sql.ts';
 import { openOrderIn } from '../checkout/open-order-cookie.ts';
-import type { Extensions } from '../extensions.ts';
+import type { Identity } from '../identity.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
 import { findOrder } from '../orders/orders.sql.ts';
@@ -42,8 +42,8 @@ export type ShopRoutesParts = {
 };
 
 export type DemoShopParts = {
-  /** The shop's identity. */
-  extensions: Pick<Extensions, 'identity'>;
+  /** Who the shop is; null: it does not say. */
+  identity: Identity | null;
   database: Database;
   catalogue: Catalogue;
   mode: Mode;
@@ -62,9 +62,13 @@ export function demoShop(parts: DemoShopParts): {
   routes: Router;
   problemPage: (wording: ProblemWording, problem: Problem, req: Request) => VNode;
   shopperText: typeof shopperTextOf;
+  /** As every page for shoppers names the shop. */
+  name: string;
+  /** Where an order's page is: this, and the order's id. */
+  orderPages: string;
 } {
-  const { extensions, database, catalogue, mode, isOpen, readsPerMinute, logger } = parts;
-  const branding = brandingOf(extensions.identity, isOpen);
+  const { identity, database, catalogue, mode, isOpen, readsPerMinute, logger } = parts;
+  const branding = brandingOf(identity, isOpen);
   const router = Router();
   const limitPages = limitReads(readsPerMinute);
   const orderById = async (id: OrderId | null): Promise<Order | null> => {
@@ -80,7 +84,7 @@ export function demoShop(parts: DemoShopParts): {
     '/shop',
     shopRoutes({
       branding,
-      ownAssets: extensions.identity?.assets,
+      ownAssets: identity?.assets,
       catalogue: isOpen ? catalogue : null,
       findOrder: (text) => orderById(parseOrderId(text)),
       lastOrderOf: (cookies) => orderById(openOrderIn(cookies)),
@@ -88,7 +92,7 @@ export function demoShop(parts: DemoShopParts): {
       moneyAbout: (orderId) => moneyAbout(database, orderId),
       noteOf: async (order, language) => {
         try {
-          return (await extensions.identity?.orderNote?.(order, database, language)) ?? null;
+          return (await identity?.orderNote?.(order, database, language)) ?? null;
         } catch (error) {
           logger.warn({ err: error, orderId: order.id }, 'the note of an order page failed');
           return null;
@@ -102,7 +106,13 @@ export function demoShop(parts: DemoShopParts): {
       res.redirect(302, '/shop');
     });
   }
-  return { routes: router, problemPage: problemPageOf(branding), shopperText: shopperTextOf };
+  return {
+    routes: router,
+    problemPage: problemPageOf(branding),
+    shopperText: shopperTextOf,
+    name: branding.name,
+    orderPages: '/shop/orders/',
+  };
 }
 
 /**

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { DEFAULTS, type Identity } from '../../src/extensions.ts';
+import { DEFAULTS } from '../../src/extensions.ts';
+import type { Identity } from '../../src/identity.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 // Every page that a shopper sees bears the shop's name; the demo's words stand only where a demo shop is.

@@ -39,7 +39,7 @@ export const onAlert: AlertHook | null = null;
 
 export const routes: ShopRoutes | null = null;
 `,
-  'src/custom/identity.ts': `import type { Identity } from '../extensions.ts';
+  'src/custom/identity.ts': `import type { Identity } from '../identity.ts';
 
 export const identity: Identity | null = null;
 `,

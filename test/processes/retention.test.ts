@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { prune } from '../../src/bootstrap/retention.ts';
+import { prune } from '../../src/retention.ts';
 import { readArguments } from '../../src/commands/arguments.ts';
 import { retention } from '../../src/commands/retention.ts';
 import { explain } from '../../src/reporting/explain.ts';

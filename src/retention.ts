@@ -1,7 +1,7 @@
-import { countOldMessages, pruneEventMessages, pruneMessages } from '../fulfilment/prune-messages.sql.ts';
-import { countOldAnswers, pruneAnswers, type Batch } from '../payments/prune-answers.sql.ts';
-import type { Database, Queryable } from '../platform/database/database.ts';
-import { countOldWebhooks, pruneWebhooks } from '../webhooks/prune-webhooks.sql.ts';
+import { countOldMessages, pruneEventMessages, pruneMessages } from './fulfilment/prune-messages.sql.ts';
+import { countOldAnswers, pruneAnswers, type Batch } from './payments/prune-answers.sql.ts';
+import type { Database, Queryable } from './platform/database/database.ts';
+import { countOldWebhooks, pruneWebhooks } from './webhooks/prune-webhooks.sql.ts';
 
 /** How many answers of the service and messages to the receiver were emptied, and how many webhooks deleted. */
 export type Pruned = { answers: number; webhooks: number; messages: number };
