@@ -1,19 +1,18 @@
 import type { Secret } from '../../src/platform/secret.ts';
 import type { Dialect, SignatureScheme } from '../../src/gateway/dialect/dialect.ts';
-import { dialectSchema } from '../../src/gateway/dialect/schema.ts';
 import { firstAt, stringOf } from '../../src/gateway/dialect/json-pointer.ts';
 import { isSignedBy } from '../../src/gateway/webhook-signature.ts';
-import { finding, quoted, type Conclusion, type Finding } from './finding.ts';
+import { finding, quoted, type Conclusion, type Finding, type Verdict, type Words } from './finding.ts';
 import type { Hook } from './listener.ts';
 import type { Observed } from './observed.ts';
 import { placesOf } from './places.ts';
+import { likelySignatures, schemesFor } from './signatures.ts';
 
 /** Which field of a webhook is our reference, and which scheme signed it: the digest fits or it does not. */
 export function concludeWebhook(
   { hooks, sent }: Observed,
   dialect: Dialect,
-  secrets: readonly Secret[],
-  now: Date,
+  known: { secrets: readonly Secret[]; words: Words; now: Date },
 ): Conclusion {
   const hook = hooks?.at(-1);
   if (hook === undefined) {
@@ -27,11 +26,8 @@ export function concludeWebhook(
     };
   }
   const ours = sent.map(({ reference }) => reference);
-  const findings = [
-    referenceFinding(hook, ours, dialect),
-    signatureFinding(hook, dialect, secrets, now.getTime() / 1_000),
-  ];
-  return { findings, needs: [] };
+  const { findings, needs } = concludeSignature(hook, dialect, known);
+  return { findings: [referenceFinding(hook, ours, dialect), ...findings], needs };
 }
 
 function referenceFinding(hook: Hook, ours: readonly string[], dialect: Dialect): Finding {
@@ -49,60 +45,31 @@ function referenceFinding(hook: Hook, ours: readonly string[], dialect: Dialect)
   return { ...seen, ...(!isRead && { change: places }) };
 }
 
-function signatureFinding(hook: Hook, dialect: Dialect, secrets: readonly Secret[], nowSec: number): Finding {
+function concludeSignature(
+  hook: Hook,
+  dialect: Dialect,
+  { secrets, words, now }: { secrets: readonly Secret[]; words: Words; now: Date },
+): Conclusion {
   const key = 'webhook.signature';
   const inForce = dialect.webhook.signature;
-  if (secrets.length === 0)
-    return finding(key, 'cannot tell', 'set WEBHOOK_SECRETS to the secret that signs them', inForce);
+  const one = (verdict: Verdict, seen: string, change: object = {}): Conclusion => ({
+    findings: [{ ...finding(key, verdict, seen, inForce), ...change }],
+    needs: [],
+  });
+  if (secrets.length === 0) return one('cannot tell', 'set WEBHOOK_SECRETS to the secret that signs them');
   const holds = (scheme: SignatureScheme): boolean =>
-    isSignedBy(secrets, scheme, hook.headers, hook.body, nowSec);
-  if (inForce !== null && holds(inForce)) return finding(key, 'agrees', 'its signature holds', inForce);
-  const [scheme] = schemesFor(hook).filter(({ parsed }) => holds(parsed));
-  if (scheme !== undefined)
-    return { ...finding(key, 'differs', JSON.stringify(scheme.given), inForce), change: scheme.given };
-  const seen = 'no scheme that we know fits: taken unsigned, webhooks stay hints';
-  return inForce === null
-    ? finding(key, 'agrees', seen, inForce)
-    : { ...finding(key, 'differs', seen, inForce), change: null };
+    isSignedBy(secrets, scheme, hook.headers, hook.body, now.getTime() / 1_000);
+  if (inForce !== null && holds(inForce)) return one('agrees', 'its signature holds');
+  for (const { given, parsed } of schemesFor(hook))
+    if (holds(parsed)) return one('differs', JSON.stringify(given), { change: given });
+  if (inForce === null)
+    return one('agrees', 'no scheme that we know fits: taken unsigned, webhooks are hints');
+  const likely = likelySignatures(hook);
+  if (likely.length === 0)
+    return one('differs', 'no header looks like a signature: webhooks are hints', { change: null });
+  if (words[key] === 'null') return one('differs', 'taken unsigned, as you said', { change: null });
+  const seen = `${likely.join(', ')} looks like a signature, and no scheme that we know fits it`;
+  const question =
+    'is the secret in WEBHOOK_SECRETS the right one? Write "null" only to take webhooks unsigned, as hints.';
+  return { ...one('differs', seen), needs: [{ key, question, choices: ['null'] }] };
 }
-
-type Scheme = { given: object; parsed: SignatureScheme };
-
-/** Every scheme that the dialect can say, over the headers that came. */
-function schemesFor({ headers }: Hook): Scheme[] {
-  const own = Object.entries(headers).filter(
-    ([name, value]) => typeof value === 'string' && !USUAL.has(name),
-  );
-  const timestamps = own.filter(([, value]) => /^\d{10}(\d{3})?$/.test(String(value))).map(([name]) => name);
-  const times = [
-    {},
-    ...timestamps.map((timestampHeader) => ({ signs: 'timestamp.body', timestampHeader })),
-    { list: {}, signs: 'timestamp.body' },
-    { list: {} },
-  ];
-  const digests = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
-    (['hex', 'base64'] as const).flatMap((encoding) =>
-      ['', `${algorithm}=`].map((prefix) => ({ algorithm, encoding, ...(prefix !== '' && { prefix }) })),
-    ),
-  );
-  return own.flatMap(([header]) => [
-    schemeOf({ scheme: 'static', header }),
-    ...times.flatMap((time) => digests.map((digest) => schemeOf({ header, ...digest, ...time }))),
-  ]);
-}
-
-function schemeOf(given: object): Scheme {
-  const { signature } = dialectSchema.parse({ webhook: { signature: given } }).webhook;
-  if (signature === null) throw new TypeError('a scheme was given');
-  return { given, parsed: signature };
-}
-
-const USUAL = new Set([
-  'host',
-  'connection',
-  'content-type',
-  'content-length',
-  'accept',
-  'user-agent',
-  'transfer-encoding',
-]);

@@ -13,8 +13,9 @@ import type { Observed } from './observed.ts';
 export function conclude(
   observed: Observed,
   dialect: Dialect,
-  { secrets, words, now }: { secrets: readonly Secret[]; words: Words; now: Date },
+  known: { secrets: readonly Secret[]; words: Words; now: Date },
 ): Conclusion {
+  const { words } = known;
   const record = concludeRecord(observed, dialect, words);
   const found = record.findings.find(({ about }) => about === 'verify.reference');
   const reference = (found?.change as string[] | undefined) ?? dialect.verify.reference;
@@ -22,7 +23,7 @@ export function conclude(
     concludeInitialize(observed, dialect, words),
     record,
     concludeHistory(observed, dialect, { words, reference }),
-    concludeWebhook(observed, dialect, secrets, now),
+    concludeWebhook(observed, dialect, known),
   ];
   return {
     findings: [...parts.flatMap(({ findings }) => findings), ...notes(observed, dialect)],

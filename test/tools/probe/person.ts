@@ -4,7 +4,11 @@ import type { Sandbox } from '../../../local/sandbox/sandbox.ts';
 import type { Need } from '../../../tools/probe/finding.ts';
 import type { Person } from '../../../tools/probe/person.ts';
 
-type HandWritten = { statuses?: Record<string, string[]>; history?: { paging?: { style?: string } } };
+type HandWritten = {
+  statuses?: Record<string, string[]>;
+  history?: { paging?: { style?: string } };
+  webhook?: { signature?: object | null };
+};
 
 /** Pays by the sandbox's control routes, says so, and knows of the service what a shop would know. */
 export function personAt(sandbox: Sandbox, profile: ProfileName, asked: Need[] = []): Person {
@@ -38,6 +42,7 @@ export function truthOf(profile: ProfileName, { key, choices = [] }: Need): stri
   const written = PROFILE_DIALECTS[profile] as HandWritten;
   if (key === 'amountUnit') return unit;
   if (key === 'history.paging.style') return ['attempts', 'date-window'].includes(profile) ? 'none' : null;
+  if (key === 'webhook.signature') return written.webhook?.signature === null ? 'null' : null;
   const [place = '', name = ''] = key.split('.');
   if (place === 'statuses') return written.statuses?.[name]?.join(', ') ?? null;
   if (place === 'verify') {
