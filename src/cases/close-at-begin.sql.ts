@@ -27,6 +27,12 @@ export async function closeSuspenseAtBegin(
 /** An entry locks its order until its statement ends, and PostgreSQL has room for some thousand locks. */
 const CLOSED_AT_ONCE = 200;
 
+const ENTRY = `
+  INSERT INTO journal (order_id, event, reference, cause, detail)
+  SELECT order_id, 'finding-resolved', reference, 'operator:' || $3,
+    jsonb_build_object('finding', id, 'class', class, 'note', $4::text)
+  FROM closed WHERE order_id IS NOT NULL ORDER BY order_id, reference`;
+
 const CLOSE = `
   WITH wanted AS (
     SELECT f.id FROM findings f JOIN before_begin b USING (mode, reference)
@@ -36,12 +42,7 @@ const CLOSE = `
     UPDATE findings i SET closed_at = now(), closed_by = $3, note = $4
     FROM wanted WHERE i.id = wanted.id AND i.closed_at IS NULL
     RETURNING i.id, i.order_id, i.reference, i.class
-  ), entry AS (
-    INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT order_id, 'finding-resolved', reference, 'operator:' || $3,
-      jsonb_build_object('finding', id, 'class', class, 'note', $4::text)
-    FROM closed WHERE order_id IS NOT NULL ORDER BY order_id, reference
-  )
+  ), entry AS (${ENTRY})
   SELECT id FROM closed`;
 
 /**

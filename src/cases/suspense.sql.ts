@@ -53,6 +53,30 @@ export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}
   );
 }
 
+// The payment before its item, in the same order as confirmation: it may be writing an answer about this very
+// money.
+const LOCKED = `
+  SELECT p.reference FROM suspense_items s
+  JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
+  WHERE s.id = $1 AND s.mode = $2 AND (SELECT count(*) FROM same) >= 0 FOR NO KEY UPDATE OF o, p`;
+
+const CLOSED = `
+  UPDATE suspense_items i SET closed_at = now(), closed_by = $3, note = $4, decision = $5, refund_note = $6
+  WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($7::text IS NULL OR ${versionOf(SUSPENSE)} = $7)
+    AND (SELECT count(*) FROM locked) >= 0
+  RETURNING id, order_id, reference, class, decision, note, refund_note`;
+
+// The item first, then the findings about it.
+const RESOLVED_ENTRIES = `
+  INSERT INTO journal (order_id, event, reference, cause, detail)
+  SELECT order_id, event, reference, 'operator:' || $3, detail FROM (
+    SELECT 1 AS place, order_id, 'suspense-resolved' AS event, reference,
+      jsonb_strip_nulls(jsonb_build_object(
+        'item', id, 'class', class, 'decision', decision, 'note', note, 'refund', refund_note)) AS detail
+    FROM closed WHERE order_id IS NOT NULL
+    UNION ALL ${journalOfFindings(2)}) entries
+  ORDER BY place`;
+
 /**
  * Ends an item, with a decision, a name and what was done, and closes the open findings about the same. If it was the
  * last money of an order in review, that ends the order (`end_decided_order`, in the migration of acceptances).
@@ -66,33 +90,20 @@ export async function resolveSuspense(
   seen: string | null = null,
 ): Promise<boolean> {
   const rows = await db.query(
-    // Locks the payment before its item, in the same order as confirmation: it may be writing an answer
-    // about this very money.
-    `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), locked AS MATERIALIZED (
-       SELECT p.reference FROM suspense_items s
-       JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
-       WHERE s.id = $1 AND s.mode = $2 AND (SELECT count(*) FROM same) >= 0 FOR NO KEY UPDATE OF o, p
-     ), closed AS (
-       UPDATE suspense_items i SET closed_at = now(), closed_by = $3,
-         note = $4, decision = $5, refund_note = $6
-       WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($7::text IS NULL OR ${versionOf(SUSPENSE)} = $7)
-         AND (SELECT count(*) FROM locked) >= 0
-       RETURNING id, order_id, reference, class, decision, note, refund_note
-     ), resolved AS (${findingsClosedWith('closed')}), entry AS (
-       INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, event, reference, 'operator:' || $3, detail FROM (
-         SELECT 1 AS place, order_id, 'suspense-resolved' AS event, reference,
-           jsonb_strip_nulls(jsonb_build_object(
-             'item', id, 'class', class, 'decision', decision, 'note', note, 'refund', refund_note)) AS detail
-         FROM closed WHERE order_id IS NOT NULL
-         UNION ALL ${journalOfFindings(2)}) entries
-       ORDER BY place
-     )
+    `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), locked AS MATERIALIZED (${LOCKED}), closed AS (${CLOSED}),
+       resolved AS (${findingsClosedWith('closed')}), entry AS (${RESOLVED_ENTRIES})
      SELECT id FROM closed`,
     [id, mode, by, note, decision, refundNote, seen],
   );
   return rows.length === 1;
 }
+
+const SURPLUS_NOTED = `
+  UPDATE suspense_items i SET surplus_refund = $5 FROM payments p
+  WHERE i.id = $1 AND i.mode = $2 AND i.closed_at IS NULL AND i.class = 'overpaid'
+    AND p.mode = i.mode AND p.reference = i.reference AND p.status = 'held' AND p.decided_at IS NULL
+    AND ($6::text IS NULL OR ${versionOf(SUSPENSE)} = $6)
+  RETURNING i.id, i.order_id, i.reference`;
 
 /**
  * Notes that the surplus of an overpayment was given back, under the number of that refund. The item stays open: when
@@ -107,13 +118,7 @@ export async function noteSurplusRefund(
   seen: string | null = null,
 ): Promise<boolean> {
   const rows = await db.query(
-    `WITH noted AS (
-       UPDATE suspense_items i SET surplus_refund = $5 FROM payments p
-       WHERE i.id = $1 AND i.mode = $2 AND i.closed_at IS NULL AND i.class = 'overpaid'
-         AND p.mode = i.mode AND p.reference = i.reference AND p.status = 'held' AND p.decided_at IS NULL
-         AND ($6::text IS NULL OR ${versionOf(SUSPENSE)} = $6)
-       RETURNING i.id, i.order_id, i.reference
-     ), said AS (
+    `WITH noted AS (${SURPLUS_NOTED}), said AS (
        INSERT INTO suspense_notes (item_id, written_by, note)
        SELECT id, $3, 'surplus refunded, number ' || $5 || ': ' || $4 FROM noted
      ), entry AS (

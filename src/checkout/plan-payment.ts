@@ -5,15 +5,15 @@ import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import { bindKey } from './idempotency.sql.ts';
 import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
+import type { StopRefusal } from './checkout.sql.ts';
+import type { ShopperRequest } from './checkout.ts';
 import {
   addPayment,
   chooseReturnUrl,
   lockPayableOrder,
   sendUnsent,
   type PayableOrder,
-  type StopRefusal,
-} from './checkout.sql.ts';
-import type { ShopperRequest } from './checkout.ts';
+} from './further-payment.sql.ts';
 
 /** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
 export type PaymentPlan =

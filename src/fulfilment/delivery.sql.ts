@@ -29,6 +29,12 @@ const IS_ITS_TURN = {
       AND (r.delivery = 'waiting' OR r.delivery = 'withheld' AND r.leased_until > now())))`,
 };
 
+// Time without attempts (no worker, a restored backup) does not count.
+const LEASED = `r SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1,
+    tried_since = coalesce(tried_since + (now() - greatest(next_check_at, leased_until)), now())
+  FROM (SELECT id FROM fresh UNION ALL SELECT id FROM failed) due WHERE r.id = due.id
+  RETURNING r.*`;
+
 /**
  * Leases up to $2 rows of mode $1 whose delivery is due and whose turn it is, at most $3 of them tried before.
  * Two queues, so that deliveries which keep failing cannot take every place from those that were never tried.
@@ -46,13 +52,7 @@ export function claimOf({ table, update }: Deliveries, columns: string): Stateme
     ), failed AS MATERIALIZED (
       SELECT id FROM ${table} WHERE ${isDue} AND attempts > 0
       ORDER BY next_check_at LIMIT LEAST($3, $2 - (SELECT count(*) FROM fresh)) FOR UPDATE SKIP LOCKED
-    ), claimed AS (
-      -- Time without attempts (no worker, a restored backup) does not count.
-      ${update} r SET leased_until = now() + interval '${LEASE_SEC} s', attempts = attempts + 1,
-        tried_since = coalesce(tried_since + (now() - greatest(next_check_at, leased_until)), now())
-      FROM (SELECT id FROM fresh UNION ALL SELECT id FROM failed) due WHERE r.id = due.id
-      RETURNING r.*
-    )
+    ), claimed AS (${update} ${LEASED})
     SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId",
       coalesce(o.metadata, '{}') AS metadata, c.reference, c.mode, c.attempts,
       c.message, extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec", ${columns}

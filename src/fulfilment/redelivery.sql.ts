@@ -2,6 +2,19 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { ENTRY, type Deliveries } from './delivery.sql.ts';
 
+/** The journal entry of each row of `asked` that belongs to an order. @param by $ numbers of name and note */
+const entryOf = (
+  word: string,
+  was: string,
+  attempts: string,
+  [by, note]: [by: string, note: string],
+): string => `
+  ${ENTRY}
+  SELECT order_id, '${word}-redelivery', reference, 'operator:' || ${by},
+    jsonb_strip_nulls(jsonb_build_object(
+      '${word}', id, 'was', ${was}, 'attempts', ${attempts}, 'note', ${note}::text))
+  FROM asked WHERE order_id IS NOT NULL ORDER BY order_id`;
+
 /**
  * Makes a delivery due now, whatever became of it before, and starts its three days anew. A delivery in hand
  * is not disturbed: when it succeeds, it is the one that was asked for.
@@ -25,13 +38,7 @@ export async function makeDeliveryDue(
          asked_again_at = now(), tried_since = NULL ${word === 'event' ? ', asked_again_by = $3' : ''}
        FROM seen WHERE r.id = seen.id AND (seen.delivery <> 'withheld' OR $5)
        RETURNING r.id, r.order_id, r.reference, seen.delivery AS was, seen.attempts
-     ), entry AS (
-       ${ENTRY}
-       SELECT order_id, '${word}-redelivery', reference, 'operator:' || $3,
-         jsonb_strip_nulls(jsonb_build_object(
-           '${word}', id, 'was', was, 'attempts', attempts, 'note', $4::text))
-       FROM asked WHERE order_id IS NOT NULL
-     )
+     ), entry AS (${entryOf(word, 'was', 'attempts', ['$3', '$4'])})
      SELECT asked.id IS NOT NULL AS "isDue" FROM seen LEFT JOIN asked USING (id)`,
     [mode, id, by, note, withheld],
   );
@@ -61,13 +68,7 @@ export async function makeUnsentDue(
          ${word === 'event' ? ', asked_again_by = $2' : ''}
        FROM oldest WHERE r.id = oldest.id
        RETURNING r.id, r.order_id, r.reference
-     ), entry AS (
-       ${ENTRY}
-       SELECT order_id, '${word}-redelivery', reference, 'operator:' || $2,
-         jsonb_strip_nulls(jsonb_build_object(
-           '${word}', id, 'was', 'unneeded', 'attempts', 0, 'note', $3::text))
-       FROM asked WHERE order_id IS NOT NULL ORDER BY order_id
-     )
+     ), entry AS (${entryOf(word, "'unneeded'", '0', ['$2', '$3'])})
      SELECT id FROM asked`,
     [mode, by, note, limit, type],
   );

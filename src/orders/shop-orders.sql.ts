@@ -18,31 +18,36 @@ export type ShopOrder = NewOrder & { metadata: Metadata; payBy: Date | null };
 const PLANNED_RELEASE = `(
   SELECT 'rel_' || left(text_hash(release_salt || E'\\n' || $3 || E'\\n' || $2), 24) FROM installation)`;
 
+// None where the number is taken, or the deadline is over or too far away.
+const PLACED = `
+  INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url, shopper_details,
+    planned_release_id, metadata, pay_by, deadline_check_at, content_hash)
+  SELECT $1, $2, $3, $4, $5::bigint, $6, $11, $12::jsonb,
+    ${PLANNED_RELEASE}, $13::jsonb, pay_by, pay_by, $15::bytea
+  FROM (SELECT $14::timestamptz AS pay_by) deadline
+  WHERE pay_by IS NULL OR pay_by > now() AND pay_by <= now() + interval '${MAX_PAY_BY_DAYS} days'
+  ON CONFLICT (mode, external_id) DO NOTHING RETURNING *`;
+
+const GIVEN_LINES = `
+  SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
+    WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)`;
+
+const ENTRY = `
+  INSERT INTO journal (order_id, event, cause, detail)
+  SELECT id, 'order-placed', 'shop', jsonb_build_object('order',
+    order_hash(id, external_id, mode, amount, currency, (SELECT jsonb_agg(to_jsonb(l)) FROM given l)),
+    'email', text_hash(email_salt || email)) FROM placed`;
+
 /**
  * Writes an order that the shop priced itself.
  * @returns false when its `externalId` is taken, or when its deadline is over or too far away
  */
 export async function insertOrder(db: Queryable, order: ShopOrder): Promise<boolean> {
   const rows = await db.query(
-    `WITH placed AS (
-       INSERT INTO orders (id, external_id, mode, email, amount, currency, return_url, shopper_details,
-         planned_release_id, metadata, pay_by, deadline_check_at, content_hash)
-       SELECT $1, $2, $3, $4, $5::bigint, $6, $11, $12::jsonb, ${PLANNED_RELEASE}, $13::jsonb, pay_by, pay_by, $15::bytea
-       FROM (SELECT $14::timestamptz AS pay_by) deadline
-       WHERE pay_by IS NULL OR pay_by > now() AND pay_by <= now() + interval '${MAX_PAY_BY_DAYS} days'
-       ON CONFLICT (mode, external_id) DO NOTHING RETURNING *
-     ), given AS (
-       SELECT * FROM unnest($7::text[], $8::text[], $9::bigint[], $10::int[])
-         WITH ORDINALITY AS l (sku, description, unit_amount, quantity, position)
-     ), lines AS (
+    `WITH placed AS (${PLACED}), given AS (${GIVEN_LINES}), lines AS (
        INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
        SELECT placed.id, l.position, l.sku, l.description, l.unit_amount, l.quantity FROM placed, given l
-     ), entry AS (
-       INSERT INTO journal (order_id, event, cause, detail)
-       SELECT id, 'order-placed', 'shop', jsonb_build_object('order',
-         order_hash(id, external_id, mode, amount, currency, (SELECT jsonb_agg(to_jsonb(l)) FROM given l)),
-         'email', text_hash(email_salt || email)) FROM placed
-     )
+     ), entry AS (${ENTRY})
      SELECT id FROM placed`,
     [
       order.id,

@@ -64,23 +64,26 @@ export async function circumstancesOf(db: Queryable, orderId: OrderId): Promise<
   return { ...circumstances, customer: email === 'erased' ? null : maskEmail(email), cases };
 }
 
-// A finding about money that waits in suspense is the same case.
+const MONEY_IN_SUSPENSE = `
+  SELECT s.opened_at AS since, s.class, s.reference,
+    jsonb_build_object('amount', coalesce(v.amount, s.amount)::text,
+      'currency', coalesce(v.currency, s.currency)) AS actual,
+    jsonb_build_object('amount', s.amount::text, 'currency', s.currency) AS held,
+    s.surplus_refund AS "surplusRefund"
+  FROM suspense_items s LEFT JOIN verifications v ON v.id = s.verification_id
+  WHERE s.order_id = $1 AND s.closed_at IS NULL`;
+
+// A finding about money in suspense is the same case.
+const OTHER_FINDINGS = `
+  SELECT f.first_seen_at, f.class, f.reference, CASE WHEN f.actual IS NOT NULL AND f.currency IS NOT NULL
+    THEN jsonb_build_object('amount', f.actual::text, 'currency', f.currency) END, NULL, NULL
+  FROM findings f WHERE f.order_id = $1 AND f.closed_at IS NULL AND f.raised_at IS NOT NULL
+    AND NOT EXISTS (SELECT FROM suspense_items s
+      WHERE s.mode = f.mode AND s.reference = f.reference AND s.closed_at IS NULL)`;
+
 const OPEN_CASES = `
-  SELECT class, reference, actual, held, "surplusRefund" FROM (
-    SELECT s.opened_at AS since, s.class, s.reference,
-      jsonb_build_object('amount', coalesce(v.amount, s.amount)::text,
-        'currency', coalesce(v.currency, s.currency)) AS actual,
-      jsonb_build_object('amount', s.amount::text, 'currency', s.currency) AS held,
-      s.surplus_refund AS "surplusRefund"
-    FROM suspense_items s LEFT JOIN verifications v ON v.id = s.verification_id
-    WHERE s.order_id = $1 AND s.closed_at IS NULL
-    UNION ALL
-    SELECT f.first_seen_at, f.class, f.reference, CASE WHEN f.actual IS NOT NULL AND f.currency IS NOT NULL
-      THEN jsonb_build_object('amount', f.actual::text, 'currency', f.currency) END, NULL, NULL
-    FROM findings f WHERE f.order_id = $1 AND f.closed_at IS NULL AND f.raised_at IS NOT NULL
-      AND NOT EXISTS (SELECT FROM suspense_items s
-        WHERE s.mode = f.mode AND s.reference = f.reference AND s.closed_at IS NULL)
-  ) cases ORDER BY since, reference, class`;
+  SELECT class, reference, actual, held, "surplusRefund"
+  FROM (${MONEY_IN_SUSPENSE} UNION ALL ${OTHER_FINDINGS}) cases ORDER BY since, reference, class`;
 
 /** The whole address; null once it was erased. */
 export async function emailOf(db: Queryable, orderId: OrderId): Promise<string | null> {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { recordInitialize } from '../../src/checkout/attempts.sql.ts';
-import { addPayment, placeOrder } from '../../src/checkout/checkout.sql.ts';
+import { placeOrder } from '../../src/checkout/checkout.sql.ts';
+import { addPayment } from '../../src/checkout/further-payment.sql.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';
 import { newId, newReference, type OrderId, type Reference } from '../../src/platform/ids.ts';
 import { triggerCheck } from '../../src/payments/checks.sql.ts';

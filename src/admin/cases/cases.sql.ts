@@ -81,6 +81,17 @@ const DETAILS = `
     CASE kind WHEN 'money' THEN (SELECT ${notesOf(SUSPENSE)} FROM suspense_items i WHERE i.id = c.id)
       ELSE (SELECT ${notesOf(FINDINGS)} FROM findings i WHERE i.id = c.id) END AS notes`;
 
+// Of a case `c`, its details `d`, and where there are such its order `o`, payment `p` and finding `f`.
+const COLUMNS = `
+  c.kind, c.id, c.reference, c.order_id AS "orderId", c.class, since, ${OWNER} AS owner,
+  (extract(epoch FROM since) * 1000000)::bigint || '.' || c.kind || '-' || c.id AS place,
+  o.email, o.status AS "orderStatus", c.amount AS held, c.currency AS "heldCurrency",
+  surplus_refund AS "surplusRefund", coalesce(p.amount, f.expected) AS expected,
+  coalesce(p.currency, f.currency) AS "expectedCurrency", f.actual, f.currency AS "actualCurrency",
+  p.status AS "paymentStatus", p.decided_at IS NOT NULL AS "isDecided", d.money AS "moneyVersion",
+  coalesce(d.findings, '[]') AS findings, d.notes,
+  hashtextextended(concat_ws('|', d.money, d.findings::text), 0)::text AS version`;
+
 const PLACE = /^(\d{1,16})\.(money|finding)-(\d{1,18})$/;
 
 /** @param after the place of the last case that was read; null: from the oldest on */
@@ -97,14 +108,7 @@ export async function readCases(
          AND (since, kind, id) > (timestamptz 'epoch' + $8::bigint * interval '1 microsecond', $9, $10::bigint)
        ORDER BY since, kind, id LIMIT $11
      )
-     SELECT c.kind, c.id, c.reference, c.order_id AS "orderId", c.class, since, ${OWNER} AS owner,
-       (extract(epoch FROM since) * 1000000)::bigint || '.' || c.kind || '-' || c.id AS place,
-       o.email, o.status AS "orderStatus", c.amount AS held, c.currency AS "heldCurrency",
-       surplus_refund AS "surplusRefund", coalesce(p.amount, f.expected) AS expected,
-       coalesce(p.currency, f.currency) AS "expectedCurrency", f.actual, f.currency AS "actualCurrency",
-       p.status AS "paymentStatus", p.decided_at IS NOT NULL AS "isDecided", d.money AS "moneyVersion",
-       coalesce(d.findings, '[]') AS findings, d.notes,
-       hashtextextended(concat_ws('|', d.money, d.findings::text), 0)::text AS version
+     SELECT ${COLUMNS}
      FROM page c LEFT JOIN orders o ON o.id = c.order_id LEFT JOIN payments p ON p.reference = c.reference
      LEFT JOIN findings f ON f.id = c.id AND c.kind = 'finding' CROSS JOIN LATERAL (${DETAILS}) d
      ORDER BY since, c.kind, c.id`,

@@ -42,8 +42,7 @@ const scale = (name: string): number => SCALES.indexOf(name) * BUCKETS;
 // $1 to $4 as in a scope, $5 the number drawn, $6 references to look up.
 const FINGERPRINT = 'hashtextextended(reference, amount # $5)';
 
-// One statement: the three tables are read at the same time, on every core.
-const ROWS = `
+const LISTED = `
   SELECT CASE WHEN ${CLAIMS_PAID_THERE} THEN ${scale('history')} + ${BUCKET}
       WHEN is_named THEN ${scale('other history')} ELSE ${scale('nameless')} END AS scale, currency,
     CASE WHEN status IN (${MONEY}) AND NOT is_money_assumed THEN amount END AS amount,
@@ -51,7 +50,11 @@ const ROWS = `
     NULL::interval AS age, reference = ANY($6::text[]) AS is_sentinel,
     CASE WHEN status = 'paid' THEN hashtextextended(reference, coalesce(amount, -1))
       ELSE hashtextextended(reference || status, coalesce(amount, -1)) END AS digest
-  FROM history_rows
+  FROM history_rows`;
+
+// One statement: the three tables are read at the same time, on every core.
+const ROWS = `
+  ${LISTED}
   UNION ALL
   SELECT CASE WHEN ${CLAIMS_PAID_HERE} THEN ${scale('payments')} + ${BUCKET}
       WHEN ${isInWindow('payments')} THEN ${scale('other payments')} ELSE ${scale('outside')} END, currency,

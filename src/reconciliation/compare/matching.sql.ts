@@ -46,17 +46,22 @@ const IS_BEFORE = `b.reference IS NOT NULL AND CASE WHEN p.reference IS NULL THE
     WHERE v.reference = p.reference AND v.answered_at > b.begun_at
       AND v.outcome NOT IN ('not_found', 'unreadable', 'reference_mismatch')) END`;
 
-/** The columns of `differing`. The parameters are conditions that limit the rows of each side. */
-const matched = (history: string, payments: string, releases: string): string => `
-  SELECT coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
+/** The columns of `differing`. */
+const COLUMNS = `coalesce(h.reference, p.reference) AS reference, h.reference IS NOT NULL AS is_listed,
     h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
     CASE WHEN h.is_money_assumed THEN coalesce(h.amount, ${ASSUMED_AMOUNT}) ELSE h.amount END AS paid_amount,
     CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
     p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency,
     a.amount AS accepted_amount, a.outcome AS accepted_outcome, p.created_at,
     r.id IS NOT NULL AS is_released, r.amount AS released_amount, r.released_at, r.verification_id,
-    (${IS_LATE}) IS TRUE AS is_late, ${IS_BEFORE} AS is_before
-  -- One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
+    (${IS_LATE}) IS TRUE AS is_late, ${IS_BEFORE} AS is_before`;
+
+/**
+ * One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
+ * The parameters are conditions that limit the rows of each side.
+ */
+const matched = (history: string, payments: string, releases: string): string => `
+  SELECT ${COLUMNS}
   FROM (SELECT * FROM history_rows ${history}) h
   FULL JOIN (SELECT * FROM payments WHERE mode = $1 ${payments}) p ON p.reference = h.reference
   LEFT JOIN (SELECT * FROM releases WHERE mode = $1 ${releases}) r ON r.reference = p.reference

@@ -50,7 +50,7 @@ const DISPUTED = 'disputed';
  *   this run read the history. `is_order_paid`: another payment has paid its order.
  * - `is_money_answered`: the latest answer shows money, or money of it is held in suspense.
  *
- * `classify.sql.ts` computes them.
+ * `facts.sql.ts` computes them.
  *
  * Amount and currency are checks after the match and never part of it. There is no tolerance. The
  * service's timestamps are not used: services write them in every possible format.

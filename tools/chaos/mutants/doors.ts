@@ -148,8 +148,8 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the return goes where its query says',
     file: CHECKOUT,
-    find: 'res.redirect(303, `/shop/orders/${order.orderId}`);',
-    replace: 'res.redirect(303, String(req.query.return ?? `/shop/orders/${order.orderId}`));',
+    find: 'res.redirect(303, parts.orderPages + order.orderId);',
+    replace: 'res.redirect(303, String(req.query.return ?? parts.orderPages + order.orderId));',
     breaks: 'an open redirect under the name of the shop',
     tests: ['test/faults/hostile-clients-addresses.test.ts', 'test/checkout/return.test.ts'],
   },

@@ -1,0 +1,109 @@
+import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
+import { PROBE_PATTERN } from '../../platform/ids.ts';
+
+// The answer to this run's own question. It has no row of its own when it equals the answer before it.
+const LAST_ANSWER = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
+
+// Of money that a person accepted, the same answer again says what "paid" says of the exact money.
+const ANSWERED = `CASE WHEN m.accepted_outcome = ${LAST_ANSWER}
+  AND coalesce(v.amount, m.accepted_amount) = m.accepted_amount THEN 'paid' ELSE ${LAST_ANSWER} END`;
+
+// Another amount of the same currency, whose digits are the same but for zeros at the end.
+const IS_IN_ANOTHER_UNIT = `
+  m.paid_currency = m.currency AND m.paid_amount <> m.amount AND m.paid_amount > 0 AND EXISTS (
+    SELECT FROM generate_series(1, 18) power
+    WHERE greatest(m.paid_amount, m.amount) = least(m.paid_amount, m.amount) * 10::numeric ^ power)`;
+
+// What the money says beside ours.
+const FACTS_OF_MONEY = `
+  NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
+  $4::text = 'test' AS is_test, $7::boolean AS is_asking, m.reference ~ '${PROBE_PATTERN.source}' AS is_of_probe,
+  m.paid_amount IN (m.amount, coalesce(m.accepted_amount, m.amount)) AND m.paid_currency = m.currency AS is_exact,
+  m.paid_amount = m.accepted_amount AND m.paid_currency = m.currency AS is_accepted,
+  ${IS_IN_ANOTHER_UNIT} AS is_power_of_ten_apart,
+  ${ANSWERED} AS answered,
+  coalesce(${ANSWERED} IN
+    ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
+    OR m.here = 'held' AND EXISTS (
+      SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
+    AS is_money_answered`;
+
+// Less than was released came where a person accepted it, unless verify has shown the rest since.
+const CAME = `CASE WHEN m.accepted_amount < m.released_amount AND NOT EXISTS (
+    SELECT FROM verifications whole WHERE whole.reference = m.reference AND whole.outcome = 'paid')
+  THEN m.accepted_amount ELSE m.released_amount END`;
+
+// Verify and a row that stands alone without an amount mean all of it. Null where the list holds more than was
+// released: nobody can say what went back.
+const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN ${ANSWERED} = 'reversed' THEN ${CAME}
+    WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
+      THEN nullif(greatest(${CAME} - m.paid_amount, 0), 0)
+    WHEN m.there = 'reversed' THEN least(${CAME},
+      CASE WHEN m.paid_currency = m.currency AND m.paid_amount > 0 THEN m.paid_amount END) END`;
+
+// Where our payment and its order stand.
+const FACTS_OF_PAYMENT = `
+  m.is_ours AND NOT m.is_released AND m.there = 'paid' AND EXISTS (
+    SELECT FROM releases paid WHERE paid.order_id = m.order_id LIMIT 1) AS is_order_paid,
+  m.here = 'held' AND EXISTS (
+    SELECT FROM payments decided
+    WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
+  m.here = 'held' AND EXISTS (
+    SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.status = 'cancelled') AS is_cancelled,
+  ${CAME} AS came, ${GONE} AS gone, back.amount AS refunded,
+  m.here = 'held' AND EXISTS (
+    SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.expired_at IS NOT NULL) AS is_past_deadline,
+  m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
+  m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
+  coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_released_since_start,
+  coalesce(m.released_at >= $5, false) AS is_within_lag,
+  coalesce(m.created_at < $6, false) AS is_older_than_list`;
+
+// What other sources said, and when. What verify confirmed within a day is not asked about again because the
+// list lacks it.
+const FACTS_OF_SOURCES = `
+  asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
+  known.reference IS NOT NULL AS is_confirmed_lately,
+  told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
+  coalesce(asked.has_released OR asked.reference IS NOT NULL AND ${ANSWERED} = 'paid', false)
+    OR coalesce(m.released_at > dispute.last_seen_at
+      AND coalesce(${ANSWERED}, 'paid') = 'paid', false) AS is_confirmed`;
+
+const PAYMENT_OF_OTHER_MODE = `
+  SELECT p.reference, p.order_id, p.amount, p.currency FROM payments p
+  WHERE NOT m.is_ours AND p.reference = m.reference LIMIT 1`;
+
+const LATEST_ANSWER = `
+  SELECT outcome, amount FROM verifications
+  WHERE (m.is_released OR m.here = 'held' OR m.there = 'paid')
+    AND reference = m.reference AND id > coalesce(m.verification_id, 0)
+  ORDER BY id DESC LIMIT 1`;
+
+// That the list lacks it ends when the list shows it.
+const OPEN_DISPUTE = `
+  SELECT f.class, f.last_seen_at FROM findings f
+  WHERE m.is_released AND f.mode = $4 AND f.reference = m.reference AND f.closed_at IS NULL
+    AND f.class <> 'absent_from_history'
+  ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1`;
+
+const REFUNDED = `
+  SELECT coalesce(sum(r.amount), 0)::bigint AS amount FROM refunds r
+  WHERE m.is_released AND r.order_id = m.order_id`;
+
+/**
+ * The facts that the rules use, a row for each row of `differing`. $1 is the start of the run, $2 whether the
+ * list is cut, $4 the mode, $5 and $6 as in a coverage, $7 whether the run asks verify. Lookups in other tables
+ * are made only where a rule may need them.
+ */
+export const COMPARED = `
+  SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
+    ${FACTS_OF_MONEY}, ${FACTS_OF_PAYMENT}, ${FACTS_OF_SOURCES}
+  FROM differing m
+  LEFT JOIN LATERAL (${PAYMENT_OF_OTHER_MODE}) o ON true
+  LEFT JOIN webhook_words told ON m.is_ours AND told.reference = m.reference
+  LEFT JOIN verified_payments asked ON asked.reference = m.reference
+  LEFT JOIN confirmed_payments known ON known.mode = $4 AND known.reference = m.reference
+    AND known.confirmed_at > $1::timestamptz - interval '1 day'
+  LEFT JOIN LATERAL (${LATEST_ANSWER}) v ON true
+  LEFT JOIN LATERAL (${OPEN_DISPUTE}) dispute ON true
+  CROSS JOIN LATERAL (${REFUNDED}) back`;
