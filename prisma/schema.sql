@@ -484,6 +484,8 @@ CREATE TABLE suspense_items (
   CONSTRAINT refund_has_a_number CHECK (decision IS DISTINCT FROM 'refund' OR btrim(refund_note) <> ''
     AND refund_note IS NOT NULL) NOT VALID,
   CONSTRAINT refund_note_of_a_refund CHECK (refund_note IS NULL OR COALESCE(decision, '') = 'refund'),
+  CONSTRAINT surplus_goes_back_once CHECK (surplus_refund IS NULL OR decision IS NULL
+    OR (decision NOT IN ('credit', 'keep', 'write_off'))) NOT VALID,
   CONSTRAINT suspense_items_amount_check CHECK (amount > 0),
   CONSTRAINT suspense_items_mode_check CHECK (mode IN ('test', 'live'))
 );

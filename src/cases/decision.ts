@@ -17,6 +17,20 @@ export function isDecision(word: string): word is Decision {
   return Object.hasOwn(DECISIONS, word);
 }
 
+/**
+ * Whether money may be decided about in this way: of what was refunded as a surplus nothing is given, kept or written
+ * off a second time. Once the rest was accepted, the item holds that surplus alone: its refund has that number.
+ */
+export function isAllowed(
+  { surplusRefund, isAccepted }: { surplusRefund: string | null; isAccepted: boolean },
+  { decision, refundNote }: { decision: Decision; refundNote: string | null },
+): boolean {
+  if (surplusRefund === null || decision === 'other') return true;
+  return isAccepted
+    ? decision === 'refund' && refundNote === surplusRefund
+    : ['accept', 'refund'].includes(decision);
+}
+
 /** How an operator ends an item: under their name, with what was done and why. */
 export type Resolution = {
   by: string;

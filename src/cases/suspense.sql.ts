@@ -56,14 +56,16 @@ export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}
 // The payment before its item, in the same order as confirmation: it may be writing an answer about this very
 // money.
 const LOCKED = `
-  SELECT p.reference FROM suspense_items s
+  SELECT p.status FROM suspense_items s
   JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
   WHERE s.id = $1 AND s.mode = $2 AND (SELECT count(*) FROM same) >= 0 FOR NO KEY UPDATE OF o, p`;
 
 const CLOSED = `
   UPDATE suspense_items i SET closed_at = now(), closed_by = $3, note = $4, decision = $5, refund_note = $6
   WHERE id = $1 AND mode = $2 AND closed_at IS NULL AND ($7::text IS NULL OR ${versionOf(SUSPENSE)} = $7)
-    AND (SELECT count(*) FROM locked) >= 0
+    AND (SELECT count(*) FROM locked) >= 0 AND (surplus_refund IS NULL OR $5 = 'other'
+      -- Accepted, it holds the surplus alone, which went back under that number.
+      OR $5 = 'refund' AND ($6 = surplus_refund OR NOT EXISTS (SELECT FROM locked WHERE status = 'paid')))
   RETURNING id, order_id, reference, class, decision, note, refund_note`;
 
 // The item first, then the findings about it.
@@ -80,7 +82,8 @@ const RESOLVED_ENTRIES = `
 /**
  * Ends an item, with a decision, a name and what was done, and closes the open findings about the same. If it was the
  * last money of an order in review, that ends the order (`end_decided_order`, in the migration of acceptances).
- * @returns false when the mode has no such open item, or another version of it
+ * @returns false when the mode has no such open item, or another version of it, or when its surplus went back and the
+ * decision is about all of it (`isAllowed`)
  */
 export async function resolveSuspense(
   db: Queryable,
@@ -102,13 +105,14 @@ const SURPLUS_NOTED = `
   UPDATE suspense_items i SET surplus_refund = $5 FROM payments p
   WHERE i.id = $1 AND i.mode = $2 AND i.closed_at IS NULL AND i.class = 'overpaid'
     AND p.mode = i.mode AND p.reference = i.reference AND p.status = 'held' AND p.decided_at IS NULL
-    AND ($6::text IS NULL OR ${versionOf(SUSPENSE)} = $6)
+    AND i.surplus_refund IS NULL AND ($6::text IS NULL OR ${versionOf(SUSPENSE)} = $6)
   RETURNING i.id, i.order_id, i.reference`;
 
 /**
  * Notes that the surplus of an overpayment was given back, under the number of that refund. The item stays open: when
  * verify shows exactly what was asked for, confirmation pays the order and closes it as earned.
- * @returns false when the mode has no such overpaid item of an order that is not paid, or another version of it
+ * @returns false when the mode has no such overpaid item of an order that is not paid, or another version of it, or
+ * when its surplus was given back before
  */
 export async function noteSurplusRefund(
   db: Queryable,

@@ -4,7 +4,7 @@ import type { Redeliver } from '../fulfilment/redeliver.ts';
 import { tellOfUnsent } from '../fulfilment/unsent.ts';
 import { resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
-import { ACCEPT_TOLD, decideFirst, SURPLUS_NOTED } from './case-told.ts';
+import { ACCEPT_TOLD, decideFirst, NOT_RESOLVED, SURPLUS_NOTED } from './case-told.ts';
 import { heldUnder } from '../cases/findings-list.sql.ts';
 import { noteSurplusRefund, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
@@ -80,7 +80,9 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
           const isDone = await noteSurplusRefund(database, gateway.mode, BigInt(id), how);
           return {
             isDone,
-            told: isDone ? SURPLUS_NOTED : 'There is no such overpaid item of an unpaid order.',
+            told: isDone
+              ? SURPLUS_NOTED
+              : 'There is no such overpaid item of an unpaid order, or its surplus was noted before.',
           };
         },
       },
@@ -96,10 +98,8 @@ export const LISTS: Record<'findings' | 'suspense' | 'releases' | 'currencies', 
             return { isDone: outcome === 'accepted', told: ACCEPT_TOLD[outcome] };
           }
           const resolution = { by, note, decision, refundNote: refund ?? null };
-          return doneOrGone(
-            await resolveSuspense(database, gateway.mode, BigInt(id), resolution),
-            'Resolved.',
-          );
+          const isDone = await resolveSuspense(database, gateway.mode, BigInt(id), resolution);
+          return { isDone, told: isDone ? 'Resolved.' : NOT_RESOLVED };
         },
       },
     },

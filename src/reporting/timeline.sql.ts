@@ -87,9 +87,9 @@ const WEBHOOKS = `
 
 const SUSPENSE = `
   SELECT opened_at, 4, id, 'suspense', 'opened', reference,
-    concat_ws(' ', '#' || id, class, amount || ' ' || currency, 'verification #' || verification_id),
-    ${facts(`'class', class, ${MONEY}`)}
-  FROM suspense_items WHERE order_id = $1
+    concat_ws(' ', '#' || id, class, held.amount || ' ' || currency, 'verification #' || verification_id),
+    ${facts(`'class', class, 'amount', held.amount::text, 'currency', currency`)}
+  FROM suspense_items JOIN (SELECT id, amount FROM held_money) held USING (id) WHERE order_id = $1
   UNION ALL
   SELECT assigned_at, 4, id, 'suspense', 'assigned', reference,
     concat_ws(' ', '#' || id, 'to ' || owner, 'by ' || assigned_by),

@@ -399,7 +399,10 @@ describe('the page of one case', () => {
     ];
     const accepted = await ngozi.sendAndRead(path, [idIn(after), ...signed(), ...accept, ...SURE]);
     expect(text(accepted)).toContain('NGN 500.00 was refunded, number RF-8. Do not refund it again.');
-    await ngozi.sendAndRead(path, [idIn(accepted), ...signed(), ...DECIDE, ...SURE]);
+    const twice = await ngozi.sendAndRead(path, [idIn(accepted), ...signed(), ...DECIDE, ...SURE]);
+    expect(text(twice)).toContain('1 was left alone: the surplus was refunded before.');
+    const once = DECIDE.map(([name, value]): [string, string] => [name, name === 'refund' ? 'RF-8' : value]);
+    await ngozi.sendAndRead(path, [idIn(twice), ...signed(), ...once, ...SURE]);
     expect(await pathOf(orderId)).toBe(path);
     const closed = await ngozi.sendAndRead(path, [
       ['id', path.replace('/admin/cases/', '')],
@@ -408,7 +411,7 @@ describe('the page of one case', () => {
     ]);
     for (const words of [
       'Closed. You can still add a note.',
-      'Ngozi closed it: Refund all, number RF-1',
+      'Ngozi closed it: Refund all, number RF-8',
       'Ngozi: she called',
     ])
       expect(text(closed)).toContain(words);

@@ -10,6 +10,10 @@ import { recordRefund } from '../../src/orders/refunds.sql.ts';
 import { reopenOrder } from '../../src/orders/reopen.sql.ts';
 import type { OrderId } from '../../src/platform/ids.ts';
 import { noteSurplusRefund, openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
+import { decisionsFor } from '../../src/admin/cases/decisions.ts';
+import { recordsOf } from '../../src/admin/cases/case-records.sql.ts';
+import { readCases } from '../../src/admin/cases/cases.sql.ts';
+import type { Ending } from '../../src/cases/decision.ts';
 import { openDesk, startReconciling, type Desk } from '../reconciliation/desk.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
@@ -242,6 +246,12 @@ describe('too much that a person accepts', () => {
     expect(await items()).toMatchObject([{ class: 'overpaid', amount: 500n, reference }]);
     expect(await today()).toEqual([2_500n, 500n, 0n]);
     expect(await isWhole(orderId)).toEqual([]);
+    // What was held at first stays told.
+    expect((await explain(desk.database, orderId))?.text).toContain('NGN 30.00 is held for a decision');
+    expect(await recordsOf(desk.database, 'test', asReference(reference))).toMatchObject([
+      { kind: 'money', amount: 3_000n },
+      { kind: 'finding' },
+    ]);
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
     // The same answer changes nothing, more money is charged again.
     await show(reference, '30');
@@ -303,6 +313,72 @@ describe('an overpayment whose surplus a person gives back', () => {
     const [item] = await items();
     const how = { by: 'Ngozi', note: 'x', refundNote: 'RF-5' };
     expect(await noteSurplusRefund(desk.database, 'test', item?.id ?? 0n, how)).toBe(false);
+  });
+});
+
+describe('one decision after another about the same money', () => {
+  type Act = (id: bigint) => Promise<boolean>;
+  const note: Act = (id) =>
+    noteSurplusRefund(desk.database, 'test', id, { by: 'Ngozi', note: 'x', refundNote: 'RF-5' });
+  const end =
+    (decision: Ending, refundNote: string | null = null): Act =>
+    (id) =>
+      resolveSuspense(desk.database, 'test', id, { by: 'Ngozi', note: 'x', decision, refundNote });
+  const acceptIt: Act = async (id) =>
+    (await accept({ id, by: 'Ngozi', note: 'x', seen: null })) === 'accepted';
+  const ACTS = {
+    accept: acceptIt,
+    surplus: note,
+    'refund RF-5': end('refund', 'RF-5'),
+    'refund RF-6': end('refund', 'RF-6'),
+    ...{ credit: end('credit'), keep: end('keep'), 'write off': end('write_off'), other: end('other') },
+  };
+  type Name = keyof typeof ACTS;
+  const REFUNDS: Name[] = ['refund RF-5', 'refund RF-6'];
+  const GIVEN: Name[] = [...REFUNDS, 'credit', 'keep', 'write off', 'other'];
+  const AFTER: [what: string, amount: string, before: Name[], allowed: Name[]][] = [
+    ['too little', '20', [], ['accept', ...GIVEN]],
+    ['too much', '30', [], ['accept', 'surplus', ...GIVEN]],
+    ['too much, surplus noted', '30', ['surplus'], ['accept', ...REFUNDS, 'other']],
+    ['too much, accepted', '30', ['accept'], GIVEN],
+    ['too much, surplus noted, accepted', '30', ['surplus', 'accept'], ['refund RF-5', 'other']],
+    ['refunded', '30', ['refund RF-5'], []],
+    ['credited', '30', ['credit'], []],
+    ['too little, accepted', '20', ['accept'], []],
+  ];
+
+  test.each(AFTER)('%s', async (_what, amount, before, allowed) => {
+    for (const name of Object.keys(ACTS) as Name[]) {
+      const { reference, orderId } = await desk.put({}, null);
+      await show(reference, amount);
+      const id = (await items()).find((item) => item.reference === reference)?.id ?? 0n;
+      for (const earlier of before) expect(await ACTS[earlier](id)).toBe(true);
+      expect([name, await ACTS[name](id)]).toEqual([name, allowed.includes(name)]);
+      expect(await isWhole(orderId)).toEqual([]);
+    }
+  });
+
+  test('is what the page of the case offers', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '30');
+    const offered = async () => {
+      const [row] = await readCases(
+        desk.database,
+        'test',
+        { references: [asReference(reference)] },
+        { limit: 1 },
+      );
+      return row && decisionsFor(row);
+    };
+    const [item] = await items();
+    expect(await offered()).toEqual(['accept', 'refund', 'credit', 'keep', 'write_off', 'other']);
+    await note(item?.id ?? 0n);
+    expect(await offered()).toEqual(['accept', 'refund', 'other']);
+    await acceptIt(item?.id ?? 0n);
+    expect(await offered()).toEqual(['refund', 'other']);
+    await expect(
+      sql(`UPDATE suspense_items SET closed_at = now(), closed_by = 'Ada', decision = 'credit', note = 'x'`),
+    ).rejects.toThrow('surplus_goes_back_once');
   });
 });
 

@@ -40,6 +40,9 @@ const SENTENCES = {
   'no-surplus': (count: number) =>
     `${many(count, 'was', 'were')} left alone: only what was overpaid for an order that is not paid yet has a ` +
     'surplus to refund, and the refund needs its number.',
+  'surplus-gone': (count: number) =>
+    `${many(count, 'was', 'were')} left alone: the surplus was refunded before. What is left is to accept the rest or ` +
+    'to refund it; of a surplus alone, its refund has the number that was noted.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
   'no-receiver': () =>
     'Not sent: no delivery system is connected yet. Ask your developer (FULFILMENT_URL and FULFILMENT_SECRET, or a ' +

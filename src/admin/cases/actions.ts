@@ -8,6 +8,7 @@ import type { Mode } from '../../platform/mode.ts';
 import { MAX_NAME, type ActionForm } from '../actions/action-form.ts';
 import type { Told } from '../actions/flash-message.ts';
 import { readCases, type CaseKey, type CaseRow } from './cases.sql.ts';
+import { isAllowedFor } from './decisions.ts';
 import { readSelected, readTicks } from './selection.ts';
 
 type Parts = { database: Database; mode: Mode; accept: Accept };
@@ -77,16 +78,19 @@ export async function actOnCases(parts: Parts, form: ActionForm): Promise<Told> 
 
 async function decide(
   parts: Parts,
-  rows: readonly CaseRow[],
+  all: readonly CaseRow[],
   { decision, refundNote }: Decided,
   { by, note }: ActionForm,
 ): Promise<Told> {
   const { database, mode, accept } = parts;
-  if (decision !== 'accept')
-    return forEach(parts, rows, 'resolved', ({ id, moneyVersion }) =>
+  const rows = all.filter((row) => isAllowedFor(row, { decision, refundNote }));
+  const told: Told = { 'surplus-gone': all.length - rows.length };
+  if (decision !== 'accept') {
+    const done = await forEach(parts, rows, 'resolved', ({ id, moneyVersion }) =>
       resolveSuspense(database, mode, id, { by, note, decision, refundNote }, moneyVersion),
     );
-  const told: Told = {};
+    return add(told, done);
+  }
   // One after the other: each asks the service.
   for (const { id, moneyVersion: seen } of rows) {
     const word = ACCEPT_TOLD[await accept({ id, by, note, seen })];

@@ -37,6 +37,7 @@ export type CaseRecord = CaseKey & {
   class: string;
   orderId: OrderId | null;
   since: Date;
+  /** What was held at first, in minor units. */
   amount: bigint | null;
   currency: string | null;
   /** In which a finding was seen first. */
@@ -57,7 +58,8 @@ export function recordsOf(db: Queryable, mode: Mode, reference: Reference): Prom
   const common = `i.id, class, order_id AS "orderId", owner, assigned_by AS "assignedBy",
     assigned_at AS "assignedAt", closed_at AS "closedAt", closed_by AS "closedBy", i.note`;
   return db.query(
-    `SELECT 'money' AS kind, ${common}, opened_at AS since, amount, currency, NULL AS "runId", decision,
+    `SELECT 'money' AS kind, ${common}, opened_at AS since,
+       (SELECT h.amount FROM held_money h WHERE h.id = i.id) AS amount, currency, NULL AS "runId", decision,
        refund_note AS "refundNumber", ${notesOf(SUSPENSE)} AS notes
      FROM suspense_items i WHERE mode = $1 AND reference = $2
      UNION ALL

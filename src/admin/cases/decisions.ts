@@ -1,5 +1,5 @@
 import { caseAdvice, caseText, type CaseText } from '../../cases/case-text.ts';
-import { DECISIONS, type Decision } from '../../cases/decision.ts';
+import { DECISIONS, isAllowed, type Decision } from '../../cases/decision.ts';
 import { displayMoney, minorDigits, type Money } from '../../platform/money.ts';
 import type { CaseRow } from './cases.sql.ts';
 
@@ -32,9 +32,19 @@ function mayStillPay({ class: name, orderStatus, paymentStatus, isDecided }: Cas
 export function decisionsFor(row: CaseRow): Decision[] {
   if (row.held === null) return [];
   return (Object.keys(DECISIONS) as Decision[]).filter((decision) => {
+    // Its number is checked when it is known.
+    if (!isAllowedFor(row, { decision, refundNote: row.surplusRefund })) return false;
     if (decision === 'accept') return mayStillPay(row);
     return decision !== 'credit' || row.orderId !== null;
   });
+}
+
+/** Whether a decision gives nothing twice. */
+export function isAllowedFor(
+  { surplusRefund, paymentStatus }: CaseRow,
+  decided: { decision: Decision; refundNote: string | null },
+): boolean {
+  return isAllowed({ surplusRefund, isAccepted: paymentStatus === 'paid' }, decided);
 }
 
 export function heldMoney({ held, heldCurrency }: CaseRow): Money | null {

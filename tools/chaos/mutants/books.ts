@@ -12,7 +12,7 @@ const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
 
 const BY_THE_BOOKS = ['test/reporting/books.test.ts'];
 const BY_THEIR_PAGE = ['test/admin/books.test.ts'];
-const WITHHELD = 'prisma/migrations/20261125100000_withheld_releases/migration.sql';
+const WITHHELD = 'prisma/migrations/20261125100000_money_that_went_back/migration.sql';
 const BY_WITHHOLDING = ['test/fulfilment/withheld.test.ts'];
 const ACCOUNTS = 'src/reporting/books/books.sql.ts';
 

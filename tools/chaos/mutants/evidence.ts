@@ -599,6 +599,14 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: ['test/cases/accept.test.ts'],
   },
   {
+    bug: 'a surplus that was refunded is refunded under another number',
+    file: 'src/cases/suspense.sql.ts',
+    find: '$6 = surplus_refund OR NOT EXISTS',
+    replace: 'true OR NOT EXISTS',
+    breaks: 'the surplus goes back twice',
+    tests: ['test/cases/accept.test.ts'],
+  },
+  {
     bug: 'more of accepted money goes back than came',
     file: 'prisma/migrations/20261123143000_accepted_money/migration.sql',
     find: '  SELECT CASE WHEN r.acceptance_id IS NULL\n',

@@ -52,3 +52,7 @@ BEGIN
 END $$;
 CREATE TRIGGER refund_withholds_release AFTER INSERT ON refunds
   FOR EACH ROW EXECUTE FUNCTION refund_withholds_release();
+
+-- Of money whose surplus went back, nothing is credited, kept or written off as a whole.
+ALTER TABLE suspense_items ADD CONSTRAINT surplus_goes_back_once CHECK (surplus_refund IS NULL
+  OR decision IS NULL OR decision NOT IN ('credit', 'keep', 'write_off')) NOT VALID;
