@@ -59,7 +59,7 @@ const PROGRAMS = COMMANDS.filter(
   ({ name, args }) => name === 'findings' || USAGES[args[0] ?? ''] === undefined,
 );
 /** What `npm test` starts is compiled once; of other folders there are only the sources. */
-const CHEAP = ['worker', 'findings', 'demo'];
+const CHEAP = ['worker', 'findings'];
 
 test.each(PROGRAMS.filter(({ name }) => IS_WHOLE || CHEAP.includes(name)))(
   'npm run $name answers --help with 0, and an option that it lacks with one line, its usage, and 64',

@@ -9,7 +9,7 @@ import { aBasket, startProgram, type TestProgram } from '../support/program.ts';
 
 // What hostile clients do below HTTP, and with HTTP that no library would write.
 
-const IDLE = IS_WHOLE ? 1_500 : 300;
+const IDLE = IS_WHOLE ? 1_500 : 100;
 /** The limits of ten and twenty seconds, one look a second, and a machine that is busy with something else. */
 const HEADERS_GONE_MS = 90_000;
 const REQUEST_GONE_MS = 120_000;

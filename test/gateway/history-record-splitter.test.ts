@@ -39,7 +39,7 @@ describe('records are cut out of a stream', () => {
         expect(hasList).toBe(true);
         expect(records.map((record) => JSON.parse(record) as unknown)).toEqual(JSON.parse(text));
       }),
-      { numRuns: IS_WHOLE ? 2_000 : 200 },
+      { numRuns: IS_WHOLE ? 2_000 : 60 },
     );
   });
 
@@ -66,7 +66,7 @@ describe('records are cut out of a stream', () => {
           );
         },
       ),
-      { numRuns: IS_WHOLE ? 1_000 : 150 },
+      { numRuns: IS_WHOLE ? 1_000 : 50 },
     );
   });
 

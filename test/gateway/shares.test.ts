@@ -38,7 +38,7 @@ const FLOODS: Urgency[] = ['person-waits', 'hint', 'late-hint', 'background', 'h
 
 describe('B1: what a flood cannot take', () => {
   const paces = FLOODS.flatMap((flood) => [50, 20, 5].map((perSecond) => [flood, perSecond] as const));
-  test.each(someOf(paces, 6))(
+  test.each(someOf(paces, 3))(
     'a flood of %s on a budget of %i calls a second: no checkout waits',
     async (flood, perSecond) => {
       const budget = budgetOf(perSecond);
@@ -55,7 +55,7 @@ describe('B1: what a flood cannot take', () => {
   );
 
   const slots = FLOODS.flatMap((flood) => [4, 8, 32].map((concurrency) => [flood, concurrency] as const));
-  test.each(someOf(slots, 6))(
+  test.each(someOf(slots, 3))(
     'a flood of %s at a service that takes two seconds, %i calls in flight: a checkout has a slot',
     async (flood, concurrency) => {
       const budget = budgetOf(0, concurrency);

@@ -9,7 +9,7 @@ import { startShop, type ShopProcess } from '../support/shop-process.ts';
 // Refunds, cancels and payments of one order at one moment, over several processes on one database.
 
 const PROCESSES = IS_WHOLE ? 4 : 2;
-const ROUNDS = IS_WHOLE ? 20 : 4;
+const ROUNDS = IS_WHOLE ? 20 : 2;
 const TEN = 10;
 
 let shop: TestProgram;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import { IS_WHOLE } from '../support/extent.ts';
+import { IS_WHOLE, someOf } from '../support/extent.ts';
 import { cleanUp } from '../support/process.ts';
 import { A_MINUTE, aBasketOf, createWorld, type Answer, type Place, type World } from './world.ts';
 
@@ -69,13 +69,12 @@ const POINTS: [name: string, place: Place, left: Left][] = [
   ],
 ];
 
-// Of each kind of what is left the last: nothing, not sent, not applied, not recorded, open.
-const KINDS = IS_WHOLE
-  ? POINTS
-  : [...new Map(POINTS.map((each) => [JSON.stringify(each[2]), each])).values()];
+// By what is left: nothing, not sent, not applied, not recorded, open.
+const KINDS = [...new Map(POINTS.map((each) => [JSON.stringify(each[2]), each])).values()];
+const AT = IS_WHOLE ? POINTS : someOf(KINDS, 3);
 const IN_DOUBT = IS_WHOLE
   ? POINTS
-  : KINDS.filter(([, , left]) => left.payment === 'sending' && left.wire === 1);
+  : KINDS.filter(([, , left]) => left.payment === 'sending' && left.wire === 1).slice(-1);
 
 type PaymentRow = { orderId: string; reference: string; status: string; checkoutUrl: string | null };
 
@@ -139,7 +138,7 @@ async function expectSentOnce(email: string): Promise<void> {
 }
 
 describe('killed while it opens a checkout with an Idempotency-Key', () => {
-  test.each(KINDS)('%s: the same key gives the same order, paid once', async (_name, place, left) => {
+  test.each(AT)('%s: the same key gives the same order, paid once', async (_name, place, left) => {
     const [email, key] = [`${newId()}@example.com`, newId()];
     const begun = await killAt(place, left, email, key);
     await world.start();

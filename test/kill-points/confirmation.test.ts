@@ -125,8 +125,8 @@ const CASES = Object.entries<Door>(DOORS).flatMap(([name, door]) =>
   POINTS.map(([point, where, isRecorded]) => [name, point, door, where(door), isRecorded] as const),
 );
 
-// Every third of them: each door, and each point once.
-test.each(someOf(CASES, POINTS.length))(
+// Of `npm test` one for each door, at another point.
+test.each(someOf(CASES, 4))(
   'killed while the %s confirms a paid payment, %s: paid once in the end, one release',
   async (_door, _point, door, where, isRecorded) => {
     const { order, atDeath } = await killWhileConfirming(door, where, 'pay');

@@ -47,7 +47,7 @@ test.each<[string, number, string]>([
 
 test('G14: whatever is accepted gives such a release', () => {
   for (const description of ['x', 'ش', '"', '🪔']) {
-    for (let length = 1; length <= 200 / description.length; length += IS_WHOLE ? 1 : 9) {
+    for (let length = 1; length <= 200 / description.length; length += IS_WHOLE ? 1 : 45) {
       for (const count of [100, 250, 500]) {
         try {
           const { lines, externalId } = readOrderInput(orderOf(count, description.repeat(length)));

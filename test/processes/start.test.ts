@@ -14,6 +14,7 @@ import {
   runProcess,
 } from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
+import { testOfAll } from '../support/test-of-all.ts';
 
 afterEach(cleanUp);
 
@@ -65,7 +66,7 @@ test('a fresh checkout serves after one command, ends cleanly, and remembers eve
   await expectNothingLeft(again);
 });
 
-test('PORT=0 takes any free ports and says which', async () => {
+testOfAll('PORT=0 takes any free ports and says which', async () => {
   const shop = await startShop({ port: 0, env: await ownDatabase() });
   const [, origin = ''] = await shop.says(/shop +(http:\/\/localhost:\d+)\/shop/);
   expect(origin).not.toMatch(/:0$/);
@@ -111,7 +112,7 @@ test('a stream of order events is ended when the server is told to stop, so that
   expect(shop.stdout()).not.toContain('order stream poll failed');
 });
 
-test('a second start in the same folder says who has it, and leaves the first one alone', async () => {
+testOfAll('a second start in the same folder says who has it, and leaves the first one alone', async () => {
   const shop = await startShop();
   const second = await runProcess('server', {
     cwd: shop.folder,
@@ -124,7 +125,7 @@ test('a second start in the same folder says who has it, and leaves the first on
   expect((await shop.get('/readyz')).status).toBe(200);
 });
 
-test('a killed server is followed by one that knows every order', async () => {
+testOfAll('a killed server is followed by one that knows every order', async () => {
   const folder = await newFolder();
   const shop = await startShop({ folder });
   const { orderId, reference } = await shop.checkout();

@@ -17,6 +17,7 @@ const record = fc.record({
 });
 const list = fc.array(record, { minLength: 2, maxLength: 30 });
 const FIRST = 999_998;
+const RUNS = IS_WHOLE ? 500 : 60;
 
 test('a tuple made from the bytes of a plain record is that of the row that it shows', () => {
   let plain = 0;
@@ -41,9 +42,9 @@ test('a tuple made from the bytes of a plain record is that of the row that it s
       expect(asBytes.handOver()).toEqual(asRows.handOver());
       expect(asBytes.bytes().equals(asRows.bytes())).toBe(true);
     }),
-    { numRuns: IS_WHOLE ? 500 : 150 },
+    { numRuns: RUNS },
   );
-  expect(plain).toBeGreaterThan(100);
+  expect(plain).toBeGreaterThan(RUNS / 3);
 });
 
 test('what is sent stays as it is while the next tuples are written, however long they are', () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { triggerCheck } from '../../src/payments/checks.sql.ts';
+import { someOf } from '../support/extent.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { asReference } from '../support/ids.ts';
 
@@ -48,17 +49,21 @@ test('A7: a call that got no answer leaves no lease behind', async () => {
   expect(await lease()).toBeNull();
 });
 
-test.each([
+const ODD_WORDS: [name: string, status: string][] = [
   ['half of a pair', 'x'.repeat(63) + '\ud83d\ude00'],
   ['NUL', 'a\0b'],
   ['a lone surrogate', '\ud800'],
   ['a very long word', 'é'.repeat(9_000)],
-])('C4: a verify answer with %s as its status ends no run', async (_name, status) => {
-  const { reference } = await desk.put({ isConfirmed: true }, { status: 'PENDING' });
-  await desk.put({}, {});
-  desk.service.verify.set(reference, { reference, status });
-  expect(await run()).toMatchObject({ complete: true, repaired: 1, findings: { paid_unconfirmed: 1 } });
-});
+];
+test.each(someOf(ODD_WORDS, 2))(
+  'C4: a verify answer with %s as its status ends no run',
+  async (_name, status) => {
+    const { reference } = await desk.put({ isConfirmed: true }, { status: 'PENDING' });
+    await desk.put({}, {});
+    desk.service.verify.set(reference, { reference, status });
+    expect(await run()).toMatchObject({ complete: true, repaired: 1, findings: { paid_unconfirmed: 1 } });
+  },
+);
 
 test('C4: an answer that cannot be recorded leaves the run incomplete, and the other payments are asked about', async () => {
   const { reference } = await desk.put({}, {});

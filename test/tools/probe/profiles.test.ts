@@ -14,7 +14,7 @@ import { Secret } from '../../../src/platform/secret.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../../local/sandbox/profiles/all.ts';
 import type { Person } from '../../../tools/probe/person.ts';
 import type { StartedServer } from '../../../src/bootstrap/start-server.ts';
-import { IS_WHOLE } from '../../support/extent.ts';
+import { IS_WHOLE, someOf } from '../../support/extent.ts';
 import { checkInvariants } from '../../support/invariants.ts';
 import { startProgram } from '../../support/program.ts';
 import { PROFILE_DIALECTS } from '../../local/sandbox/profile-dialects.ts';
@@ -26,7 +26,7 @@ afterAll(cleanUp);
 
 /** One with few own words, one whose record lies deeper, one in minor units whose list goes on by a cursor. */
 const UNLIKE: readonly ProfileName[] = ['aggregator', 'invoices', 'sessions'];
-const PROBED = IS_WHOLE ? PROFILE_NAMES : UNLIKE;
+const PROBED = IS_WHOLE ? PROFILE_NAMES : someOf(UNLIKE, 1);
 
 async function probed(profile: ProfileName, somebody = true, given: object = {}): Promise<Probed> {
   const sandbox = await start({ profile });

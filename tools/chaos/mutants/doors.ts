@@ -403,7 +403,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     find: 'const ANSWERED_WITHIN_MS = 9_000;',
     replace: 'const ANSWERED_WITHIN_MS = 5_000;',
     breaks: 'at each deployment shoppers lose a checkout, and leave a payment in doubt',
-    tests: ['test/processes/stopping.test.ts'],
+    tests: ['test/processes/stopping.all.test.ts'],
   },
   {
     bug: 'an intent is forgotten when the page is loaded again',

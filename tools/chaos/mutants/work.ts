@@ -195,7 +195,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'spans.map((span) => `${JSON.stringify(lineOf(span))}\\n`)',
     replace: 'spans.map((span) => `${JSON.stringify(lineOf({ ...span }))}\\n`)',
     breaks: 'nobody sees a trace without a collector',
-    tests: ['test/processes/tracing.test.ts'],
+    tests: ['test/processes/tracing.all.test.ts'],
   },
   {
     bug: 'an exporter that throws is waited for',

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { someOf } from '../support/extent.ts';
 import { eventually } from '../support/program.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../support/release-receiver.ts';
 import { cleanUp, runProcess, type Outcome } from '../support/process.ts';
@@ -76,7 +75,7 @@ test('money in suspense is listed, given to somebody, and ended with a decision'
     [usage, 'forget', id, '--by', 'Ngozi'],
   ];
   await Promise.all(
-    someOf(wrong, 3).map(async ([told, ...args]) => {
+    wrong.map(async ([told, ...args]) => {
       const { code, stdout, stderr } = await run('suspense', ...args);
       expect([code, stdout, stderr.split('\n')[0]]).toEqual([64, '', told]);
     }),

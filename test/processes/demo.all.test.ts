@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { cleanUp, newFolder, processesIn, runProcess, startProcess } from '../support/process.ts';
 import { startShop } from '../support/shop-process.ts';
-import { testOfAll } from '../support/test-of-all.ts';
 
 afterEach(cleanUp);
 
@@ -33,7 +32,7 @@ test('the demo plays its day beside a running server, and with --keep stays open
   expect(processesIn(shop.folder)).toEqual([]);
 });
 
-testOfAll('without --keep the demo ends by itself', async () => {
+test('without --keep the demo ends by itself', async () => {
   const cwd = await newFolder();
   expect(await runProcess(DEMO, { cwd })).toMatchObject({ code: 0, stderr: '' });
   expect(processesIn(cwd)).toEqual([]);

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { OrderId } from '../../src/platform/ids.ts';
-import { someOf } from '../support/extent.ts';
 import { startProgram, type CheckoutAnswer } from '../support/program.ts';
 
 // The same deeds in the same order leave the same trace: what was decided, in which order, for what cause. One deed
@@ -60,7 +59,7 @@ async function traceOf(seed: number): Promise<string> {
   return createHash('sha256').update(trace.join('\n')).digest('hex');
 }
 
-test.each(someOf([1, 2, 3], 1))('seed %i leaves the same trace twice', async (seed) => {
+test.each([1, 2, 3])('seed %i leaves the same trace twice', async (seed) => {
   expect(await traceOf(seed)).toBe(await traceOf(seed));
 });
 

@@ -13,7 +13,7 @@ const [setUp = '', look = '', merge = '', back = '', deleted = ''] = pageOf(
   'docs/stay-up-to-date.md',
   readFileSync(join(ROOT, 'docs/stay-up-to-date.md'), 'utf8'),
 )
-  .blocks.filter(({ info }) => info.includes('update.test.ts'))
+  .blocks.filter(({ info }) => info.includes('update.all.test.ts'))
   .map(({ code }) => code);
 
 const MIGRATION = 'prisma/migrations/20990101000000_later/migration.sql';

@@ -1,5 +1,4 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { IS_WHOLE } from '../support/extent.ts';
 import { cleanUp, newFolder, processesIn, runProcess } from '../support/process.ts';
 
 afterEach(cleanUp);
@@ -19,7 +18,6 @@ test('a scenario is rehearsed by its name, beside whatever the configuration say
   expect(processesIn(cwd)).toEqual([]);
 });
 
-/** The first two are one of each end. */
 const CALLS: [code: number, args: string[], says: RegExp][] = [
   [64, ['no-such-fault'], /there is no fault named no-such-fault/],
   [0, ['--list'], /answer-cut +Answers are cut off/],
@@ -28,14 +26,11 @@ const CALLS: [code: number, args: string[], says: RegExp][] = [
   [0, ['--help'], /--list/],
 ];
 
-test.each(IS_WHOLE ? CALLS : CALLS.slice(0, 2))(
-  'ends with %d when called with %j',
-  async (expected, args, says) => {
-    const { code, stdout, stderr } = await runProcess('tools/scenarios/main.ts', {
-      cwd: await newFolder(),
-      args,
-    });
-    expect(code).toBe(expected);
-    expect(stdout + stderr).toMatch(says);
-  },
-);
+test.each(CALLS)('ends with %d when called with %j', async (expected, args, says) => {
+  const { code, stdout, stderr } = await runProcess('tools/scenarios/main.ts', {
+    cwd: await newFolder(),
+    args,
+  });
+  expect(code).toBe(expected);
+  expect(stdout + stderr).toMatch(says);
+});
