@@ -29,7 +29,7 @@ export function apiRoutes(deps: ApiDeps): Router {
     '/transactions/history',
     serve(deps, 'history', ({ profile, mode, req }) => {
       const name = deps.faults.strike(ON_HISTORY, 'history', null);
-      const list = listOf(ledger, mode);
+      const list = listOf(ledger, mode, new Date(deps.clock.now().getTime() - profile.listLagMs));
       return profile.history(name === null ? list : ON_HISTORY[name].bend(list), req.query);
     }),
   );

@@ -4,6 +4,8 @@ import { brackets } from './brackets.ts';
 import { capitals } from './capitals.ts';
 import { dateWindow } from './date-window.ts';
 import { invoices } from './invoices.ts';
+import { lateList, oldestFirst, oldestFirstByCursor, onlySuccess, pagedDays } from './kinds-of-lists.ts';
+import { askedAndReceived, feesOnTop, longDecimals, twoReferences, twoShapes } from './kinds-of-records.ts';
 import { minorUnits } from './minor-units.ts';
 import { paymentLinks } from './payment-links.ts';
 import { plain } from './plain.ts';
@@ -28,6 +30,16 @@ export const PROFILES = {
   wallets,
   brackets,
   attempts,
+  'two-references': twoReferences,
+  'asked-and-received': askedAndReceived,
+  'fees-on-top': feesOnTop,
+  'two-shapes': twoShapes,
+  'four-decimals': longDecimals,
+  'oldest-first': oldestFirst,
+  journal: oldestFirstByCursor,
+  'late-list': lateList,
+  'paged-days': pagedDays,
+  'good-news-only': onlySuccess,
 } as const satisfies Record<string, Profile>;
 
 export type ProfileName = keyof typeof PROFILES;

@@ -68,6 +68,7 @@ export const plain: Profile = {
   unknown: () => envelope(404, 'no transaction has this reference'),
   refused: (status, message) => envelope(status, message),
   hiddenForMs: 0,
+  listLagMs: 0,
   facts: {
     reference: '/data/reference',
     status: '/data/status',

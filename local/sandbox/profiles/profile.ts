@@ -30,6 +30,8 @@ export type Profile = {
   facts: Facts;
 
   history(list: List, query: Query): Answer;
+  /** Milliseconds by which the list is behind verify: it lacks what is younger. */
+  listLagMs: number;
 
   webhook(notice: Notice, secret: string, at: Date): WebhookMessage;
   delivery: DeliveryRules;
@@ -54,6 +56,8 @@ export type Facts = Record<'reference' | 'status' | 'amount' | 'currency', strin
 export type Words = Record<State, string>;
 
 export type DeliveryRules = {
+  /** Nothing but payments is told; absent: every change is. */
+  tells?: 'payments';
   /** What ends a delivery well. */
   takes: 'any 2xx' | 'exactly 200';
   maxAttempts: number;

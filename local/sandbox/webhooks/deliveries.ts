@@ -80,8 +80,9 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 
   function start(delivery: Delivery): void {
     const { isLost, isOvertaken, delayMs } = delivery.fate;
+    const isUntold = profile().delivery.tells === 'payments' && delivery.notice.change !== 'paid';
     open.add(delivery);
-    if (isLost) end(delivery, false);
+    if (isLost || isUntold) end(delivery, isUntold);
     else if (isOvertaken) overtaking.hold(delivery);
     else if (delayMs > 0) pushAfter(delayMs, delivery);
     else queue.push(delivery);

@@ -10,8 +10,9 @@ export type Seen = {
     'pending' | 'in-review' | 'paid' | 'over' | 'under' | 'cancelled' | 'expired' | 'failed' | 'reversed',
     Said
   >;
-  /** Verify of the pending one right after it was opened. */
+  /** Verify of the pending one right after it was opened, and the list. */
   early: Said;
+  listedEarly: Said;
   unknown: Said;
   history(query: string): Promise<Said>;
   /** What told the payment of `paid`. */
@@ -62,7 +63,7 @@ export async function observe(profile: ProfileName): Promise<Seen> {
     'reversed',
   ] as const;
   const opened = await open('pending');
-  const early = await verify('pending');
+  const [early, listedEarly] = [await verify('pending'), await ask('/transactions/history')];
   for (const name of names.slice(1)) await open(name);
   const again = await open('pending');
   for (const name of ['in-review', 'cancelled', 'expired', 'failed'])
@@ -97,6 +98,7 @@ export async function observe(profile: ProfileName): Promise<Seen> {
     again,
     verified,
     early,
+    listedEarly,
     unknown,
     history: (query) => ask(`/transactions/history${query}`),
     hook,

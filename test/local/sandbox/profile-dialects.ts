@@ -108,4 +108,73 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     history: { paging: { style: 'none' } },
     webhook: { signature: { encoding: 'base64' } },
   },
+  'two-references': {
+    initialize: { checkoutUrl: ['/paymentUrl'] },
+    verify: { record: ['/transaction'], reference: ['/merchantReference'] },
+    statuses: { paid: [...paid, 'approved'] },
+    history: { records: ['/transactions'], paging: { style: 'offset', pageParam: 'offset', size: 50 } },
+    webhook: {
+      reference: ['/notification/merchantReference'],
+      signature: { header: 'x-auth-signature', algorithm: 'sha512', encoding: 'base64' },
+    },
+  },
+  'asked-and-received': { verify: { amount: ['/amountReceived'] } },
+  'fees-on-top': {
+    amountUnit: 'minor',
+    initialize: { checkoutUrl: ['/charge/hosted_url'] },
+    verify: { record: ['/charge'], amount: ['/base_amount'] },
+    statuses: { paid: [...paid, 'captured'], pending: [...pending, 'created'] },
+    history: {
+      records: ['/charges'],
+      paging: { style: 'cursor', cursorParam: 'after', sizeParam: 'per_page', cursorFromRow: '/id' },
+    },
+    webhook: {
+      reference: ['/charge/reference'],
+      signature: { encoding: 'base64', prefix: 'hmac-sha256=' },
+    },
+  },
+  'two-shapes': {
+    history: {
+      records: ['/data/items'],
+      ...{ reference: ['/order'], status: ['/state'], amount: ['/sum'], currency: ['/ccy'] },
+    },
+  },
+  'four-decimals': {
+    history: {
+      paging: {
+        ...{ style: 'cursor', cursorParam: 'page_token', nextCursor: ['/next_page_token'] },
+        sizeParam: 'size',
+      },
+    },
+    webhook: { signature: { list: { timestamp: 'ts', signature: 'sig' }, signs: 'timestamp.body' } },
+  },
+  'oldest-first': {
+    statuses: { pending: [...pending, 'new'] },
+    history: { records: ['/data/rows'], paging: { style: 'page', pageParam: 'p', sizeParam: 'n' } },
+  },
+  journal: {
+    initialize: { checkoutUrl: ['/entry/checkout'] },
+    verify: { record: ['/entry'] },
+    statuses: { paid: [...paid, 'posted'], failed: [...failed, 'rejected'] },
+    history: { paging: { style: 'cursor', cursorParam: 'since_id', cursorFromRow: '/id' } },
+  },
+  'late-list': {
+    statuses: { paid: [...paid, 'completed'], pending: [...pending, 'created'] },
+    history: {
+      records: ['/data/transactions'],
+      lagSec: 5,
+      paging: { style: 'page', pageParam: 'pageNumber', firstPage: 0, sizeParam: 'pageSize' },
+    },
+    webhook: { signature: { header: 'x-webhook-signature', algorithm: 'sha512' } },
+  },
+  'paged-days': {
+    statuses: { failed: [...failed, 'unsuccessful'] },
+    history: {
+      paging: { style: 'page', size: 25, sinceParam: 'startDate', untilParam: 'endDate', windowDays: 30 },
+    },
+  },
+  'good-news-only': {
+    history: { paging: { style: 'none' } },
+    webhook: { signature: { header: 'x-webhook-signature', prefix: 'v1:' } },
+  },
 };

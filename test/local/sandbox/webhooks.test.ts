@@ -56,6 +56,17 @@ describe('webhooks', () => {
     ]);
   });
 
+  test('tell payments alone where the service tells no more, each attempt under an id of its own', async () => {
+    const shop = await receiver((_, count) => (count < 2 ? 500 : 200));
+    const sandbox = await start({ profile: 'good-news-only', webhookUrl: shop.url });
+    await openCheckout(sandbox, 'a');
+    await control(sandbox, 'transactions/a/fail', {});
+    await control(sandbox, 'transactions/a/pay', {});
+    await until(() => shop.hooks.length === 2);
+    const ids = shop.hooks.map(({ body }) => /"id":"(evt_\d+)".*"status":"SUCCESS"/.exec(body)?.[1]);
+    expect(ids).toEqual([expect.stringMatching(/^evt_/), expect.not.stringMatching(String(ids[0]))]);
+  });
+
   test.each([500, 404, 302])('come again after %d, byte for byte, until they are taken', async (status) => {
     const shop = await receiver((_, count) => (count < 3 ? status : 202));
     const sandbox = await start({ webhookUrl: shop.url });

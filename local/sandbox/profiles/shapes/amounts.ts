@@ -9,6 +9,12 @@ export function majorNumber(money: Money): LosslessNumber {
   return new LosslessNumber(formatAmount(money));
 }
 
+/** A JSON number in major units with four decimals, whatever its currency has: 25.0000 naira, 2500.0000 francs. */
+export function longNumber(money: Money): LosslessNumber {
+  const [whole = '', fraction = ''] = formatAmount(money).split('.');
+  return new LosslessNumber(`${whole}.${fraction.padEnd(4, '0')}`);
+}
+
 /** A JSON number of the smallest units: 2500. */
 export function minorNumber({ minor }: Pick<Money, 'minor'>): LosslessNumber {
   return new LosslessNumber(minor.toString());

@@ -74,6 +74,23 @@ export function fromCursor(cursor: unknown): unknown {
     .replace(/^after:/, '');
 }
 
+/** The same list from its other end. */
+export function oldestFirst(list: List): List {
+  const { total } = list;
+  return {
+    total,
+    rows(skip, take) {
+      const end = Math.max(total - skip, 0);
+      const begin = Math.max(end - take, 0);
+      return list.rows(begin, end - begin).reverse();
+    },
+    skipTo(id) {
+      const newer = list.skipTo(id);
+      return newer === null ? null : total - 1 - newer;
+    },
+  };
+}
+
 /** All of it at once, whatever was asked for. */
 export function whole(list: List): Slice {
   return cut(list, 0, Math.max(list.total, 1));

@@ -11,6 +11,7 @@ export function hmac(secret: string, text: string, { algorithm, encoding }: Dige
 
 export const SHA256_HEX = { algorithm: 'sha256', encoding: 'hex' } as const;
 export const SHA256_BASE64 = { algorithm: 'sha256', encoding: 'base64' } as const;
+export const SHA512_BASE64 = { algorithm: 'sha512', encoding: 'base64' } as const;
 export const SHA512_HEX = { algorithm: 'sha512', encoding: 'hex' } as const;
 
 /** A JSON webhook; `sign` gives the headers that prove it. */
