@@ -147,6 +147,12 @@ describe('what cannot be read is no proof', () => {
       /holds no list/,
     ],
     [
+      'a failure inside HTTP 200',
+      '{"status":false,"message":"try again later","data":[]}',
+      { ...list, records: ['/data'] },
+      /a failure inside HTTP 200/,
+    ],
+    [
       'a part of the list',
       '{"data":[{"currency":"NGN","amount":1}],"has_more":true}',
       { ...list, records: ['/data'] },

@@ -227,6 +227,25 @@ describe('a list that may have been cut is never called whole', () => {
       },
     ],
     [
+      'the total counts the page',
+      (query, res) => {
+        const page = Number(query.get('page'));
+        const shown = rows((page - 1) * 100, Math.min(page * 100, 230));
+        sendText(res, `{"data":[${shown.join(',')}],"total":${shown.length}}`);
+      },
+    ],
+    [
+      'a page is a failure inside HTTP 200',
+      (query, res) => {
+        sendText(
+          res,
+          query.get('page') === '1'
+            ? `{"status":true,"data":[${rows(0, 100).join(',')}]}`
+            : '{"status":false,"message":"try again later","data":[]}',
+        );
+      },
+    ],
+    [
       'a cursor leads in a circle',
       (_query, res, call) => {
         sendText(res, `{"data":[${row(call)}],"meta":{"next":"${call % 3}"}}`);
@@ -261,7 +280,10 @@ describe('a list that may have been cut is never called whole', () => {
 
   test.each(cut)('%s', async (_name, service, dialect = {}) => {
     answer = service;
-    const { end } = await read(dialect);
+    const { end } = await read(dialect).catch((error: unknown) => {
+      expect(error).toBeInstanceOf(GatewayUnavailable);
+      return { end: { complete: false } };
+    });
     expect(end).toMatchObject({ complete: false });
     expect(calls.length).toBeLessThan(15);
   });

@@ -5,6 +5,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 import { GatewayUnavailable } from '../errors.ts';
 import { readHints } from '../history/paging-hints.ts';
 import { at, isRecord, readJson, type Json } from '../dialect/json-pointer.ts';
+import { isFailedCall } from '../records/envelope.ts';
 import { throwOnErrorStatus } from '../verify.ts';
 
 /** A listing that cannot be used for the cash proof. The message says why. */
@@ -43,6 +44,8 @@ export function recordsIn(
   document: Json,
   { path, pointers, form }: { path: string; pointers: readonly string[]; form: ListingForm },
 ): CashRecord[] {
+  if (pointers.some((pointer) => isFailedCall(document, pointer)))
+    throw new CashUnreadable(`${path} answers with a failure inside HTTP 200`);
   const found = pointers.map((pointer) => at(document, pointer));
   if (form === 'list') {
     const list = found.find((value) => Array.isArray(value));

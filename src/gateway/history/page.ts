@@ -1,6 +1,7 @@
 import { sleep } from '../../platform/clock.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { GatewayUnavailable } from '../errors.ts';
+import { isFailedCall } from '../records/envelope.ts';
 import { behindRow, readHints, type PagingHints } from './paging-hints.ts';
 import type { NextPage } from './paging.ts';
 import type { AskedWindow } from './windows.ts';
@@ -111,6 +112,8 @@ export async function* readPage<Rows>(
     const { records } = seen;
     if (seen.hasStartedOver) return { records, hints: null, cut: null };
     const { envelope, hasList } = cutter.end();
+    if (dialect.history.records.some((pointer) => isFailedCall(envelope, pointer)))
+      throw new GatewayUnavailable('the service answered history with a failure inside HTTP 200', null);
     if (!hasList)
       return cutShort(0, 'the answer holds no list where the dialect looks for one (history.records)');
     const hints = readHints(envelope, answer.headers, dialect.history.paging);

@@ -100,8 +100,8 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
     const isToldEnd =
       hints.hasMore === false ||
       hints.pageCount !== null ||
-      // "total" on a full first page may count the page and not the list.
-      (hints.total !== null && (pages > 1 || !isUsualSize(records, size)));
+      // "total" on a full first page may count the page and not the list; below what came, it does.
+      (hints.total === received && (pages > 1 || !isUsualSize(records, size)));
     // Without a stated end, a short page may have been clamped. One more call costs less than a cut list.
     if (isToldEnd) return { is: 'whole' };
     return records === 0 || seen.hasNoNewRows ? ASSUMED_END : next;
