@@ -87,7 +87,10 @@ describe('a public name that leads to a private network', () => {
     ['this machine, as IPv6 writes it', ['::ffff:127.0.0.1']],
   ])('is refused with a live key: %s', async (_name, addresses) => {
     const connections = await withService(async (port) => {
-      expect(await to(port, 'sk_live_x', answering(...addresses))).toMatchObject({ sent: false });
+      expect(await to(port, 'sk_live_x', answering(...addresses))).toMatchObject({
+        sent: false,
+        message: 'pay.example.com is in a private network, and the key is live',
+      });
     });
     expect(connections).toBe(0);
   });

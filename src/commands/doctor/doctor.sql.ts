@@ -17,12 +17,12 @@ export async function serverState(db: Queryable): Promise<ServerState> {
 // Walks the index of orders by time: go-live asks about the newest of them only.
 const RECENT = `
   SELECT p.reference, p.currency, p.status, p.created_at,
-    substring(p.checkout_url from '^https?://([^/?#]+)') AS host
+    substring(p.checkout_url from '^https?://([[][^]]*[]]|[^/?#:]+)') AS host
   FROM (SELECT id FROM orders WHERE mode = $1 ORDER BY created_at DESC, id DESC LIMIT 500) o
   JOIN payments p ON p.order_id = o.id WHERE p.checkout_url IS NOT NULL`;
 
 /**
- * Where recent checkouts of a mode led, in which currencies money was confirmed there, exactly, and when the
+ * The hosts, without port, that recent checkouts of a mode led to, in which currencies money was confirmed there, exactly, and when the
  * newest was opened.
  */
 export type Tried = { host: string; paid: string[]; openedAt: Date };

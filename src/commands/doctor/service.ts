@@ -28,5 +28,5 @@ function dialect({ config, services }: Subject): Answer[] {
   if (config.dialectFile !== null) return [ok(`Its answers are read by ${config.dialectFile.path}.`)];
   if (services.sandboxUrl !== null) return [ok('Its answers are read by the default dialect.')];
   const says = 'Its answers are read by the default dialect, which nobody has compared with them.';
-  return [look(says, 'npm run probe, then set GATEWAY_DIALECT')];
+  return [look(says, 'npm run probe in a checkout, then set GATEWAY_DIALECT')];
 }

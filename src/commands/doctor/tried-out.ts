@@ -4,6 +4,7 @@ import { openFindingCounts, openSuspenseSums } from '../../reporting/shop-state.
 import { counted, look, ok, wrong, type Answer } from './answers.ts';
 import { firstPaid, isNewestWebhookSigned, lastBegin, triedHosts, type Tried } from './doctor.sql.ts';
 import type { Subject } from './subject.ts';
+import { areAllRefused, TO_BE_TAKEN } from './work.ts';
 
 /** Whether the sandbox opened it: such a checkout says nothing of the service. */
 const isStandIn = ({ services }: Pick<Subject, 'services'>, { host }: Tried): boolean =>
@@ -78,7 +79,9 @@ export async function signatures({ database, mode, gateway }: Subject): Promise<
   const signed = await isNewestWebhookSigned(database, isBeforeLive ? 'test' : mode);
   if (signed === null)
     return [
-      look('No webhook has come yet.', 'register PUBLIC_URL/webhooks/payments at the service, and pay'),
+      (await areAllRefused({ database, mode }))
+        ? look('Webhooks came, and all were refused.', TO_BE_TAKEN)
+        : look('No webhook has come yet.', 'register PUBLIC_URL/webhooks/payments at the service, and pay'),
     ];
   if (signed) return [ok('Webhooks came, rightly signed.')];
   return gateway.dialect.webhook.signature === null

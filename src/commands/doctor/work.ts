@@ -5,6 +5,7 @@ import { MISSING_SEC } from '../../platform/heartbeat/worker-watch.ts';
 import { span } from '../../platform/span.ts';
 import { dueRows, undeliveredCounts, webhookSilence } from '../../reporting/shop-state.sql.ts';
 import { isWebhookSilenceSuspicious } from '../../reporting/webhook-silence.ts';
+import { refusedLately } from '../../webhooks/refused-webhooks.sql.ts';
 import { counted, look, ok, wrong, type Answer } from './answers.ts';
 import type { Topic } from './ask.ts';
 import type { Subject } from './subject.ts';
@@ -20,10 +21,26 @@ async function webhooks({ database, mode, services, gateway }: Subject): Promise
   const how = isChecked ? 'Webhooks must be signed' : 'Webhooks need no signature, so each may be forged';
   const silence = await webhookSilence(database, mode);
   const last =
-    silence.silentSec === null ? 'none has come yet' : `the last came ${span(silence.silentSec)} ago`;
+    silence.silentSec === null ? 'none was taken yet' : `the last came ${span(silence.silentSec)} ago`;
+  if (await areAllRefused({ database, mode }))
+    return [look(`${how}; ${last}, and what came in the last hour was refused.`, TO_BE_TAKEN)];
   if (!isWebhookSilenceSuspicious(silence)) return [ok(`${how}; ${last}.`)];
   const says = `${how}; ${last}, and ${counted(silence.paidMeanwhile, 'order')} got paid since.`;
   return [look(says, 'register PUBLIC_URL/webhooks/payments at the service; npm run go-live tries it')];
+}
+
+export const TO_BE_TAKEN =
+  'correct WEBHOOK_SECRETS, or webhook.signature in the dialect; docs/runbook.md#webhooks-are-refused';
+const HOUR_SEC = 3_600;
+
+/** Whether webhooks came in the last hour and none was taken. One that was shows that the settings are right. */
+export async function areAllRefused({
+  database,
+  mode,
+}: Pick<Subject, 'database' | 'mode'>): Promise<boolean> {
+  const { silentSec } = await webhookSilence(database, mode);
+  if (silentSec !== null && silentSec < HOUR_SEC) return false;
+  return (await refusedLately(database, mode, HOUR_SEC)).some(({ reason }) => reason !== 'too-many');
 }
 
 async function worker({ database, mode, config }: Subject): Promise<Answer[]> {

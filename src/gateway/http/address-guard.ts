@@ -1,4 +1,5 @@
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { ClientError } from './client-error.ts';
 
 /**
  * Addresses that no public host name leads to: this machine, private networks, link-local addresses (a
@@ -67,7 +68,7 @@ export function publicAddressesOnly(lookup: LookupFunction): LookupFunction {
     lookup(hostname, options, (error, address, family) => {
       const addresses = typeof address === 'string' ? [address] : address.map((one) => one.address);
       if (error === null && addresses.some(isInnerAddress)) {
-        callback(new Error(`${hostname} leads to an address of a private network`), '');
+        callback(new ClientError(`${hostname} is in a private network, and the key is live`, false), '');
         return;
       }
       callback(error, address, family);
