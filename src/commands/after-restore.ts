@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { openSuspense, type SuspenseItem } from '../cases/suspense.sql.ts';
-import { adopt } from '../payments/adopt.ts';
-import { parseReference } from '../platform/ids.ts';
+import { adopt, type Adopted } from '../payments/adopt.ts';
+import { parseReference, type Reference } from '../platform/ids.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import type { Program } from '../program.ts';
 import { openSession } from '../reconciliation/session.sql.ts';
@@ -11,8 +12,69 @@ import {
   newestEntry,
   type Candidate,
 } from '../reporting/after-restore.sql.ts';
+import { visible } from '../platform/terminal.ts';
 import { windowOf } from './run-window.ts';
-import type { Entry, ListCommand, Subcommand } from './work-list.ts';
+import { WorkListError, type Entry, type ListCommand, type Subcommand } from './work-list.ts';
+
+type Pair = { reference: Reference; order: string };
+type Person = { by: string; note: string };
+
+const ADOPT: Subcommand = {
+  usage: 'adopt <reference> --order <order id or external id> --by "your name" --note "why"',
+  needs: ['order', 'note'],
+  perform: (program, { id, order = '', by, note = '' }) => {
+    const reference = parseReference(id);
+    if (reference === null) throw new WorkListError(neverOurs(id));
+    return adoptEach(program, [{ reference, order }], { by, note });
+  },
+};
+
+const ADOPT_ALL: Subcommand = {
+  usage: 'adopt-all <file with a line "reference order" for each> --by "your name" --note "why"',
+  needs: ['note'],
+  perform: async (program, { id, by, note = '' }) => adoptEach(program, await readPairs(id), { by, note }),
+};
+
+/** @throws {WorkListError} unless every line of the file is a reference of our form and an order */
+async function readPairs(file: string): Promise<Pair[]> {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new WorkListError(`${file} cannot be read`);
+  });
+  return text.split('\n').flatMap((line, index) => {
+    const [first = '', order, ...more] = line.trim().split(/[\s,;]+/);
+    if (first === '') return [];
+    const reference = parseReference(first);
+    if (order === undefined || more.length > 0)
+      throw new WorkListError(`line ${index + 1} of ${file} is not a reference and an order`);
+    if (reference === null) throw new WorkListError(`line ${index + 1} of ${file}: ${neverOurs(first)}`);
+    return [{ reference, order }];
+  });
+}
+
+const neverOurs = (text: string): string =>
+  `${visible(text)} is not of our form (24 letters and digits): it was never ours.`;
+
+/** One that cannot be adopted does not keep the others from it. */
+async function adoptEach(program: Program, pairs: readonly Pair[], { by, note }: Person) {
+  const { database, gateway, confirm } = program;
+  const run = await openSession(database, gateway.mode);
+  if (run === null)
+    return {
+      isDone: false,
+      told: 'A reconciliation or an adoption is at work: try again when it has ended.',
+    };
+  try {
+    const adopted: Adopted[] = [];
+    for (const pair of pairs)
+      adopted.push(await adopt({ database, gateway, confirm }, { ...pair, by, note }));
+    return {
+      isDone: adopted.every(({ isPaid }) => isPaid),
+      told: adopted.map(({ told }) => told).join('\n'),
+    };
+  } finally {
+    await run.close();
+  }
+}
 
 /** What the service knows and a restored database has lost, and how a person gives it back. */
 export const AFTER_RESTORE: ListCommand = {
@@ -35,7 +97,7 @@ export const AFTER_RESTORE: ListCommand = {
     const isEmpty = (await lostMoney(program)).length === 0;
     return `${isEmpty ? `${AFTER_RESTORE.empty}\n` : ''}${tell(newest, run)}`;
   },
-  subcommands: { adopt: adoptCommand() },
+  subcommands: { adopt: ADOPT, 'adopt-all': ADOPT_ALL },
 };
 
 /** Money under references of our form that no person has given to an order. */
@@ -72,31 +134,4 @@ What people did after the backup is lost as well, and the service cannot tell it
   currencies  stops that were released
   releases    deliveries that were asked for again
   addresses   erasures of e-mail addresses`;
-}
-
-function adoptCommand(): Subcommand {
-  return {
-    usage: 'adopt <reference> --order <order id or external id> --by "your name" --note "why"',
-    needs: ['order', 'note'],
-    perform: async ({ database, gateway, confirm }, { id, order = '', by, note = '' }) => {
-      const reference = parseReference(id);
-      if (reference === null)
-        return {
-          isDone: false,
-          told: `${id} is not of our form (24 letters and digits): it was never ours.`,
-        };
-      const run = await openSession(database, gateway.mode);
-      if (run === null)
-        return {
-          isDone: false,
-          told: 'A reconciliation or an adoption is at work: try again when it has ended.',
-        };
-      try {
-        const { isPaid, told } = await adopt({ database, gateway, confirm }, { reference, order, by, note });
-        return { isDone: isPaid, told };
-      } finally {
-        await run.close();
-      }
-    },
-  };
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
@@ -149,11 +152,20 @@ test('a payment that the backup lacks is adopted: nothing ships twice, and no pa
       cells: [each.reference, 'NGN 1,500.00', expect.stringMatching(/^\d+$/)],
       below: [expect.stringMatching(/^may be of A-\d or A-\d$/)],
     });
-  expect(await adopt(lost, older)).toEqual({
-    isDone: true,
-    told: `Order ${older} is paid; its release is ${deliveriesOf({ orderId: older })[0] ?? ''}.`,
+  await expect(adopt(`${lost.reference} ${older}\nno-reference A-2\n`)).rejects.toThrow(
+    /^line 2 .*never ours/,
+  );
+  const pairs = `${short.reference} ${older}\n${lost.reference} ${older}\n\n${lostWithItsOrder.reference}, A-2\n`;
+  const released = (orderId: OrderId, from = orderId): string =>
+    `Order ${orderId} is paid; its release is ${deliveriesOf({ orderId: from })[0] ?? ''}.`;
+  expect(await adopt(pairs)).toEqual({
+    isDone: false,
+    told: [
+      expect.stringMatching(/is a payment of order \S+ already\. Nothing was written\.$/),
+      released(older),
+      released(again, forgotten),
+    ],
   });
-  expect(await adopt(lostWithItsOrder, 'A-2')).toMatchObject({ isDone: true });
   await makeDue();
   await program.dueReleases.runOnce();
 
@@ -166,9 +178,13 @@ test('a payment that the backup lacks is adopted: nothing ships twice, and no pa
   expect(await brokenAfterALoss({ database, sandboxUrl: shop.sandbox.url, deliveries, losses })).toEqual([]);
 });
 
-async function adopt({ reference }: CheckoutAnswer, order: string) {
-  const request = { id: reference, order, by: 'Ngozi', note: 'in the mail of the service' };
-  return AFTER_RESTORE.subcommands.adopt?.perform(shop.program, request);
+/** As a person does it, with a file of lines. @returns what was said of each */
+async function adopt(lines: string) {
+  const id = join(await mkdtemp(join(tmpdir(), 'adoptions-')), 'adoptions.txt');
+  await writeFile(id, lines);
+  const request = { id, by: 'Ngozi', note: 'in the mail of the service' };
+  const answer = await AFTER_RESTORE.subcommands['adopt-all']?.perform(shop.program, request);
+  return { isDone: answer?.isDone, told: answer?.told.split('\n') };
 }
 
 async function decide(reference: string): Promise<void> {
