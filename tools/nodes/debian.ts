@@ -67,7 +67,11 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
   await machine.type('tell "after the way back a node says" "$(running)"');
   await machine.type(buyAt(serviceUrl));
   await type('Backup');
-  const said = await machine.type(RESTORED);
+  await machine.type(RESTORED);
+  await type('When the database is lost');
+  await machine.type('systemctl start integrator-server@3001 integrator-server@3002 integrator-worker@1');
+  await machine.type(READY);
+  const said = await machine.type(buyAt(serviceUrl));
   const rows = Object.fromEntries([...said.matchAll(TOLD)].map(([, name = '', value = '']) => [name, value]));
   printTable('docs/debian.md, typed on a Debian 13 of its own', rows);
   const wanted: Record<string, string> = {
@@ -106,6 +110,8 @@ function answers(serviceUrl: string): string {
     done | uniq; }
   `;
 }
+
+const READY = `curl -fsS --retry 60 --retry-all-errors --retry-delay 1 -o /dev/null "https://$domain/readyz"`;
 
 const SEEN = `
   tell '/healthz, /readyz through nginx' "$(status "https://$domain/healthz"), $(status "https://$domain/readyz")"

@@ -57,6 +57,9 @@ for unit in "$@"; do
     postgresql) pg_ctlcluster "$(ls /etc/postgresql | grep -x '[0-9]*')" main "${verb/enable/start}" ;;
     nginx) nginx -t -q && if [ -s /run/nginx.pid ]; then nginx -s reload; else nginx; fi ;;
     *.timer) test -e "$file" ;;
-    *) if [ "$verb" = restart ]; then stop; fi && start ;;
+    *)
+      case $verb in stop | restart) stop ;; esac
+      [ "$verb" = stop ] || start
+      ;;
   esac
 done
