@@ -9,7 +9,7 @@ import { LOCK_ORDER } from '../payments/lock-order.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
-import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
+import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from './further-payment.sql.ts';
 
 // Locked as confirmation locks them (see LOCK_ORDER).
 const LOCKED = `

@@ -4,13 +4,15 @@ import { newReference, type OrderId, type Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import { bindKey } from './idempotency.sql.ts';
-import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from '../payments/open-payments.ts';
 import type { StopRefusal } from './checkout.sql.ts';
 import type { ShopperRequest } from './checkout.ts';
 import {
   addPayment,
   chooseReturnUrl,
   lockPayableOrder,
+  MAX_OPEN_PAYMENTS,
+  OPEN_STATUSES,
+  RESUME_WITHIN_SEC,
   sendUnsent,
   type PayableOrder,
 } from './further-payment.sql.ts';
