@@ -82,6 +82,9 @@ CREATE CONSTRAINT TRIGGER erasure_is_told AFTER UPDATE OF email ON orders DEFERR
 CREATE TRIGGER final_expiry_writes_event AFTER UPDATE OF expired_at ON orders FOR EACH ROW
   WHEN (old.status = 'expired' AND new.status = 'expired' AND old.expired_at IS NULL
   AND new.expired_at IS NOT NULL) EXECUTE FUNCTION order_writes_event();
+CREATE TRIGGER order_reopened_writes_event AFTER UPDATE OF status ON orders FOR EACH ROW
+  WHEN (old.status = 'cancelled' AND new.status <> 'cancelled')
+  EXECUTE FUNCTION order_reopened_writes_event();
 CREATE TRIGGER order_writes_event AFTER UPDATE OF status ON orders FOR EACH ROW
   WHEN (old.status <> new.status AND (new.status IN ('review', 'failed', 'expired', 'cancelled')))
   EXECUTE FUNCTION order_writes_event();
@@ -343,7 +346,7 @@ CREATE TABLE events (
   CONSTRAINT events_id_check CHECK (id ~ '^evt_[A-Za-z0-9]{24}$'),
   CONSTRAINT events_mode_check CHECK (mode IN ('test', 'live')),
   CONSTRAINT events_type_check CHECK (type IN ('order.review', 'order.failed', 'order.expired',
-    'order.cancelled', 'order.refunded', 'order.reversed', 'suspense.opened'))
+    'order.cancelled', 'order.reopened', 'order.refunded', 'order.reversed', 'suspense.opened')) NOT VALID
 );
 CREATE INDEX events_due ON events USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX events_of_order ON events USING btree (order_id, seq);
@@ -1236,6 +1239,16 @@ AS $function$
     FROM jsonb_to_recordset(lines) AS l (position int, sku text, description text, unit_amount bigint, quantity int)
   ))::text, 'UTF8')), 'hex')
 $function$;
+
+CREATE OR REPLACE FUNCTION order_reopened_writes_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM write_event('order.reopened', NEW.mode, NEW.id,
+    (SELECT reference FROM payments WHERE order_id = NEW.id ORDER BY created_at DESC, reference DESC LIMIT 1), '{}');
+  RETURN NULL;
+END $function$;
 
 CREATE OR REPLACE FUNCTION order_writes_event()
  RETURNS trigger

@@ -8,6 +8,7 @@ const SENT_WHEN: Record<keyof typeof MESSAGES, string> = {
   'order.failed': 'The payment failed. A further one may still pay the order.',
   'order.expired': 'No payment came in time. Late money may still pay the order.',
   'order.cancelled': 'The order was ended by a person or by the shop, and is paid no more.',
+  'order.reopened': 'A person took back that the order was cancelled: it may be paid again.',
   'order.refunded': 'The shop wrote down that money went back to the shopper.',
   'order.reversed': 'The service took money back, and no refund explains all of it.',
   'suspense.opened': 'Money came that the shop holds and has not earned.',

@@ -12,6 +12,7 @@ export const EVENT_TYPES = [
   'order.failed',
   'order.expired',
   'order.cancelled',
+  'order.reopened',
   'order.refunded',
   'order.reversed',
   'suspense.opened',
@@ -27,6 +28,7 @@ type Data = {
   /** Left out: written by a version that did not know. */
   'order.expired': { final?: boolean };
   'order.cancelled': { reason: string };
+  'order.reopened': object;
   'order.refunded': {
     refundId: string;
     refundExternalId: string | null;

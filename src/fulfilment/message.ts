@@ -53,6 +53,7 @@ export const MESSAGES = {
     final: z.boolean().describe('Its deadline has passed: money that comes later pays nothing'),
   }),
   'order.cancelled': message('order.cancelled', { ...order, reason: z.string() }),
+  'order.reopened': message('order.reopened', order),
   'order.refunded': message('order.refunded', {
     ...order,
     refundId: z.string(),
@@ -136,6 +137,7 @@ function dataOf(event: HappenedEvent): Data[HappenedEvent['type']] {
     }
     case 'order.expired':
       return { ...about, final: event.data.final ?? false } satisfies Data['order.expired'];
+    case 'order.reopened':
     case 'order.review':
     case 'order.failed':
       return about satisfies Data['order.review'];

@@ -10,6 +10,8 @@ import { MESSAGES } from '../../src/fulfilment/message.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';
 import { explain } from '../../src/reporting/explain.ts';
 import { Secret } from '../../src/platform/secret.ts';
+import { reopenOrder } from '../../src/orders/reopen.sql.ts';
+import { asOrderId } from '../support/ids.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 // What a receiver hears of beside paid orders: written where it becomes true, sent in order, once each at least.
@@ -73,6 +75,8 @@ async function ordered(deed: 'pay' | 'fail', body: object = {}): Promise<Ordered
 const CANCEL = `UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = 'Ngozi',
   cancel_reason = 'the shopper rang' WHERE id = $1`;
 const cancel = (db: Queryable, { orderId }: Ordered) => db.query(CANCEL, [orderId]);
+const reopen = ({ orderId }: Ordered) =>
+  reopenOrder(shop.program.database, 'test', asOrderId(orderId), { by: 'Ngozi', note: 'she rang again' });
 const refund = (db: Queryable, { orderId }: Ordered, id: string, amount: number) =>
   db.query(
     `INSERT INTO refunds (id, order_id, mode, amount, currency, reason, external_id, refunded_by)
@@ -206,12 +210,26 @@ describe('what happens is written where it becomes true', () => {
   test('each message is made to its schema', async () => {
     const order = await ordered('pay', { amount: '10.00' });
     await cancel(shop.program.database, order);
+    await reopen(order);
     await refund(shop.program.database, await ordered('pay'), 'c', 1);
     await ordered('fail');
     await deliver();
-    expect(new Set(told()).size).toBe(6);
+    expect(new Set(told()).size).toBe(7);
     for (const { message } of received)
       expect(MESSAGES[message.type].strict().parse(message)).toEqual(message);
+  });
+
+  test('what was cancelled and is reopened tells of it first, in its transaction', async () => {
+    const [order, held] = [await ordered('fail'), await ordered('pay', { amount: '10.00' })];
+    for (const one of [order, held]) {
+      await cancel(shop.program.database, one);
+      expect(await reopen(one)).toBe(true);
+    }
+    expect(await typesOf(order)).toEqual(['order.failed', 'order.cancelled', 'order.reopened']);
+    expect((await typesOf(held)).slice(-3)).toEqual(['order.cancelled', 'order.reopened', 'order.review']);
+    await deliver();
+    const data = received.filter(({ message }) => message.type === 'order.reopened');
+    expect(data.map(({ message }) => message.data.status).sort()).toEqual(['pending', 'review']);
   });
 
   test('what has happened stays: no id is given twice, and no row changes', async () => {

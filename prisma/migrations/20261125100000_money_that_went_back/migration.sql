@@ -56,3 +56,17 @@ CREATE TRIGGER refund_withholds_release AFTER INSERT ON refunds
 -- Of money whose surplus went back, nothing is credited, kept or written off as a whole.
 ALTER TABLE suspense_items ADD CONSTRAINT surplus_goes_back_once CHECK (surplus_refund IS NULL
   OR decision IS NULL OR decision NOT IN ('credit', 'keep', 'write_off')) NOT VALID;
+
+-- A shop that heard that an order was cancelled hears that it was reopened, before anything else of it.
+ALTER TABLE events DROP CONSTRAINT events_type_check;
+ALTER TABLE events ADD CONSTRAINT events_type_check CHECK (type IN ('order.review', 'order.failed', 'order.expired',
+  'order.cancelled', 'order.reopened', 'order.refunded', 'order.reversed', 'suspense.opened')) NOT VALID;
+CREATE FUNCTION order_reopened_writes_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM write_event('order.reopened', NEW.mode, NEW.id,
+    (SELECT reference FROM payments WHERE order_id = NEW.id ORDER BY created_at DESC, reference DESC LIMIT 1), '{}');
+  RETURN NULL;
+END $$;
+-- By its name it fires before `order_writes_event`.
+CREATE TRIGGER order_reopened_writes_event AFTER UPDATE OF status ON orders FOR EACH ROW
+  WHEN (OLD.status = 'cancelled' AND NEW.status <> 'cancelled') EXECUTE FUNCTION order_reopened_writes_event();
