@@ -7,7 +7,7 @@ import { explain } from '../src/reporting/explain.ts';
 import { heldDays, confirmedDays, sumConfirmedHours } from '../src/reporting/money-by-day.sql.ts';
 import * as glance from '../src/reporting/shop-state.sql.ts';
 import { latestCaseOf, recordsOf } from '../src/admin/cases/case-records.sql.ts';
-import { countCases, readCases } from '../src/admin/cases/cases.sql.ts';
+import { countCases, openCaseCounts, readCases } from '../src/admin/cases/cases.sql.ts';
 import * as metrics from '../src/observability/metrics/metrics.sql.ts';
 import { findOrders } from '../src/admin/orders/find-orders.sql.ts';
 import { estimateOrders, evidenceOf } from '../src/admin/orders/orders.sql.ts';
@@ -93,7 +93,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'today: confirmed': () => confirmedDays(db, mode, 1),
     'today: waiting': () => glance.openMoney(db, mode, true),
     'today: suspense': () => glance.openSuspenseSums(db, mode),
-    'today: to do': () => glance.openCaseCounts(db, mode),
+    'today: to do': () => openCaseCounts(db, mode),
     'today: last run': () => glance.lastRun(db, mode),
     'today: silence': () => glance.webhookSilence(db, mode),
     'today: releases': () => glance.undeliveredCounts(db, mode),

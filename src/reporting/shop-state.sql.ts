@@ -1,4 +1,3 @@
-import type { Age } from '../cases/age.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
@@ -35,8 +34,8 @@ export async function openMoney(db: Queryable, mode: Mode, isHeldLeftOut = false
 /** Open work of one class, of one age. */
 export type OpenWork = { class: string; age: string; currency: string | null; count: number; amount: bigint };
 
-// The same age ranges as in the lists, which filter by them.
-const age = (column: string): string =>
+/** SQL over a column of time: its age, in the ranges by which the lists filter. */
+export const age = (column: string): string =>
   `CASE WHEN ${column} > now() - interval '1 day' THEN '<1d'
      WHEN ${column} > now() - interval '7 days' THEN '1-7d'
     WHEN ${column} > now() - interval '30 days' THEN '7-30d' ELSE '>30d' END`;
@@ -62,24 +61,6 @@ export async function openSuspenseSums(db: Queryable, mode: Mode): Promise<OpenW
     [mode],
   );
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
-}
-
-/** Open problems of one class, of one age: a finding and money in suspense under one reference are one. */
-export type OpenCases = { class: string; age: Age; count: number };
-
-export function openCaseCounts(db: Queryable, mode: Mode): Promise<OpenCases[]> {
-  return db.query(
-    `WITH found AS (
-       SELECT reference, min(first_seen_at) AS since, (array_agg(class ORDER BY id))[1] AS class FROM findings
-       WHERE mode = $1 AND closed_at IS NULL AND raised_at IS NOT NULL GROUP BY reference
-     ), held AS (
-       SELECT reference, opened_at AS since, class FROM suspense_items WHERE mode = $1 AND closed_at IS NULL
-     )
-     SELECT coalesce(held.class, found.class) AS class, ${age('least(held.since, found.since)')} AS age,
-       count(*)::int AS count
-     FROM held FULL JOIN found USING (reference) GROUP BY 1, 2 ORDER BY 1, 2`,
-    [mode],
-  );
 }
 
 /** How the last finished run ended, and how long ago. */

@@ -49,6 +49,18 @@ describe('today at a glance', () => {
     expect(await visitor(shop, '').text('/admin')).toContain('href="/admin/cases?class=underpaid"');
   });
 
+  test('a case is as old as the first that was known of it, here and in the list', async () => {
+    const seen = (change: string) =>
+      shop.program.database.query(
+        `UPDATE findings SET first_seen_at = first_seen_at ${change} interval '3 days'`,
+      );
+    await seen('-');
+    expect(await words('/admin')).toContain('Paid too little: 1 , this week');
+    expect(await words('/admin/cases?age=1-7d')).toContain('1 open, oldest first.');
+    expect(await words('/admin/cases?age=%3C1d')).toContain('Nothing to do matches.');
+    await seen('+');
+  });
+
   test('a check says why it did not agree and which payment, also when it was the same in the one before', async () => {
     const { runId } = await shop.program.reconcile({ dryRun: false });
     expect(await words('/admin/runs')).toContain('not agreed Paid too little: 1');

@@ -1,4 +1,6 @@
 import { FINDINGS, notesOf, SUSPENSE, versionOf, type Note } from '../../cases/work-lists.sql.ts';
+import type { Age } from '../../cases/age.ts';
+import { age } from '../../reporting/shop-state.sql.ts';
 import type { OrderStatus } from '../../orders/order.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference } from '../../platform/ids.ts';
@@ -14,6 +16,7 @@ export type CaseRow = CaseKey & {
   /** Null: the reference is not ours. */
   orderId: OrderId | null;
   class: string;
+  /** When its money was held or a finding about it first seen, whichever came first. */
   since: Date;
   /** Its place in the list, for the page after it. */
   place: string;
@@ -49,7 +52,9 @@ const isOpenFinding = (f: string): string =>
 // One row for each reference: its money in suspense, else its oldest finding.
 const CASES = `
   cases AS (
-    SELECT 'money' AS kind, id, reference, order_id, class, opened_at AS since, amount, currency, surplus_refund, owner
+    SELECT 'money' AS kind, id, reference, order_id, class, least(opened_at, (SELECT min(f.first_seen_at)
+        FROM findings f WHERE f.reference = s.reference AND ${isOpenFinding('f')})) AS since,
+      amount, currency, surplus_refund, owner
     FROM suspense_items s WHERE mode = $1 AND closed_at IS NULL AND ($2::text[] IS NULL OR reference = ANY($2))
     UNION ALL
     SELECT 'finding', id, reference, order_id, class, first_seen_at, NULL, NULL, NULL, owner
@@ -113,6 +118,16 @@ export async function readCases(
      LEFT JOIN findings f ON f.id = c.id AND c.kind = 'finding' CROSS JOIN LATERAL (${DETAILS}) d
      ORDER BY since, c.kind, c.id`,
     [...valuesOf(mode, wanted), micros, kind, id, limit],
+  );
+}
+
+/** Open cases of one class, of one age. */
+export type OpenCases = { class: string; age: Age; count: number };
+
+export function openCaseCounts(db: Queryable, mode: Mode): Promise<OpenCases[]> {
+  return db.query(
+    `WITH ${CASES} SELECT class, ${age('since')} AS age, count(*)::int AS count FROM cases GROUP BY 1, 2 ORDER BY 1, 2`,
+    [mode, null],
   );
 }
 

@@ -4,7 +4,7 @@ import { sendPage } from '../../platform/html.tsx';
 import { localeOf } from '../../platform/locale.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { frameOf } from '../actions/action-handler.ts';
-import { openCaseCounts } from '../../reporting/shop-state.sql.ts';
+import { openCaseCounts } from '../cases/cases.sql.ts';
 import { ChartsPage } from './charts-page.tsx';
 import { heldDays, confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { receivedPerDay, wentBackPerDay } from './money-series.ts';

@@ -1,5 +1,5 @@
 import { AGE_WORDS } from '../../cases/age.ts';
-import type { OpenCases } from '../../reporting/shop-state.sql.ts';
+import type { OpenCases } from '../cases/cases.sql.ts';
 import { WAIT_STEPS_SEC, type ConfirmedDay } from '../../reporting/money-by-day.sql.ts';
 
 /** A column chart: one column per key, stacked from one part per class. */

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
+import { openCaseCounts } from '../cases/cases.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
@@ -10,7 +11,6 @@ import { moneyLines } from './money-table.tsx';
 import {
   lastRun,
   MAX_COUNTED,
-  openCaseCounts,
   openMoney,
   openSuspenseSums,
   undeliveredCounts,
