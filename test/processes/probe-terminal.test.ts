@@ -27,7 +27,7 @@ async function payOnThePage({ screen }: Sitting): Promise<void> {
 
 /** Waits for a question by its key, and answers it. */
 async function answer({ screen }: Sitting, key: string, text: string): Promise<void> {
-  await screen.shows(new RegExp(`\\n${key.replaceAll('.', '\\.')}: .*\\n.*Enter if you do not know`));
+  await screen.shows(new RegExp(`\\n${key.replaceAll('.', '\\.')}: [^]*?Enter if you do not know`));
   screen.type(`${text}${ENTER}`);
 }
 
@@ -46,7 +46,7 @@ test('somebody pays on the page, says so, and answers what only a person knows: 
   await answer(sitting, 'statuses.expired', '');
   await answer(sitting, 'statuses.reversed', 'CHARGED BACK');
   expect(await sitting.screen.ended()).toBe(1);
-  expect(sitting.screen.screen()).toMatch(/verify\.amount +differs +\/amountPaid, as you said/);
+  expect(sitting.screen.screen()).toMatch(/differs +verify\.amount: \/amountPaid, as you said/);
   const { verify, statuses } = draftIn(sitting);
   expect(verify.amount).toEqual(['/amountPaid']);
   expect(statuses.paid).toEqual(expect.arrayContaining(['OVERPAID', 'PARTIALLY_PAID', 'paid']));
@@ -98,7 +98,7 @@ test('who presses Enter without paying is not believed: no word is called paid',
   sitting.screen.type(ENTER);
   for (const key of ['paid', 'failed', 'expired', 'reversed']) await answer(sitting, `statuses.${key}`, '');
   expect(await sitting.screen.ended()).toBe(1);
-  expect(sitting.screen.screen()).toMatch(/statuses\.paid +cannot tell/);
+  expect(sitting.screen.screen()).toMatch(/cannot tell +statuses\.paid/);
   expect(draftIn(sitting).statuses.paid).toEqual(parseDialect('{}').dialect.statuses.paid);
 });
 
@@ -108,7 +108,7 @@ testOfAll(
     const sitting = await probeAt('virtual-accounts');
     await payOnThePage(sitting);
     sitting.screen.type(ENTER);
-    await sitting.screen.shows(/\nverify\.amount: .*\n.*Enter if you do not know/);
+    await sitting.screen.shows(/\nverify\.amount: [^]*?Enter if you do not know/);
     sitting.screen.type(CTRL_D);
     expect(await sitting.screen.ended()).toBe(1);
     expect(sitting.screen.screen()).toMatch(/Still needs a human:\n {2}verify\.amount: /);
@@ -118,7 +118,7 @@ testOfAll(
 );
 
 const MOMENTS: [when: string, moment: RegExp, answers: number][] = [
-  ['at a question', /\nverify\.amount: .*\n.*Enter if you do not know/, 12],
+  ['at a question', /\nverify\.amount: [^]*?Enter if you do not know/, 12],
   ['while it waits for the payment', /then press Enter:/, 6],
 ];
 

@@ -54,7 +54,7 @@ export async function awaitPayment(
 }
 
 /** Words that stand now where another word stood. */
-function changedWords(before: Json, now: Json): string[] {
+export function changedWords(before: Json, now: Json): string[] {
   return placesOf(now, isWord)
     .filter((place) => isWord(at(before, place)) && at(before, place) !== at(now, place))
     .map((place) => stringOf(at(now, place)) ?? '');

@@ -1,24 +1,27 @@
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
-import { at, firstAt, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
+import { at, numberText, type Json } from '../../src/gateway/dialect/json-pointer.ts';
+import { millisecondsOf } from '../../src/gateway/webhook-signature.ts';
+import { concludeRows } from './conclude-rows.ts';
 import { finding, quoted, type Conclusion, type Finding, type Words } from './finding.ts';
 import type { Observed } from './observed.ts';
-import { placesOf } from './places.ts';
+import type { PagingSeen } from './paging.ts';
+import { isOneOf, placesOf } from './places.ts';
+import type { Walked } from './walk.ts';
 
-/** Where the list stands, what it must be asked, and how its pages are turned. */
+/** Where the list stands, what it must be asked, how its pages are turned and how its records look. */
 export function concludeHistory(
-  { history, sent }: Observed,
+  observed: Observed,
   dialect: Dialect,
-  {
-    words,
-    reference,
-  }: { words: Words; /** Of verify's record, as it was found. */ reference: readonly string[] },
+  { words, read }: { words: Words; /** The dialect in force with what verify showed. */ read: Dialect },
 ): Conclusion {
-  const ours = sent.map((payment) => payment.reference);
-  const { bare, records, window, paging } = history;
-  if (records === null) {
-    const seen = `none of our payments in the answers (HTTP ${String(bare.status)})`;
+  const { history, sent } = observed;
+  const { bare, records, window, paging, walked } = history;
+  if (records === null || walked.rows.length === 0) {
+    const pages = walked.pages > 1 ? ` on ${walked.pages} pages` : '';
+    const seen = `none of our payments in the answers (HTTP ${String(bare.status)})${pages}`;
+    const turned = paging?.next === null ? [] : pagingFindings(paging, dialect);
     return {
-      findings: [finding('history.records', 'cannot tell', seen, dialect.history.records)],
+      findings: [finding('history.records', 'cannot tell', seen, dialect.history.records), ...turned],
       needs: [],
     };
   }
@@ -28,44 +31,98 @@ export function concludeHistory(
     ...finding('history.records', isRead ? 'agrees' : 'differs', quoted([records]), dialect.history.records),
     ...(!isRead && { change: [records] }),
   };
-  const turned = paging?.next ?? null;
-  const pages =
-    turned === null ? unknownPaging(dialect, words) : knownPaging(dialect, { ...turned, ...sizeOf(paging) });
+  const isTurned = (paging?.next ?? null) !== null;
+  const pages = isTurned
+    ? { findings: pagingFindings(paging, dialect), needs: [] }
+    : unknownPaging(dialect, words);
+  const fields = concludeRows(observed, dialect, read);
+  const order = orderOf(
+    walked.rows,
+    sent.map(({ reference }) => reference),
+  );
+  const pages$ = walked.pages === 1 ? 'one page' : `${walked.pages} pages`;
+  const place = `${walked.rows.length} records on ${pages$} that were read${order === null ? '' : `, the ${order} first`}`;
   return {
     findings: [
       found,
-      rowFinding(history.rows, ours, dialect, reference),
+      ...fields,
       ...windowFindings(window, dialect),
       ...pages.findings,
+      finding('our payments in the history', 'noted', place),
+      lagFinding(history, dialect),
+      reachFinding(walked, dialect, observed.askedAt),
     ],
     needs: pages.needs,
   };
 }
 
-function rowFinding(
-  rows: readonly Json[],
-  ours: readonly string[],
-  dialect: Dialect,
-  asInVerify: readonly string[],
-): Finding {
-  const key = 'history.reference';
-  const inForce = dialect.history.reference ?? asInVerify;
-  const places = placesOf(rows[0], (value) => typeof value === 'string' && ours.includes(value));
-  const isRead = rows.every((row) => ours.includes(firstAt(row, inForce, stringOf) ?? ''));
-  const shown = dialect.history.reference ?? 'as in verify';
-  if (isRead) return finding(key, 'agrees', quoted(places), shown);
-  return { ...finding(key, 'differs', quoted(places), shown), change: places };
+/** The first payment was opened before the last one. */
+function orderOf(rows: readonly Json[], references: readonly string[]): 'oldest' | 'newest' | null {
+  const [first, last] = [references.slice(0, 1), references.slice(-1)].map((one) =>
+    rows.findIndex((row) => isOneOf(row, one)),
+  );
+  if (first === undefined || last === undefined || first < 0 || last < 0) return null;
+  return first < last ? 'oldest' : 'newest';
+}
+
+/** The program allows for a quarter of an hour where the dialect names no lag. */
+const USUAL_LAG_SEC = 15 * 60;
+
+function lagFinding({ listedSec, agreedSec }: Observed['history'], dialect: Dialect): Finding {
+  const key = 'history.lagSec';
+  const inForce = dialect.history.lagSec;
+  const lag = agreedSec ?? listedSec ?? 0;
+  const seen =
+    agreedSec === null
+      ? `listed ${lag} s after verify knew them; a payment was not seen to become paid there`
+      : `listed as verify says ${lag} s after verify did, or earlier`;
+  const isTooSmall = lag > (inForce ?? USUAL_LAG_SEC);
+  return {
+    ...finding(key, isTooSmall ? 'differs' : 'agrees', seen, inForce),
+    ...(isTooSmall && { change: null }),
+  };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** From the field of our own records that holds the time at which they were opened. */
+function reachFinding({ rows, edges }: Walked, dialect: Dialect, askedAt: Date): Finding {
+  const key = 'history.reachesBackDays';
+  const inForce = dialect.history.reachesBackDays;
+  const ageOf = (value: Json): number => askedAt.getTime() - timeOf(value);
+  const place = placesOf(rows[0], (value) => Math.abs(ageOf(value)) < DAY_MS)[0];
+  const ages = place === undefined ? [] : edges.map((row) => ageOf(at(row, place)));
+  const days = Math.floor(Math.max(...ages.filter((age) => !Number.isNaN(age)), 0) / DAY_MS);
+  if (days === 0) return finding(key, 'cannot tell', 'no record of an earlier day was seen', inForce);
+  const isTooSmall = inForce !== null && inForce !== 0 && inForce < days;
+  const seen = `at least ${days === 1 ? 'one day' : `${days} days`}: so old is the oldest record that was seen`;
+  return {
+    ...finding(key, isTooSmall ? 'differs' : 'agrees', seen, inForce),
+    ...(isTooSmall && { change: null }),
+  };
+}
+
+function timeOf(value: Json): number {
+  const text = numberText(value) ?? '';
+  const ms = millisecondsOf(text);
+  return Number.isNaN(ms) && /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : ms;
 }
 
 type Keys = Dialect['history']['paging'];
 
-function sizeOf(paging: Observed['history']['paging']): Partial<Keys> {
-  return paging === null ? {} : { sizeParam: paging.sizeParam };
+function pagingFindings(paging: PagingSeen | null, dialect: Dialect): Finding[] {
+  if (paging === null) return [];
+  const { sizeParam, size, next } = paging;
+  return keyFindings(dialect, {
+    ...next,
+    ...(sizeParam !== null && { sizeParam }),
+    ...(size !== undefined && { size }),
+  });
 }
 
-function knownPaging(dialect: Dialect, seen: Partial<Keys>): Conclusion {
+function keyFindings(dialect: Dialect, seen: Partial<Keys>): Finding[] {
   const inForce = dialect.history.paging;
-  const findings = Object.entries(seen).map(([name, value]): Finding => {
+  return Object.entries(seen).map(([name, value]): Finding => {
     const has = inForce[name as keyof Keys];
     const isSame =
       JSON.stringify(has) === JSON.stringify(value) ||
@@ -78,7 +135,6 @@ function knownPaging(dialect: Dialect, seen: Partial<Keys>): Conclusion {
       ...(!isSame && { change: value }),
     };
   });
-  return { findings, needs: [] };
 }
 
 function unknownPaging(dialect: Dialect, words: Words): Conclusion {
@@ -109,5 +165,5 @@ function windowFindings(window: Observed['history']['window'], dialect: Dialect)
     untilParam: window.untilParam,
     windowDays: dialect.history.paging.windowDays ?? window.days,
   };
-  return knownPaging(dialect, seen).findings;
+  return keyFindings(dialect, seen);
 }

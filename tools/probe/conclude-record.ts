@@ -154,7 +154,8 @@ function statusPlaces({ befores, after, observed, dialect }: View): string[] {
   );
 }
 
-function minorOf(value: Json, { unitSent, currency }: Observed): bigint | null {
+/** Minor units of an amount in the unit in which the service took ours. */
+export function minorOf(value: Json, { unitSent, currency }: Observed): bigint | null {
   const text = numberText(value);
   if (text === null) return null;
   if (unitSent === 'major') return parseMajor(text, currency);

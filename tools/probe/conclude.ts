@@ -1,10 +1,12 @@
 import type { Secret } from '../../src/platform/secret.ts';
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { contentOf } from '../../src/gateway/verify.ts';
+import { concludeFee } from './conclude-fee.ts';
 import { concludeHistory } from './conclude-history.ts';
 import { concludeInitialize } from './conclude-initialize.ts';
 import { concludeRecord } from './conclude-record.ts';
 import { concludeWebhook } from './conclude-webhook.ts';
+import { withChanges } from './draft.ts';
 import { finding, type Conclusion, type Finding, type Words } from './finding.ts';
 import type { Said } from './line.ts';
 import type { Observed } from './observed.ts';
@@ -17,12 +19,12 @@ export function conclude(
 ): Conclusion {
   const { words } = known;
   const record = concludeRecord(observed, dialect, words);
-  const found = record.findings.find(({ about }) => about === 'verify.reference');
-  const reference = (found?.change as string[] | undefined) ?? dialect.verify.reference;
+  const read = withChanges(dialect, record.findings);
   const parts = [
     concludeInitialize(observed, dialect, words),
     record,
-    concludeHistory(observed, dialect, { words, reference }),
+    concludeHistory(observed, dialect, { words, read }),
+    concludeFee(observed, dialect, words),
     concludeWebhook(observed, dialect, known),
   ];
   return {

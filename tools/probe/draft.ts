@@ -1,4 +1,5 @@
-import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
+import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
+import { dialectSchema } from '../../src/gateway/dialect/schema.ts';
 import type { Finding } from './finding.ts';
 
 type Members = Record<string, unknown>;
@@ -16,6 +17,13 @@ export function draftDialect(given: Members, findings: readonly Finding[]): stri
   const text = `${JSON.stringify(draft, null, 2)}\n`;
   parseDialect(text);
   return text;
+}
+
+/** The dialect in force, with what the findings change. */
+export function withChanges(dialect: Dialect, findings: readonly Finding[]): Dialect {
+  const changed = structuredClone(dialect);
+  for (const { about, change } of findings) if (change !== undefined) set(changed, about.split('.'), change);
+  return dialectSchema.parse(changed);
 }
 
 function set(draft: Members, [name = '', ...rest]: string[], value: unknown): void {

@@ -9,6 +9,8 @@ export type ProbeFlags = {
   email: string;
   /** Null: nobody pays. */
   waitMs: number | null;
+  /** Of the history, until the payments are seen. */
+  maxPages: number;
   /** Null: a folder named after the time. */
   out: string | null;
   /** Starts a sandbox of its own that plays this service; null: the service of the configuration. */
@@ -28,6 +30,7 @@ export const HELP = usageText('npm run probe', {
     '--email': 'of the shopper (probe@example.com)',
     '--no-pay': 'asks for no payment; what paid looks like stays unknown',
     '--wait': 'seconds for you to pay (300)',
+    '--pages': 'of the history at most, until your payments are seen (60)',
     '--out': 'folder of samples and dialect.json (.data/probe/<time>)',
     '--profile': `probes a sandbox of its own:\n    ${wrapped(PROFILE_NAMES.join(', '), 4, 76)}`,
   },
@@ -46,13 +49,14 @@ export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'hel
         email: { type: 'string', default: 'probe@example.com' },
         'no-pay': { type: 'boolean', default: false },
         wait: { type: 'string', default: '300' },
+        pages: { type: 'string', default: '60' },
         out: { type: 'string' },
         profile: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     });
     if (values.help) return 'help';
-    const { amount, email, wait, out = null, profile } = values;
+    const { amount, email, wait, pages, out = null, profile } = values;
     const currency = values.currency.toUpperCase();
     const digits = minorDigits(currency);
     // The default amount has decimals, and some currencies have none.
@@ -63,6 +67,7 @@ export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'hel
         ? ['--amount must be an amount like 101.37']
         : []),
       ...(/^\d{1,5}$/.test(wait) ? [] : ['--wait must be a number of seconds']),
+      ...(/^[1-9]\d{0,4}$/.test(pages) ? [] : ['--pages must be a number of pages']),
       ...(/^[^@\s]+@[^@\s]+$/.test(email) ? [] : ['--email must be an e-mail address']),
       ...(profile === undefined || isProfileName(profile)
         ? []
@@ -72,6 +77,7 @@ export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'hel
     return {
       money: { amount: minor, currency },
       email,
+      maxPages: Number(pages),
       waitMs: values['no-pay'] ? null : Number(wait) * 1_000,
       out,
       profile: profile !== undefined && isProfileName(profile) ? profile : null,

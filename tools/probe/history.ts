@@ -1,10 +1,13 @@
+import { sleep, type Clock } from '../../src/platform/clock.ts';
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { windowsToAsk } from '../../src/gateway/history/windows.ts';
 import { HISTORY_PATH } from '../../src/gateway/messages.ts';
 import { at, isRecord, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import type { Line, Said } from './line.ts';
 import { findPaging, rowsOf, type PagingSeen, type Query } from './paging.ts';
-import { commonPlaces, parentOf, placesOf } from './places.ts';
+import { WINDOWS, windowsNamedIn } from './parameter-names.ts';
+import { isOneOf, parentOf, placesOf } from './places.ts';
+import { NOTHING, walk, type Walked } from './walk.ts';
 
 /** What the history showed. */
 export type HistorySeen = {
@@ -12,62 +15,119 @@ export type HistorySeen = {
   bare: Said;
   /** The parameters without which nothing is listed; null: none are needed. */
   window: { sinceParam: string; untilParam: string; days: number } | null;
-  /** Where the list stands; null: our payments were in no list. */
+  /** Where the list stands; null: no list was seen that can be that of our payments. */
   records: string | null;
-  /** Records of our payments, as they stand in the list. */
-  rows: readonly Json[];
   /** What walks the pages; null: no parameter that we know changes the answer. */
   paging: PagingSeen | null;
+  /** Records of our payments, and how they were found. */
+  walked: Walked;
+  /** Seconds from the end of verify's questions until the list showed our payments, and as verify does; null: not yet. */
+  listedSec: number | null;
+  agreedSec: number | null;
 };
 
-/** Names of a window's two ends, as seen in the field. */
-const WINDOWS = [
-  ['from', 'to'],
-  ['since', 'until'],
-  ['start_date', 'end_date'],
-  ['startDate', 'endDate'],
-  ['dateFrom', 'dateTo'],
-  ['start', 'end'],
-] as const;
+export type HistoryParts = {
+  references: readonly string[];
+  /** Words that verify shows since somebody paid. */
+  paidWords: readonly string[];
+  dialect: Dialect;
+  clock: Clock;
+  /** By the clock, when verify knew all that it is going to say. */
+  knownMs: number;
+  /** At most so many pages are turned until our payments are seen. */
+  maxPages: number;
+};
+
 const WINDOW_DAYS = 30;
+/** A list may lag behind verify. For so long it is asked again. */
+const LAG_MS = 15_000;
+const PAUSE_MS = 1_000;
+
+type Names = readonly (readonly [string, string])[];
+type Found = {
+  list: Pick<HistorySeen, 'bare' | 'window' | 'records' | 'paging'>;
+  walked: Walked;
+  query: Query;
+  /** Windows that the service did not refuse. */
+  taken: Names;
+};
 
 /** Reads the history with and without parameters, until it is clear how it pages or our names for it are used up. */
-export async function lookAtHistory(
-  line: Line,
-  { references, dialect, now }: { references: readonly string[]; dialect: Dialect; now: Date },
-): Promise<HistorySeen> {
-  const ask = (query: Query, name = 'history'): Promise<Said> =>
-    line.ask({ name, method: 'GET', path: pathOf(query) });
-  const bare = await ask({}, 'history without parameters');
-  let records = listIn(bare.json, references);
-  let window: HistorySeen['window'] = null;
-  let list: Said = bare;
-  if (records === null) {
-    for (const [sinceParam, untilParam] of windowNames(dialect)) {
-      const query = windowQuery({ sinceParam, untilParam, days: WINDOW_DAYS }, now);
-      list = await ask(query, `history with ${sinceParam} and ${untilParam}`);
-      records = listIn(list.json, references);
-      if (records === null) continue;
-      window = { sinceParam, untilParam, days: WINDOW_DAYS };
-      break;
-    }
+export async function lookAtHistory(line: Line, parts: HistoryParts): Promise<HistorySeen> {
+  const { clock, knownMs, references, paidWords } = parts;
+  const end = clock.elapsedMs() + LAG_MS;
+  const sinceKnown = (): number => Math.round((clock.elapsedMs() - knownMs) / 1_000);
+  let found = await findList(line, parts);
+  while (found.walked.rows.length === 0 && clock.elapsedMs() < end) {
+    await sleep(PAUSE_MS);
+    found = await lookAgain(line, parts, found);
   }
-  if (records === null) return { bare, window: null, records, rows: [], paging: null };
-  const filters = window === null ? {} : windowQuery(window, now);
-  const rows = rowsOf(list.json, records);
-  const paging = await findPaging({
-    ask: (query, name) => ask({ ...filters, ...query }, name),
-    follow: (path) => line.ask({ name: 'history by its link', method: 'GET', path }),
-    records,
-    rows,
-    dialect,
-  });
-  return { bare, window, records, rows: rows.filter((row) => names(row, references)), paging };
+  const seen = found.list;
+  let { walked } = found;
+  if (walked.rows.length === 0) return { ...seen, walked, listedSec: null, agreedSec: null };
+  const listedSec = sinceKnown();
+  for (;;) {
+    const paid = walked.rows.filter((row) => isOneOf(row, references.slice(0, 1)));
+    const isAgreed = paid.some((row) => isOneOf(row, paidWords));
+    if (isAgreed) return { ...seen, walked, listedSec, agreedSec: sinceKnown() };
+    if (paidWords.length === 0 || walked.path === null || clock.elapsedMs() > end)
+      return { ...seen, walked, listedSec, agreedSec: null };
+    await sleep(PAUSE_MS);
+    const said = await line.ask({ name: 'history again', method: 'GET', path: walked.path });
+    walked = { ...walked, rows: ours(said, seen.records, references) };
+  }
 }
 
-function windowNames({ history: { paging } }: Dialect): readonly (readonly [string, string])[] {
+/** The list of our payments: first without parameters, then in a window of time. */
+async function findList(line: Line, parts: HistoryParts, names: Names | null = null): Promise<Found> {
+  const { dialect, references, clock } = parts;
+  const ask = (query: Query, name: string): Promise<Said> =>
+    line.ask({ name, method: 'GET', path: pathOf(query) });
+  const bare = await ask({}, 'history without parameters');
+  const taken: Names[number][] = [];
+  for (const window of [null, ...(names ?? windowNames(dialect, bare.text))]) {
+    const [sinceParam = '', untilParam = ''] = window ?? [];
+    const days = { sinceParam, untilParam, days: WINDOW_DAYS };
+    const query = window === null ? {} : windowQuery(days, clock.now());
+    const said = window === null ? bare : await ask(query, `history with ${window.join(' and ')}`);
+    if (said.status !== 200) continue;
+    if (window !== null) taken.push(window);
+    const records = listIn(said.json, references);
+    if (records === null) continue;
+    const rows = rowsOf(said.json, records);
+    const paging = await findPaging({
+      ask: (more, name) => ask({ ...query, ...more }, name),
+      follow: (path) => line.ask({ name: 'history by its link', method: 'GET', path }),
+      records,
+      list: said,
+      rows,
+      dialect,
+    });
+    const walked = await walk(line, { ...parts, first: said, query, records, paging, from: null });
+    return { list: { bare, window: window && days, records, paging }, walked, query, taken };
+  }
+  const list = { bare, window: null, records: null, paging: null };
+  return { list, walked: NOTHING, query: {}, taken };
+}
+
+/** Our payments may have come to the list since. */
+async function lookAgain(line: Line, parts: HistoryParts, found: Found): Promise<Found> {
+  const { query, list } = found;
+  const { records, paging } = list;
+  if (records === null || paging === null) return findList(line, parts, found.taken);
+  const first = await line.ask({ name: 'history again', method: 'GET', path: pathOf(query) });
+  const all = ours(first, records, parts.references);
+  if (all.length > 0)
+    return { ...found, walked: { ...found.walked, rows: all, pages: 1, path: pathOf(query) } };
+  const { path: from, pages } = found.walked;
+  const walked = await walk(line, { ...parts, first, query, records, paging, from });
+  return { ...found, walked: { ...walked, pages: pages + walked.pages } };
+}
+
+function windowNames({ history: { paging } }: Dialect, refusal: string): Names {
   const { sinceParam, untilParam } = paging;
-  return sinceParam === null || untilParam === null ? WINDOWS : [[sinceParam, untilParam], ...WINDOWS];
+  const known = sinceParam === null || untilParam === null ? [] : [[sinceParam, untilParam] as const];
+  return [...known, ...windowsNamedIn(refusal), ...WINDOWS];
 }
 
 /** The newest window, as the integrator asks. */
@@ -76,20 +136,31 @@ function windowQuery({ sinceParam, untilParam, days }: NonNullable<HistorySeen['
   return { [sinceParam]: newest?.since ?? '', [untilParam]: newest?.until ?? '' };
 }
 
-/** The list of objects in which one of our references stands. */
+/** The list of objects in which one of our references stands; else the longest one. */
 function listIn(document: Json, references: readonly string[]): string | null {
   const place = placesOf(document, (value) => typeof value === 'string' && references.includes(value))[0];
-  if (place === undefined) return null;
-  for (let around = parentOf(place); ; around = parentOf(around)) {
-    if (Array.isArray(at(document, around))) return around;
-    if (around === '') return null;
+  if (place !== undefined) {
+    for (let around = parentOf(place); ; around = parentOf(around)) {
+      if (Array.isArray(at(document, around))) return around;
+      if (around === '') return null;
+    }
   }
+  const lists = placesOf(
+    document,
+    (value) => Array.isArray(value) && value.length > 0 && value.every(isRecord),
+  );
+  // Not the parts of a record.
+  const outer = lists.filter(
+    (list) => !lists.some((other) => other !== list && list.startsWith(`${other}/`)),
+  );
+  const [longest] = outer.sort((a, b) => rowsOf(document, b).length - rowsOf(document, a).length);
+  return longest ?? null;
 }
 
-function names(row: Json, references: readonly string[]): boolean {
-  return (
-    isRecord(row) && references.some((reference) => commonPlaces([row], (v) => v === reference).length > 0)
-  );
+export function ours({ json }: Said, records: string | null, references: readonly string[]): Json[] {
+  return records === null
+    ? []
+    : rowsOf(json, records).filter((row) => isRecord(row) && isOneOf(row, references));
 }
 
 function pathOf(query: Query): string {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../src/config.ts';
 import { ProbeError } from './observe.ts';
-import { probe } from './probe.ts';
+import { probe, type Probed } from './probe.ts';
 import { exitCodeOf, reportOf } from './report.ts';
 import { createSamples, DIALECT, findingsBefore, saveRun } from './samples.ts';
 import { systemClock } from '../../src/platform/clock.ts';
@@ -10,6 +10,7 @@ import { HELP, readFlags, type ProbeFlags } from './flags.ts';
 import { personAtTerminal } from './terminal.ts';
 import { surroundingsOf } from './setup.ts';
 import { DATA_DIR } from '../../local/backing-services.ts';
+import { visible, wrapped } from '../../src/platform/terminal.ts';
 import { runProcess } from '../../src/bootstrap/run-process.ts';
 
 /** `npm run probe`: finds out what the service really answers, and writes the dialect that reads it. */
@@ -28,7 +29,10 @@ else if (Array.isArray(flags)) {
   process.exitCode = EXIT_USAGE;
 } else await runProcess((config) => run(config, flags), EXIT_NOT_COMPLETED);
 
-async function run(config: Config, { profile, out, money, email, waitMs }: ProbeFlags): Promise<number> {
+async function run(
+  config: Config,
+  { profile, out, money, email, waitMs, maxPages }: ProbeFlags,
+): Promise<number> {
   const surroundings = await surroundingsOf(config, profile, DATA_DIR);
   const { url, key, secrets, listener } = surroundings;
   const person = personAtTerminal(process.stdin, process.stderr);
@@ -56,24 +60,32 @@ async function run(config: Config, { profile, out, money, email, waitMs }: Probe
       money,
       origin: config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`,
       waitMs,
+      maxPages,
       hookMs: HOOK_MS,
       pauseMs: url.hostname === '127.0.0.1' ? 0 : PAUSE_MS,
     });
     const before = findingsBefore(folder);
     saveRun(folder, probed, [key, ...secrets]);
     process.stdout.write(`\n${reportOf(probed, before)}\n${samplesIn(folder)}`);
-    if (probed.draft !== null)
-      process.stdout.write(`A dialect that reads this service: GATEWAY_DIALECT=${join(folder, DIALECT)}\n`);
+    if (probed.draft !== null) process.stdout.write(draftLine(probed, join(folder, DIALECT)));
     return exitCodeOf(probed);
   } catch (error) {
     if (!(error instanceof ProbeError)) throw error;
-    process.stderr.write(`${error.message}\n${samplesIn(folder)}`);
+    process.stderr.write(`${wrapped(visible(error.message), 2)}\n${samplesIn(folder)}`);
     return EXIT_NOT_COMPLETED;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     person.close();
     await surroundings.close();
   }
+}
+
+function draftLine({ findings }: Probed, file: string): string {
+  const isRead = findings.every(
+    ({ about, verdict }) => !about.startsWith('read back') || verdict !== 'differs',
+  );
+  const what = isRead ? 'A dialect that reads this service' : 'A dialect that does not read all of it yet';
+  return `${what}:\n  GATEWAY_DIALECT=${file}\n`;
 }
 
 function samplesIn(folder: string): string {

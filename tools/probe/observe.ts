@@ -8,8 +8,8 @@ import { lookAtHistory } from './history.ts';
 import type { Said } from './line.ts';
 import type { Listener } from './listener.ts';
 import type { ObserveParts, Observed, Sent } from './observed.ts';
-import { placesOf } from './places.ts';
-import { awaitPayment } from './await-payment.ts';
+import { isOneOf } from './places.ts';
+import { awaitPayment, changedWords } from './await-payment.ts';
 
 /** The service did not let the probe go on. The message says what it said. */
 export class ProbeError extends Error {
@@ -35,6 +35,7 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
   const [place] = addressesIn({ sent });
   const address = place === undefined ? null : (at(first.opened.json, place) as string);
   const paid = await awaitPayment(parts, first, address);
+  const knownMs = clock.elapsedMs();
   await awaitHook(parts, first);
   const ask = (name: string, reference: Reference): Promise<Said> =>
     line.ask({ name, method: 'GET', path: verifyPath(reference) });
@@ -55,7 +56,14 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
   });
   person.sees('reading the history in every way that is known');
   const references = sent.map(({ reference }) => reference);
-  const history = await lookAtHistory(line, { references, dialect: parts.dialect, now: clock.now() });
+  const history = await lookAtHistory(line, {
+    references,
+    paidWords: paid.after === null ? [] : changedWords(first.before.json, paid.after.json),
+    dialect: parts.dialect,
+    clock,
+    knownMs,
+    maxPages: parts.maxPages,
+  });
   const tooMany = line.said().filter(({ status }) => status === 429);
   return {
     currency: money.currency,
@@ -67,6 +75,7 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
     repeated,
     wrongKey,
     history,
+    askedAt: clock.now(),
     hooks: parts.listener === null ? null : hooksOf(parts.listener, references),
     skewSec,
     tooMany,
@@ -130,8 +139,7 @@ async function verifyFirst({ line, clock }: ObserveParts, reference: Reference):
       method: 'GET',
       path: verifyPath(reference),
     });
-    if (placesOf(said.json, (value) => value === reference).length > 0 || clock.elapsedMs() > end)
-      return said;
+    if (isOneOf(said.json, [reference]) || clock.elapsedMs() > end) return said;
     await sleep(300);
   }
 }

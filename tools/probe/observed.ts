@@ -34,6 +34,8 @@ export type ObserveParts = {
   waitMs: number | null;
   /** Milliseconds for a webhook to come after that. */
   hookMs: number;
+  /** At most so many pages of the history are turned until the payments are seen. */
+  maxPages: number;
 };
 
 /** Everything the service showed. Conclusions are drawn from this and nothing else. */
@@ -53,6 +55,8 @@ export type Observed = {
   repeated: Said;
   wrongKey: Said;
   history: HistorySeen;
+  /** When the history was read. */
+  askedAt: Date;
   /** Null: nobody listened. */
   hooks: readonly Hook[] | null;
   /** Seconds by which the service's clock is ahead of ours; null: it does not say. */

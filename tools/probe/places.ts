@@ -24,6 +24,11 @@ export function commonPlaces(
   return places.filter((place) => others.every((document, index) => accept(at(document, place), index + 1)));
 }
 
+/** Whether one of the texts stands anywhere in the document. */
+export function isOneOf(document: Json, texts: readonly string[]): boolean {
+  return placesOf(document, (value) => typeof value === 'string' && texts.includes(value)).length > 0;
+}
+
 /** The pointer of the object around; `""` around a member of the whole. */
 export function parentOf(pointer: string): string {
   return pointer.slice(0, Math.max(pointer.lastIndexOf('/'), 0));

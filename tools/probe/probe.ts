@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/ids.ts';
 import type { Secret } from '../../src/platform/secret.ts';
 import { createClient } from '../../src/gateway/http/client.ts';
 import { createKeyRedactor } from '../../src/gateway/http/redact-key.ts';
-import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
+import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { askPerson } from './ask-person.ts';
 import { conclude } from './conclude.ts';
@@ -12,12 +12,12 @@ import type { Conclusion, Words } from './finding.ts';
 import { createLine, type Said } from './line.ts';
 import { jsonOf, type Hook } from './listener.ts';
 import { observe } from './observe.ts';
-import type { ObserveParts } from './observed.ts';
-import type { Observed } from './observed.ts';
+import type { Observed, ObserveParts } from './observed.ts';
+import { readBack } from './read-back.ts';
 
 export type ProbeOptions = Pick<
   ObserveParts,
-  'person' | 'listener' | 'email' | 'money' | 'origin' | 'waitMs' | 'hookMs'
+  'person' | 'listener' | 'email' | 'money' | 'origin' | 'waitMs' | 'hookMs' | 'maxPages'
 > & {
   url: URL;
   /** Of test mode: the probe opens payments that nobody ordered. */
@@ -62,7 +62,10 @@ export async function probe(options: ProbeOptions): Promise<Probed> {
     const concludeWith = (words: Words): Conclusion => conclude(observed, dialect, { secrets, words, now });
     const { findings, needs } = concludeWith(await askPerson(person, { concludeWith, dialect, given }));
     const draft = draftDialect(given, findings);
-    return { findings, needs, observed, draft, hooks: hooks ?? [] };
+    const written = draft === null ? dialect : parseDialect(draft).dialect;
+    person.sees('reading the payments back');
+    const read = await readBack({ client, dialect: written, observed, pauseMs, maxPages: options.maxPages });
+    return { findings: [...findings, ...read], needs, observed, draft, hooks: hooks ?? [] };
   } finally {
     await Promise.all([client.close(), other.close()]);
   }

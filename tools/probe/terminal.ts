@@ -1,3 +1,4 @@
+import { visible, wrapped } from '../../src/platform/terminal.ts';
 import { createInterface } from 'node:readline';
 import type { Person } from './person.ts';
 
@@ -33,7 +34,12 @@ export function personAtTerminal(input: NodeJS.ReadableStream, output: NodeJS.Wr
   let last = '';
   const say = (text: string): void => {
     last = '';
-    output.write(`${text}\n`);
+    output.write(
+      `${text
+        .split('\n')
+        .map((line) => wrapped(visible(line), 2))
+        .join('\n')}\n`,
+    );
   };
   return {
     pays: async ({ address, amount }, signal) => {
