@@ -28,7 +28,7 @@ export type ShopRoutesParts = {
 export type Extensions = {
   catalogue: CreateCatalogue | null;
   receiver: Receiver | null;
-  /** Beside {@link receiver}; left out: it is not told of events. */
+  /** Beside {@link receiver}; left out: it gets no events. */
   onEvent?: EventReceiver | null;
   onAlert: AlertHook | null;
   identity: Identity | null;

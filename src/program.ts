@@ -44,7 +44,7 @@ export type Program = {
   checkoutStops: CheckoutStops;
   redeliver: Redeliver;
   sendUnsent: SendUnsent;
-  /** Whether a receiver is told of releases: FULFILMENT_URL, or the shop's own receiver. */
+  /** Whether releases are sent to a receiver: FULFILMENT_URL, or the shop's own receiver. */
   hasReceiver: boolean;
   /** `GET /metrics`. @param requireToken refuses clients without a token */
   metricsRoutes: (parts: {

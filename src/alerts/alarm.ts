@@ -97,7 +97,7 @@ export function createAlarm({ db, logger, clock, onAlert, holds }: AlarmParts): 
       logger.error({ err: error, event: 'alarm-failed', of: alert.event }, 'alert delivery failed');
       return false;
     }
-    // If this fails it is told once more.
+    // If this fails it is sent once more.
     await noteTold(db, telling).catch(() => undefined);
     return true;
   }
@@ -148,7 +148,7 @@ function sentenceOf(alert: Alert): string {
     .join(', ');
 }
 
-/** What is told while no table can be asked. */
+/** What is sent while no table can be asked. */
 function unshared(state: StateName, alert: Alert | Over, since: Date): Telling {
   return { ...state, alert: alert as Alert, since, isOver: isOver(alert), changes: 0 };
 }

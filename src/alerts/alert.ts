@@ -24,7 +24,7 @@ import type { OpenedItems } from '../cases/untold-suspense.sql.ts';
  * - `release-failing`: the receiver fails by a fault of its own or for a minute without a success; over
  *   when every release that failed was delivered or given up.
  * - `release-given-up`: the receiver has not accepted a release, or an event, for three days, or has
- *   rejected it for good.
+ *   rejected it finally.
  * - `key-refused`: the service refuses the secret key.
  * - `checkout-address-refused`: the service sends shoppers to a host that CHECKOUT_HOSTS does not allow.
  * - `worker-missing`: WORKER=off and no worker has sent a heartbeat for a minute.
@@ -86,13 +86,13 @@ export type Over = { mode: Mode; over: true } & (
     }
 );
 
-/** States whose end nobody says: a worker asks each time it looks whether they still hold. */
+/** States whose end is not reported: a worker asks at each look whether they still hold. */
 export type AskedState =
   'findings-raised' | 'worker-missing' | 'release-failing' | 'currency-stopped' | 'checkouts-stopped';
 
 /**
- * Says what is seen now, as often as it is seen: whether a person is told is decided behind it. Never fails,
- * except in a transaction `tx`: there it is only noted, and told after the commit by whoever tells what is due.
+ * Says what is seen now, as often as it is seen: `createAlarm` decides whether an alert is sent. Never fails,
+ * except in a transaction `tx`: there it is only noted, and sent after the commit by the next worker that looks.
  */
 export type Alarm = (alert: Alert | Over, tx?: Queryable) => Promise<void>;
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Alert, AlertHook, Told } from './alert.ts';
 
-/** A day: then a state that goes on is told again, also to those who have taken it. */
+/** A day: then an alert of a state that goes on is sent again, also to hooks that have taken it. */
 const FORGET_MS = 24 * 3_600_000;
 
 /**

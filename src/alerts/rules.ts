@@ -7,7 +7,7 @@ export type AlertRule = {
   todo: string;
   /** A state begins, changes and ends. Anything else happens once. */
   isState: boolean;
-  /** Each change of its cause is told, and not only one in an hour. */
+  /** Each change of its cause is sent, and not only one in an hour. */
   isEachNews?: boolean;
   /**
    * Seconds without a sign of it before a state counts as over: one process may see it while another, with
@@ -19,7 +19,7 @@ export type AlertRule = {
 /** Longer than the pause between two calls of a shop that sells little. */
 const QUIET_SEC = 3_600;
 
-/** How each alert is told. The names of the events are fixed. */
+/** How each alert is sent. The names of the events are fixed. */
 export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
   'payment-reversed': {
     words: 'money went back after its order was released',

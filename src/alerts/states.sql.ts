@@ -10,9 +10,9 @@ export type Telling = StateName & { alert: Alert; since: Date; isOver: boolean; 
 
 /** Longer than the hook may take. An alert that it has not taken by then is sent again, then after twice that. */
 const RETRY = `interval '5 minutes'`;
-/** A state that goes on is told again after this long, and what the hook never takes at least as often. */
+/** An alert of a state that goes on is sent again after this long, and what the hook never takes at least as often. */
 const REMIND = `interval '24 hours'`;
-/** Causes may alternate, or name another order each time: another cause is told after this long. */
+/** Causes may alternate, or name another order each time: an alert of another cause is sent after this long. */
 const STEADY = `interval '1 hour'`;
 
 const TELLING = `s.mode, s.event, s.key, s.alert, s.since, s.changes,
@@ -33,7 +33,7 @@ export type Noted = { alert: Alert; cause: string; isState: boolean; isEachNews:
 /**
  * Notes that a state holds, or that an event happened: one statement, so of processes that see it at the
  * same moment one is to tell. Another cause is news after an hour, or at once if `isEachNews`.
- * @returns what is to be told; null when it was told and is the same
+ * @returns the alert to send; null when the same was sent
  */
 export async function noteAlert(
   db: Queryable,
@@ -55,7 +55,7 @@ export async function noteAlert(
  * Notes that a state is over.
  * @param quietSec seconds for which no process may have seen it
  * @param tellNow the caller tells it, not the next worker that looks
- * @returns what is to be told; null when it did not hold, or holds on
+ * @returns the alert to send; null when it did not hold, or holds on
  */
 export async function endAlert(
   db: Queryable,
@@ -74,7 +74,7 @@ export async function endAlert(
   return row ?? null;
 }
 
-/** The states of these events that hold, as far as anybody has said. */
+/** The states of these events that hold, as far as is known. */
 export function openStates(
   db: Queryable,
   mode: Mode,
@@ -89,7 +89,7 @@ export function openStates(
 const IS_TOLD = 's.told_at >= s.news_at';
 
 /**
- * Takes what is to be told again: what the hook has not taken, after pauses that double, and states that
+ * Takes the alerts to send again: what the hook has not taken, after pauses that double, and states that
  * went on for a day.
  */
 export function takeDueAlerts(db: Queryable, mode: Mode, limit: number): Promise<Telling[]> {
@@ -106,7 +106,7 @@ export function takeDueAlerts(db: Queryable, mode: Mode, limit: number): Promise
   );
 }
 
-/** Notes that it was told, unless there is something newer to tell. */
+/** Notes that it was sent, unless there is something newer to send. */
 export async function noteTold(db: Queryable, { mode, event, key, changes }: Telling): Promise<void> {
   await db.query(
     `UPDATE alert_states SET told_at = now(), tell_at = CASE WHEN ended_at IS NULL THEN now() + ${REMIND} END

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SCHEMAS } from './schemas.ts';
 import type { Operation } from './operation.ts';
+import type { SchemaNode } from './schema-fields.ts';
 
 /** A value for each field that is a text, by its name: examples of bodies are made of the schemas and of these. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -25,26 +26,15 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 const TIME = '2026-01-31T08:00:00.000Z';
 
-type Node = {
-  type?: string | string[];
-  enum?: unknown[];
-  const?: unknown;
-  anyOf?: Node[];
-  properties?: Record<string, Node>;
-  required?: string[];
-  items?: Node;
-  format?: string;
-};
-
 /**
  * What a client may send, or is sent: the required fields of the schema.
  * @param words which to take where there are several
  */
 export function exampleOf(schema: z.ZodType, words: readonly string[] = []): unknown {
-  return valueOf(z.toJSONSchema(schema, { io: 'input' }) as Node, '', words);
+  return valueOf(z.toJSONSchema(schema, { io: 'input' }) as SchemaNode, '', words);
 }
 
-function valueOf(node: Node, name: string, wanted: readonly string[]): unknown {
+function valueOf(node: SchemaNode, name: string, wanted: readonly string[]): unknown {
   if (node.const !== undefined) return node.const;
   const { enum: words, anyOf, items, properties = {}, required = [] } = node;
   if (words) return wanted.find((word) => words.includes(word)) ?? words[0];

@@ -6,14 +6,16 @@ import { z } from 'zod';
  */
 export type Field = { path: string; type: string; meaning: string };
 
-type Node = {
+/** What the pages read of a JSON schema. */
+export type SchemaNode = {
   type?: string | string[];
   enum?: unknown[];
   const?: unknown;
-  anyOf?: Node[];
-  properties?: Record<string, Node>;
+  anyOf?: SchemaNode[];
+  properties?: Record<string, SchemaNode>;
   required?: string[];
-  items?: Node;
+  items?: SchemaNode;
+  format?: string;
   description?: string;
   minimum?: number;
   maximum?: number;
@@ -23,7 +25,7 @@ type Node = {
 
 /** The fields of a schema for people. The alternatives of a union follow each other, each headed by "or". */
 export function fieldsOf(schema: z.ZodType): Field[] {
-  const root = z.toJSONSchema(schema, { io: 'input' }) as Node;
+  const root = z.toJSONSchema(schema, { io: 'input' }) as SchemaNode;
   const alternatives = root.anyOf ?? [root];
   return alternatives.flatMap((node, at) => [
     ...(at === 0 ? [] : [{ path: 'or', type: '', meaning: '' }]),
@@ -31,7 +33,7 @@ export function fieldsOf(schema: z.ZodType): Field[] {
   ]);
 }
 
-function propertiesOf(node: Node, prefix: string): Field[] {
+function propertiesOf(node: SchemaNode, prefix: string): Field[] {
   return Object.entries(node.properties ?? {}).flatMap(([name, property]) => {
     const path = prefix + name;
     const isRequired = node.required?.includes(name) ?? false;
@@ -49,7 +51,7 @@ function propertiesOf(node: Node, prefix: string): Field[] {
   });
 }
 
-function typeOf(node: Node): string {
+function typeOf(node: SchemaNode): string {
   if (node.const !== undefined) return JSON.stringify(node.const);
   if (node.enum) return node.enum.map((word) => JSON.stringify(word)).join(' | ');
   if (node.anyOf) return node.anyOf.map(typeOf).join(' | ');

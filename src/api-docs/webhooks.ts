@@ -51,7 +51,7 @@ function describe(id: string, summary: string, schema: object): object {
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {
       '2XX': { description: 'Received: it is not sent again' },
-      '410': { description: 'Not wanted: it is given up, and a person is told' },
+      '410': { description: 'Not wanted: it is given up, and an alert is sent' },
       default: { description: 'Sent again after a pause, which Retry-After may prolong, for three days' },
     },
   };

@@ -10,7 +10,7 @@ export type CaseFacts = {
   expected: Money | null;
   /** What the service says came in; null when it says nothing did. */
   actual: Money | null;
-  /** What waits in suspense; null: the shop holds none of it. */
+  /** What is in suspense; null: the shop holds none of it. */
   held: Money | null;
 };
 

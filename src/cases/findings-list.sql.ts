@@ -74,7 +74,7 @@ export async function readFindings(
   );
 }
 
-/** The item of the money that waits in suspense under the reference of an open finding; null: there is none. */
+/** The item of the money that is in suspense under the reference of an open finding; null: there is none. */
 export async function heldUnder(db: Queryable, mode: Mode, findingId: bigint): Promise<bigint | null> {
   const [row] = await db.query<{ id: bigint }>(
     `SELECT s.id FROM findings f JOIN suspense_items s USING (mode, reference)

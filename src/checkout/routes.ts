@@ -29,7 +29,7 @@ export type CheckoutRoutesParts = {
 
 const MAX_BODY = '64kb';
 const RETRY_AFTER_SEC = 10;
-/** Such a stop is lifted in minutes or hours; nobody knows when. */
+/** Such a stop ends after minutes or hours; when is unknown. */
 const STOPPED_RETRY_AFTER_SEC = 300;
 
 /** The shopper's routes: to the hosted checkout, and back from it. */

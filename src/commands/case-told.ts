@@ -11,7 +11,7 @@ export const NOT_RESOLVED =
 
 /** @param item the money in suspense that the finding is about */
 export const decideFirst = (item: bigint): string =>
-  'Its money waits in suspense, and the decision about that closes the finding too. ' +
+  'Its money is in suspense, and the decision about that closes the finding too. ' +
   `Type: npm run suspense -- resolve ${item} --decision ${Object.keys(DECISIONS).join('|')} --note "why" --by "your name"`;
 
 export const ACCEPT_TOLD: Record<AcceptOutcome, string> = {

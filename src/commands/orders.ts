@@ -9,7 +9,7 @@ import type { ListCommand } from './work-list.ts';
 const LATEST = 50;
 
 const TOLD = {
-  cancelled: 'Cancelled. Money that comes later waits in suspense.',
+  cancelled: 'Cancelled. Money that comes later goes into suspense.',
   'already-paid': 'Nothing was done: the order is paid.',
   'under-review':
     'Nothing was cancelled: read first what the service says now (npm run explain), then cancel again.',

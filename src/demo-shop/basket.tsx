@@ -4,7 +4,7 @@ import { useReader } from './language.tsx';
 
 type BasketProps = {
   shelves: readonly Shelf[];
-  /** Whether nobody can begin to pay in a currency now. */
+  /** Whether a currency is stopped. */
   isStopped: (currency: string) => boolean;
   isDemo: boolean;
 };

@@ -7,7 +7,7 @@ import { localesOf } from '../platform/locale.ts';
 import { EN, type Words } from './words/en.ts';
 import { FR } from './words/fr.ts';
 
-/** The languages of the shopper's pages; the first is that of whoever reads none of them. */
+/** The languages of the shopper's pages; the first is the one for readers of none of them. */
 export const LANGUAGES = { en: EN, fr: FR } satisfies Record<string, Words>;
 export type Language = keyof typeof LANGUAGES;
 

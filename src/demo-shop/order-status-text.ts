@@ -36,7 +36,7 @@ export type Telling = {
 
 type Shown = keyof Words['status'];
 
-/** @param decisions how a person decided about the order's money; null: nobody did, or not about all of it */
+/** @param decisions how a person decided about the order's money; null: not yet, or not about all of it */
 export function statusTextOf(
   order: Pick<Order, 'status' | 'reference' | 'isOver' | 'total' | 'came' | 'refunded' | 'refundedAt'>,
   decisions: readonly ReviewDecision[] | null = null,

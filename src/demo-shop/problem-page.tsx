@@ -36,7 +36,7 @@ function wordingOf({ type, options }: Problem, words: Words, language: Language)
   const { about, errors = [] } = options;
   const [title = '', line = ''] = new Map(Object.entries(problems)).get(type) ?? problems.other;
   if (type === 'invalid-input') {
-    // What no field of ours can send is for whoever writes programs.
+    // What no field of ours can send is for programmers.
     const known = errors.flatMap(
       ({ path }) => new Map(Object.entries(faults)).get(path.split('.')[0] ?? '') ?? [],
     );

@@ -31,7 +31,7 @@ export type ShopRoutesParts = {
   findOrder: (id: string) => Promise<Order | null>;
   /** The order for which this browser was last sent to the payment page, by its cookies; null: none. */
   lastOrderOf?: (cookies: string | undefined) => Promise<Order | null>;
-  /** The currencies in which nobody can begin to pay now, or {@link EVERY_CURRENCY}. */
+  /** The currencies that are stopped, or {@link EVERY_CURRENCY}. */
   stopped?: () => Promise<readonly string[]>;
   /** An order's money that is or was in suspense. */
   moneyAbout?: (orderId: OrderId) => ReturnType<typeof moneyAbout>;

@@ -19,7 +19,7 @@ export type ShopPageProps = {
   mode?: Mode | undefined;
   /** The order for which this browser was sent to the payment page minutes ago. */
   lastOrder?: Order | null;
-  /** The currencies in which nobody can begin to pay now, or {@link EVERY_CURRENCY}. */
+  /** The currencies that are stopped, or {@link EVERY_CURRENCY}. */
   stopped?: readonly string[];
 };
 

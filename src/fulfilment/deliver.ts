@@ -7,7 +7,7 @@ import { messageOf, messageOfEvent } from './message.ts';
 import type { Receiver, ReleasePlan } from './release.ts';
 import { claimDueReleases, type DueRelease } from './releases.sql.ts';
 
-/** Those who are told; null: nobody is. */
+/** Those who receive; null: there is none. */
 export type Receivers = { receiver: Receiver | null; eventReceiver?: EventReceiver | null };
 
 /** A release as it would be recorded now. */

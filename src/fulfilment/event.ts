@@ -5,7 +5,7 @@ import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import type { ReceiverContext } from './release.ts';
 
-/** Everything that a receiver can be told of, by its name in FULFILMENT_EVENTS. */
+/** Every event that a receiver can get, by its name in FULFILMENT_EVENTS. */
 export const EVENT_TYPES = [
   'order.paid',
   'order.review',
@@ -75,7 +75,7 @@ export type ShopEvent = {
 };
 
 /**
- * Is told of the events that FULFILMENT_EVENTS names, `order.paid` aside. The promise is a release's: at
+ * Gets the events that FULFILMENT_EVENTS names, `order.paid` aside. The promise is a release's: at
  * least once, always with the same `event.id`, again when it throws or takes longer than ten seconds, and
  * the events of one order one after the other.
  */

@@ -18,7 +18,7 @@ export type Fulfilment = {
   dueEvents: Poller;
 };
 
-/** What receivers are told, by itself and by hand. */
+/** What is sent to receivers, by itself and by hand. */
 export function createFulfilment(
   parts: DeliveryParts &
     RedeliverParts & {

@@ -15,11 +15,11 @@ export type ServiceCheck =
   /** `aheadSec`: its clock less ours, in seconds; null: it did not say. */
   { outcome: 'accepted'; aheadSec: number | null } | { outcome: 'refused' | 'away' | 'odd'; why: string };
 
-/** Verify reads an amount with its currency; a payment that nobody made has neither. */
+/** Verify reads an amount with its currency; a payment that does not exist has neither. */
 const ANY_CURRENCY = 'USD';
 const MAX_BYTES = 256 * 1024;
 
-/** Asks verify about a payment that nobody made. Never rejects. */
+/** Asks verify about a payment that does not exist. Never rejects. */
 export async function checkService(client: Client, dialect: Dialect): Promise<ServiceCheck> {
   try {
     const path = verifyPath(newReference());

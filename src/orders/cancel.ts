@@ -1,7 +1,7 @@
 import type { OrderId } from '../platform/ids.ts';
 
 /**
- * Ends an unpaid order for good. The service is asked once more about each of its open payments: what one of them
+ * Cancels an unpaid order. The service is asked once more about each of its open payments: what one of them
  * has paid is never cancelled.
  */
 export type CancelOrder = (orderId: OrderId, cancel: Cancelling) => Promise<Cancelled>;

@@ -11,7 +11,7 @@ import type { ShopperDetails } from './shopper-details.ts';
  * - `failed`: the last payment failed. A new payment makes it pending again; late money still pays it.
  * - `expired`: no payment came in time. Late money still pays it, unless its deadline has passed (see `isOver`).
  * - `review`: the service says something that a person must look at. The shopper must not pay again.
- * - `cancelled`: a person or the shop has ended it. Money that comes later waits in suspense and never pays it.
+ * - `cancelled`: a person or the shop has ended it. Money that comes later goes into suspense and never pays it.
  */
 export const ORDER_STATUSES = ['pending', 'paid', 'failed', 'expired', 'review', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];

@@ -111,7 +111,7 @@ const ORDER_STATES: Statement = {
          FROM unnest($1::text[]) AS g (id)`,
 };
 
-/** What may change of an order while somebody looks at it. */
+/** What may change of an order while its page is open. */
 export type OrderState = Pick<Order, 'status' | 'refunded'>;
 
 /** The same for many orders at once, by id. */

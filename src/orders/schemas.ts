@@ -36,7 +36,7 @@ export const orderInput = z.strictObject({
   email: z.email().max(254),
   currency: z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE),
   lines: z.array(line).min(1).max(500),
-  metadata: metadataInput.optional().describe('Texts of your own; whoever sees the order sees them'),
+  metadata: metadataInput.optional().describe('Texts of your own; every reader of the order sees them'),
   payBy: z.iso
     .datetime({ offset: true })
     .optional()

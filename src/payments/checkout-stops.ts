@@ -8,7 +8,7 @@ export type StopRequest = { currency: string; by: string; note: string };
 
 /** Stops new checkouts by hand. Open payments go on: what is paid is confirmed, held or raised as ever. */
 export type CheckoutStops = {
-  /** @returns false when they were stopped by hand already: the first reason stands */
+  /** @returns false when they were stopped by hand already: the first reason stays */
   stop(request: StopRequest): Promise<boolean>;
   /** Ends the stop by hand and, if `evenOfUnit`, the one by a payment. @returns false when there was none */
   resume(request: StopRequest, evenOfUnit?: boolean): Promise<boolean>;

@@ -40,7 +40,7 @@ export function stoppedSql(row: string): string {
 export type UnitError = { reference: Reference; orderId: OrderId; currency: string };
 
 /**
- * Unit errors of the last week that nobody was told of. While a currency is stopped, only the one that stopped it:
+ * Unit errors of the last week without an alert. While a currency is stopped, only the one that stopped it:
  * everybody knows of the others.
  */
 export function untoldUnitErrors(db: Queryable, mode: Mode): Promise<UnitError[]> {
@@ -93,7 +93,7 @@ export async function releaseCurrency(
   return rows.length === 1;
 }
 
-/** Stops new checkouts by hand. @returns false when they were: the first reason stands */
+/** Stops new checkouts by hand. @returns false when they were: the first reason stays */
 export async function stopCheckouts(
   tx: Queryable,
   mode: Mode,

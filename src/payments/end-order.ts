@@ -75,7 +75,7 @@ async function askLast(parts: EndOrderParts, reference: Reference, end: End): Pr
     const by = end === 'deadline' ? 'schedule' : 'operator';
     const { outcome, payment: status } = await confirm(payment, by);
     if (status === 'paid') return { outcome: 'already-paid' };
-    // A person must look at what the service says now before anybody ends the order over it.
+    // A person must look at what the service says now before the order is ended over it.
     if (status === 'held') return payment.status === 'held' ? null : { outcome: 'under-review' };
     const isOnItsWay = outcome === 'not_found' && payment.ageSec < SENDING_IS_LOST_AFTER_SEC;
     return outcome === 'unreadable' || isOnItsWay

@@ -25,7 +25,7 @@ export type Payment = {
   currency: string;
   status: PaymentStatus;
   orderStatus: OrderStatus;
-  /** Whether its order has expired for good: the deadline had passed, and the service was asked a last time. */
+  /** Whether its order has expired permanently: the deadline had passed, and the service was asked a last time. */
   hasExpired: boolean;
   /** The id that the order's release has or will have. */
   releaseId: string;
@@ -41,7 +41,7 @@ export type Payment = {
   isDecided: boolean;
   /** What came, in minor units, if a person accepted it though it is not what was asked for; else null. */
   accepted: bigint | null;
-  /** Whether a person gave it to its order. Nobody knows what was asked for, so evidence must show it all. */
+  /** Whether a person gave it to its order. What was asked for is unknown, so evidence must show it all. */
   isAdopted: boolean;
   /** Hints counted when the check began; a larger number afterwards means that one came meanwhile. */
   hints: number;

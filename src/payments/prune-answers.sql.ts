@@ -27,7 +27,7 @@ export async function emptyAnswersOf(
 /** What a batch did, and after which row the next one begins; null: there is nothing old behind it. */
 export type Batch = { pruned: number; next: string | null };
 
-// Of an order that waits for money or for a person, and of money that nobody has decided about, everything stays.
+// Of an order that waits for money or for a person, and of undecided money, everything stays.
 const IS_OLD = `v.body IS NOT NULL AND v.answered_at < now() - make_interval(days => $1) AND ${NO_OPEN_FINDING}
   AND NOT EXISTS (SELECT FROM suspense_items s WHERE s.reference = v.reference AND s.closed_at IS NULL)
   AND NOT EXISTS (SELECT FROM orders o WHERE o.id = v.order_id AND o.status IN ('pending', 'review'))`;

@@ -24,7 +24,7 @@ export const newRunId = (): RunId => `run_${newId()}` as RunId;
 export const ID_PATTERN = /^[A-Za-z0-9]{24}$/;
 /** How the references of the probe begin: {@link newReference} makes none like them. */
 const PROBE = 'PROBE';
-/** A payment that `npm run probe` opened, and nobody ordered. Also a regular expression of PostgreSQL. */
+/** A payment that `npm run probe` opened, without an order. Also a regular expression of PostgreSQL. */
 export const PROBE_PATTERN = /^PROBE[A-Za-z0-9]{19}$/;
 /** The form of {@link newReference}. Also a regular expression of PostgreSQL. */
 export const REFERENCE_PATTERN = /^(?!PROBE)[A-Za-z0-9]{24}$/;

@@ -15,7 +15,7 @@ export const ORDER_PROBLEMS = {
   'not-paid': {
     status: 409,
     title: 'The order is not paid, so nothing of it can go back',
-    cause: 'A refund is of money that has paid an order. What came and did not pay one waits in suspense.',
+    cause: 'A refund is of money that has paid an order. What came and did not pay one is in suspense.',
     cure: 'Read the order. Money in suspense is given back by a decision there (npm run suspense).',
   },
   'refund-differs': {

@@ -6,7 +6,7 @@ export type Screen = { isTTY?: boolean; hasColors?(count: number): boolean; writ
 const CODES = { red: 31, green: 32, yellow: 33, grey: 90 } as const;
 export type Colour = keyof typeof CODES;
 
-/** The widest line that a command prints, so that it fits a terminal that nobody has made wider. */
+/** The widest line that a command prints, so that it fits a terminal of the usual width. */
 export const WIDTH = 80;
 
 /** The text in a colour, where the screen shows colours: not in a file, and not where NO_COLOR is set. */

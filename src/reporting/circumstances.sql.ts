@@ -22,7 +22,7 @@ export type Circumstances = {
   /** The masked e-mail address; null once it was erased. */
   customer: string | null;
   paidAt: Date | null;
-  /** When it expired for good. */
+  /** When it expired permanently. */
   expiredAt: Date | null;
   cancelledAt: Date | null;
   cancelledBy: string | null;

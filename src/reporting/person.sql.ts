@@ -11,7 +11,7 @@ export type Received = { reference: Reference; at: Date; sha256: string; body: s
 export type PersonData = {
   email: string;
   orders: (OrderDetail & { email: string; placedAt: Date; answers: Received[]; webhooks: Received[] })[];
-  /** Rows of any table that name the address and are not told above. */
+  /** Rows of any table that name the address and are not listed above. */
   elsewhere: { table: string; row: Record<string, unknown>; body: string | null }[];
 };
 

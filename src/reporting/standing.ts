@@ -95,7 +95,7 @@ const BY_STATUS: Readonly<Record<OrderDetail['status'], ByStatus>> = {
         },
   cancelled: ({ cancelledAt, cancelledBy, cancelReason }) => {
     const on = cancelledAt === null ? '' : ` on ${minuteOf(cancelledAt)}`;
-    const by = whoIs(cancelledBy ?? 'somebody');
+    const by = whoIs(cancelledBy ?? 'a person');
     const decision = DECIDED.exec(cancelReason ?? '')?.[1];
     return decision === undefined
       ? {

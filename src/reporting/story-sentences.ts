@@ -23,7 +23,7 @@ const numbered = (event: StoryEvent): string => {
   const number = say(event, 'number') ?? say(event, 'refund');
   return number === null ? '' : `, number ${number}`;
 };
-const who = (event: StoryEvent): string => whoIs(say(event, 'by') ?? say(event, 'cause') ?? 'somebody');
+const who = (event: StoryEvent): string => whoIs(say(event, 'by') ?? say(event, 'cause') ?? 'a person');
 const moneyIn = (event: StoryEvent, { total }: Writing): Money | null => {
   const amount = say(event, 'amount');
   return amount === null ? null : moneyOf({ amount, currency: say(event, 'currency') ?? total.currency });

@@ -50,7 +50,7 @@ async function check({ database, mode, alarm, logger, signal }: IntegrityJobPart
       .join('; ')}. All of them: npm run explain -- --all`;
     await alarm({ event, mode, reason });
   }
-  // Last: what is not told is checked again.
+  // Last: what was not reported is checked again.
   await closeCheck(database, id, seen, first);
   return seen;
 }

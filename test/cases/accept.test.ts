@@ -151,7 +151,7 @@ describe('too little that a person accepts', () => {
     expect(await today()).toEqual([2_000n, 0n, 2_000n]);
   });
 
-  test('explains no further money: what comes beyond the order waits in suspense', async () => {
+  test('explains no further money: what comes beyond the order is in suspense', async () => {
     const more = await desk.put({}, null);
     await show(more.reference, '20');
     await acceptTheOne();

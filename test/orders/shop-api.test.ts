@@ -275,7 +275,7 @@ describe('POST /orders/:orderId/cancel', () => {
     await eventually(async () => (await cancel(orderId)).status === 200);
   });
 
-  test('money that comes later is seen, waits in suspense, and pays nothing', async () => {
+  test('money that comes later is seen, is in suspense, and pays nothing', async () => {
     const { orderId, reference } = await shop.checkout();
     expect((await cancel(orderId)).status).toBe(200);
     const [watched] = await sql(

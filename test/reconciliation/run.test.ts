@@ -214,7 +214,7 @@ describe('findings', () => {
     await run();
     const [finding] = await listFindings(desk.database, 'test');
     expect(finding).toMatchObject({ class: 'underpaid', expected: '25.00', actual: '20.00', age: '<1d' });
-    // Its money waits in suspense: the decision about that closes both.
+    // Its money is in suspense: the decision about that closes both.
     expect(await resolveFinding(desk.database, 'test', finding?.id ?? 0n, 'Ada', 'refunded')).toBe(false);
     const [item] = await openSuspense(desk.database, 'test');
     const how = { by: 'Ada', note: 'refunded', decision: 'refund', refundNote: 'RF-1' } as const;

@@ -15,7 +15,7 @@ export type Hands = {
   reconcile(): Promise<{ verdict: string; repaired: number }>;
   list(list: string, ...args: string[]): Promise<Item[]>;
   adopt(reference: string, order?: string): Promise<unknown>;
-  /** Decides about what waits in suspense under one of these references, or all of it. @returns whose money that was */
+  /** Decides about what is in suspense under one of these references, or all of it. @returns whose money that was */
   decide(decision: 'refund' | 'keep', references?: readonly string[]): Promise<string[]>;
   resolveFindings(): Promise<void>;
 };

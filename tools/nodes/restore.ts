@@ -59,7 +59,7 @@ async function rehearse(stage: Stage, way: Way): Promise<boolean> {
   };
   const refundOne = async (): Promise<string[]> => {
     const oldest = async (): Promise<string | undefined> => (await hands.list('suspense'))[0]?.reference;
-    await until('money waits in suspense', async () => (await oldest()) !== undefined, LIMIT_MS);
+    await until('money is in suspense', async () => (await oldest()) !== undefined, LIMIT_MS);
     return hands.decide('refund', [(await oldest()) ?? '']);
   };
 

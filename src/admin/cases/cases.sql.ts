@@ -24,7 +24,7 @@ export type CaseRow = CaseKey & {
   /** Whole, or `erased`; pages mask it. */
   email: string | null;
   orderStatus: OrderStatus | null;
-  /** What waits in suspense; null: a finding without money. */
+  /** What is in suspense; null: a finding without money. */
   held: bigint | null;
   heldCurrency: string | null;
   /** The number of a refund of the surplus, for which the service is awaited. */

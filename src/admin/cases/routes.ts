@@ -65,7 +65,7 @@ export function caseRoutes(parts: AdminParts): Router {
     ),
   );
 
-  /** Whoever names an order or a reference wants to see its case, also when it is closed. */
+  /** A search for an order or a reference shows its case, also when it is closed. */
   async function caseNamed(id: string | null): Promise<CaseKey | null> {
     const latest = id === null ? null : await latestCaseOf(database, mode, id);
     if (latest === null) return null;

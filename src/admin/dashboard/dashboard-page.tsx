@@ -46,7 +46,7 @@ export function TodayPage(today: Today): VNode {
   );
 }
 
-/** One line for each kind of problem, and for deliveries that nobody tries any more. */
+/** One line for each kind of problem, and for deliveries that were given up. */
 function ToDo({ cases, undelivered }: Pick<Today, 'cases' | 'undelivered'>): VNode {
   const dead = undelivered.find(({ delivery }) => delivery === 'dead');
   const waiting = undelivered.find(({ delivery }) => delivery === 'waiting');

@@ -14,7 +14,7 @@ export type Health = {
   integrity: { agoSec: number; orders: bigint; contradictions: bigint } | null;
 };
 
-/** What is broken, one sentence each: somebody has to repair it. */
+/** What is broken and must be repaired, one sentence each. */
 export function Alarms({ run, service, silence, worker, integrity }: Health): VNode | null {
   const { isKeyRefused, misconfigured, failingForMs } = service;
   const { paidMeanwhile } = silence;

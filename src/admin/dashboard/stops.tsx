@@ -7,7 +7,7 @@ import type { Visitor } from '../login/guard.ts';
 
 type Props = { stops: readonly StoppedCurrency[]; visitor: Visitor };
 
-/** What nobody can pay now, and why; with a form that allows it again. */
+/** The currencies that are stopped, and why; with a form that allows it again. */
 export function Stops({ stops, visitor }: Props): VNode {
   return (
     <>

@@ -87,7 +87,7 @@ export function FormToken({ visitor }: { visitor: Visitor }): VNode {
   return <input type="hidden" name="form" value={visitor.formToken} />;
 }
 
-/** What somebody has typed into a form that is shown again. */
+/** What a person typed into a form that is shown again. */
 export type Typed = { by: string; note: string };
 
 /** Who does it. */

@@ -3,7 +3,7 @@ import { Page } from '../../platform/html.tsx';
 import type { ProblemWording } from '../../platform/problem.ts';
 import { AdminPage, type Frame } from './frame.tsx';
 
-/** What went wrong, for an operator, with a way on. Somebody who is not logged in gets no navigation. */
+/** What went wrong, for an operator, with a way on. A visitor who is not logged in gets no navigation. */
 export function ProblemPage({ title, lines, frame }: ProblemWording & { frame?: Frame }): VNode {
   const body = (
     <>

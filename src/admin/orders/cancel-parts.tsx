@@ -41,7 +41,7 @@ export function ConfirmCancel({
       </p>
       <p>
         The service is asked once more about each of its open payments. If one of them has paid, nothing is
-        cancelled. Money that comes later waits in suspense and never pays this order.
+        cancelled. Money that comes later goes into suspense and never pays this order.
       </p>
       <section aria-label="Who, why, and what is told">
         <dl class="facts">
@@ -60,7 +60,7 @@ export function ConfirmCancel({
         ))}
         <input type="hidden" name="sure" value="yes" />
         <p class="field">
-          <button>Cancel for good</button>
+          <button>Cancel the order</button>
         </p>
       </form>
       <p>

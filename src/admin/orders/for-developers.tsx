@@ -17,7 +17,7 @@ type Props = {
   events: readonly EventRow[];
 };
 
-/** Rows, hashes and raw answers: what proves the sentences above, folded until somebody wants it. */
+/** Rows, hashes and raw answers: what proves the sentences above, folded until a reader opens it. */
 export function ForDevelopers({ frame, orderDetail, evidence, events }: Props): VNode {
   const { orderId, journal, story, payments } = orderDetail;
   return (

@@ -18,7 +18,7 @@ type Props = {
   evidence: readonly Evidence[];
   release: ReleaseRow | null;
   events?: readonly EventRow[];
-  /** The customer's whole address, for somebody who has signed for it. */
+  /** The customer's whole address, for a person who gave a name and a reason. */
   email?: string;
 };
 
@@ -116,7 +116,7 @@ function Heading({ frame, orderDetail, email }: HeadingProps): VNode {
   );
 }
 
-/** Masked, until somebody says why the whole address is needed. */
+/** Masked, until a person says why the whole address is needed. */
 function Customer({ frame, orderDetail: { orderId, customer }, email }: HeadingProps): VNode {
   if (customer === null) return <p class="none">The customer’s address was erased.</p>;
   if (email !== undefined)

@@ -21,7 +21,7 @@ export async function readList(db: Queryable, mode: Mode, query: Record<string, 
   const name = typeof reference === 'string' ? reference.trim().slice(0, 255) : '';
   const search = name === '' ? null : { name, payments: await paymentsNamed(db, mode, name) };
   const rows = await latestWebhooks(db, {
-    // A reference of the other mode, or of nobody, has webhooks, too.
+    // A reference of the other mode, or an unknown one, has webhooks, too.
     references: search && [
       ...search.payments.map((payment) => payment.reference),
       ...[parseReference(name) ?? []].flat(),

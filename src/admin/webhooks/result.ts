@@ -36,12 +36,12 @@ export const REFUSALS: Readonly<Record<RefusalReason, { why: string; status: num
     status: 401,
     check:
       'If they come from the payment service, WEBHOOK_SECRETS does not hold the secret that it shows for our ' +
-      'webhook address. If they come from anybody else, nothing is to be done: nothing in them was believed.',
+      'webhook address. If they come from another sender, nothing is to be done: nothing in them was believed.',
   },
   malformed: {
     why: 'not a JSON object',
     status: 400,
-    check: 'The payment service sends something else than JSON, or somebody else tries our address.',
+    check: 'The payment service sends something else than JSON, or another sender tries our address.',
   },
   'too-many': {
     why: 'too many unsigned ones',

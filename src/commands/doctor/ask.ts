@@ -11,7 +11,7 @@ export type Topic = {
   readsTables?: boolean;
 };
 
-/** Asks everything, one thing after the other: whoever looks must not be a load. */
+/** Asks everything, one thing after the other: looking must not be a load. */
 export async function askAll(
   subject: Subject,
   topics: readonly Topic[],

@@ -94,7 +94,7 @@ export async function signatures({ database, mode, gateway }: Subject): Promise<
       ];
 }
 
-/** Rows of both modes are in one database: nobody must take the ones for the others. */
+/** Rows of both modes are in one database: they must not be mistaken for each other. */
 export async function otherMode({ database, mode }: Subject): Promise<Answer[]> {
   if (mode === 'test') return [];
   const [findings, suspense] = await Promise.all([

@@ -34,7 +34,7 @@ const CAME = `CASE WHEN m.accepted_amount < m.released_amount AND NOT EXISTS (
   THEN m.accepted_amount ELSE m.released_amount END`;
 
 // Verify and a row that stands alone without an amount mean all of it. Null where the list holds more than was
-// released: nobody can say what went back.
+// released: what went back is unknown.
 const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN ${ANSWERED} = 'reversed' THEN ${CAME}
     WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
       THEN nullif(greatest(${CAME} - m.paid_amount, 0), 0)

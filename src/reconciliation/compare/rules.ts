@@ -1,4 +1,4 @@
-// Some services answer for a reference that they do not know with no record, or with somebody else's.
+// Some services answer for a reference that they do not know with no record, or with another one's.
 const SHOWS_NO_RECORD = `answered IN ('not_found', 'unreadable', 'reference_mismatch')`;
 
 /** The list shows nothing else that is wrong with a payment of which money went back. */
@@ -26,7 +26,7 @@ const DISPUTED = 'disputed';
  * - `is_exact`: the list shows what was asked for, or what a person accepted (`is_accepted`) in its place.
  * - `is_decided`: an operator has decided about money of the payment, which never
  *   confirms by itself since. `is_cancelled`, `is_past_deadline`: money is held of a payment whose order was
- *   cancelled, or has expired for good.
+ *   cancelled, or has expired permanently.
  * - `refunded`: minor units of the payment's order that the shop wrote down as given back. `gone`: what history or
  *   verify show to have gone back of a confirmed payment; null: nothing. Where no source says how much, it is all.
  * - `told`: what signed webhooks say about the money (paid, reversed), where that is not what

@@ -67,7 +67,7 @@ export type ReconciliationReport = {
   balances: BalanceLine[] | null;
   /**
    * How the list of transfers compares with the transfers that earlier runs saw, in major units; only
-   * where the dialect names it. A change is told and not believed: the books keep the amount first seen.
+   * where the dialect names it. A change is reported and not believed: the books keep the amount first seen.
    */
   transfers?: TransferMatch;
   /** Why the run is not complete; null when it is. */

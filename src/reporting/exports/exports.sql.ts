@@ -113,7 +113,7 @@ export async function* rowsOf(
   }
 }
 
-/** A run whose matched rows can be told, and the references that it raised something about. */
+/** A run whose matched rows can be listed, and the references that it raised something about. */
 export type ComparedRun = { id: RunId; matched: number; raised: Reference[] };
 
 /** @param id null: the last complete one over everything. @returns null: there is none that completed */
