@@ -25,7 +25,7 @@ export function statesOf(db: Queryable): AlarmParts['holds'] {
   };
 }
 
-export type AlertTelling = {
+type AlertTelling = {
   /** Tells what is due. Never fails. */
   due(): Promise<void>;
   /** While no worker tells what is due, servers do. The worker that comes says that it is over. */

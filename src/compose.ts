@@ -33,7 +33,7 @@ import { createConfirm, type Confirm } from './payments/confirm.ts';
 import { createReceiveWebhook } from './webhooks/receive.ts';
 import type { Program } from './program.ts';
 
-export type ComposeOptions = {
+type ComposeOptions = {
   config: Config;
   services: BackingServices;
   /** Our own origin as browsers reach it; known only once the server listens. */

@@ -4,7 +4,7 @@ import type { Database, Queryable } from './platform/database/database.ts';
 import { countOldWebhooks, pruneWebhooks } from './webhooks/prune-webhooks.sql.ts';
 
 /** How many answers of the service and messages to the receiver were emptied, and how many webhooks deleted. */
-export type Pruned = { answers: number; webhooks: number; messages: number };
+type Pruned = { answers: number; webhooks: number; messages: number };
 
 /**
  * Prunes what is older than `days`, a thousand rows in a statement: none holds a lock for long. Whatever an open finding,

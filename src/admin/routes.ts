@@ -17,7 +17,7 @@ import { releaseRoutes } from './releases/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
-export type AdminRouteParts = Omit<AdminParts, 'form' | 'askService' | 'guard'> &
+type AdminRouteParts = Omit<AdminParts, 'form' | 'askService' | 'guard'> &
   Pick<AskParts, 'confirm' | 'logger'> & {
     guard: AdminGuard;
     /** The name of the shop. */

@@ -5,7 +5,7 @@ import type { AlertHook } from './alert.ts';
 /** Less than a hook may take. */
 const MAX_MS = 8_000;
 
-export type AlertMail = { hook: AlertHook; verify(): Promise<void>; close(): void };
+type AlertMail = { hook: AlertHook; verify(): Promise<void>; close(): void };
 
 /**
  * Sends each alert as a mail in plain text: what, since when, why, what to type.

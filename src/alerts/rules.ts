@@ -1,6 +1,6 @@
 import type { Alert } from './alert.ts';
 
-export type AlertRule = {
+type AlertRule = {
   /** The log line. */
   words: string;
   /** What to type, and the heading of the runbook. */

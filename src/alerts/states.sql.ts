@@ -28,7 +28,7 @@ const SEEN_AGAIN = `
   tell_at = CASE WHEN ${IS_NEWS} THEN excluded.tell_at ELSE s.tell_at END`;
 
 /** What is noted; `tellNow`: by the caller, not by the next worker that looks. */
-export type Noted = { alert: Alert; cause: string; isState: boolean; isEachNews: boolean; tellNow: boolean };
+type Noted = { alert: Alert; cause: string; isState: boolean; isEachNews: boolean; tellNow: boolean };
 
 /**
  * Notes that a state holds, or that an event happened: one statement, so of processes that see it at the

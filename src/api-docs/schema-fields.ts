@@ -4,7 +4,7 @@ import { z } from 'zod';
  * One row of a schema's table. `path` is written as in the `errors` of a refusal, with `[]` for
  * each entry of a list.
  */
-export type Field = { path: string; type: string; meaning: string };
+type Field = { path: string; type: string; meaning: string };
 
 /** What the pages read of a JSON schema. */
 export type SchemaNode = {

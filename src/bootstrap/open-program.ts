@@ -7,14 +7,14 @@ import { logOn, type Screen } from '../platform/terminal.ts';
 import { openTracing } from '../platform/tracing/open-tracing.ts';
 import type { Program } from '../program.ts';
 
-export type OpenedProgram = {
+type OpenedProgram = {
   program: Program;
   logger: Logger;
   /** Closes the program and what it stands on. */
   close(): Promise<void>;
 };
 
-export type OpenOptions = {
+type OpenOptions = {
   /** Who asks for backing services, as their messages name it. */
   purpose: string;
   logLevel: string;

@@ -3,7 +3,7 @@ import { REFERENCE_PATTERN } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** Who began reconciliation, why, and the begin's time. */
-export type BegunBy = { by: string; note: string; begunAt: Date };
+type BegunBy = { by: string; note: string; begunAt: Date };
 
 /**
  * Ends the undecided suspense of the transactions that this begin or an earlier one took, with its name and

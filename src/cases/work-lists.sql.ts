@@ -53,7 +53,7 @@ export type ItemsWanted = {
 };
 
 /** Additional input of an operator's action. */
-export type ActionSaid = {
+type ActionSaid = {
   note?: string | null;
   /**
    * The version that the operator saw (see {@link versionOf}): an item that has changed

@@ -7,7 +7,7 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 export const KEY_LOCK_SEC = 30;
 
 /** What is stored of an idempotency key: its order, and the payment whose checkout was its last answer. */
-export type KnownKey = {
+type KnownKey = {
   fingerprint: Buffer;
   orderId: OrderId;
   reference: Reference | null;

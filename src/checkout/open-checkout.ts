@@ -5,7 +5,7 @@ import { withContext } from '../platform/error-context.ts';
 import { recordAmbiguousAndAdd, recordInitialize } from './attempts.sql.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest } from './checkout.ts';
 
-export type PaymentToSend = { orderId: OrderId; reference: Reference; email: string; money: Money };
+type PaymentToSend = { orderId: OrderId; reference: Reference; email: string; money: Money };
 
 /** With less time, a further attempt would probably time out and leave a second payment in doubt. */
 const ANOTHER_ATTEMPT_NEEDS_MS = 5_000;

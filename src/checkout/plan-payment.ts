@@ -18,7 +18,7 @@ import {
 } from './further-payment.sql.ts';
 
 /** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
-export type PaymentPlan =
+type PaymentPlan =
   | { outcome: 'send'; reference: Reference; email: string; money: Money }
   | { outcome: 'opened'; orderId: OrderId; reference: Reference; money: Money; checkoutUrl: string }
   /** Another click is opening a checkout of this order right now. */

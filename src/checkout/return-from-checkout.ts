@@ -28,7 +28,7 @@ export type ReturnFromCheckout = (
   address: string,
 ) => Promise<{ orderId: OrderId; status: OrderStatus } | null>;
 
-export type ReturnParts = {
+type ReturnParts = {
   database: Database;
   mode: Mode;
   confirm: Confirm;

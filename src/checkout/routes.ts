@@ -13,7 +13,7 @@ import { openOrderIn, rememberOpenOrder } from './open-order-cookie.ts';
 import type { ReturnFromCheckout } from './return-from-checkout.ts';
 import type { CheckoutResult, StartCheckout } from './checkout.ts';
 
-export type CheckoutRoutesParts = {
+type CheckoutRoutesParts = {
   startCheckout: StartCheckout;
   returnFromCheckout: ReturnFromCheckout;
   limits: CheckoutLimits;

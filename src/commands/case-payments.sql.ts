@@ -5,7 +5,7 @@ import type { Money } from '../platform/money.ts';
 import { maskEmail } from '../reporting/activity.ts';
 
 /** What the list of cases tells of a payment of ours. */
-export type CasePayment = { expected: Money; customer: string };
+type CasePayment = { expected: Money; customer: string };
 
 /** The payments of ours under these references, with their masked customers. */
 export async function casePayments(

@@ -18,7 +18,7 @@ const MAX_RUNS = 100;
 /** The exit code when the report cannot be written as it was. */
 const EXIT_DIFFERS = 1;
 
-export type RunAnswer = { text: string; warning: string | null; exitCode: number };
+type RunAnswer = { text: string; warning: string | null; exitCode: number };
 
 /** Answers from what is kept of earlier runs; the service is not asked and nothing is written. */
 export async function lookBack(program: Program, question: RunQuestion): Promise<RunAnswer> {

@@ -3,7 +3,7 @@ import { NOT_A_PERSON } from '../cases/decision.ts';
 import { formatList } from '../platform/table.ts';
 import { visible } from '../platform/terminal.ts';
 
-export type WorkListArguments = {
+type WorkListArguments = {
   positionals: string[];
   values: {
     by?: string;

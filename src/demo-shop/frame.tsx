@@ -5,7 +5,7 @@ import { versioned } from './assets.ts';
 import { shopText, type Branding } from './branding.ts';
 import { LANGUAGES, useReader } from './language.tsx';
 
-export type FrameProps = {
+type FrameProps = {
   title: string;
   branding: Branding;
   /** File name of the page's script. */

@@ -12,7 +12,7 @@ export const LANGUAGES = { en: EN, fr: FR } satisfies Record<string, Words>;
 export type Language = keyof typeof LANGUAGES;
 
 /** Who reads a page: in which words, and how amounts and dates are written. */
-export type Reader = { language: Language; words: Words; locale: string };
+type Reader = { language: Language; words: Words; locale: string };
 
 const NAME = '__Host-language';
 const REMEMBERED_SEC = 180 * 24 * 3600;

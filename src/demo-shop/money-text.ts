@@ -23,7 +23,7 @@ export type ReviewDecision = {
 };
 
 /** The language of a text, and how its amounts are written. */
-export type Writing = { words: Words; locale: string };
+type Writing = { words: Words; locale: string };
 
 type Said = { truth: string; advice?: string; needsHelp?: boolean };
 

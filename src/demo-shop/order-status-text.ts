@@ -24,7 +24,7 @@ export type OrderStatusText = {
 };
 
 /** For whom the text is, and what it can say of money that did not simply pay the order. */
-export type Telling = {
+type Telling = {
   words?: Words;
   /** How amounts and dates are written. */
   locale?: string;

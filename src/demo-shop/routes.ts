@@ -41,7 +41,7 @@ export type ShopRoutesParts = {
   mode?: Mode;
 };
 
-export type DemoShopParts = {
+type DemoShopParts = {
   /** Who the shop is; null: it does not say. */
   identity: Identity | null;
   database: Database;

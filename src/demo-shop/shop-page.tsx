@@ -13,7 +13,7 @@ import { useReader } from './language.tsx';
 import { Bought, OpenOrder, Stopped } from './notices.tsx';
 import { ProductCard } from './product-card.tsx';
 
-export type ShopPageProps = {
+type ShopPageProps = {
   branding: Branding;
   products: Product[];
   mode?: Mode | undefined;

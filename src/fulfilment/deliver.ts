@@ -8,7 +8,7 @@ import type { Receiver, ReleasePlan } from './release.ts';
 import { claimDueReleases, type DueRelease } from './releases.sql.ts';
 
 /** Those who receive; null: there is none. */
-export type Receivers = { receiver: Receiver | null; eventReceiver?: EventReceiver | null };
+type Receivers = { receiver: Receiver | null; eventReceiver?: EventReceiver | null };
 
 /** A release as it would be recorded now. */
 export function planRelease(receiver: Receiver | null, id: string): ReleasePlan {

@@ -38,7 +38,7 @@ export type DeliveryParts = {
 type DueRow = Due & { orderId: OrderId | null; reference: Reference | null };
 
 /** What is delivered: releases or events. */
-export type Source<Row extends DueRow> = {
+type Source<Row extends DueRow> = {
   deliveries: Deliveries;
   /** Leases up to `limit` rows, at most `repeats` of them tried before. */
   claim: (limit: number, repeats: number) => Promise<Row[]>;

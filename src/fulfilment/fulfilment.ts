@@ -10,7 +10,7 @@ import {
   type SendUnsent,
 } from './redeliver.ts';
 
-export type Fulfilment = {
+type Fulfilment = {
   redeliver: Redeliver;
   sendUnsent: SendUnsent;
   hasReceiver: boolean;

@@ -11,7 +11,7 @@ import { contentOf, INTERACTIVE_DEADLINE, throwOnErrorStatus } from './verify.ts
  * A 404 in JSON counts as its answer, although another host may give one without a look at the key.
  * `odd`: something answers, and not as a payment service does.
  */
-export type ServiceCheck =
+type ServiceCheck =
   /** `aheadSec`: its clock less ours, in seconds; null: it did not say. */
   { outcome: 'accepted'; aheadSec: number | null } | { outcome: 'refused' | 'away' | 'odd'; why: string };
 

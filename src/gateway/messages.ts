@@ -10,7 +10,7 @@ export function verifyPath(reference: Reference): string {
 }
 
 /** The body of initialize. `amount` is the decimal text of a JSON number in the unit of the dialect. */
-export type InitializeMessage = {
+type InitializeMessage = {
   email: string;
   amount: string;
   localCurrency: string;

@@ -5,7 +5,7 @@ import { Problem } from '../platform/problem.ts';
 import { nameOf, type WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
 import { pingDatabase } from './health.sql.ts';
 
-export type HealthParts = {
+type HealthParts = {
   database: Database;
   gateway: Gateway;
   workerWatch: WorkerWatch;

@@ -37,7 +37,7 @@ export type OutOfStock = { outcome: 'out-of-stock'; skus: string[] };
  * `payWithinSec`: how long it is kept, at most eight days. An order that is not paid by then expires permanently, and
  * its later money is raised. Left out: the order may be paid as long as money may come.
  */
-export type Reservation = { outcome: 'reserved'; payWithinSec?: number } | OutOfStock;
+type Reservation = { outcome: 'reserved'; payWithinSec?: number } | OutOfStock;
 export type Pricing =
   | { outcome: 'priced'; lines: OrderLine[]; currency: string }
   | { outcome: 'unknown-sku'; skus: string[] }

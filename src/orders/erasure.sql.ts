@@ -42,7 +42,7 @@ export async function noteLook(
   );
 }
 
-export type Erasure = { email: string; by: string; note: string; evenOpen: boolean };
+type Erasure = { email: string; by: string; note: string; evenOpen: boolean };
 
 /**
  * Erases the address, what its shopper entered beside it, and the messages that repeat that. The journal says who and why.

@@ -12,7 +12,7 @@ import { findOrder, findOrderStates, type OrderState } from './orders.sql.ts';
  * Sends an order's changes to its readers (server-sent events). This process queries once a second for
  * all readers together, however many there are; without readers it does not query at all.
  */
-export type OrderStreams = {
+type OrderStreams = {
   /**
    * Sends the order now and whenever its status changes or money went back, until the reader leaves or ten
    * minutes are over.

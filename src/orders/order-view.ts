@@ -28,7 +28,7 @@ export const orderView = z.strictObject({
   metadata: metadata.describe('What the shop gave with the order'),
   payBy: z.iso.datetime().nullable().describe('Until when it may be paid; null: there is no deadline'),
 });
-export type OrderView = z.output<typeof orderView>;
+type OrderView = z.output<typeof orderView>;
 
 /** The same for the shop's own system. */
 export const shopOrderView = orderView.extend({ externalId: z.string().nullable() });
@@ -43,7 +43,6 @@ export const shopOrdersView = z.strictObject({
     .nullable()
     .describe('Send it as `after` for the next page. null: this was the last; a page may be short before it'),
 });
-export type ShopOrdersView = z.output<typeof shopOrdersView>;
 
 /** A product as storefronts show it. */
 export const productView = z.strictObject({
@@ -54,7 +53,7 @@ export const productView = z.strictObject({
   price: money,
   currency,
 });
-export type ProductView = z.output<typeof productView>;
+type ProductView = z.output<typeof productView>;
 
 export function viewOf(order: Order): OrderView {
   const { id, status, total, lines, paidAt, refunded, reference, metadata, payBy } = order;

@@ -5,7 +5,7 @@ import type { Order } from './order.ts';
 type Refunded = Pick<Order, 'total' | 'came' | 'refunded' | 'refundedAt'>;
 
 /** What the shopper reads of an order of which money went back. The order is paid all the same. */
-export type RefundText = { stamp: string; heading: string; sentence: string };
+type RefundText = { stamp: string; heading: string; sentence: string };
 
 /** In English; the shopper's pages have them in other languages, too. */
 export const REFUND_WORDS = {

@@ -4,7 +4,7 @@ import { newId, type OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** Money given back for a paid order, as the shop wrote it down. Nothing here moves money. */
-export type Refund = {
+type Refund = {
   /** `re_` and 24 letters and digits. */
   id: string;
   orderId: OrderId;
@@ -19,7 +19,7 @@ export type Refund = {
   refundedAt: Date;
 };
 
-export type NewRefund = Pick<Refund, 'orderId' | 'amount' | 'reason' | 'externalId'> & { by: string };
+type NewRefund = Pick<Refund, 'orderId' | 'amount' | 'reason' | 'externalId'> & { by: string };
 
 /**
  * What became of it. `repeated`: its number was written down before, with the same content; `differs`: with
@@ -86,7 +86,7 @@ export function recordRefund(database: Database, mode: Mode, given: NewRefund): 
 }
 
 /** The refunds of an order, oldest first. */
-export function refundsOf(db: Queryable, orderId: OrderId): Promise<Refund[]> {
+function refundsOf(db: Queryable, orderId: OrderId): Promise<Refund[]> {
   return db.query(`SELECT ${COLUMNS} FROM refunds WHERE order_id = $1 ORDER BY refunded_at, id`, [orderId]);
 }
 

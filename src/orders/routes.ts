@@ -11,7 +11,7 @@ import { viewOf, viewOfProduct } from './order-view.ts';
 import { findOrder } from './orders.sql.ts';
 import { shopApiRoutes, type ShopApiParts } from './shop-api/routes.ts';
 
-export type OrderRoutesParts = ShopApiParts & {
+type OrderRoutesParts = ShopApiParts & {
   catalogue: Catalogue;
   storefrontOrigins: readonly string[];
   /** Limits what one client address reads. */

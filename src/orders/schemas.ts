@@ -45,7 +45,7 @@ export const orderInput = z.strictObject({
   ...shopperDetails.shape,
 });
 
-export type OrderInput = {
+type OrderInput = {
   externalId: string | null;
   email: string;
   currency: string;

@@ -10,7 +10,7 @@ import { lineColumns, ORDER_WITH_LINES, orderOf, type NewOrder, type OrderRow } 
 export const MAX_PAY_BY_DAYS = 8;
 
 /** What only a shop that prices elsewhere gives with an order. */
-export type ShopOrder = NewOrder & { metadata: Metadata; payBy: Date | null };
+type ShopOrder = NewOrder & { metadata: Metadata; payBy: Date | null };
 
 // The id of the release of an order that the shop has numbered; null for another. It follows from that
 // number: should a restored backup have lost the order and the shop place it again, its receiver knows the

@@ -7,7 +7,7 @@ import type { Mode } from '../platform/mode.ts';
 import { LOCK_ORDER } from './lock-order.ts';
 
 /** Open money in suspense, in minor units, and whose it is. */
-export type HeldMoney = { class: string; amount: bigint; reference: Reference; orderId: OrderId | null };
+type HeldMoney = { class: string; amount: bigint; reference: Reference; orderId: OrderId | null };
 
 /** @param seen the version that the operator saw; null: whatever it is now */
 export async function readHeldMoney(

@@ -8,7 +8,7 @@ import type { Confirm } from './confirm.ts';
 import { loadPayment } from './confirm.sql.ts';
 import type { Payment } from './payment.ts';
 
-export type Acceptance = {
+type Acceptance = {
   /** Of the item in suspense. */
   id: bigint;
   by: string;
@@ -29,7 +29,7 @@ export type AcceptOutcome = 'accepted' | 'gone' | 'not-this' | 'changed' | 'unan
 /** Lets what came pay its order, though it is less or more than was asked for: a person says that it is enough. */
 export type Accept = (acceptance: Acceptance) => Promise<AcceptOutcome>;
 
-export type AcceptParts = {
+type AcceptParts = {
   database: Database;
   gateway: Pick<Gateway, 'mode'>;
   confirm: Confirm;

@@ -10,9 +10,9 @@ import type { Confirm } from './confirm.ts';
 import { loadPayment } from './confirm.sql.ts';
 import { NOTHING_MAY_BE_ABSENT, outcomeOf } from './decide.ts';
 
-export type AdoptParts = { database: Database; gateway: Gateway; confirm: Confirm };
+type AdoptParts = { database: Database; gateway: Gateway; confirm: Confirm };
 
-export type Adoption = {
+type Adoption = {
   reference: Reference;
   /** An order's id, or the shop's own number of it. */
   order: string;

@@ -4,7 +4,7 @@ import type { Mode } from '../platform/mode.ts';
 import { EVERY_CURRENCY, releaseCurrency, resumeCheckouts, stopCheckouts } from './currency-stops.sql.ts';
 
 /** A currency whose new checkouts are stopped or begin again, or {@link EVERY_CURRENCY}; by whom and why. */
-export type StopRequest = { currency: string; by: string; note: string };
+type StopRequest = { currency: string; by: string; note: string };
 
 /** Stops new checkouts by hand. Open payments go on: what is paid is confirmed, held or raised as ever. */
 export type CheckoutStops = {

@@ -61,7 +61,7 @@ const HINT_AND_CLAIM: Statement = {
     RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed", seen.leased AS "isLeased"`,
 };
 
-export type HintedPayment = Payment & {
+type HintedPayment = Payment & {
   /** This process checks it now. Otherwise the poller answers the hint. */
   isClaimed: boolean;
   /** Another check had it when the hint came. */

@@ -18,7 +18,7 @@ import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './recheck-sched
  */
 export type Confirm = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Confirmed>;
 
-export type Confirmed = {
+type Confirmed = {
   outcome: VerificationOutcome;
   payment: PaymentStatus;
   released: boolean;

@@ -37,7 +37,7 @@ export function stoppedSql(row: string): string {
 }
 
 /** A payment that came in another unit, or that stopped its currency. */
-export type UnitError = { reference: Reference; orderId: OrderId; currency: string };
+type UnitError = { reference: Reference; orderId: OrderId; currency: string };
 
 /**
  * Unit errors of the last week without an alert. While a currency is stopped, only the one that stopped it:

@@ -38,7 +38,7 @@ export type Decision = {
   suspense: { class: string; amount: bigint; currency: string } | null;
 };
 
-export type EvidenceRules = Pick<
+type EvidenceRules = Pick<
   Dialect['verify'],
   'referenceMayBeAbsent' | 'amountMayBeAbsent' | 'currencyMayBeAbsent'
 >;

@@ -19,7 +19,7 @@ import type { Confirm } from './confirm.ts';
 import type { EndOrder } from './end-order.ts';
 import { claimPastDeadline } from './end-order.sql.ts';
 
-export type DuePaymentsParts = {
+type DuePaymentsParts = {
   database: Database;
   gateway: Gateway;
   confirm: Confirm;

@@ -11,7 +11,7 @@ import { endOrder, readEnding, type End } from './end-order.sql.ts';
 import type { Payment } from './payment.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from './recheck-schedule.ts';
 
-export type EndOrderParts = {
+type EndOrderParts = {
   database: Database;
   gateway: Gateway;
   confirm: Confirm;
@@ -20,7 +20,7 @@ export type EndOrderParts = {
 };
 
 /** As for {@link CancelOrder}; `ended`: by this call, or by a deadline before. */
-export type Ended = Cancelled | { outcome: 'ended' };
+type Ended = Cancelled | { outcome: 'ended' };
 
 const RETRY_SEC = 5;
 /** An order that goes on moving: another try each time a payment was added or another process was faster. */

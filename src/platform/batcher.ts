@@ -1,6 +1,6 @@
 import { isRefusedByDatabase, type Queryable } from './database/database.ts';
 
-export type BatcherOptions<Item, Result> = {
+type BatcherOptions<Item, Result> = {
   /** One statement for all items. @returns a result for each, in their order */
   run: (db: Queryable, items: readonly Item[]) => Promise<Result[]>;
   /** Items with one key touch the same rows: they are never in flight together and keep their order. */

@@ -9,7 +9,7 @@ export function cookieIn(header: string | undefined, name: string): string {
   }
 }
 
-export type CookieLine = {
+type CookieLine = {
   /** Browsers take a `__Host-` cookie only from this very host, over https (or localhost), for all paths. */
   name: `__Host-${string}`;
   value: string;

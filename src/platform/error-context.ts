@@ -1,6 +1,6 @@
 import type { OrderId, Reference } from './ids.ts';
 /** The payment and order that something is about, as log lines name them. */
-export type ErrorContext = { reference?: Reference | undefined; orderId?: OrderId | undefined };
+type ErrorContext = { reference?: Reference | undefined; orderId?: OrderId | undefined };
 
 const contexts = new WeakMap<object, ErrorContext>();
 

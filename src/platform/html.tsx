@@ -5,7 +5,7 @@ import { renderToString } from 'preact-render-to-string';
 import { DEFAULT_LOCALE, displayMoment, localeOf } from './locale.ts';
 import { displayMajor, displayNumber, formatMajor, minorDigits, type Money } from './money.ts';
 
-export type PageProps = {
+type PageProps = {
   title: ComponentChildren;
   /** Of its words. Left out: English. */
   lang?: string;

@@ -13,7 +13,7 @@ import type { ProblemType } from './problem-types.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
 /** The server cannot listen at this address. The message says what to do, so it can be shown as it is. */
-export class CannotListenError extends UserFacingError {
+class CannotListenError extends UserFacingError {
   constructor(message: string) {
     super(message);
     this.name = 'CannotListenError';

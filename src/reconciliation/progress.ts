@@ -10,7 +10,7 @@ export type Progress =
   | { step: 'verify'; done: number; total: number };
 
 /** Where progress is written: standard error, or a fake of it. */
-export type ProgressOutput = { isTTY?: boolean; columns?: number; write(text: string): unknown };
+type ProgressOutput = { isTTY?: boolean; columns?: number; write(text: string): unknown };
 
 const TTY_EVERY_MS = 100;
 const LINE_EVERY_MS = 5_000;

@@ -3,7 +3,7 @@ import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** Which actions of people are read. A filter that is null does not apply. */
-export type ActivityWanted = {
+type ActivityWanted = {
   by: string | null;
   /** Included. */
   since: Date | null;

@@ -16,7 +16,7 @@ export type Exhibit = {
   body: Buffer | null;
 };
 
-export type JournalLine = {
+type JournalLine = {
   seq: number;
   at: Date;
   event: string;

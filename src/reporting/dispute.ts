@@ -4,7 +4,7 @@ import { DisputePage, type Shown } from './dispute-page.tsx';
 import type { Dispute } from './dispute.sql.ts';
 
 /** `withCustomer`: whether addresses stand there whole, and what the shopper entered beside them. */
-export type DisputeForm = { as: 'html' | 'json'; withCustomer: boolean };
+type DisputeForm = { as: 'html' | 'json'; withCustomer: boolean };
 
 /** The pack as one file. Without the customer every e-mail address in it, bodies included, is masked. */
 export function disputePack(dispute: Dispute, { as, withCustomer }: DisputeForm): string {

@@ -3,7 +3,7 @@ import { evidenceText, explainText } from './explain-text.ts';
 import { detailOf, type OrderDetail } from './order-detail.ts';
 import { orderIdOf } from './timeline.sql.ts';
 
-export type Explanation = {
+type Explanation = {
   /** For a person: one sentence, then what happened. */
   text: string;
   /** Every row, with amounts in minor units. */

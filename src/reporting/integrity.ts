@@ -5,7 +5,7 @@ import { contradictionsOf, goneOrders, orderIdsAfter, type Contradiction } from 
 /** How many orders were checked, and how many rows were changed by other means. */
 export type Integrity = { orders: number; contradictions: number };
 
-export type IntegrityOptions = {
+type IntegrityOptions = {
   onFound: (found: Contradiction) => unknown;
   onProgress?: (orders: number) => void;
   signal?: AbortSignal;

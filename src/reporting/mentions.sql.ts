@@ -2,7 +2,7 @@ import { bytesNameAddress, namesAddress, patternsOf } from '../orders/erasure.sq
 import type { Queryable } from '../platform/database/database.ts';
 
 /** A row that names an address. `body`: the bytes that came from outside, where the table keeps such. */
-export type Mention = { table: string; row: Record<string, unknown>; body: Buffer | null };
+type Mention = { table: string; row: Record<string, unknown>; body: Buffer | null };
 
 /** Every row of every table that names the address, capitals or not: reads all of them. */
 export async function mentionsOf(db: Queryable, email: string): Promise<Mention[]> {

@@ -5,7 +5,7 @@ import { detailOf, type OrderDetail } from './order-detail.ts';
 import { mentionsOf } from './mentions.sql.ts';
 
 /** What came from the service about a payment, as text; null: pruned. */
-export type Received = { reference: Reference; at: Date; sha256: string; body: string | null };
+type Received = { reference: Reference; at: Date; sha256: string; body: string | null };
 
 /** Everything that is kept about an address. */
 export type PersonData = {
@@ -44,7 +44,7 @@ async function orderData(tx: Queryable, id: OrderId): Promise<PersonData['orders
 }
 
 /** The service's answers and webhooks about an order, oldest first. */
-export async function receivedOf(
+async function receivedOf(
   tx: Queryable,
   orderId: OrderId,
 ): Promise<{ answers: Received[]; webhooks: Received[] }> {

@@ -8,7 +8,7 @@ import { closeCheck, isCheckDue, lockCheck, openCheck, type Contradiction } from
 /** The rest is printed by `npm run explain -- --all`. */
 const MAX_NAMED = 20;
 
-export type IntegrityJobParts = {
+type IntegrityJobParts = {
   database: Database;
   mode: Mode;
   alarm: Alarm;

@@ -29,7 +29,7 @@ export type WebhookReceipt =
   /** Unsigned, and more than the limits allow. */
   | { outcome: 'too-many'; retryAfterSec: number };
 
-export type WebhookRequest = {
+type WebhookRequest = {
   headers: Record<string, string | string[] | undefined>;
   contentType: string;
   isJson: boolean;
@@ -38,7 +38,7 @@ export type WebhookRequest = {
   body: Buffer;
 };
 
-export type ReceiveParts = {
+type ReceiveParts = {
   db: Queryable;
   mode: Mode;
   dialect: Dialect;

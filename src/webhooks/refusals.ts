@@ -5,7 +5,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { noteRefused, type RefusalReason, type RefusedSample } from './refused-webhooks.sql.ts';
 
-export type RefusalsParts = {
+type RefusalsParts = {
   db: Queryable;
   mode: Mode;
   clock: Clock;

@@ -15,7 +15,7 @@ export type RefusedSample = {
 };
 
 /** What was refused for one reason: how often, and the newest few, newest first. */
-export type Refused = { reason: RefusalReason; times: number; samples: RefusedSample[] };
+type Refused = { reason: RefusalReason; times: number; samples: RefusedSample[] };
 
 const SAMPLES_OF_MINUTE = 5;
 const KEPT_DAYS = 7;

@@ -73,13 +73,13 @@ const STORE: Statement = {
 };
 
 /** Whether it named a payment of ours, whether that is claimed here or else due, and whether it was kept. */
-export type StoredWebhook = { isHinted: boolean; isClaimed: boolean; isStored: boolean };
+type StoredWebhook = { isHinted: boolean; isClaimed: boolean; isStored: boolean };
 /**
  * Keeps a webhook; an unsigned one only while there is room for it.
  * @param keepsUnknown whether an unsigned one that names no payment of ours is kept
  * @param isUrgent whether its payment may be claimed for this process; otherwise it is due
  */
-export type StoreWebhook = (
+type StoreWebhook = (
   webhook: ReceivedWebhook,
   keepsUnknown: boolean,
   isUrgent?: boolean,

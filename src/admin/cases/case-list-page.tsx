@@ -12,7 +12,7 @@ import { FilterForm, Totals } from './list-parts.tsx';
 import { SeveralAtOnce } from './several.tsx';
 import { keyOf, tickOf } from './selection.ts';
 
-export type CaseListProps = {
+type CaseListProps = {
   frame: Frame;
   filter: CaseFilter;
   /** One more than a page holds, if there are further ones. */

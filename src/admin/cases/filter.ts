@@ -1,7 +1,7 @@
 import { AGE_BOUNDS_SEC, type Age } from '../../cases/age.ts';
 import { fitting } from '../layout/query.ts';
 
-export const AGES = ['<1d', '1-7d', '7-30d', '>30d'] as const;
+const AGES = ['<1d', '1-7d', '7-30d', '>30d'] as const;
 /** How long something has been open, as people say it. */
 export const AGE_NAMES: Readonly<Record<Age, string>> = {
   '<1d': 'less than a day',

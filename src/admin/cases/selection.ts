@@ -4,7 +4,7 @@ import { referencesOf } from './case-records.sql.ts';
 import { readCases, type CaseKey, type CaseRow } from './cases.sql.ts';
 
 /** A selected case, and the version of it that the operator saw. */
-export type Tick = CaseKey & { seen: string | null };
+type Tick = CaseKey & { seen: string | null };
 
 const KEY = /^(money|finding)-(\d{1,18})$/;
 const TICK = /^((?:money|finding)-\d{1,18})(?:@(-?\d{1,20}))?$/;
@@ -34,7 +34,7 @@ export function readTicks(ids: readonly string[]): Tick[] {
 }
 
 /** The selected cases that are as they were seen, and how many are not: changed, or not open any more. */
-export type Selected = { cases: CaseRow[]; changed: number; gone: number };
+type Selected = { cases: CaseRow[]; changed: number; gone: number };
 
 export async function readSelected(db: Queryable, mode: Mode, ticks: readonly Tick[]): Promise<Selected> {
   const known = await referencesOf(db, mode, ticks);

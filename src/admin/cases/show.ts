@@ -16,7 +16,7 @@ import { previewOf } from './preview.ts';
 import { readSelected, readTicks } from './selection.ts';
 
 /** A part of the list, or one case. */
-export type View = { list: CaseFilter } | { name: CaseKey };
+type View = { list: CaseFilter } | { name: CaseKey };
 
 /** @param typed a form that is shown again, with what it had */
 export function show(

@@ -6,7 +6,7 @@ import type { Visitor } from '../login/guard.ts';
 /** What every page of operations shows: who is logged in, at which shop, in which mode, what the last form did. */
 export type Frame = { visitor: Visitor; shop: string; mode: Mode; told: string | null };
 
-export const NAVIGATION = {
+const NAVIGATION = {
   '/admin': 'Today',
   '/admin/cases': 'To do',
   '/admin/orders': 'Orders',
@@ -88,7 +88,7 @@ export function FormToken({ visitor }: { visitor: Visitor }): VNode {
 }
 
 /** What a person typed into a form that is shown again. */
-export type Typed = { by: string; note: string };
+type Typed = { by: string; note: string };
 
 /** Who does it. */
 export function Who({ visitor, id, typed }: { visitor: Visitor; id: string; typed?: Typed | null }): VNode {

@@ -107,7 +107,7 @@ export function OrderLink({ id }: { id: OrderId | null }): VNode {
   );
 }
 
-export type Option = { value: string; name: string };
+type Option = { value: string; name: string };
 
 export function Choice(props: {
   id: string;

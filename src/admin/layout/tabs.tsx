@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-export type Tab = { name: string; address: string; isHere: boolean };
+type Tab = { name: string; address: string; isHere: boolean };
 
 /** Views of one list. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): VNode {

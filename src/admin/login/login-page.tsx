@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { Page } from '../../platform/html.tsx';
 import type { Mode } from '../../platform/mode.ts';
 
-export type LoginProps = {
+type LoginProps = {
   shop: string;
   mode: Mode;
   /** Where the login leads. */

@@ -9,7 +9,7 @@ import { createSessions, type Sessions } from './session.ts';
 export type Known = { operator: Operator; sessions: Sessions };
 
 /** Finds the operator of a token or a cookie; null: it belongs to no operator. */
-export type Roster = {
+type Roster = {
   isEmpty: boolean;
   ownerOf(token: string): Known | null;
   /** By the bearer token of a request. */

@@ -13,7 +13,7 @@ import type { Secret } from '../../platform/secret.ts';
 import { fieldErrors } from '../../platform/validation.ts';
 import { checkoutResume, checkoutStop, type StoppedView } from '../schemas.ts';
 
-export type StopRoutesParts = {
+type StopRoutesParts = {
   database: Database;
   mode: Mode;
   checkoutStops: CheckoutStops;

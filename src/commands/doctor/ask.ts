@@ -2,7 +2,7 @@ import { reportOf, wrong, type Answer, type Report } from './answers.ts';
 import { isSchemaComplete, type Subject } from './subject.ts';
 
 /** Asks about one thing; it changes nothing. What it throws becomes an answer that is `wrong`. */
-export type Question = (subject: Subject) => readonly Answer[] | Promise<readonly Answer[]>;
+type Question = (subject: Subject) => readonly Answer[] | Promise<readonly Answer[]>;
 
 export type Topic = {
   about: string;

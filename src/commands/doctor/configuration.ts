@@ -47,7 +47,7 @@ export function warnings({ config }: Subject): Answer[] {
   });
 }
 
-export function retention({ config: { RETAIN_BODIES_DAYS: days } }: Pick<Subject, 'config'>): Answer[] {
+function retention({ config: { RETAIN_BODIES_DAYS: days } }: Pick<Subject, 'config'>): Answer[] {
   const until = days === undefined ? 'for ever (RETAIN_BODIES_DAYS is not set)' : `for ${days} days`;
   return [ok(`Bodies of answers and webhooks are kept ${until}.`)];
 }

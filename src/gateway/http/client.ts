@@ -21,7 +21,7 @@ export type Client = {
   close(): Promise<void>;
 };
 
-export type ClientRequest = Exchange & {
+type ClientRequest = Exchange & {
   method: 'GET' | 'POST';
   path: string;
   /** JSON text. */
@@ -29,7 +29,7 @@ export type ClientRequest = Exchange & {
   /** Milliseconds for the answer's headers. */
   headersMs: number;
 };
-export type StreamRequest = ClientRequest & { signal?: AbortSignal };
+type StreamRequest = ClientRequest & { signal?: AbortSignal };
 
 export type ClientAnswer = {
   status: number;
@@ -39,7 +39,7 @@ export type ClientAnswer = {
   /** The exact bytes received: for a digest, never to be stored. */
   received: Buffer;
 };
-export type ClientStream = Pick<ClientAnswer, 'status' | 'headers'> & { body: AsyncIterable<Buffer> };
+type ClientStream = Pick<ClientAnswer, 'status' | 'headers'> & { body: AsyncIterable<Buffer> };
 
 const CONNECT_MS = 2_000;
 

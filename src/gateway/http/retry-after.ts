@@ -5,7 +5,7 @@ import type { ClientAnswer } from './client.ts';
 const MAX_SEC = 3_600;
 
 /** How long a pause the service asks for, and whether it asked for more than we grant. */
-export type RetryAfter = { sec: number; isCut: boolean };
+type RetryAfter = { sec: number; isCut: boolean };
 
 /**
  * A `Retry-After` header, in either form of RFC 9110 (seconds or a date). Null for an invalid header, a

@@ -22,7 +22,7 @@ import { isNothing, isTakenBack } from './taken-back.ts';
  */
 
 /** What was read from a record that says paid. */
-export type Read = {
+type Read = {
   /** Minor units of `currency`; null: absent or unreadable. */
   amount: bigint | null;
   currency: string;

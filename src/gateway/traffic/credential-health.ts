@@ -4,7 +4,7 @@ import type { Client } from '../http/client.ts';
 import { HISTORY_PATH } from '../messages.ts';
 
 /** Remembers whether the service refused our key the last time it was asked. */
-export type CredentialHealth = {
+type CredentialHealth = {
   isRefused(): boolean;
   note(refused: boolean): void;
   /** Tries a refused key again, by a call for the start of history: at most one in ten seconds. */
@@ -15,7 +15,7 @@ export type CredentialHealth = {
 const CHECK_PAUSE_MS = 10_000;
 const LIMITS = { headersMs: 2_000, totalMs: 2_000, maxBytes: Infinity };
 
-export type CredentialHealthParts = {
+type CredentialHealthParts = {
   client: Client;
   onTrouble: (trouble: { event: 'key-refused' } | { event: 'key-refused'; over: true }) => void;
   logger: Logger;

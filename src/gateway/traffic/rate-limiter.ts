@@ -11,7 +11,7 @@ import { createTokens } from './token-bucket.ts';
  * leaves unused goes to the others in order of urgency. Two rules ensure that: a call within its kind's
  * share goes before any other, and a call beyond it must leave the unused shares of the others untouched.
  */
-export const URGENCIES = ['checkout', 'person-waits', 'hint', 'late-hint', 'background', 'history'] as const;
+const URGENCIES = ['checkout', 'person-waits', 'hint', 'late-hint', 'background', 'history'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
 const SHARES: Readonly<Record<Urgency, number>> = {
@@ -38,7 +38,7 @@ export type Budget = {
   isClosed(): boolean;
 };
 
-export type BudgetOptions = {
+type BudgetOptions = {
   /** Calls a second; 0: no limit. A second's worth of checkouts may go out at once: they come in bursts. */
   callsPerSecond: number;
   /** Maximum calls in flight, beside the one of {@link EXTRA_SLOTS}. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 
 /** A token bucket in which each kind of call has a share. */
-export type Tokens<Kind extends string> = {
+type Tokens<Kind extends string> = {
   /**
    * Takes a token for one of the waiting kinds, most urgent first.
    * @returns the kind that may call now, or the milliseconds until it is worth asking again

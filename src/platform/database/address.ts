@@ -3,7 +3,7 @@
  * connection, so session state (locks, LISTEN, temporary tables, prepared statements, settings) needs
  * PostgreSQL itself: `postgres://user:password@bouncer:6432/shop?pgbouncer=true&direct=postgres:5432`.
  */
-export type DatabaseAddress = {
+type DatabaseAddress = {
   /** For statements and short transactions. */
   pooled: string;
   /** For work that needs a session of its own. The same address when there is no pooler. */
@@ -40,7 +40,7 @@ export function databaseNameOf(url: string): string {
  * encrypted without checking who the server is. As node-postgres reads the URL, where `prefer` and
  * `require` check the certificate, too.
  */
-export type Transport = 'local' | 'plain' | 'unchecked' | 'checked';
+type Transport = 'local' | 'plain' | 'unchecked' | 'checked';
 
 export function transportOf(url: string): Transport {
   const { hostname = '', searchParams = new URLSearchParams() } = parsed(url) ?? {};

@@ -7,7 +7,7 @@ import {
 } from './migration-history.ts';
 import { mayLeaveHalf } from './run-script.ts';
 
-export function scriptOf(migrations: readonly Migration[], name: string): string {
+function scriptOf(migrations: readonly Migration[], name: string): string {
   return migrations.find((migration) => migration.name === name)?.sql ?? '';
 }
 

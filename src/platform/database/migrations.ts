@@ -23,7 +23,7 @@ import { namesOf, refuseEdited, refuseForeign, refuseHalves } from './migration-
 export { DatabaseUnreachableError } from './database-unreachable.ts';
 export { MigrationError } from './migration-history.ts';
 
-export type MigrationOptions = {
+type MigrationOptions = {
   /** Connection string. Opens its own connection: a migration may run longer than the pool's time-outs. */
   url: string;
   /** Folder of migration folders. */

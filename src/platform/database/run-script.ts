@@ -47,7 +47,7 @@ export async function runScript(session: pg.Client, script: string, record: stri
  * Whether a failed script may leave work behind, so that it is not repeated by itself. A false alarm
  * ("ON COMMIT DROP") costs the retry, and a person who looks when such a script fails.
  */
-export function endsItsTransaction(sql: string): boolean {
+function endsItsTransaction(sql: string): boolean {
   const outsideOfFunctions = sql.replace(/\$(\w*)\$.*?\$\1\$/gs, "''");
   return (
     /\b(commit|concurrently|vacuum)\b/i.test(sql) ||
@@ -71,7 +71,7 @@ export function mayLeaveHalf(sql: string): boolean {
 }
 
 /** Drops what a failed or killed build has left; a valid index stays. */
-export async function dropHalfBuilt(session: pg.Client, index: string): Promise<void> {
+async function dropHalfBuilt(session: pg.Client, index: string): Promise<void> {
   const { rows } = await session.query(
     'SELECT FROM pg_index WHERE indexrelid = to_regclass(quote_ident($1)) AND NOT indisvalid',
     [index],

@@ -22,7 +22,7 @@ export type WorkerWatch = {
   start(): () => void;
 };
 
-export type WorkerWatchParts = {
+type WorkerWatchParts = {
   db: Queryable;
   mode: Mode;
   isExpected: boolean;

@@ -24,7 +24,7 @@ export type Poller<Row = unknown> = {
   stop(): Promise<void>;
 };
 
-export type PollerOptions<Row> = {
+type PollerOptions<Row> = {
   name: string;
   /** Leases up to `limit` due rows and returns them. */
   claim: (limit: number) => Promise<Row[]>;

@@ -1,9 +1,9 @@
 /** Slots kept free until `take` is called. It must be called, with the claimed rows or with none. */
-export type Reservation<Row> = { slots: number; take(rows: readonly Row[]): void };
+type Reservation<Row> = { slots: number; take(rows: readonly Row[]): void };
 export type Reserve<Row> = (limit: number) => Reservation<Row>;
 
 /** The slots of a loop: taken by rows that are worked on, and by rows that are being claimed. */
-export type Slots<Row> = {
+type Slots<Row> = {
   free(): number;
   inHand(): number;
   take(row: Row): void;
@@ -13,7 +13,7 @@ export type Slots<Row> = {
   emptied(): Promise<void>;
 };
 
-export type SlotsOptions<Row> = {
+type SlotsOptions<Row> = {
   count: number;
   work: (row: Row) => Promise<void>;
   /** Called when a row is done. */

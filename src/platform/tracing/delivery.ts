@@ -4,7 +4,7 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from './settings.ts';
 import type { DeliveryReport } from './tracing.ts';
 
-export type Delivery = {
+type Delivery = {
   exporter: SpanExporter;
   /** From here on, a collector that failed the last time is not called again. */
   hurry(): void;

@@ -3,7 +3,7 @@ import { routeOf } from '../route-of.ts';
 import { ERROR_TYPE, HTTP_METHOD, HTTP_ROUTE, HTTP_STATUS } from './attributes.ts';
 import type { OpenSpan, Tracing } from './tracing.ts';
 
-export type RequestTracing = {
+type RequestTracing = {
   /** Paths that are requested every few seconds and not traced. */
   unwatched: readonly string[];
   /** Paths that a foreign party calls: it decides neither which trace we are in nor whether that is kept. */

@@ -38,7 +38,7 @@ export async function lastWatermark(db: Queryable, mode: Mode): Promise<Watermar
 const STILL_OPEN = `SELECT reference FROM findings
   WHERE mode = $1 AND closed_at IS NULL`;
 
-export type SignedWebhook = { id: bigint; reference: Reference; body: Buffer };
+type SignedWebhook = { id: bigint; reference: Reference; body: Buffer };
 
 /**
  * Signed webhooks about payments of the mode, in the order of their ids: those after `since`, and those

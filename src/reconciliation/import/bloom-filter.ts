@@ -1,5 +1,5 @@
 /** Detects texts that may have been noted before. */
-export type BloomFilter = {
+type BloomFilter = {
   /** Never false for a text that was there before; rarely true for one that was not. */
   note(bytes: Buffer, from: number, to: number): boolean;
 };

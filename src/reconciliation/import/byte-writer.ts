@@ -2,7 +2,7 @@
 const ROOM = 512 * 1024;
 
 /** Appends bytes to a buffer. Two buffers take turns: one is sent while the other is written. */
-export type ByteWriter = {
+type ByteWriter = {
   /** Call it before putting this many bytes. */
   makeRoom(bytes: number): void;
   put(bytes: Buffer, from: number, to: number): void;

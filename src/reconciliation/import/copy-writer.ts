@@ -15,7 +15,7 @@ export type Tuples = {
   maybeRepeated: string[];
 };
 
-export type TupleWriter = RowCollector<Tuples> & {
+type TupleWriter = RowCollector<Tuples> & {
   /** All tuples since the last call. They stay valid until the call after the next. */
   bytes(): Buffer;
   /** Drops what {@link bytes} has not returned yet, and continues with this number. */

@@ -17,7 +17,7 @@ export type Stager = {
   areRepeatsNoted(): boolean;
 };
 
-export type StagerParts = {
+type StagerParts = {
   session: Session;
   staging: Staging;
   /** The earlier reading that this one continues. */

@@ -9,7 +9,7 @@ import { changesBetween, findRun, outcomeOfRun, type Change, type RunLine } from
 export class RunNotKeptError extends Error {}
 
 /** A report that was rendered again, and whether it equals the one that the run printed, to the byte. */
-export type Replay = { report: ReconciliationReport; text: string; isSame: boolean };
+type Replay = { report: ReconciliationReport; text: string; isSame: boolean };
 
 /**
  * Renders the report of a run again from its stored counts and findings: verdict, identity, counts, ages

@@ -33,7 +33,7 @@ export type Entry = {
   fee: bigint | null;
 };
 
-export type EntriesWanted = { mode: Mode; period: Period; withAnswers: boolean };
+type EntriesWanted = { mode: Mode; period: Period; withAnswers: boolean };
 
 type Source = { kind: EntryKind; table: string; time: string; id: 'text' | 'bigint'; facts: string };
 

@@ -23,7 +23,7 @@ const COLUMNS = [
 ];
 export type BookColumn = (typeof COLUMNS)[number];
 
-export type BooksWanted = {
+type BooksWanted = {
   mode: Mode;
   period: Period;
   /** Whole addresses of shoppers, and not the first letter before the domain. */
@@ -48,7 +48,7 @@ const TOTAL_COLUMNS = [
 export type Total = Record<(typeof TOTAL_COLUMNS)[number], string>;
 
 /** The rows for an accountant, and what they add up to. */
-export type Books = {
+type Books = {
   /** In the order of time. Amounts are decimal texts in major units and positive: the kind gives the direction. */
   sheet: Sheet<BookColumn>;
   /** By currency, of the rows that were read so far. */

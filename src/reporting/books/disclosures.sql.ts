@@ -3,7 +3,7 @@ import type { Mode } from '../../platform/mode.ts';
 import type { Period } from './period.ts';
 
 /** Who takes whole addresses of shoppers out of this program, of which period, and why. */
-export type Disclosure = { mode: Mode; to: string; note: string; period: Period };
+type Disclosure = { mode: Mode; to: string; note: string; period: Period };
 
 /** Notes it before anything is handed out: what was only begun has been seen. */
 export async function noteDisclosure(

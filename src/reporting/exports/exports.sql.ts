@@ -114,7 +114,7 @@ export async function* rowsOf(
 }
 
 /** A run whose matched rows can be listed, and the references that it raised something about. */
-export type ComparedRun = { id: RunId; matched: number; raised: Reference[] };
+type ComparedRun = { id: RunId; matched: number; raised: Reference[] };
 
 /** @param id null: the last complete one over everything. @returns null: there is none that completed */
 export async function comparedRun(db: Queryable, mode: Mode, id: RunId | null): Promise<ComparedRun | null> {

@@ -49,7 +49,7 @@ export const EXPORTS = {
   },
 } satisfies Record<string, { columns: readonly string[]; statuses: readonly string[] }>;
 
-export type ExportName = keyof typeof EXPORTS;
+type ExportName = keyof typeof EXPORTS;
 
 export function isExport(name: string): name is ExportName {
   return Object.hasOwn(EXPORTS, name);
@@ -62,7 +62,7 @@ export function openExport(database: Database, name: ExportName, wanted: RowsWan
 }
 
 /** A run's matched rows, and how many it counted. */
-export type MatchedSheet = { run: RunId; counted: number; sheet: Sheet };
+type MatchedSheet = { run: RunId; counted: number; sheet: Sheet };
 
 const MATCHED_COLUMNS = ['run', 'reference', 'order_id', 'amount', 'currency', 'created_at', 'released_at'];
 
