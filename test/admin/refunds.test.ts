@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/reporting/explain.ts';
+import { openSuspense } from '../../src/cases/suspense.sql.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { logIn, TOKEN, type Visitor } from './visitor.ts';
 
@@ -98,5 +99,34 @@ describe('the form on the page of a paid order', () => {
     expect(await text('/admin/charts')).toContain(
       'NGN 9,000.00 went back in 30 days, which leaves takings of NGN 33,500.00.',
     );
+  });
+
+  test('has what the service took back filled in, and its case leads here until it is written down', async () => {
+    const orderId = await paidOrder();
+    const page = () => person.text(`/admin/orders/${orderId}`);
+    await person.send('/admin/refunds', [...fields(orderId, '500'), SURE]);
+    const { orderDetail } = (await explain(shop.program.database, orderId)) ?? {};
+    await shop.hand(`transactions/${orderDetail?.payments[0]?.reference ?? ''}/reverse`);
+    await shop.program.reconcile({ dryRun: false });
+    const address = /\/admin\/cases\/finding-\d+/.exec(await person.text('/admin/cases'))?.[0] ?? '';
+    expect(await person.text(address)).toContain(`href="/admin/orders/${orderId}#refunds"`);
+    expect(await page()).toMatch(/<details id="refunds" open>.*value="8000.00"/s);
+    await person.send('/admin/refunds', [...fields(orderId, '8000', 'N-2'), SURE]);
+    expect(await page()).not.toContain('value="8000.00"');
+    await shop.program.reconcile({ dryRun: false });
+    expect(await person.text(address)).toContain('Closed.');
+  });
+
+  test('is of what came, where a person accepted less', async () => {
+    const { orderId, reference } = await shop.checkout();
+    await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });
+    await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+    const { database, accept } = shop.program;
+    const [item] = await openSuspense(database, 'test');
+    expect(await accept({ id: item?.id ?? 0n, by: 'Ngozi', note: 'enough', seen: null })).toBe('accepted');
+    const text = (await person.text(`/admin/orders/${orderId}`))
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ');
+    expect(text).toContain('NGN 0.00 of NGN 3.00 was written down as given back.');
   });
 });

@@ -383,7 +383,9 @@ describe('one decision after another about the same money', () => {
 });
 
 describe('an order that a decision has ended', () => {
-  async function decided(decision: 'refund' | 'keep'): Promise<{ reference: string; orderId: OrderId }> {
+  async function decided(
+    decision: 'refund' | 'keep' | 'write_off',
+  ): Promise<{ reference: string; orderId: OrderId }> {
     const { reference, orderId } = await desk.put({}, null);
     await show(reference, '20');
     const [item] = await items();
@@ -430,8 +432,8 @@ describe('an order that a decision has ended', () => {
     expect(await stateOf(orderId)).toMatchObject({ order: 'cancelled' });
   });
 
-  test('is not, when the shop has kept its money', async () => {
-    const { orderId } = await decided('keep');
+  test.each(['keep', 'write_off'] as const)('is not, when its money ended as %s', async (decision) => {
+    const { orderId } = await decided(decision);
     expect(await reopen(orderId)).toBe(false);
     expect(await stateOf(orderId)).toMatchObject({ order: 'cancelled' });
   });

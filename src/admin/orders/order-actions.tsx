@@ -84,7 +84,7 @@ function DeliverForm({ frame, release }: { frame: Frame; release: ReleaseRow }):
       <WhoAndWhy visitor={frame.visitor} id="redeliver" />
       <p class="field">
         {delivery === 'withheld' ? (
-          <button name="operation" value="withheld">
+          <button name="operation" value="withheld" class="quiet">
             Send all the same
           </button>
         ) : (

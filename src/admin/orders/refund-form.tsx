@@ -18,7 +18,9 @@ export function RefundForm({ frame, orderDetail }: { frame: Frame; orderDetail: 
         <MajorAmount text={refunded} currency={currency} /> of{' '}
         <MajorAmount text={majorOf(cameAmount)} currency={currency} /> was written down as given back. Nothing
         here moves money: give it back at the service first.
+        {delivery === 'withheld' && ' The goods were not sent, and are not sent by themselves.'}
         {delivery !== 'delivered' &&
+          delivery !== 'withheld' &&
           ' The goods have not been sent. When all of the money went back, they will not be.'}
       </p>
       <form method="post" action="/admin/refunds" class="action">

@@ -58,7 +58,7 @@ export function UndeliveredForm({ frame, undelivered, isWithheld = false }: Prop
           <WhoAndWhy visitor={frame.visitor} id={isWithheld ? 'send-withheld' : 'redeliver'} />
           <p class="field">
             {isWithheld ? (
-              <button name="operation" value="withheld">
+              <button name="operation" value="withheld" class="quiet">
                 Send selected all the same
               </button>
             ) : (
