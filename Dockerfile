@@ -12,7 +12,7 @@ COPY tsconfig.json ./
 COPY deploy ./deploy
 COPY src ./src
 # The client again: the sources that were copied over do not bring it. The bundle has neither the compiler nor the test
-# tools nor the embedded PostgreSQL, and of Prisma's compilers of queries only PostgreSQL's: 454 MB of packages become 57.
+# tools nor the embedded PostgreSQL, and of Prisma's compilers of queries only PostgreSQL's: 300 MB of packages become 57.
 RUN npx prisma generate && npm run bundle
 
 # No shell, no package manager, not root.

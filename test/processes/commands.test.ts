@@ -4,6 +4,7 @@ import type { ReconciliationReport } from '../../src/reconciliation/report/repor
 import { someOf } from '../support/extent.ts';
 import { cleanUp, processesIn, runProcess, type Outcome } from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
+import { testOfAll } from '../support/test-of-all.ts';
 
 let shop: ShopProcess;
 beforeAll(async () => {
@@ -175,7 +176,7 @@ test('what is no command, and what is typed wrongly after one, is answered with 
   }
 });
 
-test('a command finds the parts of the running server whatever PORT it is started with', async () => {
+testOfAll('a command finds the parts of the running server whatever PORT it is started with', async () => {
   const elsewhere = { cwd: shop.folder, env: { PORT: '0' } };
   const listed = await runProcess('local/start.ts', { ...elsewhere, args: ['currencies', 'list'] });
   expect(listed).toMatchObject({ code: 0, stdout: 'No currency is stopped.\n' });
@@ -184,24 +185,27 @@ test('a command finds the parts of the running server whatever PORT it is starte
   expect(usage.stderr).toMatch(/npm run currencies -- resume <currency/);
 });
 
-test('earlier runs are listed, replayed to the byte and compared, and findings are exported', async () => {
-  const printed = await run('reconcile', '--json');
-  const { runId } = JSON.parse(printed.stdout) as ReconciliationReport;
-  const [runs, replay, diff, exported, wrong, unknown] = await Promise.all([
-    run('reconcile', '--runs'),
-    run('reconcile', '--replay', runId),
-    run('reconcile', '--diff', runId, runId),
-    run('findings', 'export', '--csv'),
-    run('reconcile', '--runs', '--show', runId),
-    run('reconcile', '--show', 'run_none'),
-  ]);
-  expect(runs.stdout).toContain(runId);
-  expect(replay).toMatchObject({ code: 0, stdout: printed.stdout, stderr: '' });
-  expect(diff.stdout).toContain('The same findings are open after both.');
-  expect(exported.stdout).toMatch(/^"id","class","reference",/);
-  expect([wrong.code, unknown.code]).toEqual([64, 64]);
-  expect(unknown.stderr).toContain('there is no run run_none in test mode');
-});
+testOfAll(
+  'earlier runs are listed, replayed to the byte and compared, and findings are exported',
+  async () => {
+    const printed = await run('reconcile', '--json');
+    const { runId } = JSON.parse(printed.stdout) as ReconciliationReport;
+    const [runs, replay, diff, exported, wrong, unknown] = await Promise.all([
+      run('reconcile', '--runs'),
+      run('reconcile', '--replay', runId),
+      run('reconcile', '--diff', runId, runId),
+      run('findings', 'export', '--csv'),
+      run('reconcile', '--runs', '--show', runId),
+      run('reconcile', '--show', 'run_none'),
+    ]);
+    expect(runs.stdout).toContain(runId);
+    expect(replay).toMatchObject({ code: 0, stdout: printed.stdout, stderr: '' });
+    expect(diff.stdout).toContain('The same findings are open after both.');
+    expect(exported.stdout).toMatch(/^"id","class","reference",/);
+    expect([wrong.code, unknown.code]).toEqual([64, 64]);
+    expect(unknown.stderr).toContain('there is no run run_none in test mode');
+  },
+);
 
 test('without a running server a command starts the embedded parts by itself and stops them again', async () => {
   const { orderId, reference } = await shop.checkout();
