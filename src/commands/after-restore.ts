@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { openSuspense, type SuspenseItem } from '../cases/suspense.sql.ts';
 import { adopt, type Adopted } from '../payments/adopt.ts';
 import { parseReference, type Reference } from '../platform/ids.ts';
@@ -38,7 +39,7 @@ const ADOPT_ALL: Subcommand = {
 /** @throws {WorkListError} unless every line of the file is a reference of our form and an order */
 async function readPairs(file: string): Promise<Pair[]> {
   const text = await readFile(file, 'utf8').catch(() => {
-    throw new WorkListError(`${file} cannot be read`);
+    throw new WorkListError(`${resolve(file)} cannot be read`);
   });
   return text.split('\n').flatMap((line, index) => {
     const [first = '', order, ...more] = line.trim().split(/[\s,;]+/);

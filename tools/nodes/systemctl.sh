@@ -36,7 +36,8 @@ stop() {
   [ -e "/run/$unit.pid" ] || return 0
   local pid
   pid=$(cat "/run/$unit.pid")
-  kill "$pid" && timeout "$(setting "$file" TimeoutStopSec)" tail --pid="$pid" -f /dev/null
+  kill "$pid"
+  timeout "$(setting "$file" TimeoutStopSec)" tail --pid="$pid" -f /dev/null || kill -KILL "$pid"
   rm "/run/$unit.pid"
 }
 
