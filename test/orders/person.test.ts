@@ -108,6 +108,25 @@ describe('an erased person', () => {
     expect(await tablesWith(email)).toEqual([]);
   });
 
+  test('waits for its orders before it touches anything of theirs, as everybody does', async () => {
+    const email = 'canary.five@example.com';
+    const { orderId, reference } = await order(email, 'pay');
+    const waits = async (): Promise<boolean> =>
+      (
+        await sql(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        )
+      ).length > 0;
+    const erasing = await shop.program.database.transaction(async (tx) => {
+      await tx.query('SELECT FROM orders WHERE id = $1 FOR NO KEY UPDATE', [orderId]);
+      const erasing = erase(email);
+      await eventually(waits);
+      await tx.query('SELECT FROM verifications WHERE reference = $1 FOR UPDATE NOWAIT', [reference]);
+      return { erasing };
+    });
+    expect((await erasing.erasing).exitCode).toBe(0);
+  });
+
   test('leaves its neighbours alone', async () => {
     const others = ['another.canary@example.com', 'canary@example.com.ng'];
     for (const other of others) await order(other, 'pay');

@@ -97,6 +97,13 @@ describe('when the deadline has passed', () => {
     ]);
   });
 
+  test('not before: a look that comes too early ends nothing', async () => {
+    const orderId = await placed();
+    await sql('UPDATE orders SET deadline_check_at = now() WHERE id = $1', orderId);
+    await shop.program.duePayments.runOnce();
+    expect(await stateOf(orderId)).toEqual(state('pending'));
+  });
+
   test('no further checkout begins, also before the worker comes', async () => {
     const { orderId } = await begun();
     await pass(orderId);
