@@ -14,6 +14,7 @@ import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createLedgerState } from './ledger/state.ts';
 import { readStylesheet } from './pages/stylesheet.ts';
 import type { ProfileName } from './profiles/all.ts';
+import type { Profile } from './profiles/profile.ts';
 import { createTurnstile } from './rate.ts';
 import { createServiceClock } from './service-clock.ts';
 import { createDeliveries } from './webhooks/deliveries.ts';
@@ -40,7 +41,7 @@ export type SandboxOptions = {
     pausesMs?: readonly number[];
   };
   /** Which service it plays at first; the plain one by default. */
-  profile?: ProfileName;
+  profile?: ProfileName | Profile;
   /** Delays each answer under /v1, in milliseconds. */
   latencyMs?: number;
   clock?: Clock;

@@ -12,6 +12,7 @@ import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { openTracing } from '../../src/platform/tracing/open-tracing.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
+import type { Profile } from '../../local/sandbox/profiles/profile.ts';
 import { startSandbox, type Sandbox } from '../../local/sandbox/sandbox.ts';
 import { startWorker } from '../../src/bootstrap/start-worker.ts';
 import { cloneDatabase } from './database.ts';
@@ -52,7 +53,7 @@ export type TestProgramOptions = {
   /** Whether time passes so slowly that nothing strikes by itself: for a test that moves its due times by SQL. */
   slowTime?: boolean;
   /** Which service the sandbox plays. */
-  profile?: ProfileName;
+  profile?: ProfileName | Profile;
   /** Milliseconds that the sandbox takes for each answer. */
   latencyMs?: number;
   /** Another service than the sandbox. */
