@@ -7,7 +7,7 @@ import type { Line, Said } from './line.ts';
 import { findPaging, rowsOf, type PagingSeen, type Query } from './paging.ts';
 import { WINDOWS, windowsNamedIn } from './parameter-names.ts';
 import { isOneOf, parentOf, placesOf } from './places.ts';
-import { NOTHING, walk, type Walked } from './walk.ts';
+import { NOTHING, ours, walk, type Walked } from './walk.ts';
 
 /** What the history showed. */
 export type HistorySeen = {
@@ -155,12 +155,6 @@ function listIn(document: Json, references: readonly string[]): string | null {
   );
   const [longest] = outer.sort((a, b) => rowsOf(document, b).length - rowsOf(document, a).length);
   return longest ?? null;
-}
-
-export function ours({ json }: Said, records: string | null, references: readonly string[]): Json[] {
-  return records === null
-    ? []
-    : rowsOf(json, records).filter((row) => isRecord(row) && isOneOf(row, references));
 }
 
 function pathOf(query: Query): string {

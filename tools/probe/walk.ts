@@ -3,8 +3,8 @@ import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { behindRow, readHints, type PagingHints } from '../../src/gateway/history/paging-hints.ts';
 import { createPaging } from '../../src/gateway/history/paging.ts';
 import { createHistoryPaths } from '../../src/gateway/history/paths.ts';
-import type { Json } from '../../src/gateway/dialect/json-pointer.ts';
-import { ours, type HistoryParts } from './history.ts';
+import { isRecord, type Json } from '../../src/gateway/dialect/json-pointer.ts';
+import { isOneOf } from './places.ts';
 import type { Line, Said } from './line.ts';
 import { isSame, rowsOf, type PagingSeen, type Query } from './paging.ts';
 
@@ -22,7 +22,10 @@ export type Walked = {
 
 export const NOTHING: Walked = { rows: [], pages: 0, path: null, edges: [] };
 
-type WalkParts = HistoryParts & {
+type WalkParts = {
+  references: readonly string[];
+  dialect: Dialect;
+  maxPages: number;
   /** The first answer, and what it was asked with. */
   first: Said;
   query: Query;
@@ -135,4 +138,10 @@ function readWith(dialect: Dialect, { sizeParam, size, next }: PagingSeen): Dial
     ...(size !== undefined && { size }),
   };
   return { ...dialect, history: { ...dialect.history, paging } };
+}
+
+export function ours({ json }: Said, records: string | null, references: readonly string[]): Json[] {
+  return records === null
+    ? []
+    : rowsOf(json, records).filter((row) => isRecord(row) && isOneOf(row, references));
 }
