@@ -130,6 +130,9 @@ describe('doctor', () => {
     const expected = await say('doctor', { WORKER: 'off' });
     expect(those(expected, 'wrong')).toMatchObject([saying('work', /5 min ago/, /^npm run worker$/)]);
     expect(those(await say('doctor'), 'wrong')).toMatchObject([saying('work', /5 min ago/, /npm start/)]);
+    expect(those(await say('doctor', LIVE), 'wrong')).toContainEqual(
+      expect.objectContaining(saying('work', /5 min ago/, /^npm run worker;.*systemctl restart/)),
+    );
   });
 
   test('tells of the open cases and of a stopped currency, with the command for each', async () => {

@@ -50,8 +50,11 @@ async function worker({ database, mode, config }: Subject): Promise<Answer[]> {
     return [ok(`A worker (${who}) reported ${span(last.sec)} ago.`)];
   const says =
     last === null ? 'No worker has ever reported' : `The last worker (${who}) reported ${span(last.sec)} ago`;
-  const todo =
-    config.WORKER === 'off' ? 'npm run worker' : 'npm start, which works as well, or npm run worker';
+  const todo = config.production
+    ? 'npm run worker; where systemd runs it, systemctl restart integrator-worker@1'
+    : config.WORKER === 'off'
+      ? 'npm run worker'
+      : 'npm start, which works as well, or npm run worker';
   return [wrong(`${says}: nothing is checked, delivered or reconciled.`, todo)];
 }
 
