@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -6,11 +6,11 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { readPidFile } from '../../local/postgres/pid-file.ts';
 import { printTable, startLoad, totals } from './load.ts';
+import { childrenOf, cpuMs } from './processes.ts';
 import { freePort, productionEnv, startServer, startService, type Part, type Stage } from './stage.ts';
 
 const SHOPPERS = 8;
 const RUN_MS = 15_000;
-const MS_PER_TICK = 10;
 
 /**
  * What one order costs, from checkout to paid, in CPU time of a node and of PostgreSQL. CPU time, because orders per
@@ -60,29 +60,6 @@ export async function capacity(stage: Stage): Promise<boolean> {
     });
   }
   return true;
-}
-
-function cpuMs(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    const [, , , , , , , , , , , user = 0, system = 0] = statOf(pid).map(Number);
-    return sum + (user + system) * MS_PER_TICK;
-  }, 0);
-}
-
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && Number(statOf(pid)[1]) === parent);
-}
-
-/** What stands after the name of the program, which may have spaces: state, parent, …, at 11 and 12 the CPU time. */
-function statOf(pid: number): string[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return [];
-  }
 }
 
 async function walBytes(pool: pg.Pool): Promise<number> {

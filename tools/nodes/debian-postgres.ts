@@ -30,7 +30,11 @@ export type DebianPostgres = {
 };
 
 /** @throws with the command to type when Debian's PostgreSQL is not installed */
-export async function openDebianPostgres(stage: Stage, folder: string): Promise<DebianPostgres> {
+export async function openDebianPostgres(
+  stage: Stage,
+  folder: string,
+  more: Record<string, string> = {},
+): Promise<DebianPostgres> {
   const programs = programsOfDebian();
   const account = process.getuid?.() === 0 ? unprivilegedAccount() : undefined;
   const [data, base] = [join(folder, 'data'), join(folder, 'base')];
@@ -77,6 +81,7 @@ export async function openDebianPostgres(stage: Stage, folder: string): Promise<
       archive_mode: 'on',
       archive_command: `test ! -f ${archive}/%f && cp %p ${archive}/%f`,
       archive_timeout: `${ARCHIVE_TIMEOUT_SEC}s`,
+      ...more,
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`);
     appendFileSync(join(data, 'postgresql.conf'), lines.join(''));
@@ -136,7 +141,7 @@ recovery_target_action = 'promote'\n`,
 }
 
 /** The folder of the newest server; the client alone has no initdb. */
-function programsOfDebian(): string {
+export function programsOfDebian(): string {
   const find = 'ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null | sort -V | tail -n 1';
   const found = spawnSync('sh', ['-c', find], { encoding: 'utf8' }).stdout.trim();
   if (found !== '') return dirname(found);

@@ -1,13 +1,14 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import { printTable } from './load.ts';
+import { blocksOf } from './page.ts';
 import { needProgram, startService, until, type Stage } from './stage.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PAGE = fileURLToPath(new URL('../../docs/debian.md', import.meta.url));
+const PAGE = 'debian.md';
 const DOMAIN = 'shop.example.com';
 /** What every installed Debian has; the page installs the rest. */
 const BASE = 'ca-certificates,systemd';
@@ -30,7 +31,7 @@ export async function debian(stage: Stage): Promise<boolean> {
   cpSync('/etc/resolv.conf', join(root, 'etc/resolv.conf'));
   // Nothing starts by itself while packages are installed.
   writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  const packages = blocksOf('Packages').join('\n');
+  const packages = blocksOf(PAGE, 'Packages').join('\n');
   run('chroot', [root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'bash', '-ec', packages], stage.folder);
   for (const part of ['bundle', 'deploy'])
     cpSync(join(ROOT, part), join(root, 'root', part), { recursive: true });
@@ -46,7 +47,7 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
   const serviceUrl = await startService(stage, 'http://127.0.0.1:3001/webhooks/payments');
   const machine = openShell(root);
   stage.later(() => machine.child.kill('SIGKILL'));
-  const type = (heading: string): Promise<string> => machine.type(blocksOf(heading).join('\n'));
+  const type = (heading: string): Promise<string> => machine.type(blocksOf(PAGE, heading).join('\n'));
   await machine.type(answers(serviceUrl));
   await machine.type('systemctl enable --now postgresql');
   await type('A database');
@@ -84,15 +85,6 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
     'the restored backup has paid orders': '2 of 2',
   };
   return Object.entries(wanted).every(([name, value]) => rows[name] === value);
-}
-
-/** The shell blocks under a heading of the page, in order. */
-function blocksOf(heading: string): string[] {
-  const page = readFileSync(PAGE, 'utf8');
-  const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
-  const blocks = [...(section ?? '').matchAll(/^```sh[^\n]*\n([^]*?)^```$/gm)].map(([, code = '']) => code);
-  if (blocks.length === 0) throw new Error(`docs/debian.md has no shell under "${heading}"`);
-  return blocks;
 }
 
 /** What the page calls yours, and the words with which the machine answers us. */

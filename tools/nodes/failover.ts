@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { audit, printTable, startLoad, totals } from './load.ts';
+import { finalBooks, lossesOf, printTable, startLoad } from './load.ts';
 import { freePort, productionEnv, startServer, startService, until, type Stage } from './stage.ts';
 import { startPair } from './standby.ts';
 
@@ -39,32 +39,16 @@ export async function failover(stage: Stage): Promise<boolean> {
   const pool = new pg.Pool({ connectionString: pair.url, max: 1 });
   pool.on('error', () => undefined);
   stage.later(() => pool.end());
-  const audits = () => Promise.all(loads.map((load) => audit(load, (sql) => pool.query(sql), serviceUrl)));
-  let books = await audits();
-  await until(
-    'everything paid is confirmed',
-    async () => {
-      books = await audits();
-      return books.every(({ unpaid }) => unpaid === 0);
-    },
-    60_000,
-  ).catch(() => undefined);
-  const sum = (numbers: number[]): number => numbers.reduce((a, b) => a + b, 0);
-  const counts = loads.map(totals);
-  const lost = {
-    'orders answered 201 and lost': sum(books.map((each) => each.ordersLost)),
-    'payments acknowledged and lost': sum(books.map((each) => each.paymentsLost)),
-    'paid at the service and not here in the end': books[0]?.unpaid ?? -1,
-    'orders with a wrong number of releases': books[0]?.releasesTooMany ?? -1,
-  };
+  const books = await finalBooks(loads, (sql) => pool.query(sql), serviceUrl);
+  const lost = lossesOf(books);
   printTable('The primary is killed under load, the synchronous standby promoted', {
     'standby was synchronous': wasSynchronous ? 'yes' : 'no',
-    'requests sent': sum(counts.map(({ sent }) => sent)),
-    'requests failed (while there was no primary)': sum(counts.map(({ failed }) => failed)),
+    'requests sent': books.sent,
+    'requests failed (while there was no primary)': books.failed,
     'kill to ready again, s': `${awaySec.toFixed(1)}, of them ${OUTAGE_MS / 1_000} until somebody promotes`,
     'payments acknowledged before the kill': paidBefore,
-    'payments acknowledged in all': sum(loads.map(({ paid }) => paid.size)),
+    'payments acknowledged in all': books.paid,
     ...lost,
   });
-  return wasSynchronous && paidBefore > 0 && sum(Object.values(lost)) === 0;
+  return wasSynchronous && paidBefore > 0 && Object.values(lost).every((count) => count === 0);
 }

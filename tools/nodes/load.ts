@@ -1,5 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { until } from './stage.ts';
+
+const QUIET_LIMIT_MS = 120_000;
 
 export type Count = { sent: number; failed: number };
 
@@ -8,6 +11,8 @@ export type Load = {
   counts: Record<string, Count>;
   /** The first few failures in words. */
   failures: string[];
+  /** Failures by what the shopper saw: the answer's status, or that none came. */
+  seen: Record<string, number>;
   /** Orders that were answered 201. */
   orders: Set<string>;
   /** Orders that were seen paid: nobody may ever see them otherwise. */
@@ -23,12 +28,13 @@ export type LoadOptions = { url: string; serviceUrl: string; shoppers: number; p
  */
 export function startLoad({ url, serviceUrl, shoppers, pauseMs }: LoadOptions): Load {
   const agent = new Agent({ connections: null, pipelining: 0, headersTimeout: 20_000 });
-  const load: Omit<Load, 'stop'> = { counts: {}, failures: [], orders: new Set(), paid: new Set() };
+  const load: Omit<Load, 'stop'> = { counts: {}, failures: [], seen: {}, orders: new Set(), paid: new Set() };
   let isStopping = false;
 
   async function ask(what: string, address: string, expected: number, body?: object): Promise<unknown> {
     const count = (load.counts[what] ??= { sent: 0, failed: 0 });
     count.sent += 1;
+    let saw = 'no answer';
     try {
       const answer = await request(address, {
         dispatcher: agent,
@@ -37,10 +43,14 @@ export function startLoad({ url, serviceUrl, shoppers, pauseMs }: LoadOptions): 
         ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       });
       const text = await answer.body.text();
-      if (answer.statusCode !== expected) throw new Error(`HTTP ${answer.statusCode} ${text.slice(0, 120)}`);
+      if (answer.statusCode !== expected) {
+        saw = `HTTP ${answer.statusCode}`;
+        throw new Error(`${saw} ${text.slice(0, 120)}`);
+      }
       return answer.headers['content-type']?.includes('json') === true ? JSON.parse(text) : null;
     } catch (error) {
       count.failed += 1;
+      load.seen[saw] = (load.seen[saw] ?? 0) + 1;
       if (load.failures.length < 5) load.failures.push(`${what}: ${(error as Error).message}`);
       return undefined;
     }
@@ -74,7 +84,7 @@ export function startLoad({ url, serviceUrl, shoppers, pauseMs }: LoadOptions): 
     stop: async () => {
       isStopping = true;
       await Promise.all(running);
-      await agent.close();
+      if (!agent.closed) await agent.close();
     },
   };
 }
@@ -117,6 +127,46 @@ export async function audit(load: Load, query: Query, serviceUrl: string): Promi
     unpaid: rows.filter(({ reference, status }) => taken.has(String(reference)) && status !== 'paid').length,
     releasesTooMany: rows.filter(({ releases, status }) => Number(releases) !== (status === 'paid' ? 1 : 0))
       .length,
+  };
+}
+
+export type FinalBooks = Books & { sent: number; failed: number; paid: number };
+
+/** The sums over all loads once everything that the service took money for is paid, or two minutes are over. */
+export async function finalBooks(
+  loads: readonly Load[],
+  query: Query,
+  serviceUrl: string,
+): Promise<FinalBooks> {
+  const look = () => Promise.all(loads.map((load) => audit(load, query, serviceUrl)));
+  let books = await look();
+  await until(
+    'everything paid is confirmed',
+    async () => {
+      books = await look();
+      return books.every(({ unpaid }) => unpaid === 0);
+    },
+    QUIET_LIMIT_MS,
+  ).catch(() => undefined);
+  const sum = (numbers: number[]): number => numbers.reduce((a, b) => a + b, 0);
+  return {
+    ordersLost: sum(books.map((each) => each.ordersLost)),
+    paymentsLost: sum(books.map((each) => each.paymentsLost)),
+    unpaid: books[0]?.unpaid ?? -1,
+    releasesTooMany: books[0]?.releasesTooMany ?? -1,
+    sent: sum(loads.map((load) => totals(load).sent)),
+    failed: sum(loads.map((load) => totals(load).failed)),
+    paid: sum(loads.map((load) => load.paid.size)),
+  };
+}
+
+/** What was lost, for a table. */
+export function lossesOf(books: Books): Record<string, number> {
+  return {
+    'orders answered 201 and lost': books.ordersLost,
+    'payments acknowledged and lost': books.paymentsLost,
+    'paid at the service and not here in the end': books.unpaid,
+    'orders with a wrong number of releases': books.releasesTooMany,
   };
 }
 

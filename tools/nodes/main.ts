@@ -5,10 +5,12 @@ import { capacity } from './capacity.ts';
 import { debian } from './debian.ts';
 import { failover } from './failover.ts';
 import { image } from './image.ts';
+import { patroni } from './patroni.ts';
 import { pgbouncer } from './pgbouncer.ts';
 import { restore } from './restore.ts';
 import { rolling } from './rolling.ts';
 import { openStage, type Stage } from './stage.ts';
+import { upgrade } from './upgrade.ts';
 
 /* Many nodes, tried for real: `npm run nodes -- <what>`. Own processes, loopback only, a minute or two each; image and debian take longer. */
 
@@ -17,8 +19,11 @@ const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
   'rolling-untold': (stage) => rolling(stage, false),
   pgbouncer,
   failover,
+  patroni: (stage) => patroni(stage, true),
+  'patroni-async': (stage) => patroni(stage, false),
   capacity,
   restore,
+  upgrade,
   image,
   debian,
 };
@@ -54,6 +59,11 @@ const limit = setTimeout(() => {
 }, LIMIT_MS);
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void stage.close().finally(() => process.exit(130)));
+// Whatever happens, nothing that we started stays.
+process.once('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack ?? error.message}\n`);
+  void stage.close().finally(() => process.exit(1));
+});
 try {
   process.exitCode = (await play(stage)) ? 0 : 1;
 } catch (error) {

@@ -8,13 +8,14 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { preparePostgresHome } from '../../local/postgres/home.ts';
 import { POSTGRES_ENV } from '../../local/postgres/process.ts';
+import { killTree } from './processes.ts';
+import { relay } from './relay.ts';
 import { freePort, until, type Part, type Stage } from './stage.ts';
 
 export type Pair = {
@@ -62,12 +63,10 @@ export async function startPair(stage: Stage): Promise<Pair> {
       join(home.dir, 'postgres'),
       ...flags.flatMap(([key, value]) => ['-c', `${key}=${value}`]),
     ];
-    // A group of its own, so that all of its processes can be killed at one instant.
     return stage.start(name, join(home.programs, 'bin', 'postgres'), args, {
       ...home.account,
       cwd: home.dir,
       env: POSTGRES_ENV,
-      detached: true,
     });
   };
   const urlOf = (port: number): string => Object.assign(new URL(address), { port: String(port) }).href;
@@ -79,13 +78,13 @@ export async function startPair(stage: Stage): Promise<Pair> {
   await until('the standby streams', async () => (await ask(urlOf(primaryPort), SYNCHRONOUS)) === 'sync');
 
   let port = primaryPort;
-  const front = await relay(stage, () => port);
+  const front = await relay(stage, () => ({ host: '127.0.0.1', port }));
   stage.later(() => stage.end(standby, 'SIGINT'));
   return {
     url: urlOf(front.port),
     isSynchronous: async () => (await ask(urlOf(primaryPort), SYNCHRONOUS)) === 'sync',
     killPrimary: () => {
-      if (primary.child.pid !== undefined) process.kill(-primary.child.pid, 'SIGKILL');
+      if (primary.child.pid !== undefined) killTree(primary.child.pid);
       front.cut();
     },
     promote: async () => {
@@ -117,33 +116,4 @@ function own(path: string, account: { uid: number; gid: number }): void {
   chownSync(path, account.uid, account.gid);
   if (!statSync(path).isDirectory()) return;
   for (const name of readdirSync(path)) own(join(path, name), account);
-}
-
-/** Passes bytes on to whatever port is the right one when a connection opens. */
-async function relay(stage: Stage, target: () => number): Promise<{ port: number; cut(): void }> {
-  const open = new Set<Socket>();
-  const server = createServer((inner) => {
-    const outer = connect(target(), '127.0.0.1');
-    for (const socket of [inner, outer]) {
-      open.add(socket);
-      socket
-        .on('error', () => undefined)
-        .on('close', () => {
-          open.delete(socket);
-          inner.destroy();
-          outer.destroy();
-        });
-    }
-    inner.pipe(outer).pipe(inner);
-  });
-  const port = await freePort();
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const cut = (): void => {
-    for (const socket of open) socket.destroy();
-  };
-  stage.later(() => {
-    server.close();
-    cut();
-  });
-  return { port, cut };
 }
