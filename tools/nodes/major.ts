@@ -86,9 +86,11 @@ async function run(server: Server, sql: string): Promise<Row[]> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    // Several statements would be one transaction, in which no subscription is made.
-    const results = await client.query<Row>(sql);
-    return ([results].flat().at(-1) ?? results).rows;
+    let rows: Row[] = [];
+    // Each commits by itself, as in psql: who comes back after the second must meet what the first has set.
+    for (const statement of sql.split(/;\n(?=(?:ALTER|SELECT|SET)\b)/))
+      ({ rows } = await client.query<Row>(statement));
+    return rows;
   } finally {
     await client.end();
   }
