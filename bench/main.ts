@@ -4,6 +4,7 @@ import { benchMemory } from './memory.ts';
 import { benchOperations } from './operations.ts';
 import { benchRatchet } from './ratchet.ts';
 import { benchReconcile } from './reconcile/bench.ts';
+import { benchDay } from './reconcile/day.ts';
 import { soakReconcile } from './reconcile/soak.ts';
 import { describeRows, type Row } from './row.ts';
 import { benchShop } from './shop/bench.ts';
@@ -17,6 +18,7 @@ const BENCHES: Record<string, (argv: string[]) => Promise<Row[]>> = {
   'start-up': benchStartUp,
   operations: benchOperations,
   ratchet: benchRatchet,
+  'reconcile-day': benchDay,
   reconcile: (argv) => benchReconcile(argv).then(() => []),
   'reconcile-soak': (argv) => soakReconcile(argv).then(() => []),
 };

@@ -149,6 +149,7 @@ CREATE TABLE payments (
   CONSTRAINT payments_status_check CHECK (status IN ('created', 'sending', 'open', 'ambiguous', 'refused',
     'paid', 'failed', 'expired', 'held'))
 );
+CREATE INDEX payments_by_time ON payments USING brin (created_at);
 CREATE INDEX payments_due ON payments USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX payments_of_order ON payments USING btree (order_id);
 CREATE TRIGGER held_payments_move_by_answers AFTER UPDATE OF status ON payments FOR EACH ROW

@@ -34,32 +34,29 @@ export async function benchReconcile(argv: string[]): Promise<void> {
   });
   const sizes = values.sizes.split(',').map(Number);
   if (sizes.some((size) => !Number.isInteger(size) || size < 1)) throw new RangeError(HELP);
+  const flags = values.prof === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.prof}`];
+  const { shape, rounds } = values;
+  await withPostgres(async (url, folder) => {
+    const lines: Line[] = [];
+    for (const count of sizes) {
+      const databaseUrl = await newDatabase(url, count);
+      lines.push(await measure({ databaseUrl, folder, count, shape, rounds: Number(rounds), flags }));
+      await drop(url, databaseUrl);
+    }
+    process.stdout.write(`${describe(lines, shape)}\n`);
+  });
+}
+
+/** Gives the address of a PostgreSQL of its own, and a folder. */
+export async function withPostgres<T>(work: (url: string, folder: string) => Promise<T>): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'integrator-bench-')));
   // The database runs as an account of its own when we are root.
   await chmod(folder, 0o755);
   const logger = createLogger('warn');
-  const postgres = await startEmbeddedPostgres({
-    dataDir: join(folder, 'data'),
-    logger,
-    purpose: 'npm run bench',
-  });
+  const dataDir = join(folder, 'data');
+  const postgres = await startEmbeddedPostgres({ dataDir, logger, purpose: 'npm run bench' });
   try {
-    const lines: Line[] = [];
-    for (const count of sizes) {
-      const databaseUrl = await newDatabase(postgres.url, count);
-      const flags = values.prof === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.prof}`];
-      const setting = {
-        databaseUrl,
-        folder,
-        count,
-        shape: values.shape,
-        rounds: Number(values.rounds),
-        flags,
-      };
-      lines.push(await measure(setting));
-      await drop(postgres.url, databaseUrl);
-    }
-    process.stdout.write(`${describe(lines, values.shape)}\n`);
+    return await work(postgres.url, folder);
   } finally {
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });
@@ -143,7 +140,7 @@ function describe(lines: readonly Line[], shape: string): string {
 
 const MIGRATIONS = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
-async function newDatabase(adminUrl: string, count: number): Promise<string> {
+export async function newDatabase(adminUrl: string, count: number): Promise<string> {
   const url = new URL(adminUrl);
   url.pathname = `/bench_${count}`;
   await query(adminUrl, `CREATE DATABASE ${url.pathname.slice(1)}`);

@@ -1,20 +1,28 @@
 import pg from 'pg';
 import { SQL } from './formula.ts';
 
+/** Payments one after the other, so many milliseconds apart, the last of them at `newestMs`. */
+export type Spread = { newestMs: number; stepMs: number };
+
 /**
  * Writes `count` payments of the formula with their orders, and for those that are paid the evidence and the release.
  * Straight into the tables, with triggers and foreign keys off: the rows satisfy them, and checking each takes longer
  * than all that is measured.
+ * @param spread when they were written; else within a day
  */
-export async function fillBooks(url: string, count: number): Promise<void> {
+export async function fillBooks(url: string, count: number, spread?: Spread): Promise<void> {
   const client = new pg.Client({ connectionString: url });
+  const createdAt =
+    spread === undefined
+      ? `now() - interval '1 hour' - n % 86400 * interval '1 s'`
+      : `to_timestamp((${spread.newestMs} - (${count} - n) * ${spread.stepMs}) / 1000.0)`;
   await client.connect();
   try {
     await client.query(`SET session_replication_role = replica; SET synchronous_commit = off`);
     await client.query(`
       CREATE TEMPORARY TABLE formula AS
       SELECT n, ${SQL.reference} AS reference, substr(md5(n::text), 1, 24) AS order_id, ${SQL.amount} AS amount,
-        ${SQL.status} AS status, now() - interval '1 hour' - n % 86400 * interval '1 s' AS created_at
+        ${SQL.status} AS status, ${createdAt} AS created_at
       FROM generate_series(1, ${count}::bigint) n`);
     for (const statement of STATEMENTS) await client.query(statement);
     await client.query('VACUUM ANALYZE orders, payments, verifications, releases');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Spread } from './books.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 
 // What `npm run reconcile` gives to Node.js besides.
@@ -62,8 +63,13 @@ function collect(stream: Readable | null | undefined): () => string {
 }
 
 /** Starts `service.ts`. @returns its address, and its end */
-export async function startService(shape: string, count: number): Promise<{ url: string; stop(): void }> {
-  const child = spawn(process.execPath, ['--import', TSX, pathOf('service.ts'), shape, String(count)], {
+export async function startService(
+  shape: string,
+  count: number,
+  spread?: Spread,
+): Promise<{ url: string; stop(): void }> {
+  const numbers = [count, ...(spread === undefined ? [] : [spread.newestMs, spread.stepMs])].map(String);
+  const child = spawn(process.execPath, ['--import', TSX, pathOf('service.ts'), shape, ...numbers], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];

@@ -40,24 +40,31 @@ const [ID, REFERENCE, STATUS, MAJOR, MINOR, SERIAL] = [
   '^^^^^^^^',
 ];
 
+const TIME = '2026-11-19T10:20:30.000Z';
+
 /** Some 220 bytes, of the most probable shape. */
-export const RECORD = `{"id":"70000000${ID}","reference":"${REFERENCE}","status":"${STATUS}","amount":${MAJOR}.${MINOR},"currency":"NGN","channel":"card","customer":{"email":"payer${SERIAL}@example.com"},"createdAt":"2026-11-19T10:20:30.000Z"},`;
+export const RECORD = `{"id":"70000000${ID}","reference":"${REFERENCE}","status":"${STATUS}","amount":${MAJOR}.${MINOR},"currency":"NGN","channel":"card","customer":{"email":"payer${SERIAL}@example.com"},"createdAt":"${TIME}"},`;
 /** The same as a line of COPY's text format. */
-export const LINE = `70000000${ID}\t${REFERENCE}\t${STATUS}\t${MAJOR}.${MINOR}\tNGN\tcard\tpayer${SERIAL}@example.com\t2026-11-19T10:20:30.000Z\n`;
+export const LINE = `70000000${ID}\t${REFERENCE}\t${STATUS}\t${MAJOR}.${MINOR}\tNGN\tcard\tpayer${SERIAL}@example.com\t${TIME}\n`;
 
 /**
  * Puts what differs into a text that is there already, byte by byte: the service and the file must not take the
  * processor from what is measured (0.2 µs a record).
- * @returns a function that writes the transactions from `from` to `to` into a buffer of its own
+ * @param timeOf the time of each in milliseconds; unless given, all have one
+ * @returns a function that writes the transactions from `from` up or down to `to` into a buffer of its own
  */
-export function createWriter(text: string): (from: number, to: number) => Buffer {
+export function createWriter(
+  text: string,
+  timeOf?: (n: number) => number,
+): (from: number, to: number) => Buffer {
   const template = Buffer.from(text, 'latin1');
-  const [id, reference, status, major, minor, serial] = [ID, REFERENCE, STATUS, MAJOR, MINOR, SERIAL].map(
-    (mark) => template.indexOf(mark),
-  ) as [number, number, number, number, number, number];
+  const [id, reference, status, major, minor, serial, time] = [
+    ...[ID, REFERENCE, STATUS, MAJOR, MINOR, SERIAL, TIME],
+  ].map((mark) => template.indexOf(mark)) as [number, number, number, number, number, number, number];
   return (from, to) => {
-    const buffer = Buffer.allocUnsafeSlow(template.length * (to - from + 1)).fill(template);
-    for (let n = from, at = 0; n <= to; n += 1, at += template.length) {
+    const step = from <= to ? 1 : -1;
+    const buffer = Buffer.allocUnsafeSlow(template.length * (Math.abs(to - from) + 1)).fill(template);
+    for (let n = from, at = 0; at < buffer.length; n += step, at += template.length) {
       putDigits(buffer, at + id, n, 8);
       for (let part = 0; part < FACTORS.length; part += 1)
         putHex(buffer, at + reference + 8 * part, Math.imul(n, FACTORS[part] ?? 0) >>> 0);
@@ -68,6 +75,7 @@ export function createWriter(text: string): (from: number, to: number) => Buffer
       putDigits(buffer, at + major, Math.trunc(amount / 100), 5);
       putDigits(buffer, at + minor, amount % 100, 2);
       putDigits(buffer, at + serial, n, 8);
+      if (timeOf !== undefined) buffer.write(new Date(timeOf(n)).toISOString(), at + time, 'latin1');
     }
     return buffer;
   };

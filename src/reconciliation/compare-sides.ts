@@ -3,7 +3,7 @@ import { takeBefore } from './begin.sql.ts';
 import { checksumBuckets, tallyOfList, type ListTotals } from './compare/bucket-checksums.sql.ts';
 import { classify, totalsOfClasses } from './compare/classify.sql.ts';
 import { matchAgain, matchSides, totalsOfSides } from './compare/matching.sql.ts';
-import type { Scope } from './compare/scope.ts';
+import type { Scope } from './compare/scope.sql.ts';
 import { findCoverage, type Coverage } from './coverage.ts';
 import type { HistoryRead } from './import/import-history.ts';
 import { missingSince, type Sentinels } from './import/sentinels.sql.ts';
@@ -33,7 +33,7 @@ export type Comparer = {
 
 export function createComparer(parts: CompareParts): Comparer {
   const { session, gateway, history, scope, sentinels, isAsking } = parts;
-  const { mode, startedAt } = scope;
+  const { mode, startedAt, since } = scope;
   let known: Coverage | null = null;
 
   // One snapshot of the database: other processes confirm meanwhile, and sums of two
@@ -46,7 +46,7 @@ export function createComparer(parts: CompareParts): Comparer {
       const coverage = known ?? (await coverageOf(list));
       known = coverage;
       const isCut = (history.cut ?? coverage.cut) !== null;
-      await classify(session, { startedAt, isCut, mode, coverage, isAsking });
+      await classify(session, { startedAt, isCut, mode, coverage, isAsking, since });
       const [sides, classes] = [await totalsOfSides(session, scope), await totalsOfClasses(session)];
       return { sides, classes, list, coverage };
     });
@@ -55,6 +55,7 @@ export function createComparer(parts: CompareParts): Comparer {
     findCoverage(session, {
       ...{ mode, startedAt, rules: gateway.dialect.history, sentinels },
       isEndAssumed: history.isEndAssumed && history.cut === null,
+      isPart: history.isPart,
       shorter: missingSince(sentinels, list),
     });
 

@@ -19,6 +19,7 @@ import {
   lockFindingsAndOrders,
   newlyRaised,
   raiseFindings,
+  type Sight,
 } from './raise.sql.ts';
 import type { ControlTotals } from './report/control-totals.ts';
 import type { HistoryRead } from './import/import-history.ts';
@@ -68,7 +69,14 @@ export async function conclude(
   parts: ConcludeParts,
   run: Run,
   found: Found,
-  { isAll, isListVerified, looked }: { isAll: boolean; isListVerified: boolean; looked: Watermark },
+  {
+    isListVerified,
+    looked,
+    ...covered
+  }: Omit<Sight, 'sawCash'> & {
+    isListVerified: boolean;
+    looked: Watermark;
+  },
 ): Promise<Ended> {
   const { session, isDry } = run;
   const { mode } = parts.gateway;
@@ -86,9 +94,9 @@ export async function conclude(
     await noteConfirmed(session, mode);
     // A begin closes findings under the name of a person; the next run closes the rest.
     if (isListVerified && begun === null)
-      await closeUnseen(session, mode, run.id, { sawAll: isAll, sawCash: found.cash.lines !== null });
+      await closeUnseen(session, mode, run.id, { ...covered, sawCash: found.cash.lines !== null });
   }
-  const outcome = await outcomeOf(parts, run, found);
+  const outcome = await outcomeOf(parts, run, found, covered);
   if (!isDry && found.cash.transfers !== null)
     await keepTransfers(session, mode, { transfers: found.cash.transfers, runId: run.id });
   const report = composeReport(outcome);
@@ -113,6 +121,7 @@ async function outcomeOf(
   { gateway, clock }: ConcludeParts,
   { id, session, startedAt, isDry }: Run,
   { history, verified, books, inputs, cash, problem, begin }: Found,
+  { since, until }: Pick<Sight, 'since' | 'until'>,
 ): Promise<Outcome> {
   const { mode } = gateway;
   const { records, pages, unreadable, reachesBackDays } = history;
@@ -123,6 +132,9 @@ async function outcomeOf(
     startedAt: startedAt.toISOString(),
     finishedAt: clock.now().toISOString(),
     asOf: (await transactionTime(session)).toISOString(),
+    ...((since ?? until) !== null && {
+      window: { since: since?.toISOString() ?? null, until: until?.toISOString() ?? null },
+    }),
     history: { records, pages, unreadable, ...(reachesBackDays !== null && { reachesBackDays }) },
     problem,
     ...(begin !== null && { begun: { isDry, ...(await totalsOfTaken(session)) } }),

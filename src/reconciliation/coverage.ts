@@ -23,6 +23,8 @@ export type CoverageQuestion = {
   rules: Pick<Dialect['history'], 'lagSec' | 'reachesBackDays'>;
   /** Whether the end of the list is only assumed: no answer of the service marked it. */
   isEndAssumed: boolean;
+  /** Whether older transactions were left out of the list. */
+  isPart: boolean;
   /** Of the last complete run; null: there was none, or this run is about a window. */
   sentinels: Sentinels | null;
   /** Why the list seems shorter than in that run; null when it does not. */
@@ -45,14 +47,16 @@ export async function findCoverage(db: Queryable, question: CoverageQuestion): P
   const { mode, startedAt, sentinels, shorter } = question;
   const { lagSec, reachesBackDays } = question.rules;
   const lagFrom = new Date(startedAt.getTime() - (lagSec ?? USUAL_LAG_SEC) * 1_000);
-  const named = reachesBackDays === null ? null : reachBy(startedAt, reachesBackDays);
+  const known = reachesBackDays === null ? null : reachBy(startedAt, reachesBackDays);
   const missing = await findMissing(db, lagFrom);
-  if (missing === null && shorter === null) return { lagFrom, reachesTo: named, isNoticed: false, cut: null };
+  if (missing === null && shorter === null) return { lagFrom, reachesTo: known, isNoticed: false, cut: null };
   const range = await rangeOfList(db, mode);
+  // What is older than all that was read is left to the next run over everything.
+  const named = question.isPart ? (range.oldest ?? startedAt) : known;
   const lost =
     shorter === null || sentinels === null ? null : await lostSentinels(db, mode, sentinels.references);
   const oldestGone = earlier(missing?.oldest ?? null, lost?.oldest ?? null);
-  const noticed = reachesBackDays === null ? noticeReach(startedAt, range, oldestGone) : null;
+  const noticed = named === null ? noticeReach(startedAt, range, oldestGone) : null;
   const reachesTo = named ?? noticed;
   const isOlder = (date: Date | null): boolean => reachesTo !== null && date !== null && date < reachesTo;
   // A list that covers a fixed number of days loses its oldest rows every day.

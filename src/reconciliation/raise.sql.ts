@@ -89,29 +89,33 @@ export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Pr
   );
 }
 
-/** What a complete run covered: everything or a window, and whether also the service's balances. */
-export type Sight = { sawAll: boolean; sawCash: boolean };
+/** What a complete run covered: everything, or payments of a window, and whether also the service's balances. */
+export type Sight = { isAll: boolean; since: Date | null; until: Date | null; sawCash: boolean };
 
-const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE
-  $3 OR EXISTS (SELECT FROM classified c WHERE c.reference = f.reference)
+// Of a payment from before the window, or of none, the list may hold more than was read of it.
+const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE $3 OR EXISTS (
+    SELECT FROM payments p WHERE p.mode = $1 AND p.reference = f.reference
+      AND p.created_at >= coalesce($5::timestamptz, '-infinity')
+      AND p.created_at < coalesce($6::timestamptz, 'infinity')) AND
   -- What is plainly matched is in no class of its own.
-  OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference) END`;
+  (EXISTS (SELECT FROM classified c WHERE c.reference = f.reference)
+    OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference)) END`;
 
 /**
  * Closes findings that a complete run no longer sees, and records when those that an operator resolved
- * have disappeared. A run over a window has not read the rest, so there it closes only findings whose
- * payment now has another class.
+ * have disappeared. A run over a window closes only findings about payments of the window.
  */
 export async function closeUnseen(
   db: Queryable,
   mode: Mode,
   runId: RunId,
-  { sawAll, sawCash }: Sight,
+  { isAll, since, until, sawCash }: Sight,
 ): Promise<void> {
+  const given = [mode, runId, isAll, sawCash, since, until];
   await db.query(
     `UPDATE findings f SET closed_at = now(), closed_by = 'reconciliation'
      WHERE mode = $1 AND closed_at IS NULL AND last_run_id <> $2 AND ${IS_IN_SIGHT}`,
-    [mode, runId, sawAll, sawCash],
+    given,
   );
   await db.query(
     `UPDATE findings f SET gone_at = now()
@@ -119,7 +123,7 @@ export async function closeUnseen(
        AND gone_at IS NULL AND ${IS_IN_SIGHT}
        AND NOT EXISTS (SELECT FROM classified c WHERE c.class = f.class
          AND c.reference = f.reference AND ${SAME_MONEY})`,
-    [mode, runId, sawAll, sawCash],
+    given,
   );
 }
 

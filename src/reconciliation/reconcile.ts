@@ -22,7 +22,7 @@ import { journalFindings } from './raise-journal.sql.ts';
 import { collectConflicts } from './compare/conflicts.ts';
 import type { ControlTotals } from './report/control-totals.ts';
 import { createComparer } from './compare-sides.ts';
-import type { Scope } from './compare/scope.ts';
+import type { Scope } from './compare/scope.sql.ts';
 import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './import/import-history.ts';
 import { BeginRefusedError, ReconciliationRunningError, type ReconciliationReport } from './report/report.ts';
@@ -183,12 +183,12 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   // What verify was not asked about would be raised later, under no one's name.
   if (begin !== null && problem !== null) throw new BeginRefusedError(problem);
   const found: Found = {
-    history: { ...history, reachesBackDays: daysOf(coverage, scope.startedAt) },
+    history: { ...history, reachesBackDays: history.isPart ? null : daysOf(coverage, scope.startedAt) },
     ...{ verified, books: { sides: books.sides, classes: books.classes }, inputs, cash, problem, begin },
   };
   const ended = await step('conclude', () =>
     session.transaction(async () => {
-      const done = await conclude(parts, run, found, { isAll, isListVerified, looked });
+      const done = await conclude(parts, run, found, { isAll, since, until, isListVerified, looked });
       if (!options.dryRun) await noteAlerts(session, parts.alarm, done.report, done.raised, options);
       return done;
     }),

@@ -1,4 +1,5 @@
 import type { Gateway } from '../gateway/gateway.ts';
+import type { Dialect } from '../gateway/dialect/dialect.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -42,17 +43,17 @@ const MIN_OVERDUE_MS = 60 * 60_000;
 /** Which payments a scheduled run expects; without `since`, all of them. */
 export type PlannedWindow = { since?: Date };
 
-const HOUR_MS = 60 * 60 * 1_000;
-/** The hour (UTC) from which the full run of a night may begin. */
+/** The hour (UTC) from which the run over everything of a day may begin. */
 const NIGHT_HOUR = 2;
-/** A light run covers the payments of the last days; the nightly full run finds those paid later. */
-const LIGHT_MS = 48 * HOUR_MS;
-/** After an incomplete full run, the next one waits this long instead of one interval. */
-const RETRY_MS = HOUR_MS;
+/**
+ * An incremental run begins its window so long before the last run began: what was confirmed, listed or committed
+ * late is seen again. Longer than a list may be gone on with that a killed run has begun (an hour).
+ */
+const OVERLAP_MS = 2 * 60 * 60 * 1_000;
 
 /**
- * Reconciles regularly: everything once a night, and in between recent payments only, where the service
- * can filter its list. Runs never overlap, and a failed run does not prevent the next one.
+ * Reconciles regularly: everything once a day, and in between what is new, where the service can list only
+ * that. Runs never overlap, and a failed run does not prevent the next one.
  */
 export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule {
   const { everyMin, reconcile, database, gateway, clock, logger } = parts;
@@ -68,8 +69,7 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
   async function runOnce(): Promise<void> {
     onProgress();
     try {
-      const canFilter = gateway.dialect.history.paging.sinceParam !== null;
-      const window = planRun(clock.now(), canFilter, await lastRuns(database, gateway.mode));
+      const window = planRun(gateway.dialect.history, await lastRuns(database, gateway.mode));
       await reconcile({ ...window, dryRun: false, onProgress, signal });
     } catch (error) {
       // Every node has a schedule, and one run is enough.
@@ -105,17 +105,22 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
 }
 
 /**
- * Whether the next run covers everything or the last days. Everything is the rule: a light run saves
- * work only where the service can filter its list, and there one full run a night is enough.
+ * Whether the next run is over everything or is incremental: a run over a window without an end, from where the runs
+ * before it have come, less an overlap. It is over everything where the service cannot list a part, and as long as
+ * none over everything has completed since the night began.
  */
-export function planRun(now: Date, canFilter: boolean, last: LastRuns): PlannedWindow {
-  if (!canFilter) return {};
+export function planRun(
+  { paging, lagSec }: Pick<Dialect['history'], 'paging' | 'lagSec'>,
+  { now, fullCompletedAt, comparedTo }: LastRuns,
+): PlannedWindow {
+  const canListPart =
+    paging.sinceParam !== null || (paging.newestFirstBy !== null && paging.style !== 'none');
   const night = new Date(now);
   night.setUTCHours(NIGHT_HOUR, 0, 0, 0);
   if (night > now) night.setUTCDate(night.getUTCDate() - 1);
-  const isDone = last.fullCompletedAt !== null && last.fullCompletedAt >= night;
-  const wasTried = last.fullStartedAt !== null && now.getTime() - last.fullStartedAt.getTime() < RETRY_MS;
-  return isDone || wasTried ? { since: new Date(now.getTime() - LIGHT_MS) } : {};
+  if (!canListPart || comparedTo === null || fullCompletedAt === null || fullCompletedAt < night) return {};
+  const overlapMs = Math.max(OVERLAP_MS, 2_000 * (lagSec ?? 0));
+  return { since: new Date(comparedTo.getTime() - overlapMs) };
 }
 
 /**

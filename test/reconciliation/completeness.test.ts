@@ -67,7 +67,7 @@ describe('a list that is shorter than the last complete run saw it', () => {
 });
 
 describe('a window', () => {
-  test('asks the service for as much more as a payment may live, and calls only what lies in it absent', async () => {
+  test('asks the service for as much after it as a payment may live, and calls only what lies in it absent', async () => {
     const reconcile = desk.speaking({
       history: { paging: { style: 'none', sinceParam: 'from', untilParam: 'to' } },
     });
@@ -83,8 +83,8 @@ describe('a window', () => {
     const query = new URLSearchParams(
       desk.service.calls.find((call) => call.startsWith('history'))?.split('?')[1],
     );
-    // Eight days of life and one for clocks and time zones.
-    expect(Date.parse(query.get('from') ?? '')).toBe(since.getTime() - 9 * 86_400_000);
+    // One day for clocks and time zones, and eight of life.
+    expect(Date.parse(query.get('from') ?? '')).toBe(since.getTime() - 86_400_000);
     expect(Date.parse(query.get('to') ?? '')).toBe(until.getTime() + 9 * 86_400_000);
   });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import type { Alert } from '../../src/alerts/alert.ts';
 import { planRun } from '../../src/reconciliation/schedule.ts';
 import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
@@ -12,7 +13,7 @@ import {
 import { formatDifference, formatRuns } from '../../src/reconciliation/report/format-runs.ts';
 import { diffRuns, replayRun } from '../../src/reconciliation/report/replay.ts';
 import { deserializeOutcome } from '../../src/reconciliation/report/outcome.ts';
-import { latestRuns } from '../../src/reconciliation/report/runs.sql.ts';
+import { lastRuns, latestRuns } from '../../src/reconciliation/report/runs.sql.ts';
 import { createReconcileSchedule, type ScheduleParts } from '../../src/reconciliation/schedule.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { asRunId } from '../support/ids.ts';
@@ -197,44 +198,76 @@ test('runs are listed with their window, their verdict and what went wrong', asy
 
 describe('the schedule', () => {
   const at = (text: string): Date => new Date(`2026-03-${text}Z`);
-  const never = { finishedAt: null, fullStartedAt: null, fullCompletedAt: null };
+  const rulesOf = (paging: object, lagSec: number | null = null) =>
+    parseDialect(JSON.stringify({ history: { paging, lagSec } })).dialect.history;
+  const filter = rulesOf({ sinceParam: 'from' });
+  const newestFirst = rulesOf({ newestFirstBy: '/createdAt' });
+  const oneList = rulesOf({ newestFirstBy: '/createdAt', style: 'none' });
+  const tonight = { fullCompletedAt: at('10T02:05'), comparedTo: at('10T09:45') };
+  const yesterday = { fullCompletedAt: at('09T02:05'), comparedTo: at('10T09:45') };
 
-  test.each([
-    ['nothing was ever read', true, never, false],
+  test.each<[string, typeof filter, { fullCompletedAt: Date; comparedTo: Date } | null, Date | null]>([
+    ['nothing was ever read', filter, null, null],
+    ['the day has its whole run', filter, tonight, at('10T07:45')],
+    ['the list has the newest first', newestFirst, tonight, at('10T07:45')],
+    ['the list may lag for two hours', rulesOf({ sinceParam: 'from' }, 7_200), tonight, at('10T05:45')],
+    ['the last whole run was yesterday, and none has completed since', filter, yesterday, null],
     [
-      'the night has its full run',
-      true,
-      { fullStartedAt: at('10T02:05'), fullCompletedAt: at('10T02:05') },
-      true,
+      'nothing has completed since the whole run',
+      filter,
+      { ...tonight, comparedTo: at('10T02:05') },
+      at('10T00:05'),
     ],
-    [
-      'the last full run was yesterday',
-      true,
-      { fullStartedAt: at('09T02:05'), fullCompletedAt: at('09T02:05') },
-      false,
-    ],
-    [
-      'the last full run was half an hour ago and not complete',
-      true,
-      { fullStartedAt: at('10T09:30') },
-      true,
-    ],
-    ['the last full run was two hours ago and not complete', true, { fullStartedAt: at('10T08:00') }, false],
-    [
-      'the service cannot filter',
-      false,
-      { fullStartedAt: at('10T02:05'), fullCompletedAt: at('10T02:05') },
-      false,
-    ],
-  ])('looks at the last days only where the rest was looked at: %s', (_name, canFilter, last, isLight) => {
-    const planned = planRun(at('10T10:00'), canFilter, { ...never, ...last });
-    expect(planned).toEqual(isLight ? { since: at('08T10:00') } : {});
+    ['the service can list no part', rulesOf({}), tonight, null],
+    ['the list is always one answer', oneList, tonight, null],
+  ])('is incremental only where the rest was compared today: %s', (_name, rules, last, since) => {
+    const runs = {
+      now: at('10T10:00'),
+      finishedAt: null,
+      ...(last ?? { fullCompletedAt: null, comparedTo: null }),
+    };
+    expect(planRun(rules, runs)).toEqual(since === null ? {} : { since });
   });
 
   test('before the night has come, the run of the night before counts', () => {
-    const last = { ...never, fullStartedAt: at('09T02:05'), fullCompletedAt: at('09T02:05') };
-    expect(planRun(at('10T01:59'), true, last)).toEqual({ since: at('08T01:59') });
-    expect(planRun(at('10T02:00'), true, last)).toEqual({});
+    const last = { finishedAt: null, fullCompletedAt: at('09T02:05'), comparedTo: at('10T01:45') };
+    expect(planRun(filter, { ...last, now: at('10T01:59') })).toEqual({ since: at('09T23:45') });
+    expect(planRun(filter, { ...last, now: at('10T02:00') })).toEqual({});
+  });
+
+  /** A run so many minutes ago, of a window that began so many minutes ago. */
+  type Past = { ago: number; since?: number; until?: number; complete?: boolean | null };
+  test.each<[string, Past[], comparedAgo: number | null]>([
+    [
+      'each that goes on from the one before it',
+      [{ ago: 90 }, { ago: 60, since: 100 }, { ago: 30, since: 61 }],
+      30,
+    ],
+    ['not one that was not complete', [{ ago: 90 }, { ago: 60, since: 100, complete: false }], 90],
+    ['not one whose process died', [{ ago: 90 }, { ago: 60, since: 100, complete: null }], 90],
+    [
+      'not one that leaves a gap, nor those behind it',
+      [{ ago: 90 }, { ago: 60, since: 70 }, { ago: 30, since: 65 }],
+      90,
+    ],
+    ['not one with an end', [{ ago: 90 }, { ago: 60, since: 100, until: 80 }], 90],
+    ['none without a whole run', [{ ago: 60, since: 100 }], null],
+    ['not a whole run that was not complete', [{ ago: 90 }, { ago: 60, complete: false }], 90],
+    ['none of before the clock was set back', [{ ago: -60 }, { ago: -30, since: -50 }], null],
+    ['days that the shop was down', [{ ago: 4_400 }, { ago: 4_320, since: 4_500 }], 4_320],
+  ])('knows up to when payments were compared: %s', async (_name, past, comparedAgo) => {
+    const at = (minutes: number | undefined) =>
+      minutes === undefined ? null : new Date(Date.now() - minutes * 60_000);
+    for (const [index, { ago, since, until, complete = true }] of past.entries())
+      await desk.database.query(
+        `INSERT INTO reconciliation_runs (id, mode, started_at, finished_at, complete, verdict, since, until)
+         VALUES ($1, 'test', $2, CASE WHEN $3::boolean IS NOT NULL THEN $2::timestamptz END, $3,
+           CASE $3 WHEN true THEN 'agreed' WHEN false THEN 'incomplete' END, $4, $5)`,
+        [`run_${index}`, at(ago), complete, at(since), at(until)],
+      );
+    const { now, comparedTo } = await lastRuns(desk.database, 'test');
+    const minutes = comparedTo && Math.floor((now.getTime() - comparedTo.getTime()) / 60_000);
+    expect(minutes).toBe(comparedAgo);
   });
 
   /** What one stroke of the clock asks for and tells, when the run ends as `reconcile` says. */
@@ -265,7 +298,7 @@ describe('the schedule', () => {
     return alerts;
   }
 
-  test('asks for the last days once the list was read whole and can be filtered', async () => {
+  test('asks for what is new once the list was read whole and can be filtered', async () => {
     await run();
     const asked: (Date | undefined)[] = [];
     const note: ScheduleParts['reconcile'] = ({ since }) => {

@@ -3,12 +3,19 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
+import { listFindings } from '../../src/cases/findings.ts';
+import type { Reconcile } from '../../src/reconciliation/reconcile.ts';
+import { formatReport } from '../../src/reconciliation/report/format-report.ts';
+import { replayRun } from '../../src/reconciliation/report/replay.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { lastRuns } from '../../src/reconciliation/report/runs.sql.ts';
+import { planRun } from '../../src/reconciliation/schedule.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import { PROFILE_DIALECTS } from '../local/sandbox/profile-dialects.ts';
 import { startProgram } from '../support/program.ts';
 import { openDesk, type Desk } from './desk.ts';
-import { send, type FakeTransaction } from './fake-service.ts';
+import { send, sendPage, type FakeTransaction } from './fake-service.ts';
 
 const DAY_MS = 86_400_000;
 const folder = mkdtempSync(join(tmpdir(), 'windows-'));
@@ -115,6 +122,153 @@ describe('payments older than the service lists at a time', () => {
     const report = await reconcile({ dryRun: false });
     expect(report).toMatchObject({ complete: false, incompleteReason: expect.stringContaining('400') });
     expect(report.findings.absent_from_history).toBeUndefined();
+  });
+});
+
+describe('a list with the newest first, between runs over everything', () => {
+  const DIALECT = { history: { paging: { style: 'page', size: 2, newestFirstBy: '/at' } } };
+  const { history: rules } = parseDialect(JSON.stringify(DIALECT)).dialect;
+  let desk: Desk;
+  let reconcile: Reconcile;
+  let rows: { text: string; ago: number }[];
+  beforeEach(async () => {
+    desk = await openDesk();
+    reconcile = desk.speaking(DIALECT);
+    rows = [];
+    desk.service.answerHistory = (query, res) => {
+      const newestFirst = [...rows].sort((one, other) => one.ago - other.ago);
+      sendPage(
+        query,
+        res,
+        newestFirst.map(({ text }) => text),
+      );
+    };
+  });
+  afterEach(() => desk.close());
+
+  /** Lists a transaction so many minutes ago. `at`: the time that it shows. */
+  function list(reference: string, ago: number, { status = 'SUCCESS', at = ago, id = `${ago}` } = {}): void {
+    const time = new Date(Date.now() - at * 60_000).toISOString();
+    const record = { id, reference, status, amount: 25, currency: 'NGN', at: time };
+    rows.push({ ago, text: JSON.stringify(record) });
+    desk.service.verify.set(reference, { reference });
+  }
+
+  /** A payment so many minutes ago, and its transaction. @returns its reference */
+  async function paid(ago: number, { isConfirmed = true, isListed = true } = {}): Promise<string> {
+    const confirmed = `${ago} minutes`;
+    const { reference } = await desk.put({ isConfirmed, age: `${ago} minutes`, confirmed }, null);
+    if (isListed) list(reference, ago);
+    return reference;
+  }
+
+  /** The next run as the schedule plans it, a quarter of an hour after the last. The night has not come. */
+  async function strike(): Promise<ReconciliationReport> {
+    await desk.database.query(
+      `UPDATE reconciliation_runs SET started_at = started_at - interval '15 min', since = since - interval '15 min'`,
+    );
+    const last = await lastRuns(desk.database, 'test');
+    return reconcile({
+      dryRun: false,
+      ...planRun(rules, { ...last, now: last.fullCompletedAt ?? last.now }),
+    });
+  }
+  const openClasses = async () => (await listFindings(desk.database, 'test')).map((one) => one.class);
+
+  test('is read as far as the overlap, and what is older is neither missing nor asked about', async () => {
+    for (const ago of [1_000, 900, 800, 700, 600, 100, 20]) await paid(ago);
+    await paid(500, { isListed: false });
+    await paid(950, { isConfirmed: false });
+    const [whole, part] = [await strike(), await strike()];
+    expect(whole).toMatchObject({ verdict: 'findings', payments: 9, repaired: 1, history: { pages: 4 } });
+    expect(whole.window).toBeUndefined();
+    expect(part).toMatchObject({
+      ...{ complete: true, verdict: 'agreed', payments: 4, matched: 4, verified: 0 },
+      ...{ history: { pages: 2, records: 4 }, window: { since: expect.any(String), until: null } },
+    });
+    expect(part).not.toHaveProperty('setAside');
+    expect(formatReport(part)).toMatch(/^AGREED\..*\n.*\n?\nThis was over a window: payments made from/);
+    const kept = await replayRun(desk.database, 'test', part.runId);
+    expect(kept.isSame).toBe(true);
+    expect(await openClasses()).toEqual(['absent_from_history']);
+  });
+
+  test('shows late what the overlap still sees, and what is later still the next whole run finds', async () => {
+    await paid(1_000);
+    await strike();
+    await paid(100, { isConfirmed: false });
+    list(await paid(300, { isConfirmed: false, isListed: false }), 300);
+    await paid(290);
+    expect(await strike()).toMatchObject({ verdict: 'agreed', repaired: 1 });
+    expect(await strike()).toMatchObject({ verdict: 'agreed', repaired: 0 });
+    expect(await reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', repaired: 1 });
+  });
+
+  test('shows in part what is wrong with an older payment: its finding stays open', async () => {
+    const twice = await paid(600);
+    list(twice, 30);
+    for (const ago of [500, 400, 300]) await paid(ago);
+    expect(await strike()).toMatchObject({ findings: { duplicate_payment: 1 } });
+    expect(await strike()).toMatchObject({ complete: true, findings: {} });
+    expect(await openClasses()).toEqual(['duplicate_payment']);
+    rows = rows.filter(({ ago }) => ago !== 30);
+    expect(await strike()).toMatchObject({ complete: true });
+    expect(await openClasses()).toEqual(['duplicate_payment']);
+    expect(await reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
+    expect(await openClasses()).toEqual([]);
+  });
+
+  test('shows a second attempt at an older payment, which says nothing about the first, and its reversal', async () => {
+    const [again, back] = [await paid(600), await paid(590)];
+    for (const ago of [500, 400, 300]) await paid(ago);
+    await strike();
+    list(again, 30, { status: 'FAILED' });
+    expect(await strike()).toMatchObject({ verdict: 'agreed', graced: {}, verified: 0 });
+    list(back, 20, { status: 'REVERSED' });
+    expect(await strike()).toMatchObject({ verdict: 'findings', findings: { reversed: 1 } });
+  });
+
+  test('closes what has come right within the overlap', async () => {
+    const late = await paid(30, { isListed: false });
+    for (const ago of [500, 400, 300]) await paid(ago);
+    expect(await strike()).toMatchObject({ findings: { absent_from_history: 1 } });
+    list(late, 30);
+    expect(await strike()).toMatchObject({ verdict: 'agreed' });
+    expect(await openClasses()).toEqual([]);
+  });
+
+  test('is read on from where the last complete run began, however many were not complete', async () => {
+    for (const ago of [1_000, 900, 200]) await paid(ago);
+    await strike();
+    const { answerHistory } = desk.service;
+    desk.service.answerHistory = (_query, res) => {
+      send(res, '{}', 422);
+    };
+    for (let run = 0; run < 6; run += 1) expect(await strike()).toMatchObject({ complete: false });
+    await paid(190, { isConfirmed: false });
+    for (const ago of [160, 10]) await paid(ago);
+    desk.service.answerHistory = answerHistory;
+    expect(await strike()).toMatchObject({ verdict: 'agreed', payments: 6, repaired: 1 });
+  });
+
+  test('is read to its end where it has the oldest first', async () => {
+    for (const ago of [1_000, 900, 800, 200, 100]) await paid(ago);
+    await strike();
+    desk.service.answerHistory = (query, res) => {
+      sendPage(
+        query,
+        res,
+        rows.map(({ text }) => text),
+      );
+    };
+    expect(await strike()).toMatchObject({ verdict: 'agreed', history: { records: 5 } });
+  });
+
+  test('shows too little where its clock is behind: nothing is missing because of that', async () => {
+    for (const ago of [1_000, 900, 110, 100, 90, 80])
+      list(await paid(ago, { isListed: false }), ago, { at: ago + 1_000 });
+    expect(await strike()).toMatchObject({ verdict: 'agreed', matched: 6 });
+    expect(await strike()).toMatchObject({ verdict: 'agreed', payments: 4, matched: 2 });
   });
 });
 

@@ -4,7 +4,7 @@ import { classify } from '../../src/reconciliation/compare/classify.sql.ts';
 import { checksumBuckets } from '../../src/reconciliation/compare/bucket-checksums.sql.ts';
 import { openContested } from '../../src/reconciliation/compare/conflicts.sql.ts';
 import { matchSides, totalsOfSides } from '../../src/reconciliation/compare/matching.sql.ts';
-import type { Scope } from '../../src/reconciliation/compare/scope.ts';
+import type { Scope } from '../../src/reconciliation/compare/scope.sql.ts';
 import { foldHistory, openStaging } from '../../src/reconciliation/import/staging.sql.ts';
 import { openSession, type Session } from '../../src/reconciliation/session.sql.ts';
 import { WORKING_TABLES } from '../../src/reconciliation/working-tables.ts';
@@ -36,7 +36,7 @@ test('the working tables have the columns and the types that are declared', asyn
       await checksumBuckets(session, scope, []);
       await matchSides(session, scope);
       const coverage = { lagFrom: startedAt, reachesTo: null, isNoticed: false, cut: null };
-      await classify(session, { startedAt, isCut: false, mode, coverage, isAsking: true });
+      await classify(session, { startedAt, isCut: false, mode, coverage, isAsking: true, since: null });
       await totalsOfSides(session, scope);
       await takeBefore(session, mode, false);
     });

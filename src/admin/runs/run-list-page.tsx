@@ -3,6 +3,7 @@ import { downloadAddress } from '../layout/download.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Choice, Moment, Older, Status, Table } from '../layout/parts.tsx';
 import type { RunFilter, RunRow } from './runs.sql.ts';
+import { Compared } from './compared.tsx';
 import { verdictWords, whyOf } from './verdict-text.ts';
 
 type Props = { frame: Frame; filter: RunFilter; runs: readonly RunRow[]; next: string | null };
@@ -43,20 +44,8 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
           )}
         </p>
       ) : (
-        <Table label="Checks" head={['Started', 'Result', 'Why']}>
-          {runs.map(({ id, startedAt, ...run }) => (
-            <tr key={id}>
-              <td>
-                <a href={`/admin/runs/${id}`}>
-                  <Moment at={startedAt} />
-                </a>
-              </td>
-              <td>
-                <Status word={run.verdict ?? 'pending'} name={verdictWords(run.verdict)} />
-              </td>
-              <td class="words">{whyOf(run)}</td>
-            </tr>
-          ))}
+        <Table label="Checks" head={['Started', 'Payments', 'Result', 'Why']}>
+          {runs.map(Row)}
         </Table>
       )}
       {next !== null && <Older address="/admin/runs" params={paramsOf(filter, next)} />}
@@ -66,6 +55,25 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
         </p>
       )}
     </AdminPage>
+  );
+}
+
+function Row({ id, startedAt, ...run }: RunRow): VNode {
+  return (
+    <tr key={id}>
+      <td>
+        <a href={`/admin/runs/${id}`}>
+          <Moment at={startedAt} />
+        </a>
+      </td>
+      <td>
+        <Compared run={run} />
+      </td>
+      <td>
+        <Status word={run.verdict ?? 'pending'} name={verdictWords(run.verdict)} />
+      </td>
+      <td class="words">{whyOf(run)}</td>
+    </tr>
   );
 }
 

@@ -5,6 +5,7 @@ import type { OrderId } from '../../platform/ids.ts';
 import { downloadAddress } from '../layout/download.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Moment } from '../layout/parts.tsx';
+import { Compared } from './compared.tsx';
 import { Items } from './run-items.tsx';
 import { Counts, Identity } from './run-numbers.tsx';
 import type { ComparedRun, StoredRun } from './runs.sql.ts';
@@ -36,7 +37,8 @@ export function RunPage({ frame, run, items, customers, later, nextAt, children 
           </p>
         )}
         <p class="none">
-          <Moment at={startedAt} /> to <Moment at={finishedAt} /> UTC
+          <Moment at={startedAt} /> to <Moment at={finishedAt} /> UTC. Payments compared:{' '}
+          <Compared run={run} />.
         </p>
       </section>
       {items.length > 0 && <Items items={items} customers={customers} since={startedAt} />}

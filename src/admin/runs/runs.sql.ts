@@ -9,6 +9,9 @@ export type RunRow = {
   id: RunId;
   startedAt: Date;
   finishedAt: Date | null;
+  /** The window that it compared; both null: everything. */
+  since: Date | null;
+  until: Date | null;
   /** Null: it is under way. */
   verdict: Verdict | null;
   /** Why it is not complete, in the program's words. */
@@ -47,7 +50,7 @@ export function latestRuns(db: Queryable, mode: Mode, filter: RunFilter): Promis
     );
   }
   return db.query(
-    `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", verdict, problem,
+    `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", since, until, verdict, problem,
        report -> 'findings' AS findings
      FROM reconciliation_runs WHERE ${conditions.join(' AND ')}
      ORDER BY started_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
@@ -77,7 +80,10 @@ export async function customersOf(
 
 export type StoredRun = Omit<RunRow, 'findings'> & { report: ReconciliationReport | null };
 
-const RUN = { id: true, startedAt: true, finishedAt: true, verdict: true, problem: true } as const;
+const RUN = {
+  ...{ id: true, startedAt: true, finishedAt: true, since: true, until: true },
+  ...{ verdict: true, problem: true },
+} as const;
 
 export async function runById(database: Database, mode: Mode, id: RunId): Promise<StoredRun | null> {
   const { reconciliationRun } = await database.prisma();

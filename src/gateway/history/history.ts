@@ -2,6 +2,7 @@ import { sleep } from '../../platform/clock.ts';
 import type { Client } from '../http/client.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { GatewayUnavailable } from '../errors.ts';
+import { boundOf } from './newest-first.ts';
 import { NO_HINTS } from './paging-hints.ts';
 import {
   readPage,
@@ -66,8 +67,8 @@ export async function* readHistoryInto<Rows>(
     const part: Part = { windows: windows.slice(at), pagesBefore: pages, from: at === 0 ? from : null };
     const window = yield* readWindow(client, dialect, { ...options, ...part }, collector);
     pages = window.pages;
-    // One window with an assumed end makes the whole end assumed.
-    if (!(window.end.complete && end.isAssumed === true)) end = window.end;
+    // One window with an assumed end makes the whole end assumed, and so it is with a part.
+    end = window.end.complete ? { ...end, ...window.end } : window.end;
   }
   yield { rows: collector.handOver(), pages, end, checkpoint: null };
 }
@@ -78,13 +79,14 @@ type Part = { windows: readonly AskedWindow[]; pagesBefore: number; from: Histor
 async function* readWindow<Rows>(
   client: Client,
   dialect: Dialect,
-  { windows, pagesBefore, from, signal, assumedCurrency = null }: HistoryOptions & Part,
+  { windows, pagesBefore, from, signal, since, assumedCurrency = null }: HistoryOptions & Part,
   collector: RowCollector<Rows>,
 ): AsyncGenerator<HistoryBatch<Rows>, { pages: number; end: HistoryEnd }> {
   const paging = createPaging(dialect, windows[0] ?? ALL_OF_IT, from?.largestTotal);
   const repeats = createRepeatDetector(from?.repeats);
   const rowReader = createRowReader(dialect, assumedCurrency, collector, repeats);
   const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repeats };
+  const bound = boundOf(dialect.history.paging.newestFirstBy, since);
   let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
   let pages = pagesBefore;
   let { windowPages, received, firstPageRecords, hints } = from ?? BEGINNING;
@@ -93,15 +95,14 @@ async function* readWindow<Rows>(
     windowPages += 1;
     repeats.turnPage();
     const maxBytes = windowPages === 1 ? MAX_LIST_BYTES : MAX_PAGE_BYTES;
-    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, signal });
+    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, bound, signal });
     received += page.records;
     hints = page.hints ?? hints;
     if (windowPages === 1) firstPageRecords = page.records;
     const place = { received, firstPageRecords, hints };
-    step =
-      page.cut === null
-        ? paging.next({ ...page, ...place, pages: windowPages, ...repeats.seen() })
-        : { is: 'cut', reason: page.cut };
+    if (page.cut !== null) step = { is: 'cut', reason: page.cut };
+    else if (page.isPast === true) step = { is: 'whole', isPart: true };
+    else step = paging.next({ ...page, ...place, pages: windowPages, ...repeats.seen() });
     const checkpoint: HistoryCheckpoint = {
       ...place,
       windows,
@@ -114,7 +115,8 @@ async function* readWindow<Rows>(
     yield { rows: collector.handOver(), pages, end: null, checkpoint };
   }
   if (step.is !== 'whole') return { pages, end: { complete: false, reason: step.reason } };
-  return { pages, end: step.isAssumed === true ? { complete: true, isAssumed: true } : { complete: true } };
+  const { isAssumed, isPart } = step;
+  return { pages, end: { complete: true, ...(isAssumed && { isAssumed }), ...(isPart && { isPart }) } };
 }
 
 const ALL_OF_IT: AskedWindow = { since: null, until: null };

@@ -2,6 +2,7 @@ import { sleep } from '../../platform/clock.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { GatewayUnavailable } from '../errors.ts';
 import { isFailedCall } from '../records/envelope.ts';
+import { isPast, type Bound } from './newest-first.ts';
 import { behindRow, readHints, type PagingHints } from './paging-hints.ts';
 import type { NextPage } from './paging.ts';
 import type { AskedWindow } from './windows.ts';
@@ -42,19 +43,26 @@ export type HistoryCheckpoint = {
 };
 
 /**
- * `complete`: nothing says that the list has more; `isAssumed`: nothing says that it ends there, either.
+ * `complete`: nothing says that the list has more; `isAssumed`: nothing says that it ends there, either;
+ * `isPart`: older transactions were left out.
  * If the reading is not complete, no payment may be called absent from the list.
  */
-export type HistoryEnd = { complete: true; isAssumed?: true } | { complete: false; reason: string };
+export type HistoryEnd =
+  { complete: true; isAssumed?: true; isPart?: true } | { complete: false; reason: string };
 
-/** How a page ended. `cut`: why it is not whole, else null. A page not read to its end gives no hints. */
-export type PageEnd = { records: number; hints: PagingHints | null; cut: string | null };
+/**
+ * How a page ended. `cut`: why it is not whole, else null. A page not read to its end gives no hints.
+ * `isPast`: what follows it is older than the bound of the request.
+ */
+export type PageEnd = { records: number; hints: PagingHints | null; cut: string | null; isPast?: boolean };
 
 export type PageRequest = {
   path: string;
   /** Its number, from 1. */
   pages: number;
   maxBytes: number;
+  /** Null: all pages are wanted. */
+  bound: Bound | null;
   signal?: AbortSignal | undefined;
 };
 
@@ -81,19 +89,23 @@ const BATCH_ROWS = 500;
  */
 export async function* readPage<Rows>(
   { client, dialect, rowReader, collector, repeats }: PageReader<Rows>,
-  { path, pages, maxBytes, signal: outer }: PageRequest,
+  { path, pages, maxBytes, bound, signal: outer }: PageRequest,
 ): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
   const over = new AbortController();
   const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
   const seen = { records: 0, hasStartedOver: false };
   const { cursorFromRow } = dialect.history.paging;
+  const keepsRows = cursorFromRow !== null || bound !== null;
+  let first: Buffer | null = null;
   let last: Buffer | null = null;
   const take = (bytes: Buffer, start: number, end: number): void => {
     seen.hasStartedOver ||= !repeats.look(bytes, start, end);
     if (seen.hasStartedOver) return;
     rowReader.read(bytes, start, end);
     seen.records += 1;
-    if (cursorFromRow !== null) last = Buffer.from(bytes.subarray(start, end));
+    if (!keepsRows) return;
+    last = Buffer.from(bytes.subarray(start, end));
+    first ??= last;
   };
   const cutter = rowReader.cutRecords(take);
   const portion = () => ({ rows: collector.handOver(), pages, end: null, checkpoint: null });
@@ -121,6 +133,7 @@ export async function* readPage<Rows>(
       records,
       hints: cursorFromRow === null ? hints : behindRow(hints, last, cursorFromRow),
       cut: null,
+      isPast: isPast(bound, first, last),
     };
   } catch (error) {
     if (collector.count() > 0) yield portion();

@@ -21,8 +21,11 @@ export type PageSeen = {
 
 export type NextPage =
   | { is: 'ask'; path: string }
-  /** The list was read to its end. `isAssumed`: nothing in the answers said that it ends there. */
-  | { is: 'whole'; isAssumed?: true }
+  /**
+   * The list was read to its end. `isAssumed`: nothing in the answers said that it ends there; `isPart`: the
+   * rest is older than what is wanted.
+   */
+  | { is: 'whole'; isAssumed?: true; isPart?: true }
   /** The list has more than we got, or we cannot rule that out. */
   | { is: 'cut'; reason: string };
 

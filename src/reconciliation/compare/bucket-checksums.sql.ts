@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
 import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
-import { isInWindow, ofScope, type Scope } from './scope.ts';
+import { isWritten, ofScope, paymentsIn, releasesIn, type Scope } from './scope.sql.ts';
 import { MONEY } from '../import/staging.sql.ts';
 import { createTableAs } from '../working-tables.ts';
 
@@ -29,8 +29,8 @@ export const BUCKET = `(hashtextextended(reference, 0) & ${BUCKETS - 1})`;
 
 /** A row of the history that is plainly paid: by one charge, with an amount that the list itself names. */
 export const CLAIMS_PAID_THERE = `(status = 'paid' AND is_named AND charges = 1 AND NOT is_money_assumed)`;
-/** A payment of ours that is recorded as paid. `$2` to `$4` are those of a scope. */
-export const CLAIMS_PAID_HERE = `(status = 'paid' AND ${isInWindow('payments')})`;
+/** A payment of a scope that is recorded as paid. */
+export const CLAIMS_PAID_HERE = `(status = 'paid' AND ${isWritten('payments')})`;
 
 /**
  * The sides that get checksums by bucket, then the rows of each side that are only counted. Side and
@@ -53,17 +53,17 @@ const LISTED = `
   FROM history_rows`;
 
 // One statement: the three tables are read at the same time, on every core.
-const ROWS = `
+const rowsOf = (scope: Scope): string => `
   ${LISTED}
   UNION ALL
   SELECT CASE WHEN ${CLAIMS_PAID_HERE} THEN ${scale('payments')} + ${BUCKET}
-      WHEN ${isInWindow('payments')} THEN ${scale('other payments')} ELSE ${scale('outside')} END, currency,
+      WHEN ${isWritten('payments')} THEN ${scale('other payments')} ELSE ${scale('outside')} END, currency,
     amount, ${FINGERPRINT}, created_at - $2, NULL, NULL
-  FROM payments WHERE mode = $1
+  FROM ${paymentsIn(scope)} payments
   UNION ALL
   SELECT ${scale('releases')} + ${BUCKET}, currency,
     amount, ${FINGERPRINT}, released_at - $2, NULL, NULL
-  FROM releases WHERE mode = $1`;
+  FROM ${releasesIn(scope)} releases`;
 
 /**
  * Creates table `bucket_checksums` anew: what each side holds, by bucket. Call it inside a snapshot.
@@ -83,7 +83,7 @@ export async function checksumBuckets(
        FROM (
          SELECT scale, currency, count(*) AS rows, sum(amount) AS sum, bit_xor(fingerprint) AS fingerprint,
            sum(age) AS age, count(*) FILTER (WHERE is_sentinel) AS sentinels, bit_xor(digest) AS digest
-         FROM (${ROWS}) one GROUP BY scale, currency
+         FROM (${rowsOf(scope)}) one GROUP BY scale, currency
        ) tallied`,
     ),
     [...ofScope(scope), randomBytes(8).readBigInt64BE(), sentinels],

@@ -23,6 +23,8 @@ export type Classifying = {
   mode: Mode;
   coverage: Coverage;
   isAsking: boolean;
+  /** When the window of the run begins; null: it has no begin. */
+  since: Date | null;
 };
 
 /**
@@ -32,7 +34,7 @@ export type Classifying = {
  */
 export async function classify(
   db: Queryable,
-  { startedAt, isCut, mode, coverage, isAsking }: Classifying,
+  { startedAt, isCut, mode, coverage, isAsking, since }: Classifying,
 ): Promise<void> {
   await db.query('DROP TABLE IF EXISTS classified');
   await db.query(
@@ -46,7 +48,7 @@ export async function classify(
          CASE WHEN class = ANY($3) THEN ${EVIDENCE} END
        FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
     ),
-    [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo, isAsking],
+    [startedAt, isCut, FINDING_CLASSES, mode, coverage.lagFrom, coverage.reachesTo, isAsking, since],
   );
 }
 

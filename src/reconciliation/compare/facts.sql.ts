@@ -57,7 +57,8 @@ const FACTS_OF_PAYMENT = `
   m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
   coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_released_since_start,
   coalesce(m.released_at >= $5, false) AS is_within_lag,
-  coalesce(m.created_at < $6, false) AS is_older_than_list`;
+  coalesce(m.created_at < $6, false) AS is_older_than_list,
+  coalesce(m.created_at < $8::timestamptz, false) AS is_before_window`;
 
 // What other sources said, and when. What verify confirmed within a day is not asked about again because the
 // list lacks it.
@@ -92,8 +93,8 @@ const REFUNDED = `
 
 /**
  * The facts that the rules use, a row for each row of `differing`. $1 is the start of the run, $2 whether the
- * list is cut, $4 the mode, $5 and $6 as in a coverage, $7 whether the run asks verify. Lookups in other tables
- * are made only where a rule may need them.
+ * list is cut, $4 the mode, $5 and $6 as in a coverage, $7 whether the run asks verify, $8 when its window begins.
+ * Lookups in other tables are made only where a rule may need them.
  */
 export const COMPARED = `
   SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
 import { createTable, createTableAs } from '../working-tables.ts';
-import { isInWindow, ofScope, type Scope } from './scope.ts';
+import { isOfScope, isWritten, ofScope, paymentsIn, type Scope } from './scope.sql.ts';
 import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './bucket-checksums.sql.ts';
 
 const IS_OVERDUE = `r.released_at > p.created_at + interval '${HORIZON_SEC} s'`;
@@ -22,10 +22,11 @@ const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_mon
 
 // Rows to examine although the money matches plainly: contradicted since, released after the payment was closed, or
 // the rest came of what a person accepted.
-const TO_LOOK_AT = `SELECT reference FROM contested
+const toLookAt = (scope: Scope): string => `SELECT reference FROM contested
   UNION
   SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
     (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)
+    AND ${isOfScope(scope, 'v')}
   UNION
   SELECT a.reference FROM acceptances a WHERE a.mode = $1 AND a.outcome = 'underpaid'
     AND NOT EXISTS (SELECT FROM verifications v WHERE v.reference = a.reference AND v.outcome = 'paid')`;
@@ -58,30 +59,30 @@ const COLUMNS = `coalesce(h.reference, p.reference) AS reference, h.reference IS
 
 /**
  * One row per reference, from either side or both: the 1:1 match on (mode, reference), set-wise.
- * The parameters are conditions that limit the rows of each side.
+ * The conditions limit the rows of each side.
  */
-const matched = (history: string, payments: string, releases: string): string => `
+const matched = (scope: Scope, { history = '', payments = '', releases = '' } = {}): string => `
   SELECT ${COLUMNS}
   FROM (SELECT * FROM history_rows ${history}) h
-  FULL JOIN (SELECT * FROM payments WHERE mode = $1 ${payments}) p ON p.reference = h.reference
+  FULL JOIN (SELECT * FROM ${paymentsIn(scope)} payments ${payments}) p ON p.reference = h.reference
   LEFT JOIN (SELECT * FROM releases WHERE mode = $1 ${releases}) r ON r.reference = p.reference
   LEFT JOIN acceptances a ON a.id = r.acceptance_id
   LEFT JOIN before_begin b ON b.mode = $1 AND b.reference = coalesce(h.reference, p.reference)
-  WHERE (h.reference IS NOT NULL OR (${isInWindow('p')}))`;
+  WHERE (h.reference IS NOT NULL OR ${isWritten('p')})`;
 
 /**
  * Rows of these buckets, and rows that are not plainly paid. If a reference is plainly paid on one side
  * only, or for other money, its bucket is one of these. So a row outside these buckets that is not
  * plainly paid has no plainly paid partner.
  */
-function toJoin(buckets: readonly number[]): string {
+function toJoin(scope: Scope, buckets: readonly number[]): string {
   // With the constant `false` the planner sees that one of the tables need not be read.
   const isInBucket = buckets.length === 0 ? 'false' : `${BUCKET} = ANY('{${buckets.join(',')}}')`;
-  return matched(
-    `WHERE ${CLAIMS_PAID_THERE} IS NOT TRUE OR ${isInBucket}`,
-    `AND (NOT ${CLAIMS_PAID_HERE} OR ${isInBucket})`,
-    `AND ${isInBucket}`,
-  );
+  return matched(scope, {
+    history: `WHERE ${CLAIMS_PAID_THERE} IS NOT TRUE OR ${isInBucket}`,
+    payments: `WHERE NOT ${CLAIMS_PAID_HERE} OR ${isInBucket}`,
+    releases: `AND ${isInBucket}`,
+  });
 }
 
 /**
@@ -90,17 +91,19 @@ function toJoin(buckets: readonly number[]): string {
  */
 export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
   await db.query('DROP TABLE IF EXISTS differing');
-  const rows = toJoin(await bucketsToJoin(db));
+  const rows = toJoin(scope, await bucketsToJoin(db));
   // Two statements: reading a temporary table would keep the first one from using every core.
   await db.query(
     createTableAs('differing', `${rows} AND (${IS_PLAINLY_MATCHED}) IS NOT TRUE`),
     ofScope(scope),
   );
-  const toLookAt = await db.query(`SELECT FROM (${TO_LOOK_AT}) one LIMIT 1`, [scope.mode]);
-  if (toLookAt.length > 0)
+  // PostgreSQL wants to know the type of $2, too.
+  const any = `SELECT FROM (${toLookAt(scope)}) one WHERE $2::timestamptz IS NOT NULL LIMIT 1`;
+  const some = await db.query(any, ofScope(scope));
+  if (some.length > 0)
     await db.query(
-      `INSERT INTO differing ${matched('', '', '')}
-         AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${TO_LOOK_AT})`,
+      `INSERT INTO differing ${matched(scope)}
+         AND (${IS_PLAINLY_MATCHED}) AND p.reference IN (${toLookAt(scope)})`,
       ofScope(scope),
     );
   await db.query('ANALYZE differing');
@@ -190,7 +193,7 @@ async function noteOutside(db: Queryable, scope: Scope): Promise<void> {
   const [some] = await db.query(`SELECT FROM bucket_checksums WHERE side = 'outside' LIMIT 1`);
   if (some === undefined) return;
   await db.query(
-    `INSERT INTO outside SELECT p.reference FROM payments p WHERE p.mode = $1 AND NOT (${isInWindow('p')})
+    `INSERT INTO outside SELECT p.reference FROM ${paymentsIn(scope)} p WHERE NOT ${isWritten('p')}
        AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)`,
     ofScope(scope),
   );

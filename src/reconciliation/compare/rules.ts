@@ -5,6 +5,10 @@ const SHOWS_NO_RECORD = `answered IN ('not_found', 'unreadable', 'reference_mism
 const SHOWS_ONE_PAYMENT = `coalesce(charges, 1) = 1
     AND (there IS NULL OR there IN ('reversed', 'paid_and_reversed') OR there = 'paid' AND is_exact)`;
 
+/** The money came before what was read of the list begins: what that shows is another attempt. */
+const IS_LATER_ATTEMPT = `is_released AND is_before_window AND there IN ('pending', 'failed', 'expired')
+    AND answered IS NULL`;
+
 /** The result of a rule that changes nothing: the open finding keeps its class. */
 const DISPUTED = 'disputed';
 
@@ -38,7 +42,7 @@ const DISPUTED = 'disputed';
  *   `is_asking`: this run asks verify; a dry run does not, and takes what may turn out to be known.
  * - `is_of_probe`: it has a reference as `npm run probe` makes them. `is_test`: the mode is test.
  * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list
- *   the payment yet, or any more (see `coverage.ts`).
+ *   the payment yet, or any more (see `coverage.ts`). `is_before_window`: it was written before the run's window.
  *
  * - `charges`: how many paid transactions the list shows under the reference; null: it shows none.
  *   `is_power_of_ten_apart`: the money is the amount asked for, times or divided by 10, 100 and so on.
@@ -121,6 +125,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   [`is_released AND answered <> 'paid'`, 'paid_unconfirmed'],
   [`is_released AND is_released_since_start`, 'open'],
   [`is_released AND is_within_lag AND coalesce(there, 'pending') = 'pending'`, 'open'],
+  [IS_LATER_ATTEMPT, 'older_than_list'],
   [`is_released AND there IS NULL AND is_cut`, 'history_truncated'],
   [`is_released AND there IS NULL AND is_older_than_list`, 'older_than_list'],
   [`is_released AND there IS NULL`, 'absent_from_history'],

@@ -29,6 +29,8 @@ export type HistoryRead = {
   cut: string | null;
   /** Whether the end of the list is only assumed: no answer of the service marked it. */
   isEndAssumed: boolean;
+  /** Whether older transactions were left out, because the list has the newest first. */
+  isPart: boolean;
   isKeyRefused: boolean;
   /**
    * The fees that the service deducted according to the records; empty where the
@@ -86,7 +88,9 @@ export async function stageHistory(
   };
 }
 
-type End = Pick<HistoryRead, 'pages' | 'cut' | 'isEndAssumed' | 'isKeyRefused'> & { isBrokenOff: boolean };
+type End = Pick<HistoryRead, 'pages' | 'cut' | 'isEndAssumed' | 'isPart' | 'isKeyRefused'> & {
+  isBrokenOff: boolean;
+};
 
 async function readToEnd(
   session: Session,
@@ -99,19 +103,26 @@ async function readToEnd(
   const mayLackCurrency = dialect.verify.currencyMayBeAbsent;
   const assumedCurrency = mayLackCurrency ? await onlyCurrency(session, mode) : null;
   const pages = from?.place.pages ?? 0;
-  const end: End = { pages, cut: null, isEndAssumed: false, isKeyRefused: false, isBrokenOff: false };
+  const end: End = {
+    ...{ pages, cut: null, isEndAssumed: false, isPart: false },
+    ...{ isKeyRefused: false, isBrokenOff: false },
+  };
   // Windows need a start: the time of our first payment, and before it now, so that a begin sees what the
   // runs after it see.
   const isOpen = since === undefined && dialect.history.paging.windowDays !== null;
   const begin = isOpen ? ((await firstPaymentTime(session, mode)) ?? (await databaseTime(session))) : since;
-  const options = { ...lookingBack(begin, until), assumedCurrency, signal, from: from?.place ?? null };
+  // A transaction may be so much younger than the payment, and a filter may apply to the day it was paid.
+  const last = until && new Date(until.getTime() + HORIZON_SEC * 1_000);
+  const options = { since: begin, until: last, assumedCurrency, signal, from: from?.place ?? null };
   try {
     for await (const batch of readHistoryInto(client, dialect, options, stager.collector)) {
       await stager.take(batch);
       end.pages = batch.pages;
       onProgress?.({ step: 'history', records: stager.counts().records, pages: batch.pages });
       if (batch.end?.complete === false) end.cut = batch.end.reason;
-      end.isEndAssumed = batch.end?.complete === true && batch.end.isAssumed === true;
+      if (batch.end?.complete !== true) continue;
+      end.isEndAssumed = batch.end.isAssumed === true;
+      end.isPart = batch.end.isPart === true;
     }
   } catch (error) {
     if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
@@ -121,16 +132,6 @@ async function readToEnd(
   }
   await stager.finish();
   return end;
-}
-
-/**
- * A transaction may be up to the payment's horizon younger than the payment, and a filter may apply
- * to the day it was paid.
- */
-function lookingBack(since: Date | undefined, until: Date | undefined) {
-  const shifted = (date: Date | undefined, sec: number): Date | undefined =>
-    date && new Date(date.getTime() + sec * 1_000);
-  return { since: shifted(since, -HORIZON_SEC), until: shifted(until, HORIZON_SEC) };
 }
 
 /** Identifies the question: rows read for one window and dialect cannot be reused for another. */

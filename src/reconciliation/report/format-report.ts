@@ -19,6 +19,7 @@ const MAX_LINES = 50;
 export function formatReport(report: ReconciliationReport, paint: Paint = (_colour, text) => text): string {
   const text = [
     verdictLine(report),
+    ...windowPart(report),
     ...begunPart(report.begun),
     ...gracedPart(report),
     ...findingsPart(report),
@@ -56,6 +57,20 @@ function verdictLine({ verdict, incompleteReason, findings }: ReconciliationRepo
         'Nothing was reported missing because of it. Run it again.'
       );
   }
+}
+
+/** What a run over a window says nothing about. */
+function windowPart({ window }: ReconciliationReport): string[] {
+  if (window === undefined) return [];
+  const [since, until] = [window.since, window.until].map((at) => at?.slice(0, 19).replace('T', ' '));
+  const ends = [
+    ...(since === undefined ? [] : [`from ${since}`]),
+    ...(until === undefined ? [] : [`before ${until}`]),
+  ];
+  return [
+    `This was over a window: payments made ${ends.join(' and ')} UTC, and what the service lists of it. ` +
+      'What was found about other payments stays open.',
+  ];
 }
 
 function historyLine({ history: { records, references, pages, unreadable } }: ReconciliationReport): string {

@@ -28,6 +28,8 @@ export type ReconciliationReport = {
   finishedAt: string;
   complete: boolean;
   verdict: Verdict;
+  /** Only of a run over a window: the times between which the payments that it compared were written. */
+  window?: Window;
   history: {
     records: number;
     references: number;
@@ -76,6 +78,9 @@ export type ReconciliationReport = {
   inputs: Inputs;
 };
 
+/** ISO 8601; it includes `since` and excludes `until`; null: open. */
+export type Window = { since: string | null; until: string | null };
+
 /** As {@link Taken}, with amounts in major units. `isDry`: nothing was taken. */
 export type BegunReport = Omit<Taken, 'money'> & {
   isDry: boolean;
@@ -109,6 +114,8 @@ export type Outcome = {
   finishedAt: string;
   /** The time, by the database's clock, for which ages are computed. */
   asOf: string;
+  /** Only of a run over a window. */
+  window?: Window;
   history: { records: number; pages: number; unreadable: number; reachesBackDays?: number };
   /** Why the run is not complete. */
   problem: string | null;
@@ -147,6 +154,7 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     finishedAt,
     complete: problem === null,
     verdict: problem !== null ? 'incomplete' : hasFindings ? 'findings' : 'agreed',
+    ...(outcome.window !== undefined && { window: windowOf(outcome.window) }),
     history: {
       ...{ records, references: referencesOf(books.sides), pages, unreadable },
       ...(reachesBackDays !== undefined && { reachesBackDays, olderPayments: rowsOf('older_than_list') }),
@@ -167,6 +175,11 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     incompleteReason: problem,
     inputs: { history: inputs.history, ours: inputs.ours, dialect: inputs.dialect },
   };
+}
+
+// PostgreSQL does not keep the order of an object's keys.
+function windowOf({ since, until }: Window): Window {
+  return { since, until };
 }
 
 function begunOf({ isDry, transactions, formOfOurs, money, payments, shown }: Taken & { isDry: boolean }) {

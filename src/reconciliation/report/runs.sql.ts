@@ -180,19 +180,38 @@ export function changesBetween(db: Queryable, mode: Mode, from: RunId, to: RunId
   );
 }
 
-/**
- * When the last run of a mode ended, when the last run over everything began, and when the last complete
- * one did. By the database's clock; null when it was more than thirty days ago.
- */
-export type LastRuns = { finishedAt: Date | null; fullStartedAt: Date | null; fullCompletedAt: Date | null };
+/** Of the last thirty days, by the database's clock; null: there is none. */
+export type LastRuns = {
+  now: Date;
+  /** When the last run ended. */
+  finishedAt: Date | null;
+  /** When the last complete run over everything began. */
+  fullCompletedAt: Date | null;
+  /** When the last run began without a gap between it, the complete ones before it and the last over everything. */
+  comparedTo: Date | null;
+};
+
+// What claims to have begun in the future began before the clock was set back: nobody knows when.
+const RECENT = `mode = $1 AND started_at BETWEEN now() - interval '30 days' AND now()`;
 
 export async function lastRuns(db: Queryable, mode: Mode): Promise<LastRuns> {
-  const [row] = await db.query<LastRuns>(
-    `SELECT max(finished_at) AS "finishedAt",
-       max(started_at) FILTER (WHERE since IS NULL AND until IS NULL) AS "fullStartedAt",
+  const [row] = await db.query<Omit<LastRuns, 'comparedTo'>>(
+    `SELECT now(), max(finished_at) AS "finishedAt",
        max(started_at) FILTER (WHERE since IS NULL AND until IS NULL AND complete) AS "fullCompletedAt"
-     FROM reconciliation_runs WHERE mode = $1 AND started_at > now() - interval '30 days'`,
+     FROM reconciliation_runs WHERE ${RECENT}`,
     [mode],
   );
-  return row ?? { finishedAt: null, fullStartedAt: null, fullCompletedAt: null };
+  if (row === undefined) throw new Error('Bug: an aggregate without a row');
+  const later = await db.query<{ startedAt: Date; since: Date }>(
+    `SELECT started_at AS "startedAt", since FROM reconciliation_runs
+     WHERE ${RECENT} AND complete AND since IS NOT NULL AND until IS NULL AND started_at > $2
+     ORDER BY started_at`,
+    [mode, row.fullCompletedAt],
+  );
+  // A run that begins its window later than the runs before it have come leaves a gap.
+  const comparedTo = later.reduce<Date | null>(
+    (to, { startedAt, since }) => (to !== null && since <= to ? startedAt : to),
+    row.fullCompletedAt,
+  );
+  return { ...row, comparedTo };
 }
