@@ -261,7 +261,7 @@ describe('the schedule', () => {
     for (const [index, { ago, since, until, complete = true }] of past.entries())
       await desk.database.query(
         `INSERT INTO reconciliation_runs (id, mode, started_at, finished_at, complete, verdict, since, until)
-         VALUES ($1, 'test', $2, CASE WHEN $3::boolean IS NOT NULL THEN $2::timestamptz END, $3,
+         VALUES ($1, 'test', $2, CASE WHEN $3::boolean IS NOT NULL THEN $2::timestamptz + interval '5 min' END, $3,
            CASE $3 WHEN true THEN 'agreed' WHEN false THEN 'incomplete' END, $4, $5)`,
         [`run_${index}`, at(ago), complete, at(since), at(until)],
       );
