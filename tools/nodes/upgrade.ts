@@ -146,11 +146,12 @@ async function report(stage: Stage, { rows, isSame, loads, env, url, serviceUrl 
   const hands = handsOf(env);
   const { verdict } = await hands.reconcile();
   const chained = await hands.type('explain', '--all');
+  const database = openDatabase(new Secret(url), createLogger('silent'));
+  const broken = await checkInvariants({ database, sandboxUrl: serviceUrl }).finally(() => database.close());
+  // Last: it asks the service about a reference that is nobody's.
   const doctor = await hands
     .type('doctor')
     .catch((error: unknown) => (error as ExecFileException).stdout ?? '');
-  const database = openDatabase(new Secret(url), createLogger('silent'));
-  const broken = await checkInvariants({ database, sandboxUrl: serviceUrl }).finally(() => database.close());
   const seen: Record<string, number> = {};
   for (const [what, count] of loads.flatMap((load) => Object.entries(load.seen)))
     seen[what] = (seen[what] ?? 0) + count;
