@@ -7,8 +7,8 @@ import { countOldWebhooks, pruneWebhooks } from './webhooks/prune-webhooks.sql.t
 type Pruned = { answers: number; webhooks: number; messages: number };
 
 /**
- * Prunes what is older than `days`, a thousand rows in a statement: none holds a lock for long. Whatever an open finding,
- * money in suspense, or an order that is pending or in review may need stays.
+ * Prunes what is older than `days`, a thousand rows in a statement: none holds a lock for long. Whatever an
+ * open finding, money in suspense, or an order that is pending or in review may need stays.
  */
 export async function prune(db: Queryable, days: number, signal?: AbortSignal): Promise<Pruned> {
   return {

@@ -41,12 +41,13 @@ const AT_ONCE = 20;
 const JUST_SEEN_SEC = 5;
 
 /**
- * Tells of a state when it begins, when its cause changes, once a day while it holds, and when it is over;
- * of an event when it happens. The table shares this with all processes. Each is logged under its event's
- * name (an error, the end of a state for information) and passed to the hook, once noted at least once: what
- * the hook refuses, or takes longer than ten seconds for, a worker tells again. What is not noted in the
- * transaction that brings it about, and is not found by asking either, is lost when the process dies between the two. While the database is away
- * each process tells by what it remembers itself, and tells once more when the database is back.
+ * Tells of a state when it begins, when its cause changes, once a day while it holds, and when it is over; of
+ * an event when it happens. The table shares this with all processes. Each is logged under its event's name
+ * (an error, the end of a state for information) and passed to the hook, once noted at least once: what the
+ * hook refuses, or takes longer than ten seconds for, a worker tells again. What is not noted in the
+ * transaction that brings it about, and is not found by asking either, is lost when the process dies between
+ * the two. While the database is away each process tells by what it remembers itself, and tells once more
+ * when the database is back.
  */
 export function createAlarm({ db, logger, clock, onAlert, holds }: AlarmParts): Alarms {
   const noted = new Map<string, { cause: string | null; atMs: number }>();

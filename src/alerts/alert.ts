@@ -12,8 +12,8 @@ import type { OpenedItems } from '../cases/untold-suspense.sql.ts';
  * - `reconciliation-incomplete`: a run ended without a verdict on everything. Only a run over everything
  *   ends what a run over everything began.
  * - `reconciliation-failed`: a run broke off; ends likewise.
- * - `suspense-opened`: money came that has not paid its order; what comes within five minutes is told together. Not of
- *   money that `findings-raised` or `unit-error` tells of.
+ * - `suspense-opened`: money came that has not paid its order; what comes within five minutes is told
+ *   together. Not of money that `findings-raised` or `unit-error` tells of.
  * - `unit-error`: the amount of a payment is the amount asked for times a power of ten; the next such
  *   payment of another order stops the currency.
  * - `journal-broken`: a row was changed by other means than this program, and contradicts
@@ -92,7 +92,8 @@ export type AskedState =
 
 /**
  * Says what is seen now, as often as it is seen: `createAlarm` decides whether an alert is sent. Never fails,
- * except in a transaction `tx`: there it is only noted, and sent after the commit by the next worker that looks.
+ * except in a transaction `tx`: there it is only noted, and sent after the commit by the next worker that
+ * looks.
  */
 export type Alarm = (alert: Alert | Over, tx?: Queryable) => Promise<void>;
 

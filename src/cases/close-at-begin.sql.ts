@@ -7,8 +7,8 @@ type BegunBy = { by: string; note: string; begunAt: Date };
 
 /**
  * Ends the undecided suspense of the transactions that this begin or an earlier one took, with its name and
- * note: a worker of a version that knows no begins holds their money again. Money under a reference of the form
- * of ours stays for a person to decide about: once decided, it could never be given back to its order.
+ * note: a worker of a version that knows no begins holds their money again. Money under a reference of the
+ * form of ours stays for a person to decide about: once decided, it could never be given back to its order.
  */
 export async function closeSuspenseAtBegin(
   db: Queryable,
@@ -46,8 +46,8 @@ const CLOSE = `
   SELECT id FROM closed`;
 
 /**
- * Closes the open findings about what a begin took, with its name and note, and writes that into the journals of
- * their orders. Call it after the transaction of the begin; what it does not reach, the next run closes.
+ * Closes the open findings about what a begin took, with its name and note, and writes that into the journals
+ * of their orders. Call it after the transaction of the begin; what it does not reach, the next run closes.
  */
 export async function closeFindingsAtBegin(
   db: Queryable,

@@ -1,7 +1,7 @@
 /**
- * Closes the open findings about the money that a person decides about, under the same name and note: SQL over a
- * query with `mode` and `reference`, for the mode $2, the name $3 and the note $4. Whether it is known by findings or
- * as money in suspense, it is one case.
+ * Closes the open findings about the money that a person decides about, under the same name and note: SQL
+ * over a query with `mode` and `reference`, for the mode $2, the name $3 and the note $4. Whether it is known
+ * by findings or as money in suspense, it is one case.
  */
 export function findingsClosedWith(decided: string): string {
   return `
@@ -11,8 +11,8 @@ export function findingsClosedWith(decided: string): string {
 }
 
 /**
- * Locks those findings, before payments and money: a run that ends locks them in this order. For the item $1 of the
- * mode $2.
+ * Locks those findings, before payments and money: a run that ends locks them in this order. For the item $1
+ * of the mode $2.
  */
 export const FINDINGS_OF_ITEM = `
   SELECT f.id FROM findings f JOIN suspense_items s USING (mode, reference)

@@ -85,8 +85,8 @@ export async function heldUnder(db: Queryable, mode: Mode, findingId: bigint): P
 }
 
 /**
- * Closes one finding for an operator, and writes that into the order's journal. As long as money of it waits in
- * suspense it stays open: the decision about the money closes it.
+ * Closes one finding for an operator, and writes that into the order's journal. As long as money of it waits
+ * in suspense it stays open: the decision about the money closes it.
  * @returns whether the mode had it open, in the version that the operator saw
  */
 export async function closeFinding(

@@ -73,7 +73,8 @@ export async function openFindings(database: Database, mode: Mode, wanted: Items
  * while it lasts. Other money or another class is another disagreement, and so is one that
  * disappeared and came back.
  * @param seen the version that the operator saw; null: whatever it is now
- * @returns false when the mode has no such open finding, or another version of it, or money of it is in suspense
+ * @returns false when the mode has no such open finding, or another version of it, or money of it is in
+ * suspense
  * @throws {RangeError} without a name or a note, or under the name that reconciliation itself uses
  */
 export async function resolveFinding(

@@ -29,10 +29,11 @@ const TAKEN = `
       AND f.closed_at IS NULL) AS is_news`;
 
 /**
- * Takes the open items that have no alert yet: each is taken once, by one process. Call it in the transaction that
- * notes the alert.
+ * Takes the open items that have no alert yet: each is taken once, by one process. Call it in the transaction
+ * that notes the alert.
  * @param maxNamed how many of them are named one by one
- * @returns null: there are none, another process is taking them, or there was an alert within the last five minutes
+ * @returns null: there are none, another process is taking them, or there was an alert within the last five
+ * minutes
  */
 export async function takeUntoldItems(
   tx: Queryable,

@@ -47,8 +47,8 @@ export function readCheckoutInput(body: unknown): CheckoutInput {
 }
 
 /**
- * A plain HTML form: `email`, and as many `sku` as `quantity` fields. Rows with quantity 0 are left out, and so are
- * those whose `skuCurrency`, where the rows have one, is not the form's `currency`.
+ * A plain HTML form: `email`, and as many `sku` as `quantity` fields. Rows with quantity 0 are left out, and
+ * so are those whose `skuCurrency`, where the rows have one, is not the form's `currency`.
  */
 export function readCheckoutForm(text: string): CheckoutInput {
   const form = new URLSearchParams(text);
@@ -79,7 +79,8 @@ export const openedCheckout = z.strictObject({
 export type OpenedCheckout = z.output<typeof openedCheckout>;
 
 const currency = z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE);
-// PostgreSQL takes neither a NUL nor half of a surrogate pair in a text, and the other control characters have no use.
+// PostgreSQL takes neither a NUL nor half of a surrogate pair in a text, and the other control characters
+// have no use.
 const reason = z
   .string()
   .max(500)

@@ -40,8 +40,9 @@ async function buyOrRepeat(
   if (HAS_AN_ORDER.has(result.outcome)) return result;
   const isForm = request.key?.isImplied === true;
   if (isForm && result.outcome !== 'out-of-stock') return result;
-  // A basket that can no longer be priced may have been bought by this very request: long ago, or by the first
-  // of two clicks, which took the last one. A form is repeated only while the page of its order is open.
+  // A basket that can no longer be priced may have been bought by this very request: long ago, or by the
+  // first of two clicks, which took the last one. A form is repeated only while the page of its order is
+  // open.
   const repeated = await repeat(parts, request);
   if (repeated === null || (isForm && (repeated === 'key-is-taken' || repeated.outcome !== 'opened')))
     return result;

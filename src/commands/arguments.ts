@@ -50,7 +50,8 @@ const CONFIG = {
 /**
  * What was typed after a command.
  * @param known the options that the command has, with their dashes; undefined: all that there are
- * @throws {UsageError} for an option of another command, and what `parseArgs` throws for one that there is not
+ * @throws {UsageError} for an option of another command, and what `parseArgs` throws for one that there is
+ * not
  */
 export function readArguments(args: readonly string[], known?: readonly string[]) {
   const given = parseArgs({ ...CONFIG, args: [...args] });

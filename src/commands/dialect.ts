@@ -4,7 +4,10 @@ import type { Dialect } from '../gateway/dialect/dialect.ts';
 import { at } from '../gateway/dialect/json-pointer.ts';
 import { formatTable } from '../platform/table.ts';
 
-/** `npm run dialect`: the dialect in force, key by key, and where each value comes from, or as JSON that `GATEWAY_DIALECT` takes. */
+/**
+ * `npm run dialect`: the dialect in force, key by key, and where each value comes from, or as JSON that
+ * `GATEWAY_DIALECT` takes.
+ */
 export function dialectInForce(config: Config, asJson: boolean): string {
   return asJson ? JSON.stringify(config.dialect, null, 2) : tableOf(config);
 }

@@ -9,7 +9,10 @@ import { displayMoney, formatMajor } from '../platform/money.ts';
 import type { Program } from '../program.ts';
 import { UsageError, type Arguments } from './arguments.ts';
 
-/** One order, the orders that a name fits, or the check of all records. Exit code 1: nothing fits, or one was altered. */
+/**
+ * One order, the orders that a name fits, or the check of all records. Exit code 1: nothing fits, or one was
+ * altered.
+ */
 export async function explainCommand(
   { database }: Program,
   { values: { all, evidence, json }, positionals: [name, ...more] }: Arguments,

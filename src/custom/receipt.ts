@@ -8,11 +8,11 @@ const MAX_MS = 8_000;
 const ERASED = 'erased';
 
 /**
- * An example, off until `fulfilment.ts` names it: mails the shopper a receipt for a paid order.
- * `export const receiver: Receiver | null = receiptByMail('help@lamps.example');`
- * The mail is sent at least once. After a failure it may come twice, under one message id, which follows from the
- * release: mail programs may show such mails as one. A release has no address; the order's is read when the mail
- * is sent. An order whose address was erased gets no mail.
+ * An example, off until `fulfilment.ts` names it: mails the shopper a receipt for a paid order. `export const
+ * receiver: Receiver | null = receiptByMail('help@lamps.example');` The mail is sent at least once. After a
+ * failure it may come twice, under one message id, which follows from the release: mail programs may show
+ * such mails as one. A release has no address; the order's is read when the mail is sent. An order whose
+ * address was erased gets no mail.
  * @param from the shop's address, with its name if it likes: `The Lamp Shop <help@lamps.example>`
  * @param server `smtp://` or `smtps://`, with name and password where it wants them; left out: SMTP_URL
  * @throws when the server does not take the mail: the release is then delivered again

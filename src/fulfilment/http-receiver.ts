@@ -14,12 +14,12 @@ const GONE = 410;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Sends a release or an event to another system by a signed POST (Standard Webhooks): id and body are the same on
- * every delivery, `webhook-timestamp` and `webhook-signature` belong to one delivery. Any 2xx is a
- * receipt, 410 ends the delivery, and `Retry-After` is honoured, an hour at most. A redirect is no
- * receipt and is not followed, because only the configured address may learn of orders.
- * What the network throws is a {@link ReleaseRefused}: a later attempt may succeed. 401 and 403 are not:
- * our signature or our address is wrong, and a person has to look.
+ * Sends a release or an event to another system by a signed POST (Standard Webhooks): id and body are the
+ * same on every delivery, `webhook-timestamp` and `webhook-signature` belong to one delivery. Any 2xx is a
+ * receipt, 410 ends the delivery, and `Retry-After` is honoured, an hour at most. A redirect is no receipt
+ * and is not followed, because only the configured address may learn of orders. What the network throws is a
+ * {@link ReleaseRefused}: a later attempt may succeed. 401 and 403 are not: our signature or our address is
+ * wrong, and a person has to look.
  * @param moreHeaders sent along, unsigned
  */
 export function createHttpReceiver(

@@ -4,7 +4,8 @@ const IS_OLD = `r.message IS NOT NULL AND r.delivery = 'delivered'
   AND r.delivered_at < now() - make_interval(days => $1)`;
 
 /**
- * Forgets the messages that were delivered long ago, among the next releases: delivered once more, one is made anew.
+ * Forgets the messages that were delivered long ago, among the next releases: delivered once more, one is
+ * made anew.
  * @param after where the batch before it ended; null: the oldest release
  */
 export async function pruneMessages(

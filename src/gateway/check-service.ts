@@ -7,8 +7,8 @@ import { verifyPath } from './messages.ts';
 import { contentOf, INTERACTIVE_DEADLINE, throwOnErrorStatus } from './verify.ts';
 
 /**
- * What a question that changes nothing shows of the service: whether it answers, and whether it refuses the key.
- * A 404 in JSON counts as its answer, although another host may give one without a look at the key.
+ * What a question that changes nothing shows of the service: whether it answers, and whether it refuses the
+ * key. A 404 in JSON counts as its answer, although another host may give one without a look at the key.
  * `odd`: something answers, and not as a payment service does.
  */
 type ServiceCheck =

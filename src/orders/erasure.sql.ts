@@ -45,7 +45,8 @@ export async function noteLook(
 type Erasure = { email: string; by: string; note: string; evenOpen: boolean };
 
 /**
- * Erases the address, what its shopper entered beside it, and the messages that repeat that. The journal says who and why.
+ * Erases the address, what its shopper entered beside it, and the messages that repeat that. The journal says
+ * who and why.
  * @returns the orders that had it; none the second time
  * @throws when one of them is open, unless `evenOpen`
  */
@@ -62,8 +63,9 @@ export async function eraseAddress(
   return rows.map(({ id }) => id);
 }
 
-// "ada@example.com" is not in "canada@example.com", nor in "ada@example.com.ng". A letter may stand before it as the end
-// of an escape: of JSON (\n, \u003c), of a form (%3c), or of PostgreSQL's own form of bytes (\253).
+// "ada@example.com" is not in "canada@example.com", nor in "ada@example.com.ng". A letter may stand before it
+// as the end of an escape: of JSON (\n, \u003c), of a form (%3c), or of PostgreSQL's own form of bytes
+// (\253).
 const BEFORE = String.raw`((?<![a-z0-9._+-])|(?<=\\[bfnrt]|\\u[0-9a-f]{4}|\\[0-7]{3}|%(0a|0d|20|22|2c|3a|3b|3c|3d)))`;
 const AFTER = String.raw`(?![a-z0-9-]|\.[a-z0-9])`;
 

@@ -9,16 +9,18 @@ import type { ShopperDetails } from './shopper-details.ts';
  * - `pending`: not paid yet. Waits for a payment; leaves by evidence, failure or time.
  * - `paid`: a verification proved it and the release exists. There is no way back.
  * - `failed`: the last payment failed. A new payment makes it pending again; late money still pays it.
- * - `expired`: no payment came in time. Late money still pays it, unless its deadline has passed (see `isOver`).
+ * - `expired`: no payment came in time. Late money still pays it, unless its deadline has passed (see
+ *   `isOver`).
  * - `review`: the service says something that a person must look at. The shopper must not pay again.
- * - `cancelled`: a person or the shop has ended it. Money that comes later goes into suspense and never pays it.
+ * - `cancelled`: a person or the shop has ended it. Money that comes later goes into suspense and never pays
+ *   it.
  */
 export const ORDER_STATUSES = ['pending', 'paid', 'failed', 'expired', 'review', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /**
- * One position, at the price that was shown: later price changes do not touch it. Without a sku its price may be
- * zero or less: something for nothing, or a discount.
+ * One position, at the price that was shown: later price changes do not touch it. Without a sku its price may
+ * be zero or less: something for nothing, or a discount.
  */
 export type OrderLine = { sku: string | null; description: string; unitAmount: bigint; quantity: number };
 

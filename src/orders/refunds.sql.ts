@@ -39,8 +39,9 @@ export const REFUND_DIGEST = `text_hash(concat_ws(E'\\x1f', r.id, r.order_id, r.
   r.reason, coalesce(r.external_id, ''), r.refunded_by, extract(epoch FROM r.refunded_at)::text))`;
 
 /**
- * Writes a refund down, with its journal entry. All refunds of one order queue at its row: of ten at once each
- * sees those before it, and their sum is never above what was paid (the database refuses that to any program).
+ * Writes a refund down, with its journal entry. All refunds of one order queue at its row: of ten at once
+ * each sees those before it, and their sum is never above what was paid (the database refuses that to any
+ * program).
  */
 export function recordRefund(database: Database, mode: Mode, given: NewRefund): Promise<RefundOutcome> {
   const { orderId, amount, reason, externalId, by } = given;

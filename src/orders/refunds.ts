@@ -33,8 +33,8 @@ export const refundView = z.strictObject({
 /**
  * Writes down what the shop's own system says it has given back.
  * @returns `isNew` false: the same was written down before
- * @throws {Problem} 422 for what is no refund or above what is left, 409 for an order that is not paid, and for a
- * number that stands for another refund
+ * @throws {Problem} 422 for what is no refund or above what is left, 409 for an order that is not paid, and
+ * for a number that stands for another refund
  */
 export async function takeRefund(
   database: Database,

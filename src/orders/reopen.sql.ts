@@ -3,10 +3,11 @@ import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * Takes back the end of an order: a new payment of it may begin, until its deadline where it has one. Payments about
- * whose money a person has decided pay nothing all the same; money of it that is in suspense puts it under review.
- * @returns false when the mode has no such cancelled order, when its deadline has passed, or when the shop has kept
- * money of it
+ * Takes back the end of an order: a new payment of it may begin, until its deadline where it has one.
+ * Payments about whose money a person has decided pay nothing all the same; money of it that is in suspense
+ * puts it under review.
+ * @returns false when the mode has no such cancelled order, when its deadline has passed, or when the shop
+ * has kept money of it
  */
 export function reopenOrder(
   database: Database,

@@ -8,8 +8,8 @@ import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
 import { shopperDetails, type ShopperDetails } from './shopper-details.ts';
 
 /**
- * PostgreSQL takes no NUL in a text and no half of a surrogate pair in JSON, and the other control characters have no
- * use in one.
+ * PostgreSQL takes no NUL in a text and no half of a surrogate pair in JSON, and the other control characters
+ * have no use in one.
  */
 export const text = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters');
 /** An amount above or at zero in major units. */

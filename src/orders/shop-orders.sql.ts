@@ -68,8 +68,8 @@ export async function insertOrder(db: Queryable, order: ShopOrder): Promise<bool
 }
 
 /**
- * Of all that a shop says of an order but what is personal: that is compared with the row, where it can be erased,
- * and no digest of it is left.
+ * Of all that a shop says of an order but what is personal: that is compared with the row, where it can be
+ * erased, and no digest of it is left.
  */
 function contentHash({ currency, lines, metadata, returnUrl, payBy }: ShopOrder): Buffer {
   const things = lines.map(({ description, unitAmount, quantity }) => [
@@ -82,8 +82,8 @@ function contentHash({ currency, lines, metadata, returnUrl, payBy }: ShopOrder)
 }
 
 /**
- * The order that has this order's `externalId`, and whether it was placed with the same content. What was erased
- * since counts as the same.
+ * The order that has this order's `externalId`, and whether it was placed with the same content. What was
+ * erased since counts as the same.
  */
 export async function findPlaced(
   db: Queryable,

@@ -83,8 +83,8 @@ const ENTRIES = `
   ORDER BY place`;
 
 /**
- * Pays an order with what came, on a person's word: acceptance, release, payment, order, suspense, findings and
- * journal in one statement.
+ * Pays an order with what came, on a person's word: acceptance, release, payment, order, suspense, findings
+ * and journal in one statement.
  * @returns false when something of it has moved since, or does not allow it
  */
 export async function recordAcceptance(

@@ -62,8 +62,8 @@ const HELD = `
   RETURNING i.class, i.amount || ' ' || i.currency AS money`;
 
 /**
- * Writes the lost payment as if its initialize call had ended in doubt, leased to the caller. If the caller dies,
- * it is due for the poller. Its money in suspense is the order's from now on, whatever becomes of it.
+ * Writes the lost payment as if its initialize call had ended in doubt, leased to the caller. If the caller
+ * dies, it is due for the poller. Its money in suspense is the order's from now on, whatever becomes of it.
  * @returns false when there is a payment of that reference
  */
 export async function insertAdopted(

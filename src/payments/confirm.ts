@@ -11,9 +11,9 @@ import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './recheck-sched
 
 /**
  * Asks the service, and marks the order paid if the answer is exact. Shopper, webhook, poller, reconciliation
- * and operator may each ask for it. It stores the answer as evidence and, in the same statement, moves payment
- * and order and records the release. The only other way to paid is `accept.ts`: right after this, a person says
- * that less or more is enough.
+ * and operator may each ask for it. It stores the answer as evidence and, in the same statement, moves
+ * payment and order and records the release. The only other way to paid is `accept.ts`: right after this, a
+ * person says that less or more is enough.
  * @param urgency of the call; by default it follows from the cause
  */
 export type Confirm = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Confirmed>;
@@ -137,8 +137,8 @@ function nextState(
 }
 
 /**
- * The money that the answer shows. If it pays, or is other money of the same currency, the expected value stands for a
- * field that may be absent.
+ * The money that the answer shows. If it pays, or is other money of the same currency, the expected value
+ * stands for a field that may be absent.
  */
 function provenMoney(
   payment: Payment,

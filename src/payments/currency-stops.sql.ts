@@ -6,8 +6,8 @@ import type { Mode } from '../platform/mode.ts';
 export const EVERY_CURRENCY = '*';
 
 /**
- * By a payment that came in another unit, in minor units what it asked for and what came; or by hand: then there is a
- * reason in words.
+ * By a payment that came in another unit, in minor units what it asked for and what came; or by hand: then
+ * there is a reason in words.
  */
 export type StoppedCurrency = { currency: string; stoppedAt: Date } & (
   | { reference: Reference; asked: bigint; came: bigint | null; reason: null; stoppedBy: null }

@@ -42,9 +42,9 @@ const CHECKS_PER_CALL = 2;
 
 /**
  * Confirms payments whose time has come, and ends orders whose deadline has passed. Payments due by schedule
- * and payments due because of hints are two queues, each with its own slots and its own share of the calls. So
- * hints, however many, do not hold up the schedule, and thousands of checks left by an outage do not hold up
- * the hints. `reserve` gives a third lot of slots, for hints that are followed as they come in.
+ * and payments due because of hints are two queues, each with its own slots and its own share of the calls.
+ * So hints, however many, do not hold up the schedule, and thousands of checks left by an outage do not hold
+ * up the hints. `reserve` gives a third lot of slots, for hints that are followed as they come in.
  */
 export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
   const { database, gateway, confirm, callsAtOnce, logger, watch } = parts;

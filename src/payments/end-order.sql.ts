@@ -40,7 +40,8 @@ const CANCELLED = `
   WHERE id = $1 AND status NOT IN ('paid', 'cancelled') RETURNING id`;
 
 /**
- * Ends an order of which the service has answered about every payment since `seenAt`. Its payments stay watched.
+ * Ends an order of which the service has answered about every payment since `seenAt`. Its payments stay
+ * watched.
  * @returns false when a payment has been added, or the order has moved: read it again
  */
 export async function endOrder(

@@ -30,9 +30,9 @@ const WAIT_FOR_OTHER_CHECK_MS = 8_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * Ends an unpaid order, after asking the service about each payment that may have brought money. It ends only on
- * answers that came since: an error, an answer that cannot be read, and "not found" for a payment that may still
- * be on its way to the service leave it as it is.
+ * Ends an unpaid order, after asking the service about each payment that may have brought money. It ends only
+ * on answers that came since: an error, an answer that cannot be read, and "not found" for a payment that may
+ * still be on its way to the service leave it as it is.
  */
 export type EndOrder = (orderId: OrderId, end: End) => Promise<Ended>;
 

@@ -6,8 +6,8 @@ const NO_OPEN_FINDING = `NOT EXISTS (
   SELECT FROM findings f WHERE f.reference = v.reference AND f.closed_at IS NULL)`;
 
 /**
- * Empties the answers about these orders, and each that names the address. Digests and what was read stay; so does the
- * evidence of an open finding.
+ * Empties the answers about these orders, and each that names the address. Digests and what was read stay; so
+ * does the evidence of an open finding.
  * @returns how many
  */
 export async function emptyAnswersOf(

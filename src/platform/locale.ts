@@ -10,8 +10,8 @@ export function localeOf(acceptLanguage: string | undefined): string {
 }
 
 /**
- * The languages of an `Accept-Language` header in which this program can write numbers, the most wanted first.
- * Digits stay those of the pages, as the words do: "١٬٢٥٠" between English sentences helps no reader.
+ * The languages of an `Accept-Language` header in which this program can write numbers, the most wanted
+ * first. Digits stay those of the pages, as the words do: "١٬٢٥٠" between English sentences helps no reader.
  */
 export function localesOf(acceptLanguage: string | undefined): string[] {
   return (acceptLanguage ?? '')

@@ -3,9 +3,9 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 export type { Logger };
 
 /**
- * JSON lines, on standard output unless that belongs to a command's result; `logOn` makes them readable on a terminal. Messages are lower-case
- * facts, their data is in fields, and the payment reference is in every line about that payment. Bodies,
- * headers and whole e-mail addresses are never logged.
+ * JSON lines, on standard output unless that belongs to a command's result; `logOn` makes them readable on a
+ * terminal. Messages are lower-case facts, their data is in fields, and the payment reference is in every
+ * line about that payment. Bodies, headers and whole e-mail addresses are never logged.
  * @param fieldsOfNow further fields of each line, computed when it is written
  */
 export function createLogger(

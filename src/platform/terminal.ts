@@ -17,8 +17,8 @@ export function coloured(screen: Screen, colour: Colour, text: string): string {
 }
 
 /**
- * Where the log goes: on a terminal outside production as lines for a person, everywhere else as the JSON that
- * programs read.
+ * Where the log goes: on a terminal outside production as lines for a person, everywhere else as the JSON
+ * that programs read.
  */
 export function logOn(screen: Screen, isProduction: boolean): DestinationStream {
   if (screen.isTTY !== true || isProduction) return screen;

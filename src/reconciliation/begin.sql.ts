@@ -16,9 +16,9 @@ const HAS_OUR_FORM = `c.reference ~ '${REFERENCE_PATTERN.source}'`;
 const PAID_AT_SANDBOX = `$1 = 'test' AND c.class <> 'reversed' AND (d.here = 'held' OR d.is_released)`;
 
 /**
- * Marks in `differing` what a begin takes beside what earlier ones took, and lists it in the new table `taken`:
- * named transactions that are not ours, and payments of ours that the list lacks, unpaid ones and in test mode
- * also paid ones. Writes nothing that lasts. Call it after `classify`, and compare again after it.
+ * Marks in `differing` what a begin takes beside what earlier ones took, and lists it in the new table
+ * `taken`: named transactions that are not ours, and payments of ours that the list lacks, unpaid ones and in
+ * test mode also paid ones. Writes nothing that lasts. Call it after `classify`, and compare again after it.
  * @param evenOfOurForm also those that are not ours and whose references have the form of ours: after a
  * restore they are payments that the database has lost
  */

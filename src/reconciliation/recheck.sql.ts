@@ -8,7 +8,10 @@ import type { Mode } from '../platform/mode.ts';
 const OUTCOMES = ['unknown_status', 'unproven', 'unreadable', 'unit_error'] satisfies VerificationOutcome[];
 const CLASSES = ['unknown_status', 'unreadable', 'unit_error'] satisfies ReconciliationClass[];
 
-/** Payments that are held, or in an open finding, because an answer was not understood. Not those that a person decided. */
+/**
+ * Payments that are held, or in an open finding, because an answer was not understood. Not those that a
+ * person decided.
+ */
 export async function notUnderstood(db: Queryable, mode: Mode): Promise<Reference[]> {
   const rows = await db.query<{ reference: Reference }>(
     `SELECT reference FROM payments p WHERE mode = $1 AND decided_at IS NULL

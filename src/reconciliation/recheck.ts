@@ -12,8 +12,9 @@ export type Rechecked = {
 };
 
 /**
- * After a change of the dialect: asks verify again about the payments whose answers were not understood, within the
- * budget of calls, and reconciles. Confirmation settles what is explained now; what is not stays as it was.
+ * After a change of the dialect: asks verify again about the payments whose answers were not understood,
+ * within the budget of calls, and reconciles. Confirmation settles what is explained now; what is not stays
+ * as it was.
  * @throws {ReconciliationRunningError} while a run is active; verify was asked then
  */
 export async function recheck(

@@ -3,8 +3,9 @@ import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * When shoppers and the service last made a process write here. What reconciliation, operators and heartbeats write
- * does not count: after a restore this is about the moment of the backup until a server or a worker has work.
+ * When shoppers and the service last made a process write here. What reconciliation, operators and heartbeats
+ * write does not count: after a restore this is about the moment of the backup until a server or a worker has
+ * work.
  */
 export async function newestEntry(db: Queryable, mode: Mode): Promise<Date | null> {
   const [row] = await db.query<{ at: Date | null }>(

@@ -7,7 +7,8 @@ import type { Mode } from '../platform/mode.ts';
  */
 export const WAIT_STEPS_SEC = [1, 5, 15, 60, 300, 3_600] as const;
 
-// What came for confirmed orders from $2 to before $3. The rows that say so never change, so neither does this.
+// What came for confirmed orders from $2 to before $3. The rows that say so never change, so neither does
+// this.
 const CONFIRMED_BY_HOUR = `
   SELECT r.mode, date_trunc('hour', r.at, 'UTC') AS hour, r.currency, v.cause AS found_by,
     coalesce(width_bucket(extract(epoch FROM r.at - w.first)::float8,
@@ -104,7 +105,8 @@ export async function heldDays(db: Queryable, mode: Mode, days: number): Promise
 
 /**
  * Money of paid orders that went back, by the day (UTC) on which it was written down (`refunded`) or raised
- * (`reversed`: what the service took back and no refund explains by now). Takings are what was confirmed less this.
+ * (`reversed`: what the service took back and no refund explains by now). Takings are what was confirmed less
+ * this.
  */
 export type WentBackDay = {
   day: string;

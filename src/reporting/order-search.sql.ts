@@ -33,8 +33,8 @@ const NAMED = `
   ) named LIMIT ${MAX_NAMED}`;
 
 /**
- * Asks the indexes first: an order id or a reference, whole or its first eight letters, the shop's own number, the number of
- * a refund, a whole address. What none of them knows is a part of something.
+ * Asks the indexes first: an order id or a reference, whole or its first eight letters, the shop's own
+ * number, the number of a refund, a whole address. What none of them knows is a part of something.
  */
 export async function matchOf(db: Queryable, mode: Mode, words: string): Promise<OrderMatch> {
   const named = await db.query<{ id: OrderId }>(NAMED, [words, mode, BEGINNING.test(words) ? words : null]);
@@ -43,7 +43,10 @@ export async function matchOf(db: Queryable, mode: Mode, words: string): Promise
   return isAddress.length > 0 ? { email: words } : { part: words };
 }
 
-/** Condition: the order has this text in its address, its own number, its goods, or the name of a person who acted on it. */
+/**
+ * Condition: the order has this text in its address, its own number, its goods, or the name of a person who
+ * acted on it.
+ */
 export function hasPartSql(order: string, part: string): string {
   const has = (text: string): string => `position(lower(${part}) in lower(${text})) > 0`;
   return `(${has(`${order}.email`)} OR coalesce(${has(`${order}.external_id`)}, false)

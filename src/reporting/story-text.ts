@@ -9,8 +9,8 @@ import type { StoryEvent } from './timeline.sql.ts';
 export type StoryLine = { at: Date; text: string };
 
 /**
- * What happened to an order, oldest first, without what only a developer needs: keys, events, and entries of the
- * journal that repeat a row. Amounts are in major units; what repeats itself is one line with a count.
+ * What happened to an order, oldest first, without what only a developer needs: keys, events, and entries of
+ * the journal that repeat a row. Amounts are in major units; what repeats itself is one line with a count.
  */
 export function storyLines(detail: OrderDetail, locale = DEFAULT_LOCALE): StoryLine[] {
   const { story, payments } = detail;

@@ -7,8 +7,8 @@ const NO_OPEN_FINDING = `NOT EXISTS (
   SELECT FROM findings f WHERE f.reference = w.reference AND f.closed_at IS NULL)`;
 
 /**
- * Deletes the webhooks about these orders, and each that names the address, also one that named no payment of ours. The
- * evidence of an open finding stays.
+ * Deletes the webhooks about these orders, and each that names the address, also one that named no payment of
+ * ours. The evidence of an open finding stays.
  * @returns how many
  */
 export async function deleteWebhooksOf(

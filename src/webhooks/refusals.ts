@@ -23,9 +23,9 @@ const AFTER_FAILURE_MS = 10_000;
 const TELL_EVERY_MS = 10_000;
 
 /**
- * Counts the webhooks that are refused, and keeps the newest. A flood of forged webhooks must not fill disk or log, nor
- * slow the others: each adds one to a number in memory, which is written once a second, and logged at once and then every
- * ten seconds.
+ * Counts the webhooks that are refused, and keeps the newest. A flood of forged webhooks must not fill disk
+ * or log, nor slow the others: each adds one to a number in memory, which is written once a second, and
+ * logged at once and then every ten seconds.
  */
 export function createRefusals(parts: RefusalsParts): (refusal: Refusal) => void {
   const { db, mode, clock, referenceOf, logger } = parts;

@@ -18,8 +18,8 @@ export function frameOf({ visitorOf, shop }: SiteGuard, mode: Mode, req: Request
  * Performs a form's action and redirects to a page that shows the result. The browser stores the
  * name for the next time.
  * @param back the address to redirect to, built from the form's fields; always a page of ours
- * @param askFirst returns a page to answer with: a confirmation of what cannot be undone, or what was asked to be seen;
- * null: act
+ * @param askFirst returns a page to answer with: a confirmation of what cannot be undone, or what was asked
+ * to be seen; null: act
  */
 export function actionHandler(
   back: (req: Request, fields: URLSearchParams) => string,

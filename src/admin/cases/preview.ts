@@ -18,8 +18,8 @@ class Preview extends Error {
 }
 
 /**
- * What the shopper will read after a decision. The decision is made, read and taken back: the database itself says
- * what it leads to.
+ * What the shopper will read after a decision. The decision is made, read and taken back: the database itself
+ * says what it leads to.
  * @returns null when no order is concerned, the case has changed, or the shop's pages are its own
  */
 export async function previewOf(

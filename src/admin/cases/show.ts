@@ -67,7 +67,8 @@ function frameFor({ guard, gateway }: AdminParts, req: Request, typed: ActionFor
 }
 
 /**
- * The page before something is closed, or the form again when it is not complete or the person came back to it.
+ * The page before something is closed, or the form again when it is not complete or the person came back to
+ * it.
  * @param address where the form is sent; null is returned when it may be acted upon at once
  */
 export async function askFirst(

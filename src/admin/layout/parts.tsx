@@ -31,8 +31,8 @@ export function words(word: string): string {
 export type Head = readonly (string | { number: string })[];
 
 /**
- * A table that scrolls by itself where the screen is narrower; on a phone each row of more than two columns is a
- * card, whose cells bear the names of their columns.
+ * A table that scrolls by itself where the screen is narrower; on a phone each row of more than two columns
+ * is a card, whose cells bear the names of their columns.
  */
 export function Table({
   label,

@@ -41,9 +41,9 @@ export type OrderPage = {
 
 export const PAGE_ROWS = 50;
 /**
- * The most orders that one page searches. Statuses and parts of texts have no index: maintaining it would cost at
- * every confirmed payment, and most searches are for recent orders. The page reports how far back it searched, and
- * the next one continues from there.
+ * The most orders that one page searches. Statuses and parts of texts have no index: maintaining it would
+ * cost at every confirmed payment, and most searches are for recent orders. The page reports how far back it
+ * searched, and the next one continues from there.
  */
 const MAX_LOOKED_THROUGH = 15_000;
 /** A part of a text is also searched in the lines of each order, which takes three times as long. */

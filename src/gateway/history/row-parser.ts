@@ -34,7 +34,8 @@ export function createCarefulReader(
   const pointers = rowPointers(dialect);
   const { verify, history, amountUnit } = dialect;
   const fallback = verify.currencyMayBeAbsent ? (assumedCurrency ?? '') : '';
-  // A row of a negative amount is money that went back, under the reference of its payment, and so much of it.
+  // A row of a negative amount is money that went back, under the reference of its payment, and so much of
+  // it.
   const readRow = (record: Record<string, Json>): Evidence => {
     const evidence = readEvidence(record, pointers, dialect, fallback);
     const isOfMoney = evidence.status === 'paid' || evidence.status === 'reversed';

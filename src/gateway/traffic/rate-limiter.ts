@@ -2,9 +2,9 @@ import type { Clock } from '../../platform/clock.ts';
 import { createTokens } from './token-bucket.ts';
 
 /**
- * Why a call is made, most urgent first: a shopper wants to pay; a person waits for a page (a shopper who came
- * back, an operator who asks);
- * a webhook hints at money; a hint that had to wait; the schedule, reconciliation; history.
+ * Why a call is made, most urgent first: a shopper wants to pay; a person waits for a page (a shopper who
+ * came back, an operator who asks); a webhook hints at money; a hint that had to wait; the schedule,
+ * reconciliation; history.
  *
  * Strangers can cause returns and hints at will, so urgency alone would let them use up all calls. Each
  * kind has a share of the calls per second and of the slots that no other kind can use up. What a kind

@@ -33,8 +33,8 @@ const CAME = `CASE WHEN m.accepted_amount < m.released_amount AND NOT EXISTS (
     SELECT FROM verifications whole WHERE whole.reference = m.reference AND whole.outcome = 'paid')
   THEN m.accepted_amount ELSE m.released_amount END`;
 
-// Verify and a row that stands alone without an amount mean all of it. Null where the list holds more than was
-// released: what went back is unknown.
+// Verify and a row that stands alone without an amount mean all of it. Null where the list holds more than
+// was released: what went back is unknown.
 const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN ${ANSWERED} = 'reversed' THEN ${CAME}
     WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
       THEN nullif(greatest(${CAME} - m.paid_amount, 0), 0)
@@ -93,8 +93,8 @@ const REFUNDED = `
 
 /**
  * The facts that the rules use, a row for each row of `differing`. $1 is the start of the run, $2 whether the
- * list is cut, $4 the mode, $5 and $6 as in a coverage, $7 whether the run asks verify, $8 when its window begins.
- * Lookups in other tables are made only where a rule may need them.
+ * list is cut, $4 the mode, $5 and $6 as in a coverage, $7 whether the run asks verify, $8 when its window
+ * begins. Lookups in other tables are made only where a rule may need them.
  */
 export const COMPARED = `
   SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,

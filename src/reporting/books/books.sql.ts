@@ -37,7 +37,8 @@ type EntriesWanted = { mode: Mode; period: Period; withAnswers: boolean };
 
 type Source = { kind: EntryKind; table: string; time: string; id: 'text' | 'bigint'; facts: string };
 
-// As the view `confirmed_money` has them, without its join: a page is read by the index, and not sorted out of all.
+// As the view `confirmed_money` has them, without its join: a page is read by the index, and not sorted out
+// of all.
 const RELEASED = `(SELECT id, mode, order_id, reference, currency, released_at, verification_id,
   CASE WHEN acceptance_id IS NULL THEN amount
     ELSE least(amount, (SELECT a.amount FROM acceptances a WHERE a.id = acceptance_id)) END AS amount

@@ -58,8 +58,9 @@ type Books = {
 };
 
 /**
- * Every confirmed payment, refund, money held or decided about, and payout in a period, by the day (UTC) on which it
- * happened, or was first seen, here. Rows are read while they are taken: a period of any length needs the same memory.
+ * Every confirmed payment, refund, money held or decided about, and payout in a period, by the day (UTC) on
+ * which it happened, or was first seen, here. Rows are read while they are taken: a period of any length
+ * needs the same memory.
  */
 export function openBooks(db: Queryable, dialect: Dialect, wanted: BooksWanted): Books {
   const sums = new Map<string, Sums>();

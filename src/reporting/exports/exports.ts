@@ -67,8 +67,8 @@ type MatchedSheet = { run: RunId; counted: number; sheet: Sheet };
 const MATCHED_COLUMNS = ['run', 'reference', 'order_id', 'amount', 'currency', 'created_at', 'released_at'];
 
 /**
- * The rows of a run are not kept, so these are made again: what was released when it began or by itself, and about
- * which it raised nothing. Confirmed too recently to be listed, or older than the list, is among them.
+ * The rows of a run are not kept, so these are made again: what was released when it began or by itself, and
+ * about which it raised nothing. Confirmed too recently to be listed, or older than the list, is among them.
  * @param id null: the last complete run over everything. @returns null: there is no complete run
  */
 export async function openMatched(
