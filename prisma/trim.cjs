@@ -11,6 +11,8 @@ const NEVER_LOADED =
   /(^|\/)(@prisma\/client\/runtime|prisma\/build)\/query_compiler_(?!fast_bg\.postgresql\.)|^prisma\/build\/studio\.js$|^effect\/(src|dist\/(esm|dts))\/|^@opentelemetry\/[^/]+\/build\/(esm|esnext)\/|\.map$/;
 
 for (const entry of readdirSync(PACKAGES, { recursive: true, withFileTypes: true })) {
-  const path = join(entry.parentPath, entry.name).slice(PACKAGES.length + 1).replaceAll('\\', '/');
+  const path = join(entry.parentPath, entry.name)
+    .slice(PACKAGES.length + 1)
+    .replaceAll('\\', '/');
   if (entry.isFile() && NEVER_LOADED.test(path)) rmSync(join(PACKAGES, path));
 }
