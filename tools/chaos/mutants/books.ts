@@ -103,8 +103,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the window is ignored',
-    file: 'src/reconciliation/compare/scope.ts',
-    find: '($3::timestamptz IS NULL OR ${payments}.created_at >= $3)',
+    file: 'src/reconciliation/compare/scope.sql.ts',
+    find: "p.created_at >= coalesce($3::timestamptz, '-infinity')",
     replace: '($3::timestamptz IS NULL OR true)',
     breaks: 'payments outside of the window are called absent',
     tests: BY_RECONCILING,
