@@ -1,4 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import { startSandbox } from '../../local/sandbox/sandbox.ts';
@@ -108,8 +110,11 @@ test('every command of the pages runs where only the bundle is', async () => {
     suspense: await firstId('suspense'),
     releases: paid.orderId,
   };
+  const adoptions = join(await newFolder(), 'adoptions.txt');
+  await writeFile(adoptions, `${reference} ${paid.orderId}\n`);
   const told = (line: string): string =>
     line
+      .replace('/tmp/adoptions.txt', adoptions)
       .replace(/"\$\w+"|\bID\b|<id>/, ids[/run (?:--silent )?(\w+)/.exec(line)?.[1] ?? ''] ?? reference)
       .replace(/\b(?:ORDER|REFERENCE)\b/, reference)
       .replace(/\bRUN\b/, runId)

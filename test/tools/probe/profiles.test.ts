@@ -33,9 +33,6 @@ const PROBED = IS_WHOLE ? PROFILE_NAMES : someOf(UNLIKE, 1);
  * who knows the service.
  */
 const NOT_SEEN: Partial<Record<ProfileName, string[]>> = {
-  'fees-on-top': ['webhook.signature: null'],
-  'four-decimals': ['webhook.signature: null'],
-  'good-news-only': ['webhook.signature: null'],
   'two-shapes': [],
 };
 
@@ -125,9 +122,12 @@ function wrongAgreements({ findings }: Probed, profile: ProfileName): string[] {
 
 const pointerOf = (about: string): string => `/${about.replaceAll('.', '/')}`;
 
-/** A list of words may lack those that one payment does not show, and `auto` finds the style that somebody wrote down. */
+/**
+ * A list of words may lack those that one payment does not show, `auto` finds the style that somebody wrote down, and
+ * each lag that the list keeps to holds.
+ */
 function isReadAlike(about: string, inForce: unknown, truth: unknown): boolean {
-  if (about.startsWith('statuses.')) return true;
+  if (about.startsWith('statuses.') || about === 'history.lagSec') return true;
   if (about === 'history.paging.style') return inForce === 'auto' && truth !== 'offset' && truth !== 'none';
   return JSON.stringify(inForce) === JSON.stringify(truth);
 }
