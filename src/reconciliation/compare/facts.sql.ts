@@ -53,7 +53,10 @@ const FACTS_OF_PAYMENT = `
   ${CAME} AS came, ${GONE} AS gone, back.amount AS refunded,
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.expired_at IS NOT NULL) AS is_past_deadline,
-  m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched,
+  m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched`;
+
+// When it was written and paid, beside what the list can hold.
+const FACTS_OF_TIME = `
   m.created_at < $1::timestamptz - interval '${HORIZON_SEC} s' AS is_beyond_horizon,
   coalesce(m.released_at BETWEEN $1 AND now(), false) AS is_released_since_start,
   coalesce(m.released_at >= $5, false) AS is_within_lag,
@@ -98,7 +101,7 @@ const REFUNDED = `
  */
 export const COMPARED = `
   SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
-    ${FACTS_OF_MONEY}, ${FACTS_OF_PAYMENT}, ${FACTS_OF_SOURCES}
+    ${FACTS_OF_MONEY}, ${FACTS_OF_PAYMENT}, ${FACTS_OF_TIME}, ${FACTS_OF_SOURCES}
   FROM differing m
   LEFT JOIN LATERAL (${PAYMENT_OF_OTHER_MODE}) o ON true
   LEFT JOIN webhook_words told ON m.is_ours AND told.reference = m.reference
