@@ -16,7 +16,8 @@ const GONE = `
   ORDER BY r.delivery = 'unneeded', r.released_at, r.id LIMIT ${AT_ONCE} FOR NO KEY UPDATE OF r`;
 
 /**
- * Withholds the releases that nobody has yet and whose money the service took back as a whole, as `runId` sees it.
+ * Withholds the releases that were not delivered yet and whose money the service took back as a whole, as `runId`
+ * sees it.
  * What refunds took back, the database withholds by itself. Call it in the transaction that raises the findings.
  */
 export async function withholdReversed(db: Queryable, mode: Mode, runId: RunId): Promise<void> {

@@ -11,7 +11,7 @@ import { unixSeconds } from './shapes/times.ts';
  * how it is written.
  */
 
-/** Numbers that a double cannot hold: whoever parses them as floats confuses two ids. */
+/** Numbers that a double cannot hold: a program that parses them as floats confuses two ids. */
 const bigId = (id: string): LosslessNumber =>
   new LosslessNumber(
     `9${Buffer.from(id)
