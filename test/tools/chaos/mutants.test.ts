@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { spoil } from '../../../tools/chaos/mutants/copy.ts';
@@ -17,6 +17,18 @@ test.each(MUTANTS)('can be planted: $bug', (mutant) => {
   const honest = readFileSync(inTree(mutant.file), 'utf8');
   expect(spoil(honest, mutant)).not.toBe(honest);
   expect(mutant.tests.filter((file) => !existsSync(inTree(file)))).toEqual([]);
+});
+
+// A later migration that replaces a function or a view takes the bug out of it again.
+test.each(MUTANTS.filter(({ file }) => file.endsWith('.sql')))('stays planted: $bug', ({ file, find }) => {
+  const migrations = readdirSync(inTree('prisma/migrations')).map(
+    (name) => `prisma/migrations/${name}/migration.sql`,
+  );
+  const [before = ''] = readFileSync(inTree(file), 'utf8').split(find);
+  const planted = [...before.matchAll(/CREATE (?:OR REPLACE )?(?:FUNCTION|VIEW) (\w+)/g)].at(-1)?.[1];
+  const later = migrations.filter((path) => path > file && existsSync(inTree(path)));
+  const replaced = new RegExp(`CREATE OR REPLACE (FUNCTION|VIEW) ${planted}\\b`);
+  expect(later.filter((path) => replaced.test(readFileSync(inTree(path), 'utf8')))).toEqual([]);
 });
 
 test('a text that stands there no longer, or twice, is refused by its name', () => {

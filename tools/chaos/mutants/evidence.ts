@@ -9,7 +9,7 @@ const CONTRADICTIONS = 'src/gateway/records/contradictions.ts';
 const BY_READING = ['test/gateway/evidence.test.ts', 'test/gateway/verify.test.ts'];
 const BY_DEADLINE = ['test/payments/deadlines.test.ts'];
 const BY_DECISION = ['test/cases/decided-money.test.ts'];
-const ORDERS_SCHEMA = 'prisma/migrations/20261122100000_orders/migration.sql';
+const ACCEPTED_SCHEMA = 'prisma/migrations/20261123143000_accepted_money/migration.sql';
 const CASES_SCHEMA = 'prisma/migrations/20261122100400_cases/migration.sql';
 const BY_CONTRADICTING = ['test/gateway/contradictions.test.ts'];
 const BY_ROW = ['test/gateway/history-row-fast-path.test.ts'];
@@ -58,7 +58,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: `  cancelled: 'paid_after_cancel',\n`,
     replace: '',
     breaks: 'goods leave for an order that the shop has ended, or its money is never recorded',
-    tests: BY_DECIDING,
+    tests: BY_DECISION,
   },
   {
     bug: 'money pays an order that has expired for good',
@@ -110,7 +110,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a currency that was released stays stopped',
-    file: 'prisma/migrations/20261122110000_views/migration.sql',
+    file: 'prisma/migrations/20261123144000_people/migration.sql',
     find: 'FROM currency_stops WHERE released_at IS NULL',
     replace: 'FROM currency_stops',
     breaks: 'the shop sells nothing in that currency any more',
@@ -126,8 +126,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'money that paid its order counts as decided about',
-    file: 'prisma/migrations/20261122110000_views/migration.sql',
-    find: `WHERE closed_at IS NOT NULL AND decision <> 'earned'`,
+    file: 'prisma/migrations/20261123147000_accepted_money_is_earned/migration.sql',
+    find: `WHERE closed_at IS NOT NULL AND decision NOT IN ('earned', 'accept')`,
     replace: 'WHERE closed_at IS NOT NULL',
     breaks: 'the next charge beyond it is held with less than came',
     tests: BY_DECISION,
@@ -158,7 +158,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'held payments move by hand',
-    file: ORDERS_SCHEMA,
+    file: ACCEPTED_SCHEMA,
     find: 'IS DISTINCT FROM now() THEN',
     replace: 'IS NULL THEN',
     breaks: 'a script frees money that a person has to look at',

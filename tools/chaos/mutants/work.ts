@@ -151,7 +151,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a refused key fails the order later',
-    file: 'prisma/migrations/20261122100400_cases/migration.sql',
+    file: 'prisma/migrations/20261123143000_accepted_money/migration.sql',
     find: ` AND reason IS DISTINCT FROM 'key-refused'`,
     replace: '',
     breaks: 'orders fail for our own mistake, days after it',
