@@ -5,19 +5,31 @@ import { LOCK_ORDER } from './lock-order.ts';
 /** Once the order is paid, no shopper waits for the check that a further hint asks for. */
 const PAUSE_AFTER_RELEASE_SEC = 10;
 
-// One row per answer, as `rowOf` in confirm.sql.ts builds it.
+// The map. One statement, so one round trip and one commit: evidence, payment, release, order, suspense and
+// journal appear together or not at all. It writes nothing for a payment that has moved, or whose order has
+// moved, since the decision. Confirmations that end at the same time share the statement (see batched).
+//
+// Its parts are below in the order in which RECORD_CONFIRMATION, at the end, puts them together. Each sees the
+// tables as they were before the statement: EARLIER_UNIT_ERROR and CONTRADICTION do not see the row that
+// EVIDENCE writes. What an earlier part wrote is known only by its name, as `seen`, `release` or `stray`.
+//
+// Only a paid order gets its status here. That of every unpaid one is decided by `follow_payments` in
+// prisma/schema.sql, which triggers call when a payment or its suspense has changed.
+
+// One row per answer, as `rowOf` in confirm.sql.ts builds it: what the decision saw, what the service answered,
+// and what is to become of the payment.
 const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
   expired_seen boolean, suspense_seen int, outcome text, status_word text, contradiction text,
-  amount bigint, currency text, http_status int, body bytea, body_sha256 bytea,
-  cause text, status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
+  answered_amount bigint, answered_currency text, http_status int, body bytea, body_sha256 bytea,
+  cause text, next_status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
   suspense_class text, suspense_amount bigint, suspense_currency text)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it.
 const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
     SELECT v.id, v.outcome, v.status_word, v.amount, v.currency FROM verifications v
-    WHERE v.reference = g.reference AND g.status = g.status_seen AND NOT g.releases ORDER BY v.id DESC LIMIT 1
+    WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases ORDER BY v.id DESC LIMIT 1
   ) last ON (last.outcome, last.status_word, last.amount, last.currency)
-    IS NOT DISTINCT FROM (g.outcome, g.status_word, g.amount, g.currency)`;
+    IS NOT DISTINCT FROM (g.outcome, g.status_word, g.answered_amount, g.answered_currency)`;
 
 // A payment that showed the error before is not counted again.
 const THE_SAME_UNIT_ERROR = `
@@ -40,14 +52,14 @@ const EVIDENCE = `
     (id, reference, order_id, mode, outcome, status_word, amount, currency,
       http_status, body, body_sha256, cause)
   OVERRIDING SYSTEM VALUE
-  SELECT verification, reference, order_id, mode, outcome, status_word, amount, currency,
+  SELECT verification, reference, order_id, mode, outcome, status_word, answered_amount, answered_currency,
     http_status, body, body_sha256, cause FROM seen WHERE NOT is_repeated
   RETURNING reference, evidence_hash(verifications) AS hash`;
 
 // A hint that came during the check is followed by another one. At once, unless hints have taught nothing
 // for a while.
 const MOVED = `
-  UPDATE payments p SET status = s.status, leased_until = NULL,
+  UPDATE payments p SET status = s.next_status, leased_until = NULL,
     hints_answered = s.hints, last_answer_at = now(),
     hint_checks = CASE WHEN s.is_repeated THEN p.hint_checks ELSE 0 END,
     next_check_at = now() + make_interval(secs => CASE WHEN p.hints > s.hints
@@ -59,7 +71,7 @@ const MOVED = `
 const RELEASE = `
   INSERT INTO releases (id, order_id, reference, mode, amount, currency,
     verification_id, delivery, next_check_at)
-  SELECT release_id, order_id, reference, mode, amount, currency, verification, delivery,
+  SELECT release_id, order_id, reference, mode, answered_amount, answered_currency, verification, delivery,
     CASE WHEN delivery = 'waiting' THEN now() END
   FROM seen WHERE releases
   RETURNING id, order_id, reference`;
@@ -134,22 +146,16 @@ const ENTRY = `
   INSERT INTO journal (order_id, event, reference, cause, detail)
   SELECT s.order_id, CASE WHEN s.releases THEN 'order-paid'
     WHEN c.reference IS NOT NULL THEN 'verification-contradicts'
-    ELSE 'payment-' || s.status END, s.reference, s.cause, ${DETAIL}
+    ELSE 'payment-' || s.next_status END, s.reference, s.cause, ${DETAIL}
   FROM seen s LEFT JOIN evidence e ON e.reference = s.reference
     LEFT JOIN stray ON stray.reference = s.reference
     LEFT JOIN stopped ON stopped.reference = s.reference
     LEFT JOIN contradiction c ON c.reference = s.reference
     LEFT JOIN earned ON earned.reference = s.reference
-  WHERE s.releases OR s.status <> s.status_seen OR stray.reference IS NOT NULL
+  WHERE s.releases OR s.next_status <> s.status_seen OR stray.reference IS NOT NULL
     OR stopped.reference IS NOT NULL OR c.reference IS NOT NULL
   ORDER BY s.order_id, s.reference`;
 
-// The statuses of unpaid orders follow their payments by triggers (`order_follows_payments` and
-// `payment_follows_suspense`, in the migration of cases).
-//
-// One statement, so one round trip and one commit: evidence, payment, release, order, suspense and
-// journal appear together or not at all. It writes nothing for a payment that has moved, or whose order
-// has moved, since the decision. Confirmations that end at the same time share the statement (see batched).
 export const RECORD_CONFIRMATION: Statement = {
   name: 'record-confirmation',
   text: `WITH seen AS MATERIALIZED (${SEEN}), evidence AS (${EVIDENCE}), moved AS (${MOVED}),
