@@ -81,7 +81,7 @@ const RESOLVED_ENTRIES = `
 
 /**
  * Ends an item, with a decision, a name and what was done, and closes the open findings about the same. If it was the
- * last money of an order in review, that ends the order (`end_decided_order`, in the migration of acceptances).
+ * last money of an order in review, that ends the order (`end_decided_order` in prisma/schema.sql).
  * @returns false when the mode has no such open item, or another version of it, or when its surplus went back and the
  * decision is about all of it (`isAllowed`)
  */

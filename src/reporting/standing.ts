@@ -42,7 +42,7 @@ export function stateOf({ status, refunded, currency, cameAmount }: OrderDetail)
     : 'refunded in part';
 }
 
-/** The reason that `end_decided_order` writes, in the migration of acceptances. */
+/** The reason that `end_decided_order` in prisma/schema.sql writes. */
 const DECIDED = /^its money was decided about: (\w+)$/;
 
 type ByStatus = (detail: OrderDetail, locale: string) => Standing;
