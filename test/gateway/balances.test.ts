@@ -181,3 +181,8 @@ test.each([
   await expect(reading).rejects.toThrow(DialectError);
   await expect(reading).rejects.toThrow(why);
 });
+
+test('balances without transfers are refused: nothing could be checked against them', () => {
+  const balances = { path: '/v1/balances', records: [''], ...list };
+  expect(() => parseDialect(JSON.stringify({ balances }))).toThrow('/balances: needs transfers');
+});

@@ -56,6 +56,7 @@ function contradictionsIn({
   history: { paging, fee },
   webhook: { signature },
   balances,
+  transfers,
 }: Dialect): string[] {
   const rules: [boolean, string][] = [
     [
@@ -71,6 +72,10 @@ function contradictionsIn({
     [
       paging.windowDays !== null && (paging.sinceParam === null || paging.untilParam === null),
       '/history/paging/windowDays: needs sinceParam and untilParam, a window has two ends',
+    ],
+    [
+      balances !== null && transfers === null,
+      '/balances: needs transfers, without them no balance can be checked',
     ],
     [
       balances !== null &&
