@@ -1,5 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
-import { REFERENCE_PATTERN } from '../platform/ids.ts';
+import { ORDER_REFERENCE_PATTERN } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** Who began reconciliation, why, and the begin's time. */
@@ -19,7 +19,7 @@ export async function closeSuspenseAtBegin(
     `UPDATE suspense_items i SET closed_at = now(), closed_by = $2, note = $3, decision = 'other'
      FROM before_begin b
      WHERE i.mode = $1 AND i.closed_at IS NULL AND i.order_id IS NULL
-       AND b.mode = $1 AND b.reference = i.reference AND i.reference !~ '${REFERENCE_PATTERN.source}'`,
+       AND b.mode = $1 AND b.reference = i.reference AND i.reference !~ '${ORDER_REFERENCE_PATTERN.source}'`,
     [mode, by, note],
   );
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { shopperDetails } from '../orders/shopper-details.ts';
 import { MUST_BE_PAYABLE, payableCurrency } from '../platform/currencies.ts';
-import { ID_PATTERN } from '../platform/ids.ts';
+import { ORDER_ID_PATTERN } from '../platform/ids.ts';
 import { Problem } from '../platform/problem.ts';
 import { fieldErrors } from '../platform/validation.ts';
 
@@ -29,7 +29,7 @@ const basket = z.strictObject({
 });
 
 const existingOrder = z.strictObject({
-  orderId: z.string().regex(ID_PATTERN, 'is not an order id').brand<'OrderId'>(),
+  orderId: z.string().regex(ORDER_ID_PATTERN, 'is not an order id').brand<'OrderId'>(),
   returnUrl,
 });
 

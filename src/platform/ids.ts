@@ -20,14 +20,16 @@ export const newId: () => string = customAlphabet(ALPHABET, 24);
 export const newOrderId = (): OrderId => newId() as OrderId;
 export const newRunId = (): RunId => `run_${newId()}` as RunId;
 
-/** The format of {@link newId}. Checked before an id from outside is put into a path or a query. */
-export const ID_PATTERN = /^[A-Za-z0-9]{24}$/;
-/** How the references of the probe begin: {@link newReference} makes none like them. */
+/** The format of an order id. Checked before one from outside is put into a path or a query, and by PostgreSQL. */
+export const ORDER_ID_PATTERN = /^[A-Za-z0-9]{24}$/;
+/** The same for the reference of a payment. */
+export const REFERENCE_PATTERN = /^[A-Za-z0-9]{24}$/;
+/** How the references of the probe begin. */
 const PROBE = 'PROBE';
 /** A payment that `npm run probe` opened, without an order. Also a regular expression of PostgreSQL. */
 export const PROBE_PATTERN = /^PROBE[A-Za-z0-9]{19}$/;
-/** The form of {@link newReference}. Also a regular expression of PostgreSQL. */
-export const REFERENCE_PATTERN = /^(?!PROBE)[A-Za-z0-9]{24}$/;
+/** The form of {@link newReference}: of an order, and not of the probe. Also a regular expression of PostgreSQL. */
+export const ORDER_REFERENCE_PATTERN = /^(?!PROBE)[A-Za-z0-9]{24}$/;
 const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** @param make makes ids; another one in a test */
@@ -43,12 +45,12 @@ export const newProbeReference = (): Reference => `${PROBE}${newId().slice(PROBE
 
 /** An order id from outside: a route's parameter, a field. @returns null for what cannot be one */
 export function parseOrderId(value: unknown): OrderId | null {
-  return isText(value, ID_PATTERN) ? (value as OrderId) : null;
+  return isText(value, ORDER_ID_PATTERN) ? (value as OrderId) : null;
 }
 
 /** A payment's reference from outside. @returns null for what cannot be one of ours */
 export function parseReference(value: unknown): Reference | null {
-  return isText(value, ID_PATTERN) ? (value as Reference) : null;
+  return isText(value, REFERENCE_PATTERN) ? (value as Reference) : null;
 }
 
 /** A run's id from outside. @returns null for what cannot be one */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
-import { REFERENCE_PATTERN, type OrderId, type Reference, type RunId } from '../platform/ids.ts';
+import { ORDER_REFERENCE_PATTERN, type OrderId, type Reference, type RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { createTableAs } from './working-tables.ts';
 
@@ -10,7 +10,7 @@ const FOREIGN = `NOT c.is_ours AND c.class IN ('unknown_reference', 'unreadable'
 const UNPAID = `NOT d.is_released AND d.here <> 'held'
   AND c.class IN ('open', 'absent_from_history', 'history_truncated')`;
 
-const HAS_OUR_FORM = `c.reference ~ '${REFERENCE_PATTERN.source}'`;
+const HAS_OUR_FORM = `c.reference ~ '${ORDER_REFERENCE_PATTERN.source}'`;
 
 // Paid, or held, at the sandbox. What went back there stays; what verify knows anything of, the rules leave.
 const PAID_AT_SANDBOX = `$1 = 'test' AND c.class <> 'reversed' AND (d.here = 'held' OR d.is_released)`;

@@ -1,13 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import {
   newOrderId,
   newProbeReference,
   newReference,
   newRunId,
+  ORDER_ID_PATTERN,
   parseOrderId,
   parseReference,
   parseRunId,
   PROBE_PATTERN,
+  REFERENCE_PATTERN,
   type OrderId,
   type Reference,
   type RunId,
@@ -46,6 +49,12 @@ test('what is made can be read again, and nothing else', () => {
   }
   for (const value of [undefined, null, '', 'run x', 'r'.repeat(65), [runId]])
     expect(parseRunId(value)).toBeNull();
+});
+
+test('PostgreSQL accepts the ids that the program accepts', () => {
+  const schema = readFileSync(new URL('../../prisma/schema.sql', import.meta.url), 'utf8');
+  expect(schema).toContain(`orders_id_check CHECK (id ~ '${ORDER_ID_PATTERN.source}')`);
+  expect(schema).toContain(`payments_reference_check CHECK (reference ~ '${REFERENCE_PATTERN.source}')`);
 });
 
 test('a reference of the probe can be told from ours, which never begin like one', () => {
