@@ -34,7 +34,7 @@ export type Comparer = {
 export function createComparer(parts: CompareParts): Comparer {
   const { session, gateway, history, scope, sentinels, isAsking } = parts;
   const { mode, startedAt, since } = scope;
-  let known: Coverage | null = null;
+  let reach: Coverage | null = null;
 
   // One snapshot of the database: other processes confirm meanwhile, and sums of two
   // moments would not add up.
@@ -43,8 +43,8 @@ export function createComparer(parts: CompareParts): Comparer {
       await checksumBuckets(session, scope, sentinels?.references ?? []);
       const list = await tallyOfList(session);
       await match(session, scope);
-      const coverage = known ?? (await coverageOf(list));
-      known = coverage;
+      reach ??= await coverageOf(list);
+      const coverage = reach;
       const isCut = (history.cut ?? coverage.cut) !== null;
       await classify(session, { startedAt, isCut, mode, coverage, isAsking, since });
       const [sides, classes] = [await totalsOfSides(session, scope), await totalsOfClasses(session)];
@@ -53,7 +53,10 @@ export function createComparer(parts: CompareParts): Comparer {
 
   const coverageOf = (list: ListTotals): Promise<Coverage> =>
     findCoverage(session, {
-      ...{ mode, startedAt, rules: gateway.dialect.history, sentinels },
+      mode,
+      startedAt,
+      rules: gateway.dialect.history,
+      sentinels,
       isEndAssumed: history.isEndAssumed && history.cut === null,
       isPart: history.isPart,
       shorter: missingSince(sentinels, list),
@@ -64,7 +67,7 @@ export function createComparer(parts: CompareParts): Comparer {
     again: () => compare(matchAgain),
     withoutTaken: async (evenOfOurForm) => {
       await takeBefore(session, mode, evenOfOurForm);
-      known = null;
+      reach = null;
       return compare(matchAgain);
     },
   };

@@ -52,6 +52,7 @@ export type ReconcileParts = {
   watchStep?: WatchStep | undefined;
 };
 
+/** What README.md calls them, too. */
 export type RunStep =
   'read history' | 'listen to webhooks' | 'compare' | 'verify' | 'compare again' | 'conclude';
 export type WatchStep = <T>(step: RunStep, work: () => Promise<T>) => Promise<T>;
@@ -184,7 +185,12 @@ async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   if (begin !== null && problem !== null) throw new BeginRefusedError(problem);
   const found: Found = {
     history: { ...history, reachesBackDays: history.isPart ? null : daysOf(coverage, scope.startedAt) },
-    ...{ verified, books: { sides: books.sides, classes: books.classes }, inputs, cash, problem, begin },
+    verified,
+    books: { sides: books.sides, classes: books.classes },
+    inputs,
+    cash,
+    problem,
+    begin,
   };
   const ended = await step('conclude', () =>
     session.transaction(async () => {

@@ -1,26 +1,52 @@
 /**
- * The temporary tables of a run, in the order in which its stages fill them, and what their columns mean.
- * They live as long as the run's session. `history_rows`, the view of the list that was read, has the
- * columns of the table `history_rows_test`, which the migrations explain.
+ * The temporary tables of a run, in the order in which it creates them, and what their columns mean. Those from
+ * `bucket_checksums` to `outside` are made anew whenever the run compares. They live as long as its session.
+ * `history_rows`, the view of the list that was read, has the columns of the table `history_rows_test`, which
+ * prisma/migrations/20261122100300_reconciliation explains.
  */
 export const WORKING_TABLES = {
-  /** References that may be in the list more than once. */
+  /**
+   * References that may be in the list more than once.
+   * Filled and read by import/staging.sql.ts.
+   */
   maybe_repeated: { reference: 'text NOT NULL' },
 
-  /** Those of them that are. */
+  /**
+   * What verify answered in this run: empty until then.
+   * Filled by import/staging.sql.ts, read by compare/facts.sql.ts and compare/classify.sql.ts.
+   */
+  verified_payments: {
+    reference: 'text PRIMARY KEY',
+    has_released: 'boolean NOT NULL',
+    outcome: 'text NOT NULL',
+  },
+
+  /**
+   * Those of `maybe_repeated` that are.
+   * Made and read by import/staging.sql.ts.
+   */
   repeated: { reference: 'text' },
 
-  /** What webhooks say about money. */
+  /**
+   * What webhooks say about money.
+   * Filled by compare/conflicts.sql.ts, read there and by compare/facts.sql.ts.
+   */
   webhook_words: {
     reference: 'text PRIMARY KEY',
     /** `reversed`: it went back. `paid`: it came, for a payment that is not confirmed. */
     word: 'text NOT NULL',
   },
 
-  /** Confirmed payments that a webhook, a later answer of verify or an open finding contradicts. */
+  /**
+   * Confirmed payments that a webhook, a later answer of verify or an open finding contradicts.
+   * Filled by compare/conflicts.sql.ts, read by compare/matching.sql.ts.
+   */
   contested: { reference: 'text PRIMARY KEY' },
 
-  /** What each side holds, by bucket. */
+  /**
+   * What each side holds, by bucket.
+   * Made by compare/bucket-checksums.sql.ts, read there and by compare/matching.sql.ts.
+   */
   bucket_checksums: {
     /** `history`, `payments`, `releases`: rows that are plainly paid. The others are only counted. */
     side: 'text',
@@ -39,7 +65,10 @@ export const WORKING_TABLES = {
     digest: 'bigint',
   },
 
-  /** One row per reference, from the list, from our payments or from both, that is not plainly matched. */
+  /**
+   * One row per reference, from the list, from our payments or from both, that is not plainly matched.
+   * Made by compare/matching.sql.ts, read by coverage.sql.ts, compare/facts.sql.ts and begin.sql.ts.
+   */
   differing: {
     reference: 'text',
     is_listed: 'boolean',
@@ -74,28 +103,10 @@ export const WORKING_TABLES = {
     is_before: 'boolean',
   },
 
-  /** What a begin takes as before. */
-  taken: {
-    reference: 'text',
-    is_ours: 'boolean',
-    order_id: 'text',
-    /** The status of our payment. */
-    here: 'text',
-    is_released: 'boolean',
-    /** Minor units there, of a status that means money. */
-    actual: 'bigint',
-    actual_currency: 'text',
-    /** What the list shows, as in `differing`. */
-    there: 'text',
-    charges: 'integer',
-    paid_amount: 'bigint',
-    paid_currency: 'text',
-  },
-
-  /** Payments that are not compared: outside the window, and not listed. */
-  outside: { reference: 'text NOT NULL' },
-
-  /** Every row of `differing`, with its class. */
+  /**
+   * Every row of `differing`, with its class. At the end also each currency whose balance does not add up.
+   * Made by compare/classify.sql.ts, added to by report/balances.sql.ts, read by raise.sql.ts and begin.sql.ts.
+   */
   classified: {
     reference: 'text',
     class: 'text',
@@ -120,11 +131,31 @@ export const WORKING_TABLES = {
     evidence: 'jsonb',
   },
 
-  /** What verify answered in this run. */
-  verified_payments: {
-    reference: 'text PRIMARY KEY',
-    has_released: 'boolean NOT NULL',
-    outcome: 'text NOT NULL',
+  /**
+   * Payments that are not compared: outside the window, and not listed.
+   * Made and read by compare/matching.sql.ts.
+   */
+  outside: { reference: 'text NOT NULL' },
+
+  /**
+   * What a begin takes as before.
+   * Made and read by begin.sql.ts.
+   */
+  taken: {
+    reference: 'text',
+    is_ours: 'boolean',
+    order_id: 'text',
+    /** The status of our payment. */
+    here: 'text',
+    is_released: 'boolean',
+    /** Minor units there, of a status that means money. */
+    actual: 'bigint',
+    actual_currency: 'text',
+    /** What the list shows, as in `differing`. */
+    there: 'text',
+    charges: 'integer',
+    paid_amount: 'bigint',
+    paid_currency: 'text',
   },
 } as const;
 

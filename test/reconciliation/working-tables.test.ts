@@ -16,12 +16,12 @@ async function tablesOf(session: Session): Promise<Record<string, Record<string,
     `SELECT relname AS name, json_object_agg(attname, format_type(atttypid, atttypmod)) AS columns
      FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
      WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r' AND relname <> 'history_rows_dry'
-     GROUP BY relname`,
+     GROUP BY pg_class.oid, relname ORDER BY pg_class.oid`,
   );
   return Object.fromEntries(rows.map(({ name, columns }) => [name, columns]));
 }
 
-test('the working tables have the columns and the types that are declared', async () => {
+test('the working tables have the order, the columns and the types that are declared', async () => {
   const desk = await openDesk();
   const session = await openSession(desk.database, 'test');
   if (session === null) throw new Error('another run has the lock');
@@ -30,8 +30,8 @@ test('the working tables have the columns and the types that are declared', asyn
     const startedAt = new Date();
     const scope: Scope = { mode, startedAt, since: null, until: null };
     const staging = await openStaging(session, mode, { isDry: true, hasFees: false });
-    await openContested(session);
     await foldHistory(session, staging, false);
+    await openContested(session);
     await session.snapshot(async () => {
       await checksumBuckets(session, scope, []);
       await matchSides(session, scope);
@@ -49,7 +49,9 @@ test('the working tables have the columns and the types that are declared', asyn
         ]),
       ),
     ]);
-    expect(await tablesOf(session)).toEqual(Object.fromEntries(declared));
+    const created = await tablesOf(session);
+    expect(created).toEqual(Object.fromEntries(declared));
+    expect(Object.keys(created)).toEqual(Object.keys(WORKING_TABLES));
   } finally {
     await session.close();
     await desk.close();

@@ -67,7 +67,7 @@ const FACTS_OF_TIME = `
 // list lacks it.
 const FACTS_OF_SOURCES = `
   asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
-  known.reference IS NOT NULL AS is_confirmed_lately,
+  lately.reference IS NOT NULL AS is_confirmed_lately,
   told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
   coalesce(asked.has_released OR asked.reference IS NOT NULL AND ${ANSWERED} = 'paid', false)
     OR coalesce(m.released_at > dispute.last_seen_at
@@ -106,8 +106,8 @@ export const COMPARED = `
   LEFT JOIN LATERAL (${PAYMENT_OF_OTHER_MODE}) o ON true
   LEFT JOIN webhook_words told ON m.is_ours AND told.reference = m.reference
   LEFT JOIN verified_payments asked ON asked.reference = m.reference
-  LEFT JOIN confirmed_payments known ON known.mode = $4 AND known.reference = m.reference
-    AND known.confirmed_at > $1::timestamptz - interval '1 day'
+  LEFT JOIN confirmed_payments lately ON lately.mode = $4 AND lately.reference = m.reference
+    AND lately.confirmed_at > $1::timestamptz - interval '1 day'
   LEFT JOIN LATERAL (${LATEST_ANSWER}) v ON true
   LEFT JOIN LATERAL (${OPEN_DISPUTE}) dispute ON true
   CROSS JOIN LATERAL (${REFUNDED}) back`;
