@@ -15,8 +15,8 @@ export type DeliveryWatch = {
 /**
  * Tells that deliveries fail: at once when the receiver throws something of its own, because waiting mends
  * no EACCES, no refused signature and no TypeError; else when for a minute, and three times at least, this
- * process had failures only, whatever the orders. A {@link ReleaseRefused} and the deadline speak of the
- * other side.
+ * process had failures only, whatever the orders. A {@link ReleaseRefused}, the deadline and what `fetch`
+ * throws when the network fails speak of the other side.
  */
 export function createDeliveryWatch(parts: { mode: Mode; alarm: Alarm; clock: Clock }): DeliveryWatch {
   const { mode, alarm, clock } = parts;
@@ -37,5 +37,9 @@ export function createDeliveryWatch(parts: { mode: Mode; alarm: Alarm; clock: Cl
 }
 
 function isOwnFault(thrown: unknown): boolean {
-  return !(thrown instanceof ReleaseRefused) && (thrown as Error | null)?.name !== 'TimeoutError';
+  const { name, message, cause } = Object(thrown) as Partial<Error>;
+  // The code is that of the socket: a wrong address or a forbidden port has none.
+  const isOfTheNetwork =
+    (message === 'fetch failed' || message === 'terminated') && Object(cause).code !== undefined;
+  return !(thrown instanceof ReleaseRefused) && name !== 'TimeoutError' && !isOfTheNetwork;
 }

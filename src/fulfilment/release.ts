@@ -46,7 +46,8 @@ export type ReceiverContext = {
 
 /**
  * Thrown by a receiver in place of any other error, to say more than that it failed: the other side did not
- * take the release. Any other error is a fault of the receiver itself, of which an alert is sent at once.
+ * take the release. Any other error, but for the deadline and a network error of `fetch`, is a fault of the
+ * receiver itself, of which an alert is sent at once.
  */
 export class ReleaseRefused extends Error {
   /** It will never take this release: there is no further attempt, a person has to look. */

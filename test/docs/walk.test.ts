@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Receiver, ReceiverContext, Release } from '../../src/fulfilment/release.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { Mode } from '../../src/platform/mode.ts';
 import { someOf } from '../support/extent.ts';
 import { cleanUp } from '../support/process.ts';
 import { eventually } from '../support/program.ts';
@@ -77,6 +83,55 @@ test('all code that the pages show stands where the house allows it', async () =
 testOfAll('all code that the pages show compiles in its place', async () => {
   const { folder } = await checkoutWithShownCode();
   expect(compilerFaults(folder)).toBe('');
+});
+
+test('the call of an ERP books under one key, and only a refused request is a fault of its own', async () => {
+  const { folder, write } = await copyCheckout();
+  const shown = pages.flatMap(({ blocks }) => blocks).find((one) => fileOf(one) === 'src/custom/erp.ts');
+  if (shown === undefined) throw new Error('no page shows it');
+  write(shown);
+  const load = (path: string): Promise<unknown> => import(pathToFileURL(join(folder, path)).href);
+  const { bookInErp } = (await load('src/custom/erp.ts')) as { bookInErp(at: URL, token: string): Receiver };
+  const watch = (await load('src/fulfilment/delivery-watch.ts')) as Pick<
+    typeof import('../../src/fulfilment/delivery-watch.ts'),
+    'createDeliveryWatch'
+  >;
+  let status = 0;
+  const heard: unknown[] = [];
+  const erp = createServer((request, response) => {
+    heard.push(request.headers['idempotency-key']);
+    if (status === 0) request.socket.destroy();
+    else response.writeHead(status).end('{}');
+  }).listen(0, '127.0.0.1');
+  await once(erp, 'listening');
+  const book = bookInErp(new URL(`http://127.0.0.1:${(erp.address() as AddressInfo).port}`), 'secret');
+  const outcomeOf = async (mode: Mode): Promise<string> => {
+    let outcome = 'tried again';
+    const { failed } = watch.createDeliveryWatch({
+      mode,
+      clock: systemClock,
+      alarm: () => Promise.resolve(void (outcome = 'a person is called')),
+    });
+    const total = { amount: 125_000n, currency: 'NGN' };
+    const release = { id: 'rel_1', mode, total, lines: [], orderId: 'x' } as unknown as Release;
+    const context = { signal: AbortSignal.timeout(60_000) } as ReceiverContext;
+    return book(release, context).then(
+      () => 'booked',
+      (error: unknown) => (failed(error, String(error)), outcome),
+    );
+  };
+  const outcomes: Record<number, string> = {};
+  for (status of [200, 0, 429, 503, 400]) outcomes[status] = await outcomeOf('live');
+  expect(outcomes).toEqual({
+    200: 'booked',
+    0: 'tried again',
+    429: 'tried again',
+    503: 'tried again',
+    400: 'a person is called',
+  });
+  expect([await outcomeOf('test'), new Set(heard), heard.length]).toEqual(['booked', new Set(['rel_1']), 5]);
+  erp.closeAllConnections();
+  erp.close();
 });
 
 async function checkoutWithShownCode(): Promise<Checkout> {
