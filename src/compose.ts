@@ -180,7 +180,7 @@ function buildChecks(
     redactKey: gateway.redactKey,
     clock: systemClock,
     reserve: duePayments.reserve,
-    onClaimed: watch.hint(() => undefined),
+    onLeased: watch.hint(() => undefined),
     onDue: watch.hint(wakeUp.ring),
     logger,
   });

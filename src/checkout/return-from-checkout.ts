@@ -9,7 +9,7 @@ import { jittered } from '../platform/jitter.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { withContext } from '../platform/error-context.ts';
-import { triggerCheck, isBeingChecked, postponeCheck } from '../payments/checks.sql.ts';
+import { hintAndLease, isBeingChecked, postponeCheck } from '../payments/checks.sql.ts';
 import type { Payment } from '../payments/payment.ts';
 import { loadPayment } from '../payments/confirm.sql.ts';
 import { NOT_ASKED_PAUSE_SEC } from '../payments/recheck-schedule.ts';
@@ -56,13 +56,13 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
   };
 
   async function ask(reference: Reference, address: string): Promise<void> {
-    const mayClaim = (atOnce.get(address) ?? 0) < MAX_AT_ONCE;
+    const mayLease = (atOnce.get(address) ?? 0) < MAX_AT_ONCE;
     count(address, 1);
     try {
-      const hinted = await triggerCheck(database, reference, mode, { mayClaim });
-      if (hinted?.isClaimed) {
+      const hinted = await hintAndLease(database, reference, mode, { mayLease });
+      if (hinted?.isLeased) {
         await confirm(hinted, 'return').catch((error: unknown) => postponeAfterFailure(parts, hinted, error));
-      } else if (hinted?.isLeased) {
+      } else if (hinted?.wasLeased) {
         await waitForConcurrentCheck(database, reference, clock);
       }
     } finally {

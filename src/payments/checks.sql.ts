@@ -6,89 +6,96 @@ import type { Payment } from './payment.ts';
 import { LOCK_ORDER } from './lock-order.ts';
 import { byReference, PAYMENT_COLUMNS } from './confirm.sql.ts';
 import { SIGNED_HINT_STEP } from './recheck-schedule.ts';
-import { LEASED_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint.sql.ts';
+import { LEASED_OR_SILENT_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint.sql.ts';
 
 export type DuePayment = Payment & { checks: number; isHinted: boolean };
 
-// The claim is one statement: no transaction is open while the service is asked. SKIP LOCKED lets many
-// workers claim at once without waiting for each other; the lease lets a killed worker's rows come back.
-const claim = (which: 'scheduled' | 'hinted'): Statement => ({
-  name: `claim-${which}-payments`,
+// Leasing is one statement: no transaction is open while the service is asked. SKIP LOCKED lets many
+// workers lease at once without waiting for each other; the lease lets a killed worker's rows come back.
+const IS_DUE = `p.next_check_at <= now() AND ${LEASED_OR_SILENT_UNTIL} IS NULL AND p.mode = $1`;
+const LEASED = `leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1`;
+
+const LEASE_SCHEDULED: Statement = {
+  name: 'claim-scheduled-payments',
   text: `
     WITH due AS MATERIALIZED (
-      SELECT reference FROM payments p
-      WHERE next_check_at <= now() AND ${LEASED_UNTIL} IS NULL AND mode = $1
-        AND p.hints ${which === 'hinted' ? '>' : '<='} p.hints_answered
-      ORDER BY ${which === 'hinted' ? 'p.hint_checks, ' : ''}next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
+      SELECT reference FROM payments p WHERE ${IS_DUE} AND p.hints <= p.hints_answered
+      ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
     )
-    UPDATE payments p
-    SET leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1${
-      which === 'hinted' ? ', hint_checks = p.hint_checks + 1, last_hinted_at = now()' : ''
-    }
-    FROM due, orders o
-    WHERE p.reference = due.reference AND o.id = p.order_id
-    RETURNING ${PAYMENT_COLUMNS}, p.checks, ${which === 'hinted'} AS "isHinted"`,
-});
-const CLAIM_SCHEDULED = claim('scheduled');
+    UPDATE payments p SET ${LEASED}
+    FROM due, orders o WHERE p.reference = due.reference AND o.id = p.order_id
+    RETURNING ${PAYMENT_COLUMNS}, p.checks, false AS "isHinted"`,
+};
+
 // Payments with the most fruitless hint checks come last: a first hint does not wait behind a flood.
-const CLAIM_HINTED = claim('hinted');
+const LEASE_HINTED: Statement = {
+  name: 'claim-hinted-payments',
+  text: `
+    WITH due AS MATERIALIZED (
+      SELECT reference FROM payments p WHERE ${IS_DUE} AND p.hints > p.hints_answered
+      ORDER BY p.hint_checks, next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE payments p SET ${LEASED}, hint_checks = p.hint_checks + 1, last_hinted_at = now()
+    FROM due, orders o WHERE p.reference = due.reference AND o.id = p.order_id
+    RETURNING ${PAYMENT_COLUMNS}, p.checks, true AS "isHinted"`,
+};
 
 /** Leases up to `limit` payments whose time has come by the schedule. */
-export function claimScheduled(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
-  return db.query(CLAIM_SCHEDULED, [mode, limit]);
+export function leaseScheduled(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
+  return db.query(LEASE_SCHEDULED, [mode, limit]);
 }
 
 /** Leases up to `limit` payments that are due with a hint that no check has answered. */
-export function claimHinted(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
-  return db.query(CLAIM_HINTED, [mode, limit]);
+export function leaseHinted(db: Queryable, mode: Mode, limit: number): Promise<DuePayment[]> {
+  return db.query(LEASE_HINTED, [mode, limit]);
 }
 
 // Shoppers who come back at the same time share the statement (see batched).
-const HINT_AND_CLAIM: Statement = {
+const HINT_AND_LEASE: Statement = {
   name: 'hint-and-claim-payment',
   text: `
     WITH seen AS MATERIALIZED (
-      SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS leased,
+      SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS was_leased,
         g.is_trusted,
-        g.may_claim AND ${isFreeSql('g.is_trusted')} AS free
-      FROM json_to_recordset($1) AS g (reference text, mode text, may_claim boolean,
+        g.may_lease AND ${isFreeSql('g.is_trusted')} AS free
+      FROM json_to_recordset($1) AS g (reference text, mode text, may_lease boolean,
         is_trusted boolean) JOIN payments p ON p.reference = g.reference
       WHERE g.mode = $2 AND p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p
     )
     UPDATE payments p SET ${hintedSql('seen.free', 'seen.is_trusted')}
     FROM seen, orders o
     WHERE p.reference = seen.reference AND o.id = p.order_id
-    RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isClaimed", seen.leased AS "isLeased"`,
+    RETURNING ${PAYMENT_COLUMNS}, seen.free AS "isLeased", seen.was_leased AS "wasLeased"`,
 };
 
 type HintedPayment = Payment & {
   /** This process checks it now. Otherwise the poller answers the hint. */
-  isClaimed: boolean;
-  /** Another check had it when the hint came. */
   isLeased: boolean;
+  /** Another process had the lease when the hint came. */
+  wasLeased: boolean;
 };
 
 /**
- * Counts a hint, and takes the payment for a check right now unless another check holds it or hints have
- * had it checked too often.
- * @param mayClaim false: the poller answers the hint in any case
+ * Counts a hint, and leases the payment for a check right now unless another process has the lease or hints
+ * have had it checked too often.
+ * @param mayLease false: the poller answers the hint in any case
  * @param isTrusted an operator's hint: it waits no longer than a signed one
  */
-export function triggerCheck(
+export function hintAndLease(
   db: Queryable,
   reference: Reference,
   mode: Mode,
-  { mayClaim = true, isTrusted = false }: { mayClaim?: boolean; isTrusted?: boolean } = {},
+  { mayLease = true, isTrusted = false }: { mayLease?: boolean; isTrusted?: boolean } = {},
 ): Promise<HintedPayment | null> {
-  return hint(db, { reference, mode, may_claim: mayClaim, is_trusted: isTrusted });
+  return hint(db, { reference, mode, may_lease: mayLease, is_trusted: isTrusted });
 }
 
-type Hint = { reference: Reference; mode: Mode; may_claim: boolean; is_trusted: boolean };
+type Hint = { reference: Reference; mode: Mode; may_lease: boolean; is_trusted: boolean };
 const hint = batched<Hint, HintedPayment | null>({
   // Hints at one payment count separately, so they do not share a statement.
   keyOf: ({ reference }) => reference,
   run: (db, items) =>
-    db.query<HintedPayment>(HINT_AND_CLAIM, [asRows(items), items[0]?.mode]).then(byReference(items)),
+    db.query<HintedPayment>(HINT_AND_LEASE, [asRows(items), items[0]?.mode]).then(byReference(items)),
 });
 
 /** Expires a payment that was certainly never sent, and now never will be. */
@@ -154,13 +161,13 @@ const BEING_CHECKED: Statement = {
   text: `SELECT FROM payments p WHERE p.reference = $1 AND ${IS_BEING_CHECKED}`,
 };
 
-/** Whether another check holds the payment. */
+/** Whether another process has the lease of the payment. */
 export async function isBeingChecked(db: Queryable, reference: Reference): Promise<boolean> {
   return (await db.query(BEING_CHECKED, [reference])).length === 1;
 }
 
-const TAKE: Statement = {
-  name: 'take-payment-for-check',
+const LEASE_ONE: Statement = {
+  name: 'lease-payment',
   text: `
     UPDATE payments p SET leased_until = now() + interval '${LEASE_SEC} s'
     FROM orders o
@@ -173,16 +180,20 @@ const TAKE: Statement = {
  * its older answer after this one's.
  * @returns null while another check holds it, or when the mode has no such payment
  */
-export async function takeForCheck(db: Queryable, reference: Reference, mode: Mode): Promise<Payment | null> {
-  return (await db.query<Payment>(TAKE, [reference, mode]))[0] ?? null;
+export async function leaseForCheck(
+  db: Queryable,
+  reference: Reference,
+  mode: Mode,
+): Promise<Payment | null> {
+  return (await db.query<Payment>(LEASE_ONE, [reference, mode]))[0] ?? null;
 }
 
-const LET_GO: Statement = {
-  name: 'let-payment-go',
+const END_LEASE: Statement = {
+  name: 'end-payment-lease',
   text: 'UPDATE payments SET leased_until = NULL WHERE reference = $1',
 };
 
-/** Ends the lease of {@link takeForCheck} when nothing was recorded. Recording ends it by itself. */
-export async function letGo(db: Queryable, reference: Reference): Promise<void> {
-  await db.query(LET_GO, [reference]);
+/** Ends the lease of {@link leaseForCheck} when nothing was recorded. Recording ends it by itself. */
+export async function endLease(db: Queryable, reference: Reference): Promise<void> {
+  await db.query(END_LEASE, [reference]);
 }

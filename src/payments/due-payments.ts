@@ -7,8 +7,8 @@ import { jittered } from '../platform/jitter.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import {
-  claimHinted,
-  claimScheduled,
+  leaseHinted,
+  leaseScheduled,
   markAmbiguous,
   expireUnsent,
   postponeCheck,
@@ -77,14 +77,14 @@ export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
   const scheduled = createPoller<DuePayment>({
     ...options,
     name: 'payments',
-    claim: (limit) => claimScheduled(database, gateway.mode, limit),
+    claim: (limit) => leaseScheduled(database, gateway.mode, limit),
     work: (payment) => check(payment),
     pollMs: POLL_MS,
   });
   const hinted = createPoller<DuePayment>({
     ...options,
     name: 'hinted payments',
-    claim: (limit) => claimHinted(database, gateway.mode, limit),
+    claim: (limit) => leaseHinted(database, gateway.mode, limit),
     work: (payment) => check(payment, 'late-hint'),
     workOnLent: (payment) => check(payment, 'hint'),
     pollMs: POLL_HINTED_MS,

@@ -5,7 +5,7 @@ import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
-import { letGo, takeForCheck } from './checks.sql.ts';
+import { endLease, leaseForCheck } from './checks.sql.ts';
 import type { Confirm } from './confirm.ts';
 import { endOrder, readEnding, type End } from './end-order.sql.ts';
 import type { Payment } from './payment.ts';
@@ -82,7 +82,7 @@ async function askLast(parts: EndOrderParts, reference: Reference, end: End): Pr
       ? { outcome: 'unavailable', retryAfterSec: RETRY_SEC }
       : null;
   } catch (error) {
-    await letGo(database, reference);
+    await endLease(database, reference);
     if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
     const { orderId } = payment;
     logger.warn({ reference, orderId, reason: error.message }, 'order not ended: the service was not asked');
@@ -97,7 +97,7 @@ async function take(
 ): Promise<Payment | null> {
   const until = clock.elapsedMs() + WAIT_FOR_OTHER_CHECK_MS;
   for (;;) {
-    const payment = await takeForCheck(database, reference, gateway.mode);
+    const payment = await leaseForCheck(database, reference, gateway.mode);
     if (payment !== null || clock.elapsedMs() > until) return payment;
     await sleep(LOOK_AGAIN_MS);
   }

@@ -1,6 +1,6 @@
 import { HINT_PAUSES_SEC, SIGNED_HINT_STEP } from './recheck-schedule.ts';
 
-/** Seconds that a claimed payment belongs to its claimer: longer than a check, or two would run at once. */
+/** Seconds for which a lease gives a payment to one process: longer than a check, or two would run at once. */
 export const LEASE_SEC = 30;
 
 // A time further ahead than the code ever sets was written before the clock was set back, and counts
@@ -12,13 +12,14 @@ const ahead = (seconds: number): string => `now() + interval '${seconds + SLACK_
 const LONGEST_SILENCE_SEC = 3_600;
 
 /**
- * Whether a lease belongs to a check. If the next check is not due before the lease ends, the lease is
- * the silence that the service asked for (see postponeCheck).
+ * `leased_until` holds one of two things. A lease: a process is asking about the payment, which is due again
+ * before the lease ends. Or a silence that the service asked for (see postponeCheck): the next check is not
+ * due before it ends. This tells them apart.
  */
-const IS_CHECK = 'p.next_check_at < p.leased_until';
-/** Until when a check or such a silence leases a payment `p`; null where it is free. */
-export const LEASED_UNTIL = `CASE WHEN p.leased_until > now()
-  AND p.leased_until < CASE WHEN ${IS_CHECK} THEN ${ahead(LEASE_SEC)} ELSE ${ahead(LONGEST_SILENCE_SEC)} END
+const IS_LEASE = 'p.next_check_at < p.leased_until';
+/** Until when a payment `p` is left alone, by a lease or a silence; null where it is free. */
+export const LEASED_OR_SILENT_UNTIL = `CASE WHEN p.leased_until > now()
+  AND p.leased_until < CASE WHEN ${IS_LEASE} THEN ${ahead(LEASE_SEC)} ELSE ${ahead(LONGEST_SILENCE_SEC)} END
   THEN p.leased_until END`;
 
 /** Seconds that a hint waits, by the number of checks that hints have caused in vain. */
@@ -33,31 +34,31 @@ const pausedUntilSql = (isSigned: string): string => `CASE WHEN p.last_hinted_at
   THEN p.last_hinted_at + make_interval(secs => ${hintPauseSql(checksSql(isSigned))}) END`;
 
 /**
- * Whether a hint may have a payment `p` checked now: it is not leased, and no pause is left.
+ * Whether a hint may have a payment `p` checked now: no lease, no silence and no pause is left.
  * @param isSigned the column that says so
  */
 export const isFreeSql = (isSigned: string): string =>
-  `${LEASED_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isSigned)}, '-infinity') <= now()`;
+  `${LEASED_OR_SILENT_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isSigned)}, '-infinity') <= now()`;
 
 /** Whether a process is asking the service about a payment `p`. */
-export const IS_BEING_CHECKED = `${LEASED_UNTIL} IS NOT NULL AND ${IS_CHECK}`;
+export const IS_BEING_CHECKED = `${LEASED_OR_SILENT_UNTIL} IS NOT NULL AND ${IS_LEASE}`;
 
 /**
- * What a hint writes into a payment `p`. It counts even when the payment is not taken for a check: then
- * the payment is due as soon as the pause is over and no lease holds it. When it is taken, it is due
+ * What a hint writes into a payment `p`. It counts even when the payment is not leased for a check: then
+ * the payment is due as soon as the pause is over and no lease holds it. When it is leased, it is due
  * before the lease ends, so that the poller finds it if this process dies before the check is recorded.
  * If it is due sooner than that anyway, `next_check_at` stays as it is: changing it would cost an entry
  * in every index of the table.
- * @param isTaken the column that says so
+ * @param isLeased the column that says so
  * @param isSigned the column that says so
  */
-export function hintedSql(isTaken: string, isSigned: string): string {
+export function hintedSql(isLeased: string, isSigned: string): string {
   const lease = `now() + interval '${LEASE_SEC} s'`;
-  return `hints = p.hints + 1, checks = p.checks + ${isTaken}::int,
-      hint_checks = ${checksSql(isSigned)} + ${isTaken}::int,
-      leased_until = CASE WHEN ${isTaken} THEN ${lease} ELSE p.leased_until END,
-      last_hinted_at = CASE WHEN ${isTaken} THEN now() ELSE p.last_hinted_at END,
-      next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}
-        THEN GREATEST(now(), ${pausedUntilSql(isSigned)}, ${LEASED_UNTIL})
+  return `hints = p.hints + 1, checks = p.checks + ${isLeased}::int,
+      hint_checks = ${checksSql(isSigned)} + ${isLeased}::int,
+      leased_until = CASE WHEN ${isLeased} THEN ${lease} ELSE p.leased_until END,
+      last_hinted_at = CASE WHEN ${isLeased} THEN now() ELSE p.last_hinted_at END,
+      next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isLeased}
+        THEN GREATEST(now(), ${pausedUntilSql(isSigned)}, ${LEASED_OR_SILENT_UNTIL})
         WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)`;
 }

@@ -4,7 +4,7 @@ import type { Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { sleep, systemClock } from '../platform/clock.ts';
-import { letGo, takeForCheck } from '../payments/checks.sql.ts';
+import { endLease, leaseForCheck } from '../payments/checks.sql.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { VerificationOutcome } from '../payments/decide.ts';
 import type { Confirm } from '../payments/confirm.ts';
@@ -61,7 +61,7 @@ export async function verifyPayments(
       answers.push({ reference, hasReleased: released, outcome });
       failures = 0;
     } catch (error) {
-      await letGo(database, reference);
+      await endLease(database, reference);
       const isAway = error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused;
       const reason = (error as Error).message;
       logger[isAway ? 'warn' : 'error'](
@@ -101,7 +101,7 @@ async function take(
 ): Promise<Payment | null> {
   const beganAt = systemClock.elapsedMs();
   for (;;) {
-    const payment = await takeForCheck(database, reference, mode);
+    const payment = await leaseForCheck(database, reference, mode);
     const isOver = systemClock.elapsedMs() - beganAt > MAX_WAIT_MS || signal?.aborted === true;
     if (payment !== null || isOver) return payment;
     await sleep(POLL_MS, signal);

@@ -49,7 +49,7 @@ type ReceiveParts = {
   /** Slots for payments that this process checks at once. */
   reserve: Reserve<DuePayment>;
   /** Called when the payment that a webhook named has such a slot. */
-  onClaimed: (reference: Reference | null) => void;
+  onLeased: (reference: Reference | null) => void;
   /** Called when the payment that a webhook named became due and has no such slot. */
   onDue: (reference: Reference | null) => void;
   logger: Logger;
@@ -66,7 +66,7 @@ export function createReceiveWebhook({
   redactKey,
   clock,
   reserve,
-  onClaimed,
+  onLeased,
   onDue,
   logger,
 }: ReceiveParts): ReceiveWebhook {
@@ -97,14 +97,14 @@ export function createReceiveWebhook({
       ...reading,
     };
     const isUrgent = scheme !== null || limits.atOnce.take(address);
-    const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(
+    const { isHinted, isLeased, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(
       (error: unknown) => {
         throw withContext(error, { reference: reading.reference ?? undefined });
       },
     );
     logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');
     if (!isHinted) limits.unknown.take('');
-    else if (isClaimed) onClaimed(reading.reference);
+    else if (isLeased) onLeased(reading.reference);
     else onDue(reading.reference);
     if (isStored) return { outcome: 'stored', status: dialect.webhook.acknowledgement };
     return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(limits.unknown);

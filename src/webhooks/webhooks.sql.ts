@@ -23,19 +23,19 @@ const MAX_UNSIGNED_OF_PAYMENT = 20;
 const MAX_UNSIGNED_BYTES_OF_PAYMENT = 64 * 1_024;
 
 // Payments of ours, locked. Where this process has a slot free, and its sender has not had many hints
-// followed at once, the payment is claimed for it, as the poller would a moment later.
+// followed at once, the payment is leased for it, as the poller would a moment later.
 const KNOWN = `
   SELECT p.reference, g.authenticity = 'signed' AS is_signed,
-    g.position < $3 AND g.is_urgent AND ${isFreeSql("(g.authenticity = 'signed')")} AS is_claimed
+    g.position < $3 AND g.is_urgent AND ${isFreeSql("(g.authenticity = 'signed')")} AS is_leased
   FROM given g JOIN payments p ON p.reference = g.reference
   WHERE p.mode = g.mode ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF p`;
 
 // The hint counts even while a check is in flight. Many hints for one payment change the same row and cause
 // a few checks, then one per pause.
 const HINTED = `
-  UPDATE payments p SET ${hintedSql('known.is_claimed', 'known.is_signed')}
+  UPDATE payments p SET ${hintedSql('known.is_leased', 'known.is_signed')}
   FROM known, orders o WHERE p.reference = known.reference AND o.id = p.order_id
-  RETURNING known.is_claimed, p.checks, ${PAYMENT_COLUMNS}`;
+  RETURNING known.is_leased, p.checks, ${PAYMENT_COLUMNS}`;
 
 const HAS_ROOM = `
   (SELECT count(*) < ${MAX_UNSIGNED_OF_PAYMENT}
@@ -67,17 +67,17 @@ const STORE: Statement = {
       WHERE g.mode = $2
     ), known AS MATERIALIZED (${KNOWN}), hinted AS (${HINTED}), stored AS (${STORED})
     SELECT h.*, g.position, h.reference IS NOT NULL AS "isHinted", s.body_sha256 IS NOT NULL AS "isStored",
-      coalesce(h.is_claimed, false) AS "isClaimed"
+      coalesce(h.is_leased, false) AS "isLeased"
     FROM given g LEFT JOIN hinted h ON h.reference = g.reference
       LEFT JOIN stored s ON s.body_sha256 = g.body_sha256`,
 };
 
-/** Whether it named a payment of ours, whether that is claimed here or else due, and whether it was kept. */
-type StoredWebhook = { isHinted: boolean; isClaimed: boolean; isStored: boolean };
+/** Whether it named a payment of ours, whether that is leased here or else due, and whether it was kept. */
+type StoredWebhook = { isHinted: boolean; isLeased: boolean; isStored: boolean };
 /**
  * Keeps a webhook; an unsigned one only while there is room for it.
  * @param keepsUnknown whether an unsigned one that names no payment of ours is kept
- * @param isUrgent whether its payment may be claimed for this process; otherwise it is due
+ * @param isUrgent whether its payment may be leased for this process; otherwise it is due
  */
 type StoreWebhook = (
   webhook: ReceivedWebhook,
@@ -105,20 +105,20 @@ async function storeAll(
   reserve: Reserve<DuePayment>,
 ): Promise<StoredWebhook[]> {
   const { slots, take } = reserve(items.length);
-  const claimed: DuePayment[] = [];
+  const leased: DuePayment[] = [];
   try {
     const values = [asRows(items.map(rowOf)), items[0]?.webhook.mode, slots];
     const rows = await db.query<Row>(STORE, values);
-    claimed.push(...rows.filter(({ isClaimed }) => isClaimed));
+    leased.push(...rows.filter(({ isLeased }) => isLeased));
     const byPosition = new Map(rows.map((row) => [row.position, row]));
     return items.map((_item, at) => byPosition.get(at) ?? NOT_STORED);
   } finally {
     // After the requests that brought the webhooks have their results: they are the cause of these checks.
-    setImmediate(take, claimed);
+    setImmediate(take, leased);
   }
 }
 
-const NOT_STORED: StoredWebhook = { isHinted: false, isClaimed: false, isStored: false };
+const NOT_STORED: StoredWebhook = { isHinted: false, isLeased: false, isStored: false };
 
 function rowOf({ webhook: w, keepsUnknown, isUrgent }: ToStore, position: number): Record<string, unknown> {
   return {

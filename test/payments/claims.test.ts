@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { claimScheduled } from '../../src/payments/checks.sql.ts';
+import { leaseScheduled } from '../../src/payments/checks.sql.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
@@ -17,11 +17,11 @@ test('who looks for work passes over what another has in hand, and does not wait
   );
   const claimed = await database.transaction(async (other) => {
     await other.query('SELECT FROM payments WHERE reference = $1 FOR UPDATE', [first.reference]);
-    return claimScheduled(database, 'test', 10);
+    return leaseScheduled(database, 'test', 10);
   });
   expect(claimed.map(({ reference }) => reference)).toEqual([second.reference]);
   // Once it is let go it is there for the next.
-  const [next] = await claimScheduled(database, 'test', 10);
+  const [next] = await leaseScheduled(database, 'test', 10);
   expect(next?.reference).toBe(first.reference);
 });
 
@@ -32,7 +32,7 @@ test('what has been due for an hour is held for as long as what is due now', asy
     reference,
   ]);
   const claim = async (): Promise<string[]> =>
-    (await claimScheduled(database, 'test', 10)).map((payment) => payment.reference);
+    (await leaseScheduled(database, 'test', 10)).map((payment) => payment.reference);
   expect(await claim()).toContain(reference);
   expect(await claim()).not.toContain(reference);
 });

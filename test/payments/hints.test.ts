@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { claimHinted, claimScheduled, triggerCheck, postponeCheck } from '../../src/payments/checks.sql.ts';
+import { leaseHinted, leaseScheduled, hintAndLease, postponeCheck } from '../../src/payments/checks.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/payments/recheck-schedule.ts';
 import { asReference } from '../support/ids.ts';
@@ -25,9 +25,9 @@ const confirm = async (cause: 'return' | 'schedule' = 'return') => {
 };
 /** A hint comes, and where it is followed the service is asked. */
 const hint = async (): Promise<boolean> => {
-  const hinted = await triggerCheck(shop.program.database, reference, 'test');
-  if (hinted?.isClaimed) await shop.program.confirm(hinted, 'return');
-  return hinted?.isClaimed ?? false;
+  const hinted = await hintAndLease(shop.program.database, reference, 'test');
+  if (hinted?.isLeased) await shop.program.confirm(hinted, 'return');
+  return hinted?.isLeased ?? false;
 };
 const pass = (seconds: number): Promise<object[]> =>
   query(
@@ -90,11 +90,11 @@ describe('B1: hints of one payment', () => {
   });
 
   test('one that comes during a check is followed by another check at once, or when the pause is over', async () => {
-    const inFlight = await triggerCheck(shop.program.database, reference, 'test');
+    const inFlight = await hintAndLease(shop.program.database, reference, 'test');
     expect(await hint()).toBe(false);
     if (inFlight !== null) await shop.program.confirm(inFlight, 'return');
     expect(await dueInSec()).toBeLessThanOrEqual(0);
-    expect(await claimHinted(shop.program.database, 'test', 5)).toMatchObject([
+    expect(await leaseHinted(shop.program.database, 'test', 5)).toMatchObject([
       { reference, isHinted: true },
     ]);
     // The schedule finds it in an hour at the latest, and the pause is longer than what is left of it.
@@ -102,7 +102,7 @@ describe('B1: hints of one payment', () => {
       `UPDATE payments SET hint_checks = 5, leased_until = NULL, last_hinted_at = NULL WHERE reference = $1`,
       reference,
     );
-    const dry = await triggerCheck(shop.program.database, reference, 'test');
+    const dry = await hintAndLease(shop.program.database, reference, 'test');
     await hint();
     await query(`UPDATE payments SET created_at = now() - interval '40 min' WHERE reference = $1`, reference);
     if (dry !== null) await shop.program.confirm({ ...dry, ageSec: 2_400 }, 'return');
@@ -116,16 +116,16 @@ describe('B1: hints of one payment', () => {
       `UPDATE payments SET hint_checks = 9, last_hinted_at = now() - interval '11 s' WHERE reference = $1`,
       reference,
     );
-    expect(await triggerCheck(database, reference, 'test')).toMatchObject({ isClaimed: false });
-    expect(await triggerCheck(database, reference, 'test', { isTrusted: true })).toMatchObject({
-      isClaimed: true,
+    expect(await hintAndLease(database, reference, 'test')).toMatchObject({ isLeased: false });
+    expect(await hintAndLease(database, reference, 'test', { isTrusted: true })).toMatchObject({
+      isLeased: true,
     });
   });
 
   test('an outage uses nothing up beyond the three: then one in ten seconds', async () => {
     const { database } = shop.program;
     for (let time = 0; time < 6; time += 1) {
-      expect(await triggerCheck(database, reference, 'test')).toMatchObject({ isClaimed: true });
+      expect(await hintAndLease(database, reference, 'test')).toMatchObject({ isLeased: true });
       await postponeCheck(database, reference, 60, null);
       await pass(10);
     }
@@ -138,7 +138,7 @@ describe('B1: hints of one payment', () => {
       flood.map((each) => each.reference),
     );
     await query(`UPDATE payments SET hints = 1, next_check_at = now() WHERE reference = $1`, reference);
-    const claimed = await claimHinted(shop.program.database, 'test', 2);
+    const claimed = await leaseHinted(shop.program.database, 'test', 2);
     expect(claimed.map((each) => each.reference)).toContain(reference);
   });
 
@@ -150,8 +150,8 @@ describe('B1: hints of one payment', () => {
       hinted.reference,
     ]);
     const { database } = shop.program;
-    expect(await claimScheduled(database, 'test', 5)).toMatchObject([{ reference, isHinted: false }]);
-    expect(await claimHinted(database, 'test', 5)).toMatchObject([{ reference: hinted.reference }]);
+    expect(await leaseScheduled(database, 'test', 5)).toMatchObject([{ reference, isHinted: false }]);
+    expect(await leaseHinted(database, 'test', 5)).toMatchObject([{ reference: hinted.reference }]);
   });
 });
 
@@ -235,7 +235,7 @@ describe('G11: the clock was set back a day', () => {
       `UPDATE payments SET next_check_at = now(), leased_until = now() + interval '1 day 30 s' WHERE reference = $1`,
       reference,
     );
-    expect(await claimScheduled(shop.program.database, 'test', 5)).toMatchObject([{ reference }]);
+    expect(await leaseScheduled(shop.program.database, 'test', 5)).toMatchObject([{ reference }]);
   });
 
   test('a payment from the future is looked at soon', () => {
@@ -244,16 +244,16 @@ describe('G11: the clock was set back a day', () => {
 
   test('leases and pauses as they are still hold', async () => {
     const { database } = shop.program;
-    expect(await triggerCheck(database, reference, 'test')).toMatchObject({ isClaimed: true });
-    expect(await triggerCheck(database, reference, 'test')).toMatchObject({
-      isClaimed: false,
-      isLeased: true,
+    expect(await hintAndLease(database, reference, 'test')).toMatchObject({ isLeased: true });
+    expect(await hintAndLease(database, reference, 'test')).toMatchObject({
+      isLeased: false,
+      wasLeased: true,
     });
     await postponeCheck(database, reference, 5, 3_600);
     await pass(20);
-    expect(await triggerCheck(database, reference, 'test')).toMatchObject({
-      isClaimed: false,
+    expect(await hintAndLease(database, reference, 'test')).toMatchObject({
       isLeased: false,
+      wasLeased: false,
     });
   });
 });

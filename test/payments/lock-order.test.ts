@@ -5,7 +5,7 @@ import { placeOrder } from '../../src/checkout/checkout.sql.ts';
 import { addPayment } from '../../src/checkout/further-payment.sql.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';
 import { newId, newReference, type OrderId, type Reference } from '../../src/platform/ids.ts';
-import { triggerCheck } from '../../src/payments/checks.sql.ts';
+import { hintAndLease } from '../../src/payments/checks.sql.ts';
 import { loadPayment, recordConfirmation } from '../../src/payments/confirm.sql.ts';
 import { createWebhookStore } from '../../src/webhooks/webhooks.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -90,7 +90,7 @@ const open: Deed = (db, { opened }) =>
   );
 
 const comeBack: Deed = (db, { confirmed, opened }) =>
-  Promise.all([...confirmed, ...opened].map((reference) => triggerCheck(db, reference, 'test')));
+  Promise.all([...confirmed, ...opened].map((reference) => hintAndLease(db, reference, 'test')));
 
 const callUs: Deed = (db, { confirmed, opened }) => {
   const store = createWebhookStore(db, () => ({ slots: 0, take: () => undefined }));

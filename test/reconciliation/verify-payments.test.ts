@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
-import { triggerCheck } from '../../src/payments/checks.sql.ts';
+import { hintAndLease } from '../../src/payments/checks.sql.ts';
 import { someOf } from '../support/extent.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { asReference } from '../support/ids.ts';
@@ -19,7 +19,7 @@ test('A7: while a run asks about a payment, no other door takes it, and afterwar
   const { reference } = await desk.put({}, {});
   const seen: unknown[] = [];
   desk.service.onVerify = async () => {
-    seen.push((await triggerCheck(desk.database, asReference(reference), 'test'))?.isClaimed);
+    seen.push((await hintAndLease(desk.database, asReference(reference), 'test'))?.isLeased);
   };
   expect(await run()).toMatchObject({ repaired: 1 });
   expect(seen).toEqual([false]);

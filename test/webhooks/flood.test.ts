@@ -35,7 +35,7 @@ const receiver = (secrets: Secret[] = [], logger = shop.program.logger): Receive
     redactKey: (body) => body,
     clock: { ...systemClock, elapsedMs: () => nowMs },
     reserve: () => ({ slots: 0, take: () => undefined }),
-    onClaimed: () => undefined,
+    onLeased: () => undefined,
     onDue: () => undefined,
     logger,
   });
@@ -133,7 +133,7 @@ test('B1: four a second of one address are asked about as they come in, and one 
     secrets: [],
     clock: { ...systemClock, elapsedMs: () => nowMs },
     reserve: (limit) => ({ slots: limit, take: () => undefined }),
-    onClaimed: (reference) => claimed.push(reference),
+    onLeased: (reference) => claimed.push(reference),
     onDue: () => undefined,
     redactKey: (body) => body,
     logger: shop.program.logger,
@@ -191,7 +191,7 @@ test('over HTTP: 429, and when to come again', async () => {
       // All within one minute, however long they take.
       clock: { ...systemClock, elapsedMs: () => 0 },
       reserve: () => ({ slots: 0, take: () => undefined }),
-      onClaimed: () => undefined,
+      onLeased: () => undefined,
       onDue: () => undefined,
       logger: unsigned.program.logger,
     });

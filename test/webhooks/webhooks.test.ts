@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { newId, type Reference } from '../../src/platform/ids.ts';
 import {
-  triggerCheck,
+  hintAndLease,
   isBeingChecked,
   postponeCheck,
   type DuePayment,
@@ -180,7 +180,7 @@ describe('many at once', () => {
     }));
     expect(await store(received(reference), false)).toMatchObject({
       isHinted: true,
-      isClaimed: false,
+      isLeased: false,
       isStored: true,
     });
     expect(claimed).toEqual([]);
@@ -208,7 +208,7 @@ describe('many at once', () => {
         slots: limit,
         take: () => undefined,
       }));
-      expect(await store(received(reference), false)).toMatchObject({ isClaimed: true });
+      expect(await store(received(reference), false)).toMatchObject({ isLeased: true });
       expect(await isBeingChecked(shop.program.database, reference)).toBe(true);
       expect(
         await query(
@@ -224,11 +224,11 @@ describe('many at once', () => {
     const { database } = shop.program;
     await postponeCheck(database, reference, 5, 60);
     const store = createWebhookStore(database, (limit) => ({ slots: limit, take: () => undefined }));
-    expect(await store(received(reference), false)).toMatchObject({ isHinted: true, isClaimed: false });
+    expect(await store(received(reference), false)).toMatchObject({ isHinted: true, isLeased: false });
     expect(await isBeingChecked(database, reference)).toBe(false);
-    expect(await triggerCheck(database, reference, 'test')).toMatchObject({
-      isClaimed: false,
+    expect(await hintAndLease(database, reference, 'test')).toMatchObject({
       isLeased: false,
+      wasLeased: false,
     });
   });
 
@@ -243,7 +243,7 @@ describe('many at once', () => {
     }));
     const results = await Promise.all(ours.map(({ reference }) => store(received(reference), false)));
     expect(results.map(({ isHinted, isStored }) => isHinted && isStored)).toEqual([true, true, true]);
-    expect(results.filter(({ isClaimed }) => isClaimed)).toHaveLength(2);
+    expect(results.filter(({ isLeased }) => isLeased)).toHaveLength(2);
     await eventually(() => Promise.resolve(claimed.length === 2));
     expect(claimed).toMatchObject([
       { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
@@ -270,12 +270,12 @@ describe('many at once', () => {
       slots: limit,
       take: () => undefined,
     }));
-    const claims = async (): Promise<boolean> => (await store(received(reference), false)).isClaimed;
+    const claims = async (): Promise<boolean> => (await store(received(reference), false)).isLeased;
     expect([await claims(), await claims()]).toEqual([true, false]);
     const letGo = () => query('UPDATE payments SET leased_until = NULL WHERE reference = $1', reference);
-    for (const isClaimed of [true, true, false]) {
+    for (const isLeased of [true, true, false]) {
       await letGo();
-      expect(await claims()).toBe(isClaimed);
+      expect(await claims()).toBe(isLeased);
     }
     await query(
       `UPDATE payments SET last_hinted_at = now() - interval '11 s' WHERE reference = $1`,
@@ -292,7 +292,7 @@ describe('B1: pauses that strangers have made long', () => {
     ['unsigned', 11, false],
   ] as const)(
     'a %s one, %i seconds after the last check that taught nothing: %s',
-    async (authenticity, sec, isClaimed) => {
+    async (authenticity, sec, isLeased) => {
       const { reference } = await shop.checkout();
       await query(
         `UPDATE payments SET hint_checks = 9, last_hinted_at = now() - make_interval(secs => $2) WHERE reference = $1`,
@@ -305,7 +305,7 @@ describe('B1: pauses that strangers have made long', () => {
       }));
       expect(await store({ ...received(reference), authenticity }, false)).toMatchObject({
         isHinted: true,
-        isClaimed,
+        isLeased,
       });
     },
   );

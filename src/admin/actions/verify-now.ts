@@ -2,7 +2,7 @@ import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { triggerCheck, postponeCheck } from '../../payments/checks.sql.ts';
+import { hintAndLease, postponeCheck } from '../../payments/checks.sql.ts';
 import type { Confirm } from '../../payments/confirm.ts';
 import type { Told } from './flash-message.ts';
 import { noteAsking, type AskRequest } from '../../payments/note-asking.sql.ts';
@@ -24,8 +24,8 @@ export function createAskService({ database, mode, confirm, logger }: AskParts):
     const orderId = await noteAsking(database, mode, ask);
     if (orderId === null) return { unknown: 1 };
     logger.info({ reference, orderId, by }, 'check requested by an operator');
-    const payment = await triggerCheck(database, reference, mode, { isTrusted: true });
-    if (payment?.isClaimed !== true) return { 'asked-soon': 1 };
+    const payment = await hintAndLease(database, reference, mode, { isTrusted: true });
+    if (payment?.isLeased !== true) return { 'asked-soon': 1 };
     try {
       await confirm(payment, 'operator');
       return { asked: 1 };

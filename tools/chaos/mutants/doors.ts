@@ -27,9 +27,9 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'acknowledged before it is stored',
     file: 'src/webhooks/receive.ts',
-    find: 'const { isHinted, isClaimed, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(',
+    find: 'const { isHinted, isLeased, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(',
     replace:
-      'void storeWebhook(webhook, keepsUnknown).catch(() => undefined); const { isHinted, isClaimed, isStored } = await Promise.resolve({ isHinted: true, isClaimed: false, isStored: true }).catch(',
+      'void storeWebhook(webhook, keepsUnknown).catch(() => undefined); const { isHinted, isLeased, isStored } = await Promise.resolve({ isHinted: true, isLeased: false, isStored: true }).catch(',
     breaks: 'a killed process loses what the service will not tell again',
     tests: ['test/kill-points/doors.test.ts', ...BY_WEBHOOKS],
   },
@@ -52,8 +52,8 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a webhook postpones what was due',
     file: 'src/payments/hint.sql.ts',
-    find: 'next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isTaken}',
-    replace: 'next_check_at = GREATEST(p.next_check_at, CASE WHEN NOT ${isTaken}',
+    find: 'next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isLeased}',
+    replace: 'next_check_at = GREATEST(p.next_check_at, CASE WHEN NOT ${isLeased}',
     breaks: 'hints have no effect',
     tests: BY_WEBHOOKS,
   },
