@@ -11,7 +11,8 @@ const FOUND = `
   FROM findings f JOIN releases r USING (mode, reference, currency)
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'`;
 
-// As confirming locks, which may be at the same money: the payment before its item.
+// As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT in
+// WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
 const LOCKED = `
   SELECT p.reference FROM found JOIN payments p USING (reference) JOIN orders o ON o.id = p.order_id
   WHERE p.mode = $1 ORDER BY p.order_id, p.reference FOR NO KEY UPDATE OF o, p`;

@@ -54,7 +54,7 @@ export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}
 }
 
 // The payment before its item, in the same order as confirmation: it may be writing an answer about this very
-// money.
+// money. PostgreSQL runs a SELECT in WITH only as far as it is read: `count(*) >= 0` makes it lock all rows first.
 const LOCKED = `
   SELECT p.status FROM suspense_items s
   JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id

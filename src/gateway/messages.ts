@@ -19,9 +19,9 @@ type InitializeMessage = {
 };
 
 /** Writes the exact number that was priced: as a float, 0.1 + 0.2 would be 0.30000000000000004. */
-export function initializeBody(message: InitializeMessage): string {
-  const { amount, ...rest } = message;
+export function initializeBody({ amount, ...texts }: InitializeMessage): string {
   // The reference shows `local`: amount is in localCurrency. Omitted, it may be in the settlement currency.
-  const fields = JSON.stringify({ ...rest, amountCurrency: 'local' });
-  return `${fields.slice(0, -1)},"amount":${amount}}`;
+  const fields = Object.entries({ ...texts, amountCurrency: 'local' });
+  const members = fields.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(text)}`);
+  return `{${members.join(',')},"amount":${amount}}`;
 }

@@ -30,14 +30,26 @@ export async function readEnding(db: Queryable, orderId: OrderId, mode: Mode): P
 export type End = Cancelling | 'deadline';
 
 const MAY_EXPIRE = `('pending', 'failed', 'expired')`;
-const EXPIRED = `
-  UPDATE orders SET status = 'expired', expired_at = now(), deadline_check_at = NULL
-  WHERE id = $1 AND status IN ${MAY_EXPIRE} AND expired_at IS NULL AND pay_by <= now()
-  RETURNING id`;
-const CANCELLED = `
-  UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = $2, cancel_reason = $3,
-    deadline_check_at = NULL
-  WHERE id = $1 AND status NOT IN ('paid', 'cancelled') RETURNING id`;
+
+const EXPIRE = `
+  WITH expired AS (
+    UPDATE orders SET status = 'expired', expired_at = now(), deadline_check_at = NULL
+    WHERE id = $1 AND status IN ${MAY_EXPIRE} AND expired_at IS NULL AND pay_by <= now()
+    RETURNING id
+  )
+  INSERT INTO journal (order_id, event, cause, detail)
+  SELECT id, 'order-expired', 'schedule', jsonb_build_object('was', $2::text) FROM expired
+  RETURNING order_id`;
+
+const CANCEL = `
+  WITH cancelled AS (
+    UPDATE orders SET status = 'cancelled', cancelled_at = now(), cancelled_by = $2, cancel_reason = $3,
+      deadline_check_at = NULL
+    WHERE id = $1 AND status NOT IN ('paid', 'cancelled') RETURNING id
+  )
+  INSERT INTO journal (order_id, event, cause, detail)
+  SELECT id, 'order-cancelled', $4, jsonb_build_object('was', $5::text, 'reason', $3::text) FROM cancelled
+  RETURNING order_id`;
 
 /**
  * Ends an order of which the service has answered about every payment since `seenAt`. Its payments stay
@@ -61,18 +73,10 @@ export async function endOrder(
     [orderId, seenAt],
   );
   if (order === undefined || unasked.length > 0) return false;
-  const [update, event, cause, detail] =
+  const rows =
     end === 'deadline'
-      ? ([EXPIRED, 'order-expired', 'schedule', { was: status }] as const)
-      : ([CANCELLED, 'order-cancelled', causeOf(end), { was: order.status, reason: end.reason }] as const);
-  const values = end === 'deadline' ? [] : [end.by ?? SHOP, end.reason];
-  const at = values.length + 2;
-  const rows = await tx.query(
-    `WITH ended AS (${update})
-     INSERT INTO journal (order_id, event, cause, detail)
-     SELECT id, '${event}', $${at}, $${at + 1} FROM ended RETURNING order_id`,
-    [orderId, ...values, cause, detail],
-  );
+      ? await tx.query(EXPIRE, [orderId, status])
+      : await tx.query(CANCEL, [orderId, end.by ?? SHOP, end.reason, causeOf(end), order.status]);
   return rows.length === 1;
 }
 
