@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { BackingServices } from './config/backing-services.ts';
-import { createTelling, statesOf } from './alerting.ts';
+import { createDueAlerts, conditionsOf } from './alert-conditions.ts';
 import type { Config } from './config.ts';
 import { alertHookOf, gatewayOf, receiverOf } from './connections.ts';
 import { createReturnFromCheckout } from './checkout/return-from-checkout.ts';
@@ -21,7 +21,7 @@ import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/database/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
-import { createAlarm, type Alarms } from './alerts/alarm.ts';
+import { createAlerts, type Alarms } from './alerts/send-alerts.ts';
 import { createReconcile } from './reconciliation/reconcile.ts';
 import { createCancelOrder, createEndOrder } from './payments/end-order.ts';
 import { createCheckoutStops } from './payments/checkout-stops.ts';
@@ -62,9 +62,9 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const database = watch.database(unwatched);
   if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
   const alertHook = alertHookOf(config, extensions);
-  const alarms = createAlarm({
+  const alarms = createAlerts({
     ...{ db: database, logger, clock: systemClock, onAlert: alertHook.onAlert },
-    holds: statesOf(database),
+    holds: conditionsOf(database, extensions.alertChecks ?? []),
   });
   const gateway = watch.gateway(gatewayOf(options, alarms.alarm));
   const receiver = receiverOf(config, tracing, extensions);
@@ -100,10 +100,11 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const { receiver } = receivers;
   const { alarm } = alarms;
   const { mode } = gateway;
-  const telling = createTelling(database, alarms, mode, logger);
   const concurrency = config.GATEWAY_CONCURRENCY;
   const onDue = wakeUp.ring;
   const clock = systemClock;
+  const checks = extensions.alertChecks ?? [];
+  const dueAlerts = createDueAlerts({ database, alarms, mode, checks, clock, logger });
   const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
   const plan = ({ releaseId }: Payment): ReleasePlan => planRelease(receiver, releaseId);
   const onUnitError = alertOnUnitError(alarm);
@@ -129,7 +130,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     ...buildChecks(options, foundations, confirm),
     metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
-      telling.afterRun(
+      dueAlerts.afterRun(
         createReconcile({
           ...{ database, gateway, confirm, clock, logger, concurrency, alarm },
           watchStep: watch.step,
@@ -137,20 +138,20 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       ),
     ),
     alarm,
-    tellDueAlerts: telling.due,
+    sendDueAlerts: dueAlerts.due,
     workerWatch: createWorkerWatch({
       db: database,
       mode,
       isExpected: config.WORKER === 'off',
       clock,
-      onSeen: telling.ofWorker,
+      onSeen: dueAlerts.ofWorker,
       logger,
     }),
     ...createFulfilment({
       ...{ database, mode, ...receivers, alarm, logger, watch: watch.loops, onDue },
       types: config.FULFILMENT_EVENTS,
     }),
-    checkoutStops: createCheckoutStops({ database, mode, alarm, onChanged: telling.due }),
+    checkoutStops: createCheckoutStops({ database, mode, alarm, onChanged: dueAlerts.due }),
     wakeUp,
   };
 }

@@ -1,5 +1,5 @@
 import type { Alarm, AlertHook } from './alerts/alert.ts';
-import { allHooks } from './alerts/hooks.ts';
+import { allHooks } from './alerts/all-hooks.ts';
 import { createAlertMail } from './alerts/mail.ts';
 import { createAlertWebhook } from './alerts/webhook.ts';
 import type { Config } from './config.ts';

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import type { AlertHook } from './alerts/alert.ts';
+import type { AlertCheck, AlertHook } from './alerts/alert.ts';
 import type { EventReceiver } from './fulfilment/event.ts';
 import type { Receiver } from './fulfilment/release.ts';
 import type { Identity } from './identity.ts';
@@ -31,6 +31,8 @@ export type Extensions = {
   /** Beside {@link receiver}; left out: it gets no events. */
   onEvent?: EventReceiver | null;
   onAlert: AlertHook | null;
+  /** What else raises an alert; left out: nothing. */
+  alertChecks?: readonly AlertCheck[];
   identity: Identity | null;
   routes: ShopRoutes | null;
   /** The folder of `<name>/migration.sql`, applied after ours in the order of their names; may be absent. */

@@ -39,7 +39,7 @@ export type Program = {
   reconcile: Reconcile;
   alarm: Alarm;
   /** Ends alerts that hold no longer, and tells what is due. Never fails. */
-  tellDueAlerts(): Promise<void>;
+  sendDueAlerts(): Promise<void>;
   workerWatch: WorkerWatch;
   checkoutStops: CheckoutStops;
   redeliver: Redeliver;

@@ -1,12 +1,18 @@
-import type { Queryable } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from '../cases/classes.ts';
 import type { OpenedItems } from '../cases/untold-suspense.sql.ts';
 
+/* How an alert goes. The code that sees something calls `alarm` (`Alarm` below), again and again while it lasts.
+ * `send-alerts.ts` notes it in the table `alert_states` (`states.sql.ts`) and, by the kind of alert
+ * (`alert-kinds.ts`: words, what to do, how often), decides whether it is news. News goes to each of the hooks
+ * (`all-hooks.ts`): `src/custom/alerts.ts`, `webhook.ts` and `mail.ts`. `../alert-conditions.ts` asks at each look
+ * of a worker whether a state still holds, sends what is due, and plays the shop's own checks. */
+
 /**
  * What an operator should be woken for. The names of the events are fixed: shops
- * configure alarms on them. Which of them are states, and what to do, is in `rules.ts`.
+ * configure alarms on them. Which of them are states, and what to do, is in `alert-kinds.ts`.
  * - `payment-reversed`: money went back after its order was released.
  * - `findings-raised`: a run has raised new findings; over when none is open.
  * - `reconciliation-incomplete`: a run ended without a verdict on everything. Only a run over everything
@@ -30,6 +36,7 @@ import type { OpenedItems } from '../cases/untold-suspense.sql.ts';
  * - `worker-missing`: WORKER=off and no worker has sent a heartbeat for a minute.
  * - `reconciliation-skipped`: runs are skipped because another one is active, and
  *   none has ended for long.
+ * - `own-check`: a check of the shop's own holds (`AlertCheck`).
  */
 export type Alert =
   | { event: 'payment-reversed' | 'findings-raised'; mode: Mode; runId: RunId; findings: RaisedFindings }
@@ -66,6 +73,7 @@ export type Alert =
       attempts: number;
     }
   | { event: 'suspense-opened'; mode: Mode; items: OpenedItems }
+  | { event: 'own-check'; mode: Mode; name: string; reason: string }
   | { event: 'key-refused'; mode: Mode }
   | { event: 'checkout-address-refused'; mode: Mode; reference: Reference; reason: string };
 
@@ -81,6 +89,7 @@ export type RaisedFindings = {
 /** A state is over. */
 export type Over = { mode: Mode; over: true } & (
   | { event: 'reconciliation-incomplete' | 'reconciliation-failed'; covers: Covered }
+  | { event: 'own-check'; name: string }
   | {
       event: 'reconciliation-skipped' | 'journal-broken' | 'key-refused' | 'checkout-address-refused';
     }
@@ -88,10 +97,15 @@ export type Over = { mode: Mode; over: true } & (
 
 /** States whose end is not reported: a worker asks at each look whether they still hold. */
 export type AskedState =
-  'findings-raised' | 'worker-missing' | 'release-failing' | 'currency-stopped' | 'checkouts-stopped';
+  | 'findings-raised'
+  | 'worker-missing'
+  | 'release-failing'
+  | 'currency-stopped'
+  | 'checkouts-stopped'
+  | 'own-check';
 
 /**
- * Says what is seen now, as often as it is seen: `createAlarm` decides whether an alert is sent. Never fails,
+ * Says what is seen now, as often as it is seen: `createAlerts` decides whether an alert is sent. Never fails,
  * except in a transaction `tx`: there it is only noted, and sent after the commit by the next worker that
  * looks.
  */
@@ -117,3 +131,13 @@ export type Told = {
 export type AlertHook = (alert: Alert & Told) => Promise<void> | void;
 
 export const MAX_NAMED = 20;
+
+/** A condition of the shop's own. While it holds, it is a state like the others. */
+export type AlertCheck = {
+  /** Tells it from others, in the alert and in the table. */
+  name: string;
+  /** How often each worker asks. */
+  everyMinutes: number;
+  /** @returns why, in a sentence, or null when it does not hold. When it throws, that is logged, and nothing changes. */
+  holds(database: Database): Promise<string | null>;
+};

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import type { Secret } from '../platform/secret.ts';
 import type { AlertHook } from './alert.ts';
-import { nameOf } from './hooks.ts';
+import { nameOf } from './all-hooks.ts';
 
 /** Less than a hook may take. */
 const MAX_MS = 8_000;

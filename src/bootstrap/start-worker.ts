@@ -54,7 +54,7 @@ export function startWorker(program: Program): Worker {
   const { sumHours, checkOnce, pruneOld } = jobsOf(program, stopping.signal);
   const stuckLoop = (): string | null => stuckLoopOf(program, schedule);
   const sayAlive = (): void => {
-    void program.tellDueAlerts();
+    void program.sendDueAlerts();
     // A worker that hangs is as good as none.
     if (stuckLoop() !== null) return;
     beat(database, gateway.mode, `${hostname()}, process ${process.pid}`).catch((error: unknown) => {

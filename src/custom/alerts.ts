@@ -1,4 +1,4 @@
-import type { AlertHook } from '../alerts/alert.ts';
+import type { AlertCheck, AlertHook } from '../alerts/alert.ts';
 
 /**
  * The line to replace so that an operator hears of alerts, for example
@@ -6,3 +6,6 @@ import type { AlertHook } from '../alerts/alert.ts';
  * While it is null an alert is a log line of level error whose `event` says what it is.
  */
 export const onAlert: AlertHook | null = null;
+
+/** Conditions of your own that raise an alert, with the database at hand. */
+export const alertChecks: readonly AlertCheck[] = [];

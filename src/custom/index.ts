@@ -1,5 +1,5 @@
 import type { Extensions } from '../extensions.ts';
-import { onAlert } from './alerts.ts';
+import { alertChecks, onAlert } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
 import { onEvent } from './events.ts';
 import { receiver } from './fulfilment.ts';
@@ -16,6 +16,7 @@ export const EXTENSIONS: Extensions = {
   receiver,
   onEvent,
   onAlert,
+  alertChecks,
   identity,
   routes,
   migrations: new URL('./migrations/', import.meta.url),

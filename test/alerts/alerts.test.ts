@@ -33,7 +33,7 @@ async function buyAndPay(amount?: string): Promise<string> {
 /** A worker's look, a minute after what was seen last. */
 async function look(): Promise<void> {
   await shop.program.database.query(`UPDATE alert_states SET seen_at = seen_at - interval '1 minute'`);
-  await shop.program.tellDueAlerts();
+  await shop.program.sendDueAlerts();
 }
 
 /** What has not been noted yet when a worker looks is seen at its next look. */
@@ -185,5 +185,28 @@ test('a worker that is missing: told once with the last that was seen, and when 
   expect(alerts).toMatchObject([
     { event: 'worker-missing', over: false, cause: expect.stringMatching(/Z \(host-1, process 7\)$/) },
     { event: 'worker-missing', over: true },
+  ]);
+});
+
+test("a check of the shop's own: told when it holds, and when it holds no longer", async () => {
+  let reason: string | null = null;
+  const declined = (): Promise<string | null> => Promise.resolve(reason);
+  const broken = (): Promise<never> => Promise.reject(new Error('no such table'));
+  await start({
+    alertChecks: [
+      { name: 'broken', everyMinutes: 0, holds: broken },
+      { name: 'declined', everyMinutes: 0, holds: declined },
+      { name: 'later', everyMinutes: 60, holds: declined },
+    ],
+  });
+  await look();
+  expect(alerts).toEqual([]);
+  for (const now of ['6 were declined', '7 were declined', null]) {
+    reason = now;
+    await look();
+  }
+  expect(alerts).toMatchObject([
+    { event: 'own-check', name: 'declined', cause: '6 were declined', over: false },
+    { event: 'own-check', name: 'declined', over: true },
   ]);
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { Alert, Told } from '../../src/alerts/alert.ts';
-import { allHooks } from '../../src/alerts/hooks.ts';
+import { allHooks } from '../../src/alerts/all-hooks.ts';
 import { createAlertMail } from '../../src/alerts/mail.ts';
 import { createAlertWebhook } from '../../src/alerts/webhook.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';

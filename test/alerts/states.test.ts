@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createAlarm, type Alarms } from '../../src/alerts/alarm.ts';
+import { createAlerts, type Alarms } from '../../src/alerts/send-alerts.ts';
 import type { Alert, AlertHook } from '../../src/alerts/alert.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { newRunId } from '../../src/platform/ids.ts';
@@ -32,7 +32,7 @@ afterEach(() => {
 afterAll(() => world.close());
 
 /** One process, which remembers nothing of those before it. */
-function startProcess(db: Parameters<typeof createAlarm>[0]['db'] = world.database): Alarms {
+function startProcess(db: Parameters<typeof createAlerts>[0]['db'] = world.database): Alarms {
   const onAlert: AlertHook = (alert) => {
     calls += 1;
     if (isHookAway) throw new Error('the pager is away');
@@ -40,7 +40,7 @@ function startProcess(db: Parameters<typeof createAlarm>[0]['db'] = world.databa
   };
   const clock = { ...systemClock, elapsedMs: () => nowMs };
   const holds = (_mode: string, key: string): Promise<boolean> => Promise.resolve(holding.includes(key));
-  return createAlarm({
+  return createAlerts({
     ...{ db, logger: createLogger('silent'), clock, onAlert },
     holds: {
       'findings-raised': holds,
@@ -48,6 +48,7 @@ function startProcess(db: Parameters<typeof createAlarm>[0]['db'] = world.databa
       'release-failing': holds,
       'currency-stopped': holds,
       'checkouts-stopped': holds,
+      'own-check': holds,
     },
   });
 }
@@ -83,7 +84,7 @@ test('a state is told when it begins, when its cause changes, after a day, and w
   expect(told()).toEqual([['the service is away, try 0', false]]);
   await say(incomplete('the list was cut'));
   await pass(24 * 60);
-  await Promise.all(processes.map(({ tellDue }) => tellDue('test')));
+  await Promise.all(processes.map(({ sendDue }) => sendDue('test')));
   for (let runs = 0; runs < 2; runs += 1) {
     await say({ event: 'reconciliation-incomplete', mode: 'test', covers: 'everything', over: true });
     await pass(15);
@@ -128,11 +129,11 @@ test('what is noted in a transaction is told after the commit, by whoever looks,
     });
   const broken = inTransaction('never', () => Promise.reject(new Error('rolled back')));
   await expect(broken).rejects.toThrow('rolled back');
-  await other?.tellDue('test');
+  await other?.sendDue('test');
   await inTransaction('the list was cut', () => Promise.resolve());
   expect(told()).toEqual([]);
-  await other?.tellDue('test');
-  await other?.tellDue('test');
+  await other?.sendDue('test');
+  await other?.sendDue('test');
   expect(told()).toEqual([['the list was cut', false]]);
 });
 
@@ -153,7 +154,7 @@ test('a hook that never takes it is asked after pauses that double, and once a d
     const before = calls;
     for (let hours = 0; hours < 24; hours += 0.5) {
       await pass(30);
-      await processes[0]?.tellDue('test');
+      await processes[0]?.sendDue('test');
     }
     perDay.push(calls - before);
   }
@@ -169,7 +170,7 @@ test('a restart is no news, and a state of another currency is', async () => {
   await say({ ...stop, currency: 'KWD' } as Alert);
   await pass(1);
   holding = ['KWD'];
-  for (const { tellDue } of processes) await tellDue('test');
+  for (const { sendDue } of processes) await sendDue('test');
   expect(alerts.map((one) => ['currency' in one && one.currency, one.over])).toEqual([
     ['NGN', false],
     ['KWD', false],
@@ -199,13 +200,13 @@ test('what the hook does not take is told again until it does: beginnings, ends 
   await processes[0]?.alarm(givenUp);
   const worker = startProcess();
   await pass(7);
-  await worker.tellDue('test');
+  await worker.sendDue('test');
   expect(alerts).toEqual([]);
   isHookAway = false;
-  await worker.tellDue('test');
+  await worker.sendDue('test');
   expect(alerts).toEqual([]);
   await pass(15);
-  await Promise.all([worker.tellDue('test'), startProcess().tellDue('test')]);
+  await Promise.all([worker.sendDue('test'), startProcess().sendDue('test')]);
   expect(told().sort()).toEqual([
     ['gone', false],
     ['the service is away', false],
@@ -214,9 +215,9 @@ test('what the hook does not take is told again until it does: beginnings, ends 
   await say({ event: 'reconciliation-incomplete', mode: 'test', covers: 'everything', over: true });
   isHookAway = false;
   await pass(25 * 60);
-  await worker.tellDue('test');
+  await worker.sendDue('test');
   await pass(25 * 60);
-  await worker.tellDue('test');
+  await worker.sendDue('test');
   // An event has no second day, and a state that is over neither.
   expect(told().slice(2)).toEqual([['the service is away', true]]);
 });
@@ -224,8 +225,8 @@ test('what the hook does not take is told again until it does: beginnings, ends 
 test('a state that nobody looks at is told again after a day', async () => {
   await say(incomplete('the service is away'));
   await pass(24 * 60);
-  await processes[0]?.tellDue('test');
-  await processes[1]?.tellDue('test');
+  await processes[0]?.sendDue('test');
+  await processes[1]?.sendDue('test');
   expect(told()).toHaveLength(2);
 });
 

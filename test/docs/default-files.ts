@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
  */
 export const DEFAULT_FILES: Readonly<Record<string, string>> = {
   'src/custom/index.ts': `import type { Extensions } from '../extensions.ts';
-import { onAlert } from './alerts.ts';
+import { alertChecks, onAlert } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
 import { receiver } from './fulfilment.ts';
 import { identity } from './identity.ts';
@@ -16,6 +16,7 @@ export const EXTENSIONS: Extensions = {
   catalogue,
   receiver,
   onAlert,
+  alertChecks,
   identity,
   routes,
   migrations: new URL('./migrations/', import.meta.url),
@@ -31,9 +32,10 @@ export const receiver: Receiver | null = null;
 `,
   // An example that is there to be changed: as it stands.
   'src/custom/receipt.ts': readFileSync(new URL('../../src/custom/receipt.ts', import.meta.url), 'utf8'),
-  'src/custom/alerts.ts': `import type { AlertHook } from '../alerts/alert.ts';
+  'src/custom/alerts.ts': `import type { AlertCheck, AlertHook } from '../alerts/alert.ts';
 
 export const onAlert: AlertHook | null = null;
+export const alertChecks: readonly AlertCheck[] = [];
 `,
   'src/custom/routes.ts': `import type { ShopRoutes } from '../extensions.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import { ALERT_RULES } from '../../src/alerts/rules.ts';
+import { ALERT_KINDS } from '../../src/alerts/alert-kinds.ts';
 import { CLASSES } from '../../src/cases/classes.ts';
 import { faultsOf } from './faults.ts';
 import { readSources } from '../support/architecture.ts';
@@ -56,7 +56,7 @@ test('the runbook has a heading for every class of reconciliation and for every 
 test('the runbook tells of every alert of the program, under the heading that the alert names', () => {
   const runbook = pageAt('docs/runbook.md');
   const anchors = anchorsOf(runbook);
-  for (const [event, { todo }] of Object.entries(ALERT_RULES)) {
+  for (const [event, { todo }] of Object.entries(ALERT_KINDS)) {
     const anchor = /docs\/runbook\.md#(\S+)$/.exec(todo)?.[1] ?? '';
     expect([event, anchors.has(anchor)]).toEqual([event, true]);
     expect([event, runbook.text.includes(`\`${event}\``)]).toEqual([event, true]);

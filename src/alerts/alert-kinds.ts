@@ -1,6 +1,6 @@
 import type { Alert } from './alert.ts';
 
-type AlertRule = {
+type AlertKind = {
   /** The log line. */
   words: string;
   /** What to type, and the heading of the runbook. */
@@ -9,6 +9,8 @@ type AlertRule = {
   isState: boolean;
   /** Each change of its cause is sent, and not only one in an hour. */
   isEachNews?: boolean;
+  /** Its reason holds counts or times, which are others at every look: they make no other cause. */
+  hasCounts?: boolean;
   /**
    * Seconds without a sign of it before a state counts as over: one process may see it while another, with
    * another key or an order of its own, does not.
@@ -19,8 +21,8 @@ type AlertRule = {
 /** Longer than the pause between two calls of a shop that sells little. */
 const QUIET_SEC = 3_600;
 
-/** How each alert is sent. The names of the events are fixed. */
-export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
+/** What each alert says, and how it is sent; what raises it is where `alarm` is called. The names are fixed. */
+export const ALERT_KINDS: Readonly<Record<Alert['event'], AlertKind>> = {
   'payment-reversed': {
     words: 'money went back after its order was released',
     todo: 'npm run findings -- list; docs/runbook.md#reversed',
@@ -36,16 +38,19 @@ export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
     words: 'reconciliation was not completed',
     todo: 'npm run reconcile; docs/runbook.md#reconciliation-is-incomplete',
     isState: true,
+    hasCounts: true,
   },
   'reconciliation-failed': {
     words: 'reconciliation failed',
     todo: 'npm run reconcile; docs/runbook.md#reconciliation-is-incomplete',
     isState: true,
+    hasCounts: true,
   },
   'reconciliation-skipped': {
     words: 'reconciliation is skipped again and again',
     todo: 'npm run reconcile; docs/runbook.md#reconciliation-is-late',
     isState: true,
+    hasCounts: true,
   },
   'journal-broken': {
     words: 'rows were changed behind the program',
@@ -77,11 +82,13 @@ export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
     words: 'releases are not delivered',
     todo: 'npm run releases -- list; docs/runbook.md#releases-are-late',
     isState: true,
+    hasCounts: true,
   },
   'release-given-up': {
     words: 'release given up, redeliver it by hand',
     todo: 'npm run releases -- list; docs/runbook.md#releases-are-given-up',
     isState: false,
+    hasCounts: true,
   },
   'key-refused': {
     words: 'the service refuses the secret key: check GATEWAY_SECRET_KEY',
@@ -94,6 +101,12 @@ export const ALERT_RULES: Readonly<Record<Alert['event'], AlertRule>> = {
     todo: 'correct CHECKOUT_HOSTS and restart; docs/runbook.md#a-checkout-address-is-refused',
     isState: true,
     quietSec: QUIET_SEC,
+  },
+  'own-check': {
+    words: "a check of the shop's own holds",
+    todo: 'see your src/custom/alerts.ts; docs/runbook.md#a-check-of-your-own-holds',
+    isState: true,
+    hasCounts: true,
   },
   'worker-missing': {
     words:

@@ -1,9 +1,10 @@
-import type { AlarmParts, Alarms } from './alerts/alarm.ts';
+import type { AlertParts, Alarms } from './alerts/send-alerts.ts';
 import { doFailedDeliveriesWait } from './fulfilment/delivery.sql.ts';
-import { MAX_NAMED } from './alerts/alert.ts';
+import { MAX_NAMED, type AlertCheck } from './alerts/alert.ts';
 import { takeUntoldItems } from './cases/untold-suspense.sql.ts';
 import { stoppedCurrencies } from './payments/currency-stops.sql.ts';
 import { noteUntoldUnitErrors } from './payments/unit-error-alert.ts';
+import type { Clock } from './platform/clock.ts';
 import type { Database, Queryable } from './platform/database/database.ts';
 import { lastHeartbeat } from './platform/heartbeat/heartbeat.sql.ts';
 import { MISSING_SEC, nameOf, type WorkerState } from './platform/heartbeat/worker-watch.ts';
@@ -12,8 +13,11 @@ import type { Mode } from './platform/mode.ts';
 import { isFindingOpen } from './reconciliation/raise.sql.ts';
 import type { Reconcile } from './reconciliation/reconcile.ts';
 
-/** Asks the database whether a state still holds, for the states whose end no code path reports. */
-export function statesOf(db: Queryable): AlarmParts['holds'] {
+/**
+ * Asks the database whether a state still holds, for the states whose end no code path reports.
+ * @param checks the shop's own: the state of one that it has removed is over
+ */
+export function conditionsOf(db: Queryable, checks: readonly AlertCheck[]): AlertParts['holds'] {
   return {
     'findings-raised': (mode) => isFindingOpen(db, mode),
     'worker-missing': async (mode) => ((await lastHeartbeat(db, mode))?.sec ?? Infinity) > MISSING_SEC,
@@ -22,11 +26,12 @@ export function statesOf(db: Queryable): AlarmParts['holds'] {
       (await stoppedCurrencies(db, mode)).some((stop) => stop.reference !== null && stop.currency === key),
     'checkouts-stopped': async (mode, key) =>
       (await stoppedCurrencies(db, mode)).some((stop) => stop.reason !== null && stop.currency === key),
+    'own-check': (_mode, key) => Promise.resolve(checks.some(({ name }) => name === key)),
   };
 }
 
-type AlertTelling = {
-  /** Tells what is due. Never fails. */
+type DueAlerts = {
+  /** Sends what is due, and plays the shop's own checks whose time has come. Never fails. */
   due(): Promise<void>;
   /** While no worker tells what is due, servers do. The worker that comes says that it is over. */
   ofWorker(state: WorkerState): void;
@@ -34,8 +39,40 @@ type AlertTelling = {
   afterRun(reconcile: Reconcile): Reconcile;
 };
 
-/** Who tells what alerts are due, beside the worker. */
-export function createTelling(database: Database, alarms: Alarms, mode: Mode, logger: Logger): AlertTelling {
+type DueAlertsParts = {
+  database: Database;
+  alarms: Alarms;
+  mode: Mode;
+  /** The shop's own. */
+  checks: readonly AlertCheck[];
+  clock: Clock;
+  logger: Logger;
+};
+
+/** Who sends what alerts are due, beside the worker. */
+export function createDueAlerts({
+  database,
+  alarms,
+  mode,
+  checks,
+  clock,
+  logger,
+}: DueAlertsParts): DueAlerts {
+  const checkedMs = new Map<AlertCheck, number>();
+  const playChecks = async (): Promise<void> => {
+    for (const check of checks) {
+      const { name, everyMinutes } = check;
+      if (clock.elapsedMs() - (checkedMs.get(check) ?? -Infinity) < everyMinutes * 60_000) continue;
+      checkedMs.set(check, clock.elapsedMs());
+      try {
+        const reason = await check.holds(database);
+        const state = { event: 'own-check', mode, name } as const;
+        await alarms.alarm(reason === null ? { ...state, over: true } : { ...state, reason });
+      } catch (error) {
+        logger.warn({ err: error, check: name }, 'an own alert check failed');
+      }
+    }
+  };
   // What a process committed and did not live to tell is found in the tables.
   const noteUntold = (): Promise<void> =>
     database.transaction(async (tx) => {
@@ -45,9 +82,10 @@ export function createTelling(database: Database, alarms: Alarms, mode: Mode, lo
     });
   const due = (): Promise<void> =>
     noteUntold()
-      .then(() => alarms.tellDue(mode))
+      .then(playChecks)
+      .then(() => alarms.sendDue(mode))
       .catch((error: unknown) => {
-        logger.warn({ err: error }, 'telling due alerts failed');
+        logger.warn({ err: error }, 'sending due alerts failed');
       });
   return {
     due,

@@ -3,18 +3,18 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Alarm, Alert, AlertHook, AskedState, Over } from './alert.ts';
-import { ALERT_RULES } from './rules.ts';
+import { ALERT_KINDS } from './alert-kinds.ts';
 import {
   endAlert,
   noteAlert,
-  noteTold,
+  noteSent,
   openStates,
   takeDueAlerts,
   type StateName,
-  type Telling,
+  type ToSend,
 } from './states.sql.ts';
 
-export type AlarmParts = {
+export type AlertParts = {
   db: Queryable;
   logger: Logger;
   clock: Clock;
@@ -29,7 +29,7 @@ export type Alarms = {
    * Ends the states of the mode that hold no longer, and tells what was noted in a transaction, what the hook
    * has not taken, and states that went on for a day.
    */
-  tellDue(mode: Mode): Promise<void>;
+  sendDue(mode: Mode): Promise<void>;
 };
 
 /** The receiver of an alert must not delay the next run for longer than this. */
@@ -49,14 +49,14 @@ const JUST_SEEN_SEC = 5;
  * the two. While the database is away each process tells by what it remembers itself, and tells once more
  * when the database is back.
  */
-export function createAlarm({ db, logger, clock, onAlert, holds }: AlarmParts): Alarms {
+export function createAlerts({ db, logger, clock, onAlert, holds }: AlertParts): Alarms {
   const noted = new Map<string, { cause: string | null; atMs: number }>();
 
   async function alarm(alert: Alert | Over, tx?: Queryable): Promise<void> {
-    const rule = ALERT_RULES[alert.event];
+    const rule = ALERT_KINDS[alert.event];
     const state: StateName = { mode: alert.mode, event: alert.event, key: keyOf(alert) };
     if (tx !== undefined) {
-      await note(tx, state, alert, false);
+      await write(tx, state, alert, false);
       return;
     }
     const name = Object.values(state).join(' ');
@@ -65,29 +65,29 @@ export function createAlarm({ db, logger, clock, onAlert, holds }: AlarmParts): 
     const isSame = rule.isState && before?.cause === cause;
     if (isSame && rule.quietSec !== undefined && clock.elapsedMs() - before.atMs < ASK_EVERY_MS) return;
     if (rule.isState) noted.set(name, { cause, atMs: clock.elapsedMs() });
-    const telling = await note(db, state, alert, true).catch((error: unknown) => {
+    const toSend = await write(db, state, alert, true).catch((error: unknown) => {
       logger.warn({ err: error, of: alert.event }, 'noting an alert failed');
       const isUntold = isOver(alert) ? (before?.cause ?? null) !== null : !isSame;
       return isUntold ? unshared(state, alert, clock.now()) : null;
     });
-    if (telling !== null && !(await tell(telling))) noted.delete(name);
+    if (toSend !== null && !(await send(toSend))) noted.delete(name);
   }
 
-  function note(
+  function write(
     on: Queryable,
     state: StateName,
     alert: Alert | Over,
-    tellNow: boolean,
-  ): Promise<Telling | null> {
-    const { isState, isEachNews = false, quietSec = 0 } = ALERT_RULES[alert.event];
-    if (isOver(alert)) return endAlert(on, state, quietSec, tellNow);
-    return noteAlert(on, state, { alert, cause: causeOf(alert), isState, isEachNews, tellNow });
+    sendNow: boolean,
+  ): Promise<ToSend | null> {
+    const { isState, isEachNews = false, quietSec = 0 } = ALERT_KINDS[alert.event];
+    if (isOver(alert)) return endAlert(on, state, quietSec, sendNow);
+    return noteAlert(on, state, { alert, cause: causeOf(alert), isState, isEachNews, sendNow });
   }
 
   /** @returns whether the hook took it */
-  async function tell(telling: Telling): Promise<boolean> {
-    const { alert, isOver: over, since } = telling;
-    const { words, todo } = ALERT_RULES[alert.event];
+  async function send(toSend: ToSend): Promise<boolean> {
+    const { alert, isOver: over, since } = toSend;
+    const { words, todo } = ALERT_KINDS[alert.event];
     const at = clock.now().toISOString();
     const told = { ...alert, at, since: since.toISOString(), cause: sentenceOf(alert), todo, over };
     if (over) logger.info(told, `over: ${words}`);
@@ -99,20 +99,20 @@ export function createAlarm({ db, logger, clock, onAlert, holds }: AlarmParts): 
       return false;
     }
     // If this fails it is sent once more.
-    await noteTold(db, telling).catch(() => undefined);
+    await noteSent(db, toSend).catch(() => undefined);
     return true;
   }
 
   return {
     alarm,
-    tellDue: async (mode) => {
+    sendDue: async (mode) => {
       await endWhatHoldsNoLonger(db, holds, mode);
-      for (const telling of await takeDueAlerts(db, mode, AT_ONCE)) await tell(telling);
+      for (const toSend of await takeDueAlerts(db, mode, AT_ONCE)) await send(toSend);
     },
   };
 }
 
-async function endWhatHoldsNoLonger(db: Queryable, holds: AlarmParts['holds'], mode: Mode): Promise<void> {
+async function endWhatHoldsNoLonger(db: Queryable, holds: AlertParts['holds'], mode: Mode): Promise<void> {
   for (const state of await openStates(db, mode, Object.keys(holds) as AskedState[]))
     if (!(await holds[state.event as AskedState](mode, state.key)))
       await endAlert(db, state, JUST_SEEN_SEC, false);
@@ -122,35 +122,49 @@ function isOver(alert: Alert | Over): alert is Over {
   return 'over' in alert;
 }
 
+/** Which of several states or events of one name it is. */
 function keyOf(alert: Alert | Over): string {
-  if (alert.event === 'currency-stopped' || alert.event === 'checkouts-stopped') return alert.currency;
-  if (alert.event === 'reconciliation-incomplete' || alert.event === 'reconciliation-failed')
-    return alert.covers;
-  if (alert.event === 'unit-error') return alert.reference;
-  if (alert.event === 'release-given-up') return alert.release;
-  if (alert.event === 'suspense-opened') return alert.items.first[0]?.id ?? '';
-  return alert.event === 'payment-reversed' ? alert.runId : '';
+  switch (alert.event) {
+    case 'currency-stopped':
+    case 'checkouts-stopped':
+      return alert.currency;
+    case 'reconciliation-incomplete':
+    case 'reconciliation-failed':
+      return alert.covers;
+    case 'unit-error':
+      return alert.reference;
+    case 'release-given-up':
+      return alert.release;
+    case 'suspense-opened':
+      return alert.items.first[0]?.id ?? '';
+    case 'payment-reversed':
+      return alert.runId;
+    case 'own-check':
+      return alert.name;
+    default:
+      return '';
+  }
 }
 
-/** What makes a state another thing to tell. Counts and times in a sentence are others at every look. */
+/** What makes a state another thing to tell. */
 function causeOf(alert: Alert): string {
   if (alert.event === 'findings-raised') return alert.runId;
   const reason = 'reason' in alert ? alert.reason : '';
-  return /^re(conciliation|lease)-/.test(alert.event) ? reason.replace(/\d+/g, '#') : reason;
+  return ALERT_KINDS[alert.event].hasCounts === true ? reason.replace(/\d+/g, '#') : reason;
 }
 
 /** For people: why. */
 function sentenceOf(alert: Alert): string {
   if ('reason' in alert) return alert.reason;
   const counted = 'findings' in alert ? alert.findings : 'items' in alert ? alert.items : null;
-  if (counted === null) return ALERT_RULES[alert.event].words;
+  if (counted === null) return ALERT_KINDS[alert.event].words;
   return Object.entries(counted.counts)
     .map(([name, count]) => `${count} ${name}`)
     .join(', ');
 }
 
 /** What is sent while no table can be asked. */
-function unshared(state: StateName, alert: Alert | Over, since: Date): Telling {
+function unshared(state: StateName, alert: Alert | Over, since: Date): ToSend {
   return { ...state, alert: alert as Alert, since, isOver: isOver(alert), changes: 0 };
 }
 
