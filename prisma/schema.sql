@@ -2,6 +2,14 @@
 -- it, and test/prisma compares it with the migrations. The comments are those of schema.prisma.
 -- Left out: the tables of Prisma, of the limits on requests and of reconciliation's staging.
 
+-- An order is paid only if
+--   it has a release (paid_needs_a_release), and that release is its own (paid_by_its_release);
+--   the release is of one of its payments, of the same mode, amount and currency (released_for_its_payment);
+--   the release rests on one proof (released_on_one_proof), which is
+--     an answer of verify about that payment that says paid and exactly this money (released_on_evidence),
+--     or a person's acceptance of what came (released_on_acceptance).
+-- A payment is paid only if it has that release (the trigger paid_payments_are_released).
+
 -- The catalogue of a shop that keeps it here. Amounts are in minor units of the currency.
 CREATE TABLE products (
   sku text NOT NULL,
@@ -60,19 +68,19 @@ CREATE TABLE orders (
   CONSTRAINT paid_by_its_release FOREIGN KEY (release_id, id) REFERENCES releases(id, order_id),
   CONSTRAINT cancelled_by_somebody CHECK ((status = 'cancelled') = (cancelled_at IS NOT NULL)
     AND (cancelled_at IS NULL) = (cancelled_by IS NULL)
-    AND (cancelled_at IS NULL) = (cancel_reason IS NULL)) NOT VALID,
+    AND (cancelled_at IS NULL) = (cancel_reason IS NULL)),
   CONSTRAINT expired_for_good CHECK (expired_at IS NULL OR (status IN ('expired', 'cancelled'))
-    AND pay_by IS NOT NULL) NOT VALID,
+    AND pay_by IS NOT NULL),
   CONSTRAINT orders_amount_check CHECK (amount > 0),
   CONSTRAINT orders_currency_check CHECK (currency ~ '^[A-Z]{3}$'),
   CONSTRAINT orders_id_check CHECK (id ~ '^[A-Za-z0-9]{24}$'),
   CONSTRAINT orders_mode_check CHECK (mode IN ('test', 'live')),
   CONSTRAINT orders_status_check CHECK (status IN ('pending', 'paid', 'failed', 'expired', 'review',
-    'cancelled')) NOT VALID,
+    'cancelled')),
   CONSTRAINT paid_has_a_time CHECK ((status = 'paid') = (paid_at IS NOT NULL)),
   CONSTRAINT paid_needs_a_release CHECK ((status = 'paid') = (release_id IS NOT NULL)),
   CONSTRAINT pay_by_is_near CHECK (pay_by IS NULL OR pay_by > created_at
-    AND pay_by <= (created_at + '193:00:00'::interval)) NOT VALID
+    AND pay_by <= (created_at + '193:00:00'::interval))
 );
 CREATE INDEX orders_by_email ON orders USING btree (lower(email), created_at DESC, id DESC);
 CREATE INDEX orders_by_time ON orders USING btree (created_at DESC, id DESC);
@@ -104,7 +112,7 @@ CREATE TABLE order_lines (
   quantity integer NOT NULL,
   CONSTRAINT order_lines_pkey PRIMARY KEY (order_id, "position"),
   CONSTRAINT order_lines_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders(id),
-  CONSTRAINT goods_cost_money CHECK (unit_amount > 0 OR sku IS NULL) NOT VALID,
+  CONSTRAINT goods_cost_money CHECK (unit_amount > 0 OR sku IS NULL),
   CONSTRAINT order_lines_quantity_check CHECK (quantity > 0)
 );
 
@@ -158,6 +166,9 @@ CREATE TRIGGER order_follows_payments AFTER UPDATE OF status ON payments FOR EAC
   WHEN (old.status <> new.status AND new.status <> 'paid' AND (new.status <> 'open'
   OR old.status = 'held') AND new.reason IS DISTINCT FROM 'key-refused')
   EXECUTE FUNCTION order_follows_payments();
+CREATE CONSTRAINT TRIGGER paid_payments_are_released AFTER INSERT
+  OR UPDATE OF status ON payments DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.status = 'paid')
+  EXECUTE FUNCTION refuse_paid_without_release();
 CREATE TRIGGER paid_payments_stay_paid BEFORE UPDATE OF status ON payments FOR EACH ROW
   WHEN (old.status = 'paid' AND new.status <> 'paid')
   EXECUTE FUNCTION refuse_change('the payment is paid');
@@ -245,12 +256,12 @@ CREATE TABLE releases (
   CONSTRAINT released_for_its_payment FOREIGN KEY (reference, order_id, mode, amount, currency)
     REFERENCES payments(reference, order_id, mode, amount, currency),
   CONSTRAINT released_on_acceptance FOREIGN KEY (acceptance_id, order_id, reference, mode, verification_id)
-    REFERENCES acceptances(id, order_id, reference, mode, verification_id) NOT VALID,
+    REFERENCES acceptances(id, order_id, reference, mode, verification_id),
   CONSTRAINT released_on_evidence FOREIGN KEY (verification_id, order_id, reference, mode, amount, currency,
     outcome) REFERENCES verifications(id, order_id, reference, mode, amount, currency, outcome),
-  CONSTRAINT released_on_one_proof CHECK ((outcome IS NULL) = (acceptance_id IS NOT NULL)) NOT VALID,
+  CONSTRAINT released_on_one_proof CHECK ((outcome IS NULL) = (acceptance_id IS NOT NULL)),
   CONSTRAINT releases_delivery_check CHECK (delivery IN ('unneeded', 'waiting', 'delivered', 'dead',
-    'withheld')) NOT VALID,
+    'withheld')),
   CONSTRAINT releases_outcome_check CHECK (outcome = 'paid')
 );
 CREATE INDEX releases_by_time ON releases USING btree (released_at DESC, id DESC);
@@ -347,7 +358,7 @@ CREATE TABLE events (
   CONSTRAINT events_id_check CHECK (id ~ '^evt_[A-Za-z0-9]{24}$'),
   CONSTRAINT events_mode_check CHECK (mode IN ('test', 'live')),
   CONSTRAINT events_type_check CHECK (type IN ('order.review', 'order.failed', 'order.expired',
-    'order.cancelled', 'order.reopened', 'order.refunded', 'order.reversed', 'suspense.opened')) NOT VALID
+    'order.cancelled', 'order.reopened', 'order.refunded', 'order.reversed', 'suspense.opened'))
 );
 CREATE INDEX events_due ON events USING btree (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX events_of_order ON events USING btree (order_id, seq);
@@ -483,7 +494,7 @@ CREATE TABLE suspense_items (
   CONSTRAINT closed_needs_a_decision CHECK ((closed_at IS NULL) = (decision IS NULL)),
   CONSTRAINT closed_needs_a_name CHECK ((closed_at IS NULL) = (closed_by IS NULL)),
   CONSTRAINT decision_is_known CHECK (decision IN ('refund', 'credit', 'keep', 'write_off', 'other',
-    'accept', 'earned')) NOT VALID,
+    'accept', 'earned')),
   CONSTRAINT earned_by_confirmation CHECK ((decision = 'earned') = (closed_by = 'confirmation')),
   CONSTRAINT refund_has_a_number CHECK (decision IS DISTINCT FROM 'refund' OR btrim(refund_note) <> ''
     AND refund_note IS NOT NULL) NOT VALID,
@@ -1361,6 +1372,18 @@ BEGIN
     IS DISTINCT FROM now() THEN
     RAISE EXCEPTION 'UPDATE on payments is refused: payment % is held, and only an answer of the service moves it',
       NEW.reference USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NULL;
+END $function$;
+
+CREATE OR REPLACE FUNCTION refuse_paid_without_release()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NOT EXISTS (SELECT FROM releases WHERE mode = NEW.mode AND reference = NEW.reference) THEN
+    RAISE EXCEPTION 'payment % is refused as paid: it has no release', NEW.reference
+      USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   RETURN NULL;
 END $function$;

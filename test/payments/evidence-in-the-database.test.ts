@@ -42,6 +42,19 @@ describe('an order is not paid by hand', () => {
   });
 });
 
+describe('a payment is not paid by hand', () => {
+  test.each([
+    ['by its status', `UPDATE payments SET status = 'paid' WHERE reference = $1`],
+    [
+      'by inserting it as paid',
+      `INSERT INTO payments (reference, order_id, mode, amount, currency, status)
+       SELECT repeat('y', 24), order_id, mode, amount, currency, 'paid' FROM payments WHERE reference = $1`,
+    ],
+  ])('%s', async (_name, statement) => {
+    await expect(sql(statement, [open.reference])).rejects.toThrow('it has no release');
+  });
+});
+
 describe('a release needs evidence of its own payment', () => {
   // A verification of the open payment, with the given differences; then a release that leans on it.
   const release = async (evidence: Record<string, string>): Promise<unknown> => {

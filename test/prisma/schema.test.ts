@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import pg from 'pg';
+import { createLogger } from '../../src/platform/logger.ts';
+import { applyMigrations } from '../../src/platform/database/migrations.ts';
 import { readMigrations } from '../../src/platform/database/migration-history.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { readSchema } from '../../tools/schema/read-schema.sql.ts';
@@ -75,6 +77,41 @@ test('schema.sql is what the migrations leave: npm run db:schema writes it', asy
   try {
     const written = readFileSync(new URL('../../prisma/schema.sql', import.meta.url), 'utf8');
     expect(written).toBe(await readSchema(pool));
+  } finally {
+    await pool.end();
+    await drop();
+  }
+});
+
+test('the constraints that the top of schema.sql names are there', () => {
+  const text = readFileSync(new URL('../../prisma/schema.sql', import.meta.url), 'utf8');
+  const [, top = ''] = text.split('-- An order is paid only if\n');
+  const [head = '', rest = ''] = top.split('\n\n', 2);
+  const names = [...head.matchAll(/\w+(?:_\w+)+/g)].map(([name]) => name);
+  expect(names).toHaveLength(7);
+  expect(names.filter((name) => !new RegExp(`(CONSTRAINT|TRIGGER) ${name} `).test(text))).toEqual([]);
+  expect(rest).toMatch(/^-- /);
+});
+
+test('a row that contradicts a constraint fails its validation, which says so and leaves nothing', async () => {
+  const { url, drop } = await cloneDatabase();
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const name = '20261126105000_constraints_validated';
+  try {
+    await pool.query(`
+      DELETE FROM _prisma_migrations WHERE migration_name = '${name}';
+      ALTER TABLE order_lines DROP CONSTRAINT goods_cost_money;
+      INSERT INTO orders (id, mode, email, amount, currency) VALUES (repeat('x', 24), 'test', 'a@b.co', 1, 'NGN');
+      INSERT INTO order_lines VALUES (repeat('x', 24), 1, 'tote', 'A tote bag', 0, 1);
+      ALTER TABLE order_lines ADD CONSTRAINT goods_cost_money CHECK (unit_amount > 0 OR sku IS NULL) NOT VALID`);
+    const dir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+    const apply = (): Promise<string[]> => applyMigrations({ url, dir, logger: createLogger('silent') });
+    await expect(apply()).rejects.toThrow(
+      `migration ${name} failed and left nothing behind: check constraint "goods_cost_money" of relation ` +
+        '"order_lines" is violated by some row',
+    );
+    await pool.query('UPDATE order_lines SET unit_amount = 1');
+    expect(await apply()).toEqual([name]);
   } finally {
     await pool.end();
     await drop();

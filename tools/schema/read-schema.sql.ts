@@ -44,6 +44,14 @@ const SCHEMA = readFileSync(new URL('../../prisma/schema.prisma', import.meta.ur
 const HEAD = `-- The database as the migrations leave it, for reading: no program runs this file. \`npm run db:schema\` writes
 -- it, and test/prisma compares it with the migrations. The comments are those of schema.prisma.
 -- Left out: the tables of Prisma, of the limits on requests and of reconciliation's staging.
+
+-- An order is paid only if
+--   it has a release (paid_needs_a_release), and that release is its own (paid_by_its_release);
+--   the release is of one of its payments, of the same mode, amount and currency (released_for_its_payment);
+--   the release rests on one proof (released_on_one_proof), which is
+--     an answer of verify about that payment that says paid and exactly this money (released_on_evidence),
+--     or a person's acceptance of what came (released_on_acceptance).
+-- A payment is paid only if it has that release (the trigger paid_payments_are_released).
 `;
 
 /**
