@@ -28,7 +28,7 @@ export type Gateway = {
   dialect: Dialect;
   initialize(request: InitializeRequest): Promise<InitializeResult>;
   /**
-   * @param urgency its place in the queue of calls; `return`, while a person waits, also has less time
+   * @param urgency its place in the queue of calls; `person-waits` also has less time
    * @param deadline default: by the urgency
    * @throws {GatewayUnavailable} {@link GatewayKeyRefused}
    */

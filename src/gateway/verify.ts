@@ -12,7 +12,7 @@ import { readJson, type Json } from './dialect/json-pointer.ts';
 import { readRetryHint } from './http/retry-after.ts';
 import type { Client, ClientAnswer } from './http/client.ts';
 import { ClientError } from './http/client-error.ts';
-import { PERSON_CALL_MS } from './person-waits.ts';
+import { PERSON_CALL_MS, PERSON_HEADERS_MS } from './person-waits.ts';
 
 /**
  * What the service answered about a payment. `not-found` and `unreadable` say nothing about money: not found
@@ -33,7 +33,10 @@ const MAX_BYTES = 256 * 1024;
 
 export type VerifyDeadline = { headersMs: number; totalMs: number };
 /** While a person waits for the page. */
-export const INTERACTIVE_DEADLINE: VerifyDeadline = { headersMs: 3_500, totalMs: PERSON_CALL_MS };
+export const INTERACTIVE_DEADLINE: VerifyDeadline = {
+  headersMs: PERSON_HEADERS_MS,
+  totalMs: PERSON_CALL_MS,
+};
 /** For the scheduled checks. */
 export const BACKGROUND_DEADLINE: VerifyDeadline = { headersMs: 8_000, totalMs: 10_000 };
 
