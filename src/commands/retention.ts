@@ -1,4 +1,4 @@
-import { countOld, prune } from '../retention.ts';
+import { countAllOld, prune } from '../retention.ts';
 import type { Program } from '../program.ts';
 import { UsageError, type Arguments } from './arguments.ts';
 
@@ -14,7 +14,7 @@ export async function retention(
       exitCode: 0,
     };
   const { answers, webhooks, messages } = values['dry-run']
-    ? await countOld(database, days)
+    ? await countAllOld(database, days)
     : await prune(database, days);
   const would = values['dry-run'] ? 'would be ' : '';
   return {
