@@ -20,13 +20,16 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Clones the run's template. Nothing is connected to the copy yet. */
-export async function cloneDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+/** Clones the run's template, or an empty database. Nothing is connected to the copy yet. */
+export async function cloneDatabase(of?: 'template1'): Promise<{ url: string; drop(): Promise<void> }> {
   const template = new URL(process.env.TEST_TEMPLATE_URL ?? '');
   const name = `test_${newId().toLowerCase()}`;
   const url = new URL(template);
   url.pathname = `/${name}`;
-  await asOwner(template, `CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`);
+  await asOwner(
+    template,
+    `CREATE DATABASE ${name} TEMPLATE ${of ?? template.pathname.slice(1)} STRATEGY FILE_COPY`,
+  );
   return { url: url.href, drop: () => asOwner(template, `DROP DATABASE ${name} WITH (FORCE)`) };
 }
 

@@ -7,7 +7,9 @@ import pg from 'pg';
 
 const { prototype } = pg.Pool as { prototype: { connect: (this: pg.Pool, ...args: unknown[]) => unknown } };
 const { connect } = prototype;
-prototype.connect = function (...args) {
-  this.options.connectionTimeoutMillis = 120_000;
-  return Reflect.apply(connect, this, args);
-};
+// The files of one worker share the package.
+if (connect.name !== 'connectPatiently')
+  prototype.connect = function connectPatiently(...args) {
+    this.options.connectionTimeoutMillis = 120_000;
+    return Reflect.apply(connect, this, args);
+  };

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { sleep } from '../../../src/platform/clock.ts';
 import { DataFolderBusyError, readDataFolderOwner } from '../../../local/postgres/data-folder.ts';
@@ -44,6 +44,22 @@ function tempFolder(): string {
     // The server of a process that was just killed may still be writing.
     fs.rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
+  return dir;
+}
+
+const made = fs.mkdtempSync(join(tmpdir(), 'embedded-postgres-made-'));
+beforeAll(async () => {
+  const { stop } = await startEmbeddedPostgres({ dataDir: made, logger, settings: { fsync: 'off' } });
+  await stop();
+}, SLOW);
+afterAll(() => {
+  fs.rmSync(made, { recursive: true });
+});
+
+/** With a cluster that has run: a copy, because to make one takes longer than what is tried with it. */
+function madeFolder(): string {
+  const dir = tempFolder();
+  execFileSync('cp', ['-a', `${made}/.`, dir]);
   return dir;
 }
 
@@ -150,7 +166,7 @@ test(
 test(
   'it is durable by default, listens on loopback alone, and refuses a wrong password',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const database = await startEmbeddedPostgres({ dataDir, logger });
     cleanups.push(() => database.stop());
     for (const [name, value] of [
@@ -173,7 +189,7 @@ test(
 test(
   'a taken port is passed over, unless it was asked for',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const first = await start(dataDir);
     const port = Number(new URL(first.url).port);
     await first.stop();
@@ -191,7 +207,7 @@ test(
 test(
   'a second start is refused and told who has the folder',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const first = startElsewhere(dataDir, STAY);
     await first.url;
     const refusal = await start(dataDir).catch((error: unknown) => error);
@@ -204,7 +220,7 @@ test(
 test(
   'a command attaches to the database of a running server and leaves it running',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const url = await startElsewhere(dataDir, STAY).url;
     const attached = await attachOrStartEmbeddedPostgres({ dataDir, logger });
     expect(attached).toMatchObject({ url, owned: false });
@@ -234,7 +250,7 @@ test(
 test(
   'when its process is killed, the server stops by itself, and the next start has what was committed',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const { child, url } = startElsewhere(dataDir, STAY);
     await query(await url, 'CREATE TABLE kept AS SELECT 7 AS n');
     const pid = serverPid(dataDir);
@@ -248,7 +264,7 @@ test(
 test(
   'a start right after its predecessor was killed does not trip over the stopping server',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const { child, url } = startElsewhere(dataDir, STAY);
     await query(await url, 'CREATE TABLE kept AS SELECT 7 AS n');
     child.kill('SIGKILL');
@@ -261,7 +277,7 @@ test(
 test(
   'a server that outlived its process is stopped by the next start',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const { child, url } = startElsewhere(dataDir, STAY);
     await query(await url, 'CREATE TABLE kept AS SELECT 7 AS n');
     const pid = serverPid(dataDir);
@@ -289,7 +305,7 @@ function guardOf(pid: number): number {
 test(
   'a killed server is recovered by the next start, however soon it comes',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const first = await start(dataDir);
     await query(first.url, 'CREATE TABLE kept AS SELECT 7 AS n');
     // A session that is busy when its server dies holds the shared memory for a while.
@@ -306,7 +322,7 @@ test(
 test(
   'a pid file that names a process of somebody else neither stops the start nor that process',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const first = await start(dataDir);
     const { uid, gid } = fs.statSync(join(dataDir, 'postgres'));
     process.kill(serverPid(dataDir), 'SIGKILL');
@@ -326,7 +342,7 @@ test(
 test(
   'Ctrl-C in the terminal does not reach the server before its process has drained',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     const { child, url, said } = startElsewhere(
       dataDir,
       `${STAY}
@@ -353,7 +369,7 @@ test(
 test(
   'a process that forgets to stop its database can end, and the server goes with it',
   async () => {
-    const dataDir = tempFolder();
+    const dataDir = madeFolder();
     // It notes the server while it runs: once it has ended, the server may be gone before anybody looks.
     const noted = join(dataDir, 'noted-pid');
     const { child, said } = startElsewhere(
@@ -424,8 +440,7 @@ testAsOrdinaryUser(
 testAsRoot(
   'an ordinary user is told when the cluster is another account’s, or the folder cannot be written',
   async () => {
-    const dataDir = tempFolder();
-    await (await start(dataDir)).stop();
+    const dataDir = madeFolder();
     fs.chmodSync(dataDir, 0o777);
     const other = startElsewhere(dataDir, '', NOBODY);
     await other.said('refused ');

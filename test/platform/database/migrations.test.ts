@@ -4,45 +4,33 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import {
   applyMigrations,
   DatabaseUnreachableError,
   MigrationError,
 } from '../../../src/platform/database/migrations.ts';
-
+import { cloneDatabase } from '../../support/database.ts';
 import { argumentsOfCode } from '../../support/process.ts';
 import { eventually } from '../../support/program.ts';
+import { testOfAll } from '../../support/test-of-all.ts';
 
 const SLOW = 300_000;
 const logger = createLogger('silent');
-const dataDir = fs.mkdtempSync(join(tmpdir(), 'migrations-'));
-let server: EmbeddedPostgres;
-let databases = 0;
 let url: string;
+let drop: () => Promise<void>;
 let dir: string;
 
-beforeAll(async () => {
-  server = await startEmbeddedPostgres({ dataDir, logger, settings: { fsync: 'off' } });
-}, SLOW);
-
-afterAll(async () => {
-  await server.stop();
-  fs.rmSync(dataDir, { recursive: true });
-});
-
 beforeEach(async () => {
-  const name = `migrations_${++databases}`;
-  await query(`CREATE DATABASE ${name}`, server.url);
-  url = Object.assign(new URL(server.url), { pathname: name }).href;
+  ({ url, drop } = await cloneDatabase('template1'));
   dir = fs.mkdtempSync(join(tmpdir(), 'migration-files-'));
 });
 
-afterEach(() => {
+afterEach(async () => {
   fs.rmSync(dir, { recursive: true });
+  await drop();
 });
 
 const TABLE = 'CREATE TABLE drawers (id int PRIMARY KEY);';
@@ -137,30 +125,26 @@ test('of callers at the same time one applies, and the others wait until it has'
   expect(applied.sort()).toEqual([[], [], [], ['1_slow', '2_index']]);
 });
 
-test(
-  'works under tsx, in a process of its own beside others',
-  async () => {
-    write('1_table', TABLE);
-    const code = `
+testOfAll('works under tsx, in a process of its own beside others', async () => {
+  write('1_table', TABLE);
+  const code = `
       import { applyMigrations } from './src/platform/database/migrations.ts';
       import { createLogger } from './src/platform/logger.ts';
       const names = await applyMigrations({
         url: ${JSON.stringify(url)}, dir: ${JSON.stringify(dir)}, logger: createLogger('silent'),
       });
       console.log(names.length);`;
-    const counts = [1, 2].map(async () => {
-      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      let words = '';
-      child.stdout.on('data', (chunk: Buffer) => (words += chunk.toString()));
-      await once(child, 'close');
-      return words.trim();
+  const counts = [1, 2].map(async () => {
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-    expect((await Promise.all(counts)).sort()).toEqual(['0', '1']);
-  },
-  SLOW,
-);
+    let words = '';
+    child.stdout.on('data', (chunk: Buffer) => (words += chunk.toString()));
+    await once(child, 'close');
+    return words.trim();
+  });
+  expect((await Promise.all(counts)).sort()).toEqual(['0', '1']);
+});
 
 test('a migration that fails leaves nothing behind, names itself, and is tried again when corrected', async () => {
   write('1_table', TABLE);
@@ -252,6 +236,10 @@ test('a folder without a script is named', async () => {
   await expect(apply()).rejects.toThrow(`cannot read ${join(dir, '1_empty', 'migration.sql')}`);
 });
 
+/** Other tests have databases of their own on the same server. */
+const WAITING = `SELECT count(*)::int AS waiting FROM pg_locks
+  WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
 /** As the engine records a migration that it is about to run. */
 async function began(name: string, sql: string): Promise<void> {
   await query(`INSERT INTO _prisma_migrations (id, checksum, migration_name, applied_steps_count)
@@ -275,14 +263,14 @@ test(
     const child = spawn(process.execPath, args, { cwd, stdio: 'ignore' });
     const ended = new Promise((resolve) => child.once('exit', resolve));
     await eventually(async () => {
-      const [row] = await query(`SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted`);
+      const [row] = await query(WAITING);
       return row?.waiting === 1;
     }, SLOW);
     child.kill('SIGKILL');
     await ended;
     // Its session outlives it for a moment: it gives up waiting for the table, and lets go of everything.
     await eventually(async () => {
-      const [row] = await query(`SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted`);
+      const [row] = await query(WAITING);
       return row?.waiting === 0;
     }, SLOW);
     await holder.end();

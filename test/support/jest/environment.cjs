@@ -1,0 +1,46 @@
+const { TestEnvironment } = require('jest-environment-node');
+
+/**
+ * One global object for all test files of a worker, so that packages that are loaded once (`runtime.cjs`) and
+ * the tests know the same `Error`. After each file, what the file has set is gone.
+ */
+class SharedEnvironment extends TestEnvironment {
+  constructor(...given) {
+    super(...given);
+    this.keep();
+  }
+
+  /** From now on this is what the next file finds. */
+  keep() {
+    this.kept = new Map(Reflect.ownKeys(this.global).map((key) => [key, this.descriptorOf(key)]));
+    this.variables = { ...this.global.process.env };
+  }
+
+  async teardown() {
+    this.fakeTimers.dispose();
+    this.fakeTimersModern.dispose();
+    for (const key of Reflect.ownKeys(this.global)) {
+      if (!this.kept.has(key)) delete this.global[key];
+    }
+    for (const [key, descriptor] of this.kept) {
+      if (descriptor.configurable) Object.defineProperty(this.global, key, descriptor);
+      else if (descriptor.writable) this.global[key] = descriptor.value;
+    }
+    const { env } = this.global.process;
+    for (const name of Object.keys(env)) delete env[name];
+    Object.assign(env, this.variables);
+    this._globalProxy.leftovers = [];
+  }
+
+  descriptorOf(key) {
+    return Object.getOwnPropertyDescriptor(this.global, key);
+  }
+}
+
+let shared;
+
+module.exports = class {
+  constructor(...given) {
+    return (shared ??= new SharedEnvironment(...given));
+  }
+};
