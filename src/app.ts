@@ -55,7 +55,8 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
       limits: createCheckoutLimits(database, CHECKOUTS_PER_MINUTE),
       ownOrigin: program.publicOrigin,
       storefrontOrigins,
-      ...{ returnUrls, returnUrlOf: (orderId) => returnUrlOf(database, orderId, returnUrls) },
+      returnUrls,
+      returnUrlOf: (orderId) => returnUrlOf(database, orderId, returnUrls),
       orderPages: shop.orderPages,
     }),
   );

@@ -63,7 +63,10 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
   const alertHook = alertHookOf(config, extensions);
   const alarms = createAlerts({
-    ...{ db: database, logger, clock: systemClock, onAlert: alertHook.onAlert },
+    db: database,
+    logger,
+    clock: systemClock,
+    onAlert: alertHook.onAlert,
     holds: conditionsOf(database, extensions.alertChecks ?? []),
   });
   const gateway = watch.gateway(gatewayOf(options, alarms.alarm));
@@ -100,7 +103,8 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const { receiver } = receivers;
   const { alarm } = alarms;
   const { mode } = gateway;
-  const concurrency = config.GATEWAY_CONCURRENCY;
+  const { GATEWAY_CONCURRENCY: concurrency, FULFILMENT_EVENTS: types } = config;
+  const watchStep = watch.step;
   const onDue = wakeUp.ring;
   const clock = systemClock;
   const checks = extensions.alertChecks ?? [];
@@ -131,10 +135,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
     metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
       dueAlerts.afterRun(
-        createReconcile({
-          ...{ database, gateway, confirm, clock, logger, concurrency, alarm },
-          watchStep: watch.step,
-        }),
+        createReconcile({ database, gateway, confirm, clock, logger, concurrency, alarm, watchStep }),
       ),
     ),
     alarm,
@@ -147,10 +148,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
       onSeen: dueAlerts.ofWorker,
       logger,
     }),
-    ...createFulfilment({
-      ...{ database, mode, ...receivers, alarm, logger, watch: watch.loops, onDue },
-      types: config.FULFILMENT_EVENTS,
-    }),
+    ...createFulfilment({ database, mode, ...receivers, alarm, logger, watch: watch.loops, onDue, types }),
     checkoutStops: createCheckoutStops({ database, mode, alarm, onChanged: dueAlerts.due }),
     wakeUp,
   };

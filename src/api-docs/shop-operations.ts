@@ -1,7 +1,10 @@
 import { ALWAYS, BODY_PROBLEMS, JSON_BODY, orderId, type Operation, type Parameter } from './operation.ts';
 
 const optional = (name: string, description: string): Parameter => ({
-  ...{ name, in: 'query', required: false, description },
+  name,
+  in: 'query',
+  required: false,
+  description,
 });
 
 /** The routes of the shop's own system. */

@@ -23,7 +23,11 @@ export const WEBHOOKS = EVENT_TYPES.map((type) => ({
 }));
 
 const header = (name: string, description: string): object => ({
-  ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
 });
 
 /** The messages as the webhooks of OpenAPI 3.1. @param jsonSchema of what goes over the wire */

@@ -85,10 +85,8 @@ export function startWorker(program: Program): Worker {
       clearInterval(beating);
       stopping.abort();
       await schedule.stop();
-      await Promise.all([
-        ...[duePayments.stop(), dueReleases.stop(), dueEvents.stop()],
-        ...[summing, checking, pruning],
-      ]);
+      const loops = [duePayments.stop(), dueReleases.stop(), dueEvents.stop()];
+      await Promise.all([...loops, summing, checking, pruning]);
     },
   };
 }

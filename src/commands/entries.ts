@@ -76,7 +76,8 @@ export async function deliveryEntries({ database, gateway: { mode } }: Program):
   return [
     ...releases.map(({ amount, currency, ...release }) =>
       entryOf(release, displayMoney({ amount, currency }), release.releasedAt, {
-        ...{ amount: formatMajor({ amount, currency }), currency },
+        amount: formatMajor({ amount, currency }),
+        currency,
         ...release,
       }),
     ),

@@ -12,7 +12,10 @@ export type Deliveries = {
 };
 
 export const RELEASES: Deliveries = {
-  ...{ word: 'release', table: 'releases', update: 'UPDATE releases', byAge: 'released_at, id' },
+  word: 'release',
+  table: 'releases',
+  update: 'UPDATE releases',
+  byAge: 'released_at, id',
 };
 export const EVENTS: Deliveries = { word: 'event', table: 'events', update: 'UPDATE events', byAge: 'seq' };
 

@@ -56,8 +56,16 @@ export type Undelivered = {
 };
 
 const UNDELIVERED = {
-  ...{ id: true, orderId: true, reference: true, amount: true, currency: true, delivery: true },
-  ...{ attempts: true, lastError: true, releasedAt: true, nextCheckAt: true },
+  id: true,
+  orderId: true,
+  reference: true,
+  amount: true,
+  currency: true,
+  delivery: true,
+  attempts: true,
+  lastError: true,
+  releasedAt: true,
+  nextCheckAt: true,
 } as const;
 
 /** Releases that wait for their receiver or were given up, oldest first. */

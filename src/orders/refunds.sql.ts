@@ -77,7 +77,14 @@ export function recordRefund(database: Database, mode: Mode, given: NewRefund): 
        )
        SELECT ${COLUMNS} FROM r`,
       [
-        ...[`re_${newId()}`, orderId, mode, amount, paid.currency, reason, externalId, by],
+        `re_${newId()}`,
+        orderId,
+        mode,
+        amount,
+        paid.currency,
+        reason,
+        externalId,
+        by,
         by === SHOP ? SHOP : `operator:${by}`,
       ],
     );

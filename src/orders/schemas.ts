@@ -75,15 +75,13 @@ export function readOrderInput(body: unknown): OrderInput {
   if (total > MAX_TOTAL) throw invalid('lines', 'the total is too large');
   if (total <= 0n) throw invalid('lines', 'the total must be above zero');
   return {
-    ...{
-      externalId,
-      email,
-      currency,
-      lines,
-      metadata,
-      returnUrl,
-      details: shopperDetails.parse(parsed.data),
-    },
+    externalId,
+    email,
+    currency,
+    lines,
+    metadata,
+    returnUrl,
+    details: shopperDetails.parse(parsed.data),
     payBy: payBy === undefined ? null : new Date(payBy),
   };
 }

@@ -103,7 +103,8 @@ function createDeadlines({ database, gateway, endOrder, logger, watch }: DuePaym
     label: ({ orderId }) => ({ orderId }),
     concurrency: ENDS_AT_ONCE,
     pollMs: POLL_MS,
-    ...{ logger, watch },
+    logger,
+    watch,
   });
 }
 

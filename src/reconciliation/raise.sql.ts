@@ -21,8 +21,14 @@ const NOT_RESOLVED = `NOT EXISTS (
 
 // Nor is money of which every part has been earned or decided about in suspense, also before a run had seen it.
 const HELD_CLASSES = [
-  ...['underpaid', 'overpaid', 'charged_again', 'unit_error', 'currency_mismatch', 'duplicate_payment'],
-  ...['paid_after_cancel', 'paid_after_deadline'],
+  'underpaid',
+  'overpaid',
+  'charged_again',
+  'unit_error',
+  'currency_mismatch',
+  'duplicate_payment',
+  'paid_after_cancel',
+  'paid_after_deadline',
 ];
 const DECIDED = `(SELECT coalesce(sum(d.amount), 0) FROM decided_money d
     WHERE d.mode = $1 AND d.reference = c.reference AND d.currency = coalesce(c.actual_currency, c.expected_currency))`;

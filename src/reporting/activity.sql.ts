@@ -49,7 +49,11 @@ function part({ name, at, by, event, of, id }: Part, rest: string): string {
 const PERSON = "substr(j.cause, length('operator:') + 1)";
 const JOURNAL = part(
   {
-    ...{ name: 'journal', at: 'j.at', by: PERSON, event: 'j.event', id: "j.order_id || ' ' || j.seq" },
+    name: 'journal',
+    at: 'j.at',
+    by: PERSON,
+    event: 'j.event',
+    id: "j.order_id || ' ' || j.seq",
     of: `journal j JOIN orders o ON o.id = j.order_id AND o.mode = $1 WHERE j.cause LIKE 'operator:%'
       -- That a decision ended its order is part of the decision.
       AND NOT (j.event = 'order-cancelled' AND j.detail ? 'item')`,
@@ -66,29 +70,33 @@ const ofList = (table: 'findings' | 'suspense_items', notes: string, noteOf: str
   return [
     part(
       {
-        ...{
-          name: `${list}-note`,
-          at: 'n.written_at',
-          by: 'n.written_by',
-          event: `'${list}-noted'`,
-          id: 'n.id',
-        },
+        name: `${list}-note`,
+        at: 'n.written_at',
+        by: 'n.written_by',
+        event: `'${list}-noted'`,
+        id: 'n.id',
         of: `${notes} n JOIN ${table} i ON i.id = n.${noteOf} WHERE i.mode = $1`,
       },
       `i.order_id, i.reference, ${ids}, ${detail(`'note', n.note`)}`,
     ),
     part(
       {
-        ...{ name: `${list}-assigned`, at: 'i.assigned_at', by: 'i.assigned_by' },
-        ...{ event: `'${list}-assigned'`, id: 'i.id' },
+        name: `${list}-assigned`,
+        at: 'i.assigned_at',
+        by: 'i.assigned_by',
+        event: `'${list}-assigned'`,
+        id: 'i.id',
         of: `${table} i WHERE i.mode = $1 AND i.order_id IS NULL AND i.assigned_at IS NOT NULL`,
       },
       `i.order_id, i.reference, ${ids}, ${detail(`'owner', i.owner`)}`,
     ),
     part(
       {
-        ...{ name: `${list}-closed`, at: 'i.closed_at', by: 'i.closed_by' },
-        ...{ event: `'${list}-resolved'`, id: 'i.id' },
+        name: `${list}-closed`,
+        at: 'i.closed_at',
+        by: 'i.closed_by',
+        event: `'${list}-resolved'`,
+        id: 'i.id',
         of: `${table} i WHERE i.mode = $1 AND i.order_id IS NULL
           AND i.closed_by NOT IN ('reconciliation', 'confirmation')`,
       },
@@ -102,27 +110,33 @@ const NOTHING = 'NULL::text, NULL::text, NULL::bigint, NULL::bigint';
 const ofStop = (name: 'stopped' | 'resumed', note: string): string =>
   part(
     {
-      ...{ name, at: `c.${name}_at`, by: `c.${name}_by`, event: `'checkouts-${name}'`, id: 'c.id' },
+      name,
+      at: `c.${name}_at`,
+      by: `c.${name}_by`,
+      event: `'checkouts-${name}'`,
+      id: 'c.id',
       of: `checkout_stops c WHERE c.mode = $1 AND c.${name}_by <> 'shop'`,
     },
     `${NOTHING}, jsonb_build_object('currency', c.currency, 'note', c.${note})`,
   );
 const BEGIN = part(
   {
-    ...{ name: 'begin', at: 'b.begun_at', by: 'b.begun_by', event: `'reconciliation-begun'`, id: "'1'" },
+    name: 'begin',
+    at: 'b.begun_at',
+    by: 'b.begun_by',
+    event: `'reconciliation-begun'`,
+    id: "'1'",
     of: 'reconciliation_begins b WHERE b.mode = $1',
   },
   `${NOTHING}, jsonb_build_object('note', b.note)`,
 );
 const DISCLOSURE = part(
   {
-    ...{
-      name: 'disclosure',
-      at: 'd.disclosed_at',
-      by: 'd.disclosed_to',
-      event: `'addresses-disclosed'`,
-      id: 'd.id',
-    },
+    name: 'disclosure',
+    at: 'd.disclosed_at',
+    by: 'd.disclosed_to',
+    event: `'addresses-disclosed'`,
+    id: 'd.id',
     of: 'disclosures d WHERE d.mode = $1',
   },
   `${NOTHING}, jsonb_build_object('note', d.note)`,
@@ -130,8 +144,11 @@ const DISCLOSURE = part(
 // That of an order is in its journal.
 const REDELIVERY = part(
   {
-    ...{ name: 'event-redelivery', at: 'e.asked_again_at', by: 'e.asked_again_by' },
-    ...{ event: `'event-redelivery'`, id: 'e.id' },
+    name: 'event-redelivery',
+    at: 'e.asked_again_at',
+    by: 'e.asked_again_by',
+    event: `'event-redelivery'`,
+    id: 'e.id',
     of: 'events e WHERE e.mode = $1 AND e.order_id IS NULL AND e.asked_again_by IS NOT NULL',
   },
   `NULL::text, e.reference, NULL::bigint, NULL::bigint, jsonb_build_object('event', e.id)`,

@@ -61,6 +61,8 @@ function headingOf({ id, externalId, status, total, refunded, mode, lines, ...re
     currency: total.currency,
     mode,
     lines: lines.map(({ description, quantity }) => ({ description, quantity })),
-    ...{ details, metadata, payBy },
+    details,
+    metadata,
+    payBy,
   };
 }

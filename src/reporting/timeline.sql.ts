@@ -139,8 +139,16 @@ const EVENTS = `
   FROM events WHERE order_id = $1`;
 
 const STORY = [
-  ...[JOURNAL, KEYS, VERIFICATIONS, WEBHOOKS],
-  ...[SUSPENSE, FINDINGS, NOTES, RELEASE, REFUNDS, EVENTS],
+  JOURNAL,
+  KEYS,
+  VERIFICATIONS,
+  WEBHOOKS,
+  SUSPENSE,
+  FINDINGS,
+  NOTES,
+  RELEASE,
+  REFUNDS,
+  EVENTS,
 ].join(' UNION ALL ');
 
 /** Everything that happened, oldest first. */

@@ -74,7 +74,10 @@ export function createReceiveWebhook({
 
   const limits = createUnsignedLimits(clock);
   const note = createRefusals({
-    ...{ db, mode, clock, logger },
+    db,
+    mode,
+    clock,
+    logger,
     referenceOf: (body) => referenceIn(redactKey(body), dialect)?.reference ?? null,
   });
   const storeWebhook = createWebhookStore(db, reserve);

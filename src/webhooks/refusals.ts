@@ -34,13 +34,15 @@ export function createRefusals(parts: RefusalsParts): (refusal: Refusal) => void
   let isWriting = false;
 
   const sampleOf = ({ at, address, body }: Refusal & { at: string }): RefusedSample => ({
-    ...{ at, address },
+    at,
+    address,
     reference: referenceOf(body),
   });
 
   async function writeAll(): Promise<void> {
     const refused = [...counted].map(([reason, { times, newest }]) => ({
-      ...{ reason, times },
+      reason,
+      times,
       samples: newest.map(sampleOf),
     }));
     counted = new Map();

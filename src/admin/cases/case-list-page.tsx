@@ -30,7 +30,14 @@ export function CaseListPage({ frame, filter, found, counts, typed }: CaseListPr
   const isAll = typed?.field('all') === 'yes';
   const head: Head = [
     ...(mayAct ? ['Select'] : []),
-    ...['Kind', 'Customer', 'What is wrong', { number: 'Held' }, 'Since', 'Owner', 'Order', 'Next'],
+    'Kind',
+    'Customer',
+    'What is wrong',
+    { number: 'Held' },
+    'Since',
+    'Owner',
+    'Order',
+    'Next',
   ];
   const table = (
     <Table label="To do" head={head}>

@@ -81,8 +81,13 @@ export async function customersOf(
 export type StoredRun = Omit<RunRow, 'findings'> & { report: ReconciliationReport | null };
 
 const RUN = {
-  ...{ id: true, startedAt: true, finishedAt: true, since: true, until: true },
-  ...{ verdict: true, problem: true },
+  id: true,
+  startedAt: true,
+  finishedAt: true,
+  since: true,
+  until: true,
+  verdict: true,
+  problem: true,
 } as const;
 
 export async function runById(database: Database, mode: Mode, id: RunId): Promise<StoredRun | null> {

@@ -39,6 +39,7 @@ async function refusedPage(db: Queryable, mode: Mode, before: string | null): Pr
   const among = await paymentsAmong(db, mode, references);
   return {
     list: { result: 'refused', minutes: minutes.slice(0, REFUSED_ROWS), among },
-    ...{ search: null, next },
+    search: null,
+    next,
   };
 }

@@ -41,7 +41,12 @@ export async function openSubject(parts: SubjectParts): Promise<Subject & { clos
   const database = openDatabase(services.databaseUrl, logger);
   const gateway = gatewayOf(parts, () => Promise.resolve());
   return {
-    ...{ config, services, extensions, mode: gateway.mode, gateway, database },
+    config,
+    services,
+    extensions,
+    mode: gateway.mode,
+    gateway,
+    database,
     schema: await readSchema(database, parts),
     close: async () => {
       await gateway.close();

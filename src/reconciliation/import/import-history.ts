@@ -104,8 +104,12 @@ async function readToEnd(
   const assumedCurrency = mayLackCurrency ? await onlyCurrency(session, mode) : null;
   const pages = from?.place.pages ?? 0;
   const end: End = {
-    ...{ pages, cut: null, isEndAssumed: false, isPart: false },
-    ...{ isKeyRefused: false, isBrokenOff: false },
+    pages,
+    cut: null,
+    isEndAssumed: false,
+    isPart: false,
+    isKeyRefused: false,
+    isBrokenOff: false,
   };
   // Windows need a start: the time of our first payment, and before it now, so that a begin sees what the
   // runs after it see.

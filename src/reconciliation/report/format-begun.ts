@@ -7,7 +7,10 @@ export function begunPart(begun: BegunReport | undefined): string[] {
   const { isDry, transactions, formOfOurs, money, payments, shown } = begun;
   const sums = money.map(({ currency, amount }) => `${amount} ${currency}`).join(', ');
   const rows = shown.map(({ reference, orderId, status, isReleased }) => [
-    ...[reference, status, isReleased ? 'yes' : 'no', orderId],
+    reference,
+    status,
+    isReleased ? 'yes' : 'no',
+    orderId,
   ]);
   const rest = payments > shown.length ? [`... and ${payments - shown.length} more`] : [];
   return [

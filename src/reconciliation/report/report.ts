@@ -156,7 +156,10 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     verdict: problem !== null ? 'incomplete' : hasFindings ? 'findings' : 'agreed',
     ...(outcome.window !== undefined && { window: windowOf(outcome.window) }),
     history: {
-      ...{ records, references: referencesOf(books.sides), pages, unreadable },
+      records,
+      references: referencesOf(books.sides),
+      pages,
+      unreadable,
       ...(reachesBackDays !== undefined && { reachesBackDays, olderPayments: rowsOf('older_than_list') }),
     },
     payments: paymentsOf(books.sides),
@@ -184,7 +187,9 @@ function windowOf({ since, until }: Window): Window {
 
 function begunOf({ isDry, transactions, formOfOurs, money, payments, shown }: Taken & { isDry: boolean }) {
   return {
-    ...{ isDry, transactions, formOfOurs },
+    isDry,
+    transactions,
+    formOfOurs,
     money: money.map(({ currency, sum }) => ({
       currency,
       amount: formatMajor({ amount: BigInt(sum), currency }),
@@ -192,7 +197,10 @@ function begunOf({ isDry, transactions, formOfOurs, money, payments, shown }: Ta
     payments,
     // PostgreSQL does not keep the order of an object's keys.
     shown: shown.map(({ reference, orderId, status, isReleased }) => ({
-      ...{ reference, orderId, status, isReleased },
+      reference,
+      orderId,
+      status,
+      isReleased,
     })),
   };
 }

@@ -87,8 +87,16 @@ export type RunLine = {
 };
 
 const LINE = {
-  ...{ id: true, startedAt: true, finishedAt: true, since: true, until: true },
-  ...{ complete: true, verdict: true, problem: true, inputs: true, report: true },
+  id: true,
+  startedAt: true,
+  finishedAt: true,
+  since: true,
+  until: true,
+  complete: true,
+  verdict: true,
+  problem: true,
+  inputs: true,
+  report: true,
 } as const;
 
 /** The latest runs of a mode, the newest first. */

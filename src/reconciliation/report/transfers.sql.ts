@@ -50,7 +50,9 @@ export async function matchTransfers(
     [mode, rows],
   );
   return {
-    ...{ listed: transfers.length, unnamed, changed: changes.length },
+    listed: transfers.length,
+    unnamed,
+    changed: changes.length,
     changes: changes.slice(0, MAX_CHANGES),
   };
 }

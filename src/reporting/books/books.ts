@@ -37,7 +37,12 @@ const SUM_OF = {
   ...({ payout: 'sent', payout_returned: 'returned' } as const),
 };
 const NOTHING: Sums = {
-  ...{ confirmed: 0n, refunded: 0n, held: 0n, decided: 0n, sent: 0n, returned: 0n },
+  confirmed: 0n,
+  refunded: 0n,
+  held: 0n,
+  decided: 0n,
+  sent: 0n,
+  returned: 0n,
   fees: null,
 };
 
