@@ -14,11 +14,14 @@ export function dialectInForce(config: Config, asJson: boolean): string {
 
 function tableOf({ dialect, dialectFile }: Config): string {
   const keys = new Set(DIALECT_KEYS.map((key) => shownFor(key, dialect)));
-  const rows = [...keys].map((key) => [
-    key,
-    at(dialectFile?.given, key) === undefined ? 'default' : 'file',
-    textOf(at(dialect, key)),
-  ]);
+  const isGiven = (key: string): boolean => at(dialectFile?.given, key) !== undefined;
+  const originOf = (key: string): string => {
+    if (isGiven(key)) return 'file';
+    return isGiven(key.replace('/statuses/', '/statuses/also/')) ? 'default, file' : 'default';
+  };
+  const rows = [...keys]
+    .filter((key) => key !== '/statuses/also')
+    .map((key) => [key, originOf(key), textOf(at(dialect, key))]);
   const file = dialectFile === null ? 'none: GATEWAY_DIALECT is not set' : dialectFile.path;
   return `${formatTable(['key', 'origin', 'value'], rows)}\n\nfile: ${file}`;
 }

@@ -13,6 +13,13 @@ test('a file changes the keys it names and leaves every other default', () => {
   });
 });
 
+test('words may be added to a default list, or replace it', () => {
+  const added = parseDialect('{"statuses":{"also":{"paid":["settled"]},"failed":["no"]}}').dialect.statuses;
+  expect(added.paid).toEqual([...defaultDialect.statuses.paid, 'settled']);
+  expect(added.failed).toEqual(['no']);
+  expect(added.pending).toEqual(defaultDialect.statuses.pending);
+});
+
 test('only a scheme that the file itself names binds', () => {
   expect(parseDialect('{}').named.signature).toBe(false);
   expect(parseDialect('{"webhook":{"signature":null}}').named.signature).toBe(false);
@@ -72,6 +79,8 @@ describe('a fault is told by the path of its key', () => {
     ['{"verify":{"status":[]}}', '/verify/status'],
     ['{"amountUnit":"kobo"}', '/amountUnit'],
     ['{"statuses":{"paid":["ok"],"failed":["OK"]}}', '/statuses'],
+    ['{"statuses":{"also":{"paid":["Refunded"]}}}', '/statuses: "refunded" stands in two lists'],
+    ['{"statuses":{"also":{"payed":["ok"]}}}', '/statuses/also'],
     ['{"history":{"paging":{"size":0}}}', '/history/paging/size'],
     ['not json', 'the file is not JSON'],
     ['[]', '/: must be an object'],

@@ -18,11 +18,12 @@ async function runWith(text: string, ...args: string[]): Promise<Outcome> {
 
 test('the dialect in force is told key by key, each with its origin', async () => {
   const { code, stdout, stderr } = await runWith(
-    '{"verify":{"amount":["/paid"]},"webhook":{"signature":null}}',
+    '{"verify":{"amount":["/paid"]},"statuses":{"also":{"expired":["lapsed"]}},"webhook":{"signature":null}}',
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^\/verify\/amount +file +\["\/paid"\]$/m);
   expect(stdout).toMatch(/^\/verify\/currency +default +\["\/currency","\/amount\/currency"\]$/m);
+  expect(stdout).toMatch(/^\/statuses\/expired +default, file +\["expired","lapsed"\]$/m);
   expect(stdout).toMatch(/^\/webhook\/signature +file +null$/m);
   expect(stdout).toMatch(/^\/transfers +default +null$/m);
   expect(stdout).toMatch(/^file: ours\.json$/m);

@@ -184,7 +184,23 @@ const statusesSchema = z.strictObject({
   // Wrong: a reversal stays unseen, or one is raised that did not happen. Goods are not taken
   // back in either case.
   reversed: words.default(['reversed', 'refunded']),
+  // Words beside those of the lists above, so that a file need not repeat a default. Wrong: as in the list.
+  also: z
+    .partialRecord(z.enum(['paid', 'pending', 'failed', 'expired', 'reversed']), words)
+    .default({}),
 });
+
+/** The lists as they are in force. */
+function withAlso({ also, ...lists }: z.output<typeof statusesSchema>): typeof lists {
+  const { paid = [], pending = [], failed = [], expired = [], reversed = [] } = also;
+  return {
+    paid: [...lists.paid, ...paid],
+    pending: [...lists.pending, ...pending],
+    failed: [...lists.failed, ...failed],
+    expired: [...lists.expired, ...expired],
+    reversed: [...lists.reversed, ...reversed],
+  };
+}
 
 export const dialectSchema = z.strictObject({
   // Assumed: 25 means twenty-five naira, not kobo. Wrong: the first payment is a unit_error, a class of
@@ -208,7 +224,7 @@ export const dialectSchema = z.strictObject({
     })
     .prefault({}),
   verify: verifySchema.prefault({}),
-  statuses: statusesSchema.prefault({}),
+  statuses: statusesSchema.prefault({}).transform(withAlso),
   history: z
     .strictObject({
       // Assumed. Wrong: the reconciliation says "incomplete: the answer holds no list".
