@@ -79,7 +79,7 @@ export const SHOP_OPERATIONS: readonly Operation[] = [
     tag: 'Shop backend',
     summary: 'Write down money that you have given back',
     description:
-      'Bookkeeping: it moves no money, you give it back at the service. The sum is never above what was paid. The same externalId with the same content again is answered 200 and changes nothing. Reconciliation expects the reversal that a refund explains, and takings are less by it.',
+      'Bookkeeping: it moves no money, you give it back at the service. The sum is never above what was paid. Send an externalId: the same one with the same amount again is answered 200 and changes nothing, with another amount 409; without one a request that is sent again after a lost answer is a second refund. Reconciliation expects the reversal that a refund explains, and takings are less by it.',
     parameters: [orderId],
     body: { schema: 'RefundInput', contentTypes: JSON_BODY },
     success: { status: 201, schema: 'Refund' },

@@ -22,8 +22,8 @@ type Refund = {
 type NewRefund = Pick<Refund, 'orderId' | 'amount' | 'reason' | 'externalId'> & { by: string };
 
 /**
- * What became of it. `repeated`: its number was written down before, with the same content; `differs`: with
- * another one. `too-much`: only `left` minor units of what was paid have not gone back.
+ * What became of it. `repeated`: its number was written down before, with the same amount, and the reason of that
+ * time stays; `differs`: with another amount. `too-much`: only `left` minor units of what was paid have not gone back.
  */
 export type RefundOutcome =
   | { outcome: 'recorded' | 'repeated'; refund: Refund; refunded: bigint }
@@ -60,8 +60,7 @@ export function recordRefund(database: Database, mode: Mode, given: NewRefund): 
     const refunded = before.reduce((sum, refund) => sum + refund.amount, 0n);
     const same = before.find((refund) => externalId !== null && refund.externalId === externalId);
     if (same !== undefined) {
-      const isSame = same.amount === amount && same.reason === reason;
-      return isSame ? { outcome: 'repeated', refund: same, refunded } : { outcome: 'differs', refund: same };
+      return { outcome: same.amount === amount ? 'repeated' : 'differs', refund: same, refunded };
     }
     const left = paid.amount - refunded;
     if (amount > left) return { outcome: 'too-much', left, currency: paid.currency };

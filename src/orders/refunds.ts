@@ -16,7 +16,9 @@ export const refundInput = z.strictObject({
   externalId: text
     .max(128)
     .optional()
-    .describe('Your number of the refund, or the service’s: the same one again changes nothing'),
+    .describe(
+      'Your number of the refund, or the service’s. The same one with the same amount again changes nothing; without one a repeated request is a second refund',
+    ),
 });
 
 /** A refund as it was written down. Amounts are exact decimal texts in major units. */
@@ -63,10 +65,15 @@ export async function takeRefund(
       throw invalid(`is more than is left of what was paid: ${displayMoney({ ...done, amount: done.left })}`);
     case 'recorded':
     case 'repeated': {
-      const { id, orderId } = done.refund;
+      const { id, orderId, reason: written } = done.refund;
       const view = {
-        ...{ refundId: id, orderId, amount: formatMajor({ amount, currency }), currency },
-        ...{ refunded: formatMajor({ amount: done.refunded, currency }), reason, externalId },
+        refundId: id,
+        orderId,
+        amount: formatMajor({ amount, currency }),
+        currency,
+        refunded: formatMajor({ amount: done.refunded, currency }),
+        reason: written,
+        externalId,
       };
       return { isNew: done.outcome === 'recorded', view };
     }

@@ -21,7 +21,7 @@ export const ORDER_PROBLEMS = {
   'refund-differs': {
     status: 409,
     title: 'This number stands for another refund of the order',
-    cause: 'A refund was written down under this externalId before, with another amount or reason.',
-    cure: 'Give each refund a number of its own, and repeat a call with the same content only.',
+    cause: 'A refund was written down under this externalId before, with another amount.',
+    cure: 'Give each refund a number of its own, and repeat a call with the same amount only.',
   },
 } as const;
