@@ -27,6 +27,9 @@ test('a field that is added as the page says is in the event and on the order pa
   const { messageOf } = (await load(
     'src/fulfilment/message.ts',
   )) as typeof import('../../src/fulfilment/message.ts');
+  const { initializeBody } = (await load(
+    'src/gateway/messages.ts',
+  )) as typeof import('../../src/gateway/messages.ts');
   const { OrderDetailPage } = (await load(
     'src/admin/orders/order-page.tsx',
   )) as typeof import('../../src/admin/orders/order-page.tsx');
@@ -47,6 +50,16 @@ test('a field that is added as the page says is in the event and on the order pa
   const release = { ...order, ...paid, id: 'rel_x', reference: asReference('y'.repeat(24)), lines: [] };
   expect(messageOf({ ...release, details: {} })).not.toContain('phone');
   expect(JSON.parse(messageOf(release))).toMatchObject({ data: { phone: PHONE } });
+
+  const reference = asReference('y'.repeat(24));
+  const sent = {
+    email: 'ada@example.com',
+    amount: '0.01',
+    localCurrency: 'NGN',
+    reference,
+    redirectUrl: 'x',
+  };
+  expect(JSON.parse(initializeBody({ ...sent, ...{ orderId: 'x' } }))).toMatchObject({ orderId: 'x' });
 
   const orderDetail = {
     ...order,
