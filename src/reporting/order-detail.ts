@@ -20,7 +20,8 @@ export type OrderDetail = Circumstances & {
   refunded: string;
   currency: string;
   mode: string;
-  lines: { description: string; quantity: number }[];
+  /** `amount`: of all pieces of the line, in major units; below zero for a discount. */
+  lines: { description: string; quantity: number; amount: string }[];
   details: ShopperDetails;
   metadata: Metadata;
   payBy: Date | null;
@@ -60,7 +61,11 @@ function headingOf({ id, externalId, status, total, refunded, mode, lines, ...re
     refunded: formatMajor({ amount: refunded, currency: total.currency }),
     currency: total.currency,
     mode,
-    lines: lines.map(({ description, quantity }) => ({ description, quantity })),
+    lines: lines.map(({ description, quantity, unitAmount }) => ({
+      description,
+      quantity,
+      amount: formatMajor({ amount: unitAmount * BigInt(quantity), currency: total.currency }),
+    })),
     details,
     metadata,
     payBy,

@@ -8,6 +8,7 @@ import { post, startProgram, type TestProgram } from '../support/program.ts';
 
 const SKU = 'brass-lamp';
 const VOUCHER = 'VOUCHER-ADA';
+const TAX = 'TAX';
 let reserved: readonly WantedItem[] = [];
 const outOfStock: OutOfStock = { outcome: 'out-of-stock', skus: [SKU] };
 
@@ -23,7 +24,9 @@ const lamps: CreateCatalogue = () => ({
             lines: items.map((item) =>
               item.sku === VOUCHER
                 ? { sku: null, description: 'Voucher', unitAmount: -125_000n, quantity: item.quantity }
-                : { ...item, description: 'Brass lamp', unitAmount: 125_000n },
+                : item.sku === TAX
+                  ? { sku: null, description: 'VAT 7.5 %', unitAmount: 9_375n, quantity: 1 }
+                  : { ...item, description: 'Brass lamp', unitAmount: 125_000n },
             ),
           },
     ),
@@ -142,8 +145,24 @@ describe('a voucher is an item that becomes a line without a sku, below zero', (
   test('it lowers the total, and what is reserved is what was asked for', async () => {
     await stocked(2);
     const answer = await post(`${shop.origin}/checkout`, withVoucher(2));
-    expect(await answer.json()).toMatchObject({ amount: '1250.00' });
+    const order = (await answer.json()) as { orderId: string };
+    expect(order).toMatchObject({ amount: '1250.00' });
     expect(reserved).toEqual(withVoucher(2).items);
+    const page = await (await fetch(`${shop.origin}/admin/orders/${order.orderId}`)).text();
+    for (const line of ['2 × Brass lamp, NGN 2,500.00', '1 × Voucher, -NGN 1,250.00'])
+      expect(page).toContain(line);
+  });
+
+  test('a tax is such a line, above zero', async () => {
+    await stocked(1);
+    const answer = await post(`${shop.origin}/checkout`, {
+      email: 'ada@example.com',
+      items: [
+        { sku: SKU, quantity: 1 },
+        { sku: TAX, quantity: 1 },
+      ],
+    });
+    expect(await answer.json()).toMatchObject({ amount: '1343.75' });
   });
 
   test('a shopper who comes back to the same basket gets the open checkout', async () => {

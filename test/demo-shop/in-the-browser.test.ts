@@ -112,8 +112,11 @@ describe('in a browser', () => {
       await card(sku).locator('.step').last().click();
       const total = await basket(currency).getByRole('status').textContent();
       const money = displayMoney({ amount, currency }, localeOf(locale));
-      expect(total).toBe(`Total ${money}`);
-      expect(await pay(currency).textContent()).toBe(`${locale === 'fr-SN' ? 'Payer' : 'Pay'} ${money}`);
+      const isFrench = locale === 'fr-SN';
+      expect(total).toBe(`${isFrench ? 'Articles' : 'Goods'} ${money}`);
+      // The server prices the basket: it may add a tax, so the button promises no sum.
+      const words = isFrench ? 'Payer en' : 'Pay in';
+      expect(await pay(currency).textContent()).toBe(`${words} ${currency}`);
     },
     PATIENCE_MS,
   );
@@ -197,7 +200,7 @@ describe('in a browser', () => {
       await card('ankara-tote').getByRole('button', { name: 'Add to basket' }).click();
       await visit(`/shop/orders/${ORDER_ID}`);
       await visit('/shop');
-      await page.getByRole('button', { name: 'Pay NGN 8,500.00' }).waitFor();
+      await page.getByRole('button', { name: 'Pay in NGN' }).waitFor();
       // At hand on a phone.
       await page.setViewportSize({ width: 390, height: 800 });
       await page.getByRole('link', { name: '1 in basket · NGN 8,500.00' }).click();
@@ -218,7 +221,7 @@ describe('in a browser', () => {
       await visit('/shop');
       await card('djembe').getByRole('button', { name: 'Add to basket' }).click();
       await page.getByLabel('E-mail').fill('ada@example.com');
-      await page.getByRole('button', { name: 'Pay XOF 65,000' }).dblclick();
+      await page.getByRole('button', { name: 'Pay in XOF' }).dblclick();
       await page.getByText('the payment page').waitFor();
       await visit(`/shop/orders/${ORDER_ID}`);
       await page.getByRole('button', { name: 'Try again' }).dblclick();

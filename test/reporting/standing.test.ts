@@ -14,7 +14,7 @@ const ofOrder = (over: Partial<OrderDetail> = {}): OrderDetail => ({
   ...{ orderId: asOrderId('x'.repeat(24)), externalId: null, status: 'pending', mode: 'test' },
   ...{ amount: '85.00', refunded: '0.00', currency: 'NGN', details: {}, metadata: {}, payBy: null },
   ...{
-    lines: [{ description: 'Ankara tote bag', quantity: 1 }],
+    lines: [{ description: 'Ankara tote bag', quantity: 1, amount: '85.00' }],
     payments: [],
     story: [],
     contradictions: [],

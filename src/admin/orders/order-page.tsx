@@ -80,6 +80,7 @@ function OrderDetailParts({ frame, orderDetail, evidence, release, events = [], 
 type HeadingProps = { frame: Frame; orderDetail: OrderDetail; email: string | undefined };
 
 function Heading({ frame, orderDetail, email }: HeadingProps): VNode {
+  const locale = useLocale();
   const { orderId, externalId, lines, metadata, payBy, placedAt } = orderDetail;
   return (
     <div class="about">
@@ -102,8 +103,10 @@ function Heading({ frame, orderDetail, email }: HeadingProps): VNode {
       </p>
       {lines.length > 1 && (
         <ul class="plain">
-          {lines.map(({ description, quantity }, index) => (
-            <li key={index}>{`${quantity} × ${description}`}</li>
+          {lines.map(({ description, quantity, amount }, index) => (
+            <li
+              key={index}
+            >{`${quantity} × ${description}, ${displayMajor(amount, orderDetail.currency, locale)}`}</li>
           ))}
         </ul>
       )}

@@ -7,26 +7,27 @@ import { word } from './words.js';
 
 /** @typedef {import('./product-control.js').ProductControl} ProductControl */
 
-/** Writes what is in the basket, by currency, onto its part of the page and onto the buttons that pay it.
+/** Writes what is in the basket, by currency, onto its part of the page, and shows the buttons that pay it. The sum
+ * is of the goods: the server may add a tax or take off a discount, so no button names it.
  * @param {HTMLFormElement} form @param {ProductControl[]} controls */
 export function showBasket(form, controls) {
   const chosen = controls.filter((control) => control.quantity() > 0);
-  const totals = [...form.querySelectorAll('[data-purse]')]
+  const sums = [...form.querySelectorAll('[data-purse]')]
     .filter((purse) => purse instanceof HTMLElement)
     .map((purse) => showPurse(form, purse, controls))
-    .filter((total) => total !== null);
+    .filter((sum) => sum !== null);
   find(form, '[data-part="empty"]', HTMLElement).hidden = chosen.length > 0;
   find(form, '[data-part="checkout"]', HTMLElement).hidden = chosen.length === 0;
   const bar = find(form, '[data-part="bar"]', HTMLElement);
   bar.hidden = chosen.length === 0;
   const count = word('count', { count: countOf(chosen) });
   // Sums of several currencies have no room there.
-  bar.textContent = [count, ...(totals.length === 1 ? totals : [])].join(' · ');
+  bar.textContent = [count, ...(sums.length === 1 ? sums : [])].join(' · ');
 }
 
 /**
  * @param {HTMLFormElement} form @param {HTMLElement} purse of one currency @param {ProductControl[]} controls
- * @returns {string | null} its total; null: nothing of its currency is chosen
+ * @returns {string | null} what its goods cost; null: nothing of its currency is chosen
  */
 function showPurse(form, purse, controls) {
   const { purse: currency = '', digits = '0' } = purse.dataset;
@@ -35,17 +36,15 @@ function showPurse(form, purse, controls) {
   const display = (/** @type {bigint} */ amount) => displayMinor(amount, currency, Number(digits), locale);
   const lines = chosen.map((control) => lineOf(form, controls, control, display(amountOf(control))));
   find(purse, '[data-part="lines"]', HTMLElement).replaceChildren(...lines);
-  const total = display(chosen.reduce((sum, control) => sum + amountOf(control), 0n));
-  find(purse, '[data-part="total"]', HTMLElement).textContent = word('total', { amount: total });
+  const sum = chosen.reduce((all, control) => all + amountOf(control), 0n);
+  find(purse, '[data-part="total"]', HTMLElement).textContent = word('goods', { amount: display(sum) });
   const isEmpty = chosen.length === 0;
   purse.hidden = isEmpty;
   // In place of the button there is a sentence where nobody can pay now.
-  const pay = find(form, `[data-pay="${currency}"]`, HTMLElement);
-  pay.hidden = isEmpty;
-  if (pay.matches('button')) pay.textContent = word('pay', { amount: total });
+  find(form, `[data-pay="${currency}"]`, HTMLElement).hidden = isEmpty;
   const badge = [String(countOf(chosen)), unseen(` ${word('count', { count: '' }).trim()}`)];
   document.querySelector(`[data-count="${currency}"]`)?.replaceChildren(...(isEmpty ? [] : badge));
-  return isEmpty ? null : total;
+  return isEmpty ? null : display(sum);
 }
 
 /** @param {ProductControl} control */

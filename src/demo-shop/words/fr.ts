@@ -65,8 +65,7 @@ export const FR: Words = {
     more: 'un de plus : {name}',
     remove: 'Retirer',
     empty: 'Il est encore vide.',
-    total: 'Total {amount}',
-    pay: 'Payer {amount}',
+    goods: 'Articles {amount}',
     count: '{count} dans le panier',
     opening: 'Ouverture de la page de paiement…',
     openOrder:
