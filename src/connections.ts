@@ -52,7 +52,7 @@ export function alertHookOf(
   { onAlert }: Extensions,
 ): { onAlert: AlertHook | null; close(): Promise<void> } {
   const webhook = ALERT_URL && ALERT_SECRET ? createAlertWebhook(ALERT_URL, ALERT_SECRET) : null;
-  const mail = SMTP_URL ? createAlertMail(SMTP_URL, ALERT_EMAIL) : null;
+  const mail = SMTP_URL && ALERT_EMAIL.length > 0 ? createAlertMail(SMTP_URL, ALERT_EMAIL) : null;
   return {
     onAlert: allHooks([onAlert, webhook?.hook ?? null, mail?.hook ?? null], systemClock),
     close: async () => {

@@ -23,7 +23,6 @@ export function combinationFaults(v: Variables): string[] {
     [v.ALERT_URL !== undefined && v.ALERT_SECRET === undefined, 'ALERT_SECRET: is needed with ALERT_URL'],
     [v.ALERT_SECRET !== undefined && v.ALERT_URL === undefined, 'ALERT_URL: is needed with ALERT_SECRET'],
     [v.ALERT_EMAIL.length > 0 && v.SMTP_URL === undefined, 'SMTP_URL: is needed with ALERT_EMAIL'],
-    [v.SMTP_URL !== undefined && v.ALERT_EMAIL.length === 0, 'ALERT_EMAIL: is needed with SMTP_URL'],
     [hasTwins(tokensOf(v)), 'OPERATORS: two operators must not share a token, nor one ADMIN_TOKEN'],
     [
       v.ADMIN_TOKEN !== undefined && v.OPERATORS.some(({ name }) => name.toLowerCase() === 'admin'),

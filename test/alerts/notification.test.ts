@@ -7,6 +7,8 @@ import { allHooks } from '../../src/alerts/all-hooks.ts';
 import { createAlertMail } from '../../src/alerts/mail.ts';
 import { createAlertWebhook } from '../../src/alerts/webhook.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
+import { alertHookOf } from '../../src/connections.ts';
+import { DEFAULTS } from '../../src/extensions.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { startMailServer } from '../support/mail-server.ts';
@@ -73,11 +75,15 @@ test.each([
   ['ALERT_SECRET', { ALERT_URL: 'https://x.example/' }],
   ['ALERT_URL', { ALERT_SECRET: SECRET }],
   ['SMTP_URL', { ALERT_EMAIL: 'ops@example.com' }],
-  ['ALERT_EMAIL', { SMTP_URL: 'smtp://127.0.0.1' }],
   ['ALERT_EMAIL', { SMTP_URL: 'smtp://127.0.0.1', ALERT_EMAIL: 'nobody' }],
 ])('half of it is refused: %s is named', (name, env) => {
   expect(() => loadConfig(env)).toThrow(ConfigError);
   expect(() => loadConfig(env)).toThrow(new RegExp(`- ${name}: `));
+});
+
+test('a mail server without addressees of alerts is for mails of the shop', () => {
+  const config = loadConfig({ SMTP_URL: 'smtp://127.0.0.1' });
+  expect(alertHookOf(config, DEFAULTS).onAlert).toBeNull();
 });
 
 test('the mail server answers, or not', async () => {

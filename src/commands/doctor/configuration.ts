@@ -68,7 +68,7 @@ async function alertsOf(toCustom: boolean, { ALERT_URL, ALERT_EMAIL, SMTP_URL }:
   const ways = {
     'src/custom/alerts.ts': toCustom,
     ALERT_URL: ALERT_URL !== undefined,
-    ALERT_EMAIL: SMTP_URL,
+    ALERT_EMAIL: ALERT_EMAIL.length > 0,
   };
   const to = Object.entries(ways).flatMap(([name, isSet]) => (isSet ? [name] : []));
   if (SMTP_URL !== undefined) {
