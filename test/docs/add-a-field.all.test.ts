@@ -92,7 +92,16 @@ test('a field that is added as the page says is in the event and on the order pa
   const who = { name: 'Ngozi', isNamed: false, formToken: '' };
   const visitor = { ...who, hasSession: true, isAllowed: true, may: () => true };
   const frame = { visitor, shop: 'Three Markets', mode: 'test', told: null } as const;
-  expect(renderToString(OrderDetailPage({ frame, orderDetail, evidence: [], release: null }))).toContain(
-    PHONE,
-  );
+  const shown = (email?: string): string =>
+    renderToString(
+      OrderDetailPage({
+        frame,
+        orderDetail: { ...orderDetail, customer: 'ad***@example.com' },
+        evidence: [],
+        release: null,
+        ...(email !== undefined && { email }),
+      }),
+    );
+  expect(shown()).not.toContain(PHONE);
+  expect(shown('ada@example.com')).toContain(PHONE);
 });
