@@ -1,5 +1,6 @@
 import { isAnswered, refuse, usageText } from '../src/platform/usage.ts';
 import { benchFlood } from './flood.ts';
+import { benchLatency } from './latency/bench.ts';
 import { benchMemory } from './memory.ts';
 import { benchOperations } from './operations.ts';
 import { benchRatchet } from './ratchet.ts';
@@ -13,6 +14,7 @@ import { benchStartUp } from './start-up.ts';
 /** Each measures one promise about speed and gives rows for the table; the last two print tables of their own. */
 const BENCHES: Record<string, (argv: string[]) => Promise<Row[]>> = {
   shop: benchShop,
+  latency: benchLatency,
   flood: benchFlood,
   memory: benchMemory,
   'start-up': benchStartUp,

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Row } from './row.ts';
+import { askedBySignal } from './shop/asked-by-signal.ts';
 import type { Contestant } from './shop/contestants.ts';
 import { press } from './shop/load.ts';
 import { onStage, type Stage } from './shop/surroundings.ts';
@@ -27,7 +28,7 @@ export async function benchMemory(argv: string[]): Promise<Row[]> {
     const one = await stage.startIntegrator({ flags: ['--expose-gc', '--import', reporter] });
     for (let part = 0; part < PARTS; part += 1) {
       await purchase(one, stage, Math.ceil(purchases / PARTS));
-      heaps.push(await heapOf(one));
+      heaps.push(await askedBySignal(one, /heap (\d+)/));
     }
     resident = await one.residentBytes();
   });
@@ -70,17 +71,4 @@ async function purchase(one: Contestant, { standIn }: Stage, count: number): Pro
     });
   }
   while ((await one.countPaid()) < wanted) await new Promise((resolve) => setTimeout(resolve, 25));
-}
-
-function heapOf({ child }: Contestant): Promise<number> {
-  return new Promise((resolve) => {
-    const hear = (text: string): void => {
-      const bytes = /heap (\d+)/.exec(text)?.[1];
-      if (bytes === undefined) return;
-      child.stdout?.off('data', hear);
-      resolve(Number(bytes));
-    };
-    child.stdout?.on('data', hear);
-    child.kill('SIGUSR2');
-  });
 }

@@ -27,9 +27,15 @@ export const POOL_SIZE = 20;
 /** Webhooks are signed: of unsigned ones ours takes no more from one address than a stranger may send. */
 export const WEBHOOK_SECRET = 'whsec_bench';
 
-export async function startPlainSample(databaseUrl: string, serviceUrl: string): Promise<Contestant> {
+/** @param flags of Node.js */
+export async function startPlainSample(
+  databaseUrl: string,
+  serviceUrl: string,
+  flags: readonly string[],
+): Promise<Contestant> {
   const args = [databaseUrl, serviceUrl, String(POOL_SIZE)];
-  const { child, origin } = await start('../plain-sample/server.ts', args, { NODE_ENV: 'production' });
+  const env = { NODE_ENV: 'production' };
+  const { child, origin } = await start('../plain-sample/server.ts', args, env, process.cwd(), flags);
   return contestant('plain sample', child, origin, databaseUrl);
 }
 
@@ -73,6 +79,8 @@ export type StandIn = {
   url: string;
   /** The shoppers of these references pay. */
   pay(references: readonly string[]): Promise<void>;
+  /** So many milliseconds after each question; 2 at first. */
+  answerAfter(ms: number): Promise<void>;
   /** How often verify was asked so far. */
   countVerifications(): Promise<number>;
   stop(): Promise<void>;
@@ -80,11 +88,13 @@ export type StandIn = {
 
 export async function startStandIn(): Promise<StandIn> {
   const { child, origin } = await start('stand-in.ts', [], {});
+  const tell = async (path: string, what: unknown): Promise<void> => {
+    await fetch(`${origin}${path}`, { method: 'POST', body: JSON.stringify(what) });
+  };
   return {
     url: origin,
-    pay: async (references) => {
-      await fetch(`${origin}/pay`, { method: 'POST', body: JSON.stringify(references) });
-    },
+    pay: (references) => tell('/pay', references),
+    answerAfter: (ms) => tell('/latency', ms),
     countVerifications: async () => {
       const answer = (await (await fetch(`${origin}/verifications`)).json()) as { count: number };
       return answer.count;

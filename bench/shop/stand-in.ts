@@ -1,11 +1,12 @@
 /**
- * A process: the service as both contestants call it. Two milliseconds for each answer, every transaction is open until
- * its shopper pays (`/pay/<reference>`), exactly what was asked for. It does as little as possible, so that it is not what is measured.
+ * A process: the service as both contestants call it. Two milliseconds for each answer unless told otherwise, every
+ * transaction is open until its shopper pays, exactly what was asked for. It does as little as possible, so that it is
+ * not what is measured.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const LATENCY_MS = 2;
+let latencyMs = 2;
 const VERIFY = '/v1/transactions/verify/';
 /** The record of each reference, as text around its status. */
 const records = new Map<string, [string, string]>();
@@ -29,20 +30,22 @@ function verify(reference: string): string {
 
 function answer(req: IncomingMessage, res: ServerResponse, body: string): void {
   const url = req.url ?? '';
-  const text = url.startsWith(VERIFY)
-    ? verify(url.slice(VERIFY.length))
-    : url.startsWith('/v1/')
-      ? initialize(body)
-      : control(url, body);
-  setTimeout(() => {
+  const send = (text: string): void => {
     res.writeHead(200, { 'content-type': 'application/json' }).end(text);
-  }, LATENCY_MS);
+  };
+  if (!url.startsWith('/v1/')) {
+    send(control(url, body));
+    return;
+  }
+  const text = url.startsWith(VERIFY) ? verify(url.slice(VERIFY.length)) : initialize(body);
+  setTimeout(send, latencyMs, text);
 }
 
-/** What is not part of the service: its shoppers pay, and the bench asks how often it was asked. */
+/** What is not part of the service: its shoppers pay, it becomes slow, and the bench asks how often it was asked. */
 function control(url: string, body: string): string {
   if (url === '/verifications') return `{"count":${verifications}}`;
-  for (const reference of JSON.parse(body) as string[]) paid.add(reference);
+  if (url === '/latency') latencyMs = Number(body);
+  else for (const reference of JSON.parse(body) as string[]) paid.add(reference);
   return '{}';
 }
 

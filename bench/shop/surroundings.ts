@@ -20,7 +20,8 @@ export type Stage = {
   /** Its process and all below it. */
   databasePid: number;
   startIntegrator(options?: Partial<IntegratorOptions>): Promise<Contestant>;
-  startPlainSample(): Promise<Contestant>;
+  /** @param flags of Node.js */
+  startPlainSample(flags?: readonly string[]): Promise<Contestant>;
   /** Creates an empty database. @returns its address */
   createDatabase(name: string): Promise<string>;
 };
@@ -54,10 +55,10 @@ export async function onStage(work: (stage: Stage) => Promise<void>): Promise<vo
       standIn,
       databasePid: Number.parseInt(pidFile, 10),
       createDatabase,
-      startPlainSample: async () =>
-        started(await startPlainSample(await createDatabase('plain'), standIn.url)),
+      startPlainSample: async (flags = []) =>
+        started(await startPlainSample(await createDatabase(`plain_${running.length}`), standIn.url, flags)),
       startIntegrator: async (options = {}) => {
-        const databaseUrl = await createDatabase('ours');
+        const databaseUrl = await createDatabase(`ours_${running.length}`);
         return started(await startIntegrator({ databaseUrl, serviceUrl: standIn.url, folder, ...options }));
       },
     });

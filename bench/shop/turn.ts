@@ -83,9 +83,9 @@ async function comeBack(one: Contestant, stage: Stage, references: readonly stri
   return [figures];
 }
 
-const CHECKOUT: Request = { path: '/checkout', body: BASKET };
+export const CHECKOUT: Request = { path: '/checkout', body: BASKET };
 
-function referenceOf(answer: string): string {
+export function referenceOf(answer: string): string {
   return (JSON.parse(answer) as { reference: string }).reference;
 }
 
