@@ -47,11 +47,11 @@ export const CLASSES = {
   probe: quiet('a payment of test mode that npm run probe opened, and nobody ordered'),
   history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),
   underpaid: finding(
-    'the history shows less money than was asked for',
+    'the history or verify shows less money than was asked for',
     'Accept it, have the shopper pay the rest, or refund it.',
   ),
   overpaid: finding(
-    'the history shows more money than was asked for',
+    'the history or verify shows more money than was asked for',
     'Refund the difference at the service and write down its number. The order is then paid by itself.',
   ),
   charged_again: finding(
@@ -59,11 +59,11 @@ export const CLASSES = {
     'Refund the second charge and write down its number. The order stays paid.',
   ),
   unit_error: finding(
-    'the history shows a power of ten of the money that was asked for',
+    'the history or verify shows a power of ten of the money that was asked for',
     'Call your developer before you touch any money, to look at amountUnit in the dialect.',
   ),
   currency_mismatch: finding(
-    'the history shows money in another currency than was asked for',
+    'the history or verify shows money in another currency than was asked for',
     'Refund it, and let the shopper order again.',
   ),
   mode_mismatch: finding(
@@ -115,7 +115,7 @@ export const CLASSES = {
     'If you refunded it, write the refund down with its number. If not, stop the parcel or get the goods back.',
   ),
   unknown_status: finding(
-    'the history uses a word that the dialect does not explain',
+    'the history or verify uses a word that the dialect does not explain',
     'Add the word to statuses in the dialect.',
   ),
   conflicting_records: finding(

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { newId } from '../../src/platform/ids.ts';
+import { isPowerOfTenApart } from '../../src/platform/money.ts';
+import { IS_IN_ANOTHER_UNIT } from '../../src/reconciliation/compare/facts.sql.ts';
 import type { ReconciliationClass } from '../../src/cases/classes.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { plant } from './books.ts';
@@ -27,6 +30,30 @@ function identityOf(report: ReconciliationReport, currency = 'NGN') {
   expect(report.identity.map(({ difference }) => Number(difference))).toEqual(report.identity.map(() => 0));
   return line;
 }
+
+test('a list and one answer agree on what is a power of ten apart', async () => {
+  const amount = fc.bigInt({ min: 1n, max: 999_999n });
+  const pairs = fc.sample(
+    fc.oneof(
+      fc.tuple(amount, amount),
+      fc
+        .tuple(amount, fc.integer({ min: 0, max: 12 }), fc.integer({ min: -1, max: 1 }), fc.boolean())
+        .map(([small, power, off, swap]): [bigint, bigint] => {
+          const large = small * 10n ** BigInt(power) + BigInt(off);
+          return swap ? [large, small] : [small, large];
+        }),
+    ),
+    400,
+  );
+  const rows = await desk.database.query<{ apart: boolean }>(
+    `SELECT ${IS_IN_ANOTHER_UNIT} AS apart
+     FROM (SELECT *, 'NGN' AS currency, 'NGN' AS paid_currency FROM unnest($1::bigint[], $2::bigint[])
+       WITH ORDINALITY AS pair (paid_amount, amount, place)) m ORDER BY place`,
+    [pairs.map(([paid]) => paid), pairs.map(([, asked]) => asked)],
+  );
+  expect(rows.map(({ apart }) => apart)).toEqual(pairs.map(([a, b]) => isPowerOfTenApart(a, b)));
+  expect(new Set(rows.map(({ apart }) => apart)).size).toBe(2);
+});
 
 type Case = {
   name: string;
