@@ -60,7 +60,7 @@ const WORDINGS: Partial<Record<ReconciliationClass, Wording>> = {
     (of) => `The service holds ${of.actual} under a reference that is not ours.`,
   ],
   absent_from_history: [
-    'Missing at the service',
+    'Missing in the service’s list',
     (of) => `The service does not list this payment of ${of.expected}.`,
   ],
   paid_unconfirmed: [

@@ -491,6 +491,27 @@ test('notes about money that belongs to no order are kept with it, too', async (
   await expect(sql('DELETE FROM suspense_notes')).rejects.toThrow('notes of suspense are kept');
 });
 
+test('of a payment that the list lacks the case says whether verify still confirms it', async () => {
+  const { runId } = await shop.program.reconcile({ dryRun: false });
+  const { orderId, reference } = await shop.checkout();
+  await shop.hand(`transactions/${reference}/pay`, { notify: false });
+  await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
+  await sql(
+    `INSERT INTO findings (mode, class, reference, order_id, currency, expected, first_run_id, last_run_id)
+     SELECT mode, 'absent_from_history', reference, order_id, currency, amount, $2, $2 FROM payments WHERE order_id = $1`,
+    orderId,
+    runId,
+  );
+  const confirmed = 'does not list this payment of NGN 8,500.00. Verify still confirms it.';
+  expect(await ngozi.text(`${LIST}?class=absent_from_history`)).toContain(confirmed);
+  await sql(
+    `INSERT INTO verifications (reference, order_id, mode, outcome, http_status, body_sha256, cause)
+     SELECT reference, order_id, mode, 'not_found', 404, sha256(''), 'reconciliation' FROM payments WHERE order_id = $1`,
+    orderId,
+  );
+  expect(await ngozi.text(`${LIST}?class=absent_from_history`)).not.toContain('Verify still confirms it');
+});
+
 test('whoever looks reads amounts as they write them', async () => {
   await heldOrders(1);
   const { runId } = await shop.program.reconcile({ dryRun: false });

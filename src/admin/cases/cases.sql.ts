@@ -35,6 +35,8 @@ export type CaseRow = CaseKey & {
   actual: bigint | null;
   actualCurrency: string | null;
   paymentStatus: string | null;
+  /** Whether the latest answer of verify says that it was paid exactly. */
+  isConfirmed: boolean;
   /** Whether a person has decided about money of its payment. */
   isDecided: boolean;
   /** Of the money, for the functions that decide about it. */
@@ -93,7 +95,9 @@ const COLUMNS = `
   o.email, o.status AS "orderStatus", c.amount AS held, c.currency AS "heldCurrency",
   surplus_refund AS "surplusRefund", coalesce(p.amount, f.expected) AS expected,
   coalesce(p.currency, f.currency) AS "expectedCurrency", f.actual, f.currency AS "actualCurrency",
-  p.status AS "paymentStatus", p.decided_at IS NOT NULL AS "isDecided", d.money AS "moneyVersion",
+  p.status AS "paymentStatus", coalesce((SELECT v.outcome = 'paid' FROM verifications v
+    WHERE v.reference = c.reference ORDER BY v.id DESC LIMIT 1), false) AS "isConfirmed",
+  p.decided_at IS NOT NULL AS "isDecided", d.money AS "moneyVersion",
   coalesce(d.findings, '[]') AS findings, d.notes,
   hashtextextended(concat_ws('|', d.money, d.findings::text), 0)::text AS version`;
 

@@ -67,12 +67,19 @@ export function textOf(row: CaseRow, locale: string): CaseText {
   const actual = isSurplusOnly
     ? { ...held, amount: held.amount + expected.amount }
     : moneyOf(row.actual, row.actualCurrency);
-  return caseText({ class: row.class, expected, actual, held }, locale);
+  const text = caseText({ class: row.class, expected, actual, held }, locale);
+  if (row.class !== 'absent_from_history' || !row.isConfirmed) return text;
+  return { ...text, sentence: `${text.sentence} Verify still confirms it.` };
 }
 
 const REFUNDED = new Set([
-  ...['overpaid', 'charged_again', 'currency_mismatch', 'duplicate_payment'],
-  ...['paid_after_decision', 'paid_after_cancel', 'paid_after_deadline'],
+  'overpaid',
+  'charged_again',
+  'currency_mismatch',
+  'duplicate_payment',
+  'paid_after_decision',
+  'paid_after_cancel',
+  'paid_after_deadline',
 ]);
 
 /** What to do now, step by step. */
