@@ -96,6 +96,12 @@ CREATE TRIGGER order_reopened_writes_event AFTER UPDATE OF status ON orders FOR 
 CREATE TRIGGER order_writes_event AFTER UPDATE OF status ON orders FOR EACH ROW
   WHEN (old.status <> new.status AND (new.status IN ('review', 'failed', 'expired', 'cancelled')))
   EXECUTE FUNCTION order_writes_event();
+CREATE TRIGGER orders_cost_the_same BEFORE UPDATE OF id, mode, amount, currency,
+  planned_release_id ON orders FOR EACH ROW WHEN (old.id IS DISTINCT FROM new.id
+  OR old.mode IS DISTINCT FROM new.mode OR old.amount IS DISTINCT FROM new.amount
+  OR old.currency IS DISTINCT FROM new.currency
+  OR old.planned_release_id IS DISTINCT FROM new.planned_release_id)
+  EXECUTE FUNCTION refuse_change('an order costs what it was placed for');
 CREATE TRIGGER paid_orders_are_frozen BEFORE UPDATE ON orders FOR EACH ROW WHEN (old.status = 'paid'
   AND old.* IS DISTINCT FROM new.* AND (new.email <> 'erased' OR new.email_salt IS NOT NULL
   OR new.shopper_details <> '{}'::jsonb
@@ -115,6 +121,10 @@ CREATE TABLE order_lines (
   CONSTRAINT goods_cost_money CHECK (unit_amount > 0 OR sku IS NULL),
   CONSTRAINT order_lines_quantity_check CHECK (quantity > 0)
 );
+CREATE TRIGGER order_lines_are_frozen BEFORE DELETE OR UPDATE ON order_lines FOR EACH ROW
+  EXECUTE FUNCTION refuse_change('the shopper saw these lines');
+CREATE TRIGGER order_lines_are_not_emptied BEFORE TRUNCATE ON order_lines FOR EACH STATEMENT
+  EXECUTE FUNCTION refuse_change('the shopper saw these lines');
 
 -- One attempt to collect for an order: one reference, one initialize call on the wire, ever.
 CREATE TABLE payments (
@@ -174,6 +184,18 @@ CREATE TRIGGER paid_payments_stay_paid BEFORE UPDATE OF status ON payments FOR E
   EXECUTE FUNCTION refuse_change('the payment is paid');
 CREATE TRIGGER payment_heeds_decisions BEFORE INSERT ON payments FOR EACH ROW
   EXECUTE FUNCTION payment_heeds_decisions();
+CREATE TRIGGER payments_are_not_emptied BEFORE TRUNCATE ON payments FOR EACH STATEMENT
+  EXECUTE FUNCTION refuse_change('money may come for them');
+CREATE TRIGGER payments_are_of_one_order BEFORE UPDATE OF reference, order_id, mode, amount,
+  currency ON payments FOR EACH ROW WHEN (old.reference IS DISTINCT FROM new.reference
+  OR old.order_id IS DISTINCT FROM new.order_id OR old.mode IS DISTINCT FROM new.mode
+  OR old.amount IS DISTINCT FROM new.amount OR old.currency IS DISTINCT FROM new.currency)
+  EXECUTE FUNCTION refuse_change('the service was asked for this payment');
+CREATE TRIGGER payments_stay BEFORE DELETE ON payments FOR EACH ROW
+  EXECUTE FUNCTION refuse_change('money may come for it');
+CREATE TRIGGER payments_stay_decided BEFORE UPDATE OF decided_at ON payments FOR EACH ROW
+  WHEN (old.decided_at IS NOT NULL AND new.decided_at IS NULL)
+  EXECUTE FUNCTION refuse_change('a person has decided about its money');
 
 -- One stored answer of verify: the evidence. Written once.
 CREATE TABLE verifications (
@@ -721,6 +743,8 @@ CREATE UNIQUE INDEX findings_open ON findings USING btree (mode, class, referenc
 CREATE INDEX findings_open_in_order ON findings USING btree (mode, id) WHERE closed_at IS NULL;
 CREATE TRIGGER findings_are_frozen BEFORE UPDATE ON findings FOR EACH ROW WHEN (old.closed_at IS NOT NULL
   AND (to_jsonb(old.*) - 'gone_at') IS DISTINCT FROM (to_jsonb(new.*) - 'gone_at'))
+  EXECUTE FUNCTION refuse_change('findings are kept');
+CREATE TRIGGER findings_are_not_emptied BEFORE TRUNCATE ON findings FOR EACH STATEMENT
   EXECUTE FUNCTION refuse_change('findings are kept');
 CREATE TRIGGER findings_stay BEFORE DELETE ON findings FOR EACH ROW
   EXECUTE FUNCTION refuse_change('findings are kept');

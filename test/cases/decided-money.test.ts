@@ -155,6 +155,14 @@ describe('A1: money that a person has decided about never pays an order by itsel
     expect(await stateOf(reference)).toEqual(ended);
   });
 
+  test('PostgreSQL refuses to forget the decision', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('24.99'));
+    await decide('keep');
+    const forget = 'UPDATE payments SET decided_at = NULL WHERE reference = $1';
+    await expect(sql(forget, reference)).rejects.toThrow('a person has decided about its money');
+  });
+
   test('PostgreSQL itself refuses a release of it, and the status', async () => {
     const { reference, orderId } = await desk.put({}, null);
     await look(reference, paid('24.99'));

@@ -190,10 +190,11 @@ describe('G12: a receiver gets the same bytes under one id', () => {
     answer = { status: 500 };
     await attempt();
     // Whatever is written into these rows now would be read by a message that is made anew.
-    await sql(
-      `UPDATE order_lines SET description = 'renamed' WHERE order_id = (SELECT order_id FROM releases WHERE id = $1)`,
-      id,
-    );
+    await shop.program.database.transaction(async (tx) => {
+      await tx.query('SET LOCAL session_replication_role = replica');
+      const text = `UPDATE order_lines SET description = 'renamed' FROM releases r WHERE r.id = $1 AND r.order_id = order_lines.order_id`;
+      await tx.query(text, [id]);
+    });
     await due(id);
     await attempt();
     expect(received).toHaveLength(2);

@@ -119,7 +119,25 @@ describe('what happened stays', () => {
     ['a journal entry edited', `UPDATE journal SET cause = 'operator:nobody'`, refused],
     ['a journal entry deleted', 'DELETE FROM journal', refused],
     ['the journal emptied', 'TRUNCATE journal', refused],
-    ['a payment that differs from its order', `UPDATE payments SET amount = 1`, 'violates foreign key'],
+    ['a payment that differs from its order', `UPDATE payments SET amount = 1`, refused],
+    [
+      'an order and its payment getting cheaper at once',
+      `WITH o AS (UPDATE orders SET amount = 1 WHERE status = 'pending' RETURNING id)
+       UPDATE payments p SET amount = 1 FROM o WHERE p.order_id = o.id`,
+      refused,
+    ],
+    ['an order under another release', `UPDATE orders SET planned_release_id = 'rel_2'`, refused],
+    ['more of what was paid', `UPDATE order_lines SET quantity = 100`, refused],
+    ['a line taken away', 'DELETE FROM order_lines', refused],
+    ['all lines taken away', 'TRUNCATE order_lines', refused],
+    [
+      'a payment of another order',
+      `UPDATE payments SET order_id = repeat('x', 24) WHERE status = 'open'`,
+      refused,
+    ],
+    ['a payment under another reference', `UPDATE payments SET reference = repeat('x', 24)`, refused],
+    ['a payment deleted that may bring money', `DELETE FROM payments WHERE status = 'open'`, refused],
+    ['all findings taken away', 'TRUNCATE findings CASCADE', refused],
     ['an order without its payments', `DELETE FROM orders`, 'violates foreign key'],
   ])('%s', async (_name, statement, why) => {
     await expect(sql(statement)).rejects.toThrow(why);

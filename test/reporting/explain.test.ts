@@ -114,7 +114,11 @@ describe('the whole story of an order', () => {
       `INSERT INTO journal (order_id, event, cause, detail) VALUES ($1, 'note', 'operator:eve', '{"note": "a\u202eb"}')`,
       order.orderId,
     );
-    await sql(`UPDATE order_lines SET description = E'Tea\\x1b[2J' WHERE order_id = $1`, order.orderId);
+    await shop.program.database.transaction(async (tx) => {
+      await tx.query('SET LOCAL session_replication_role = replica');
+      const text = `UPDATE order_lines SET description = E'Tea\\x1b[2J' WHERE order_id = $1`;
+      await tx.query(text, [order.orderId]);
+    });
     const { text = '', evidence = '' } = (await explain(shop.program.database, order.orderId)) ?? {};
     for (const printed of [text, evidence]) {
       expect(printed).toContain('Tea');

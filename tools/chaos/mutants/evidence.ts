@@ -599,6 +599,14 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: ['test/cases/accept.test.ts'],
   },
   {
+    bug: 'the database forgets what a person decided',
+    file: 'prisma/migrations/20261126100000_what_stays/migration.sql',
+    find: 'OLD.decided_at IS NOT NULL AND NEW.decided_at IS NULL',
+    replace: 'OLD.decided_at IS NULL AND NEW.decided_at IS NULL AND false',
+    breaks: 'one statement at the prompt, and money that was kept pays its order',
+    tests: BY_DECISION,
+  },
+  {
     bug: 'a surplus that was refunded is refunded under another number',
     file: 'src/cases/suspense.sql.ts',
     find: '$6 = surplus_refund OR NOT EXISTS',
