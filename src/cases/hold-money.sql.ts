@@ -11,6 +11,13 @@ const FOUND = `
   FROM findings f JOIN releases r USING (mode, reference, currency)
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'`;
 
+/**
+ * SQL over `d`, a row of decided_money about a surplus of a paid payment: verify has shown the exact money since,
+ * so what it shows beyond that now is other money.
+ */
+export const IS_GONE_SINCE = `EXISTS (SELECT FROM verifications v
+  WHERE v.reference = d.reference AND v.outcome = 'paid' AND v.answered_at > d.decided_at)`;
+
 // As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT in
 // WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
 const LOCKED = `

@@ -1,3 +1,4 @@
+import { IS_GONE_SINCE } from '../cases/hold-money.sql.ts';
 import type { Statement } from '../platform/database/database.ts';
 import { hintPauseSql } from './hint.sql.ts';
 import { LOCK_ORDER } from './lock-order.ts';
@@ -86,7 +87,8 @@ const STRAY = `
   SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification, s.suspense_amount - decided.amount,
     s.suspense_currency
   FROM seen s, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
-    WHERE d.mode = s.mode AND d.reference = s.reference AND d.currency = s.suspense_currency) decided
+    WHERE d.mode = s.mode AND d.reference = s.reference AND d.currency = s.suspense_currency
+      AND NOT (s.status_seen = 'paid' AND ${IS_GONE_SINCE})) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,

@@ -305,6 +305,21 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     expect(await items()).toEqual([{ class: 'charged_again', amount: 50n, currency: 'NGN' }]);
   });
 
+  test('a surplus that went back, and came again', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    await look(reference, paid('30'));
+    await decide();
+    await look(reference, paid('25'));
+    await look(reference, paid('30'));
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 500n, currency: 'NGN' }]);
+    desk.service.history.push({ reference, ...paid('30') });
+    const run = () => desk.reconcile({ dryRun: false });
+    expect(await run()).toMatchObject({ verdict: 'findings', findings: { charged_again: 1 } });
+    await decide();
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+    expect(await items()).toEqual([]);
+  });
+
   test('underpayments that grow, and turn into a surplus', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('10'));

@@ -607,6 +607,14 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: BY_DECISION,
   },
   {
+    bug: 'a surplus that came again counts as refunded',
+    file: 'src/cases/hold-money.sql.ts',
+    find: 'AND v.answered_at > d.decided_at)',
+    replace: 'AND v.answered_at > d.decided_at AND false)',
+    breaks: 'the shop keeps it, and the books agree',
+    tests: BY_DECISION,
+  },
+  {
     bug: 'a surplus that was refunded is refunded under another number',
     file: 'src/cases/suspense.sql.ts',
     find: '$6 = surplus_refund OR NOT EXISTS',
