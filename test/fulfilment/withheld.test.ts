@@ -148,6 +148,21 @@ describe('a release whose order was refunded as a whole', () => {
     expect(await contradictions(order)).toEqual([]);
   });
 
+  test('and was sent before, is sent again only by a person who means it', async () => {
+    const order = await paid();
+    await deliver();
+    await refund(order, 849_999n);
+    expect(await asked(order)).toBe('due');
+    await deliver();
+    await refund(order, 1n);
+    expect(await asked(order)).toBe('withheld');
+    await deliver();
+    expect(told.filter((type) => type === 'order.paid')).toHaveLength(2);
+    expect(await asked(order, true)).toBe('due');
+    await deliver();
+    expect(told.filter((type) => type === 'order.paid')).toHaveLength(3);
+  });
+
   test('is sent when the refund was never committed: a kill in between leaves both undone', async () => {
     const order = await paid();
     const { database } = shop.program;

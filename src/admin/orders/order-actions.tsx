@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { formatMajor } from '../../platform/money.ts';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
 import { FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
@@ -13,6 +14,7 @@ type Props = { frame: Frame; orderDetail: OrderDetail; release: ReleaseRow | nul
 /** What a person may do with the order, each folded under its name. */
 export function OrderActions({ frame, orderDetail, release }: Props): VNode | null {
   const { orderId, status, payments, unexplained } = orderDetail;
+  const isGone = isMoneyGone(orderDetail);
   const { may } = frame.visitor;
   const actions: [name: string, action: string, form: VNode | null][] = [
     [
@@ -26,11 +28,9 @@ export function OrderActions({ frame, orderDetail, release }: Props): VNode | nu
       payments.length > 0 ? <CheckForm frame={frame} payments={payments} /> : null,
     ],
     [
-      release?.delivery === 'withheld'
-        ? 'Send to the delivery system all the same …'
-        : 'Send to the delivery system again …',
+      isGone ? 'Send to the delivery system all the same …' : 'Send to the delivery system again …',
       'releases',
-      release === null ? null : <DeliverForm frame={frame} release={release} />,
+      release === null ? null : <DeliverForm frame={frame} release={release} isGone={isGone} />,
     ],
     ['Cancel …', 'cancel', ENDED.includes(status) ? null : <CancelForm frame={frame} orderId={orderId} />],
     ['Reopen …', 'reopen', status === 'cancelled' ? <ReopenForm frame={frame} orderId={orderId} /> : null],
@@ -74,8 +74,15 @@ function CheckForm({ frame, payments }: { frame: Frame; payments: OrderDetail['p
   );
 }
 
-function DeliverForm({ frame, release }: { frame: Frame; release: ReleaseRow }): VNode {
-  const { id, orderId, delivery } = release;
+/** Whether the goods were not sent because their money went back, or it went back after they were sent. */
+function isMoneyGone({ delivery, refunded, cameAmount, currency, unexplained }: OrderDetail): boolean {
+  const came = formatMajor({ amount: BigInt(cameAmount ?? 0), currency });
+  return delivery === 'withheld' || (delivery === 'delivered' && (unexplained !== null || refunded === came));
+}
+
+type DeliverProps = { frame: Frame; release: ReleaseRow; isGone: boolean };
+function DeliverForm({ frame, release, isGone }: DeliverProps): VNode {
+  const { id, orderId } = release;
   return (
     <form method="post" action="/admin/releases" class="action">
       <FormToken visitor={frame.visitor} />
@@ -83,7 +90,7 @@ function DeliverForm({ frame, release }: { frame: Frame; release: ReleaseRow }):
       <input type="hidden" name="order" value={orderId} />
       <WhoAndWhy visitor={frame.visitor} id="redeliver" />
       <p class="field">
-        {delivery === 'withheld' ? (
+        {isGone ? (
           <button name="operation" value="withheld" class="quiet">
             Send all the same
           </button>

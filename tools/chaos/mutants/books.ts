@@ -384,9 +384,17 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'what was withheld is sent with what was given up',
     file: 'src/fulfilment/redelivery.sql.ts',
-    find: "(seen.delivery <> 'withheld' OR $5)",
+    find: '(NOT seen.is_withheld OR $5)',
     replace: '(true OR $5)',
     breaks: 'somebody who selects the whole page ships refunded orders',
+    tests: BY_WITHHOLDING,
+  },
+  {
+    bug: 'what was delivered is sent again after its refund',
+    file: 'src/fulfilment/redelivery.sql.ts',
+    find: `word === 'release' ? IS_GONE : 'false'`,
+    replace: `'false'`,
+    breaks: 'a receiver that lost the release ships goods whose money went back',
     tests: BY_WITHHOLDING,
   },
   {
