@@ -4,9 +4,10 @@ import { callKeyBeside, isFailedCall } from './records/envelope.ts';
 import { mayBeJson } from './http/content-type.ts';
 import type { Dialect } from './dialect/dialect.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
-import { isNamed } from './records/claims.ts';
+import { envelopesAround, isNamed } from './records/claims.ts';
 import { findContradictionAround, printable } from './records/contradictions.ts';
 import { findRecord, readEvidence, type Evidence } from './records/evidence.ts';
+import { readMode } from './records/mode.ts';
 import { verifyPath } from './messages.ts';
 import { readJson, type Json } from './dialect/json-pointer.ts';
 import { readRetryHint } from './http/retry-after.ts';
@@ -101,7 +102,14 @@ function readRecord(body: Buffer, dialect: Dialect, currency: string): Content {
     evidence.contradiction ??
     envelopeIn(found, evidence, dialect) ??
     contradictionAround(document, found.pointer, evidence, dialect, currency);
-  return { kind: 'record', evidence: { ...evidence, contradiction } };
+  const mode = evidence.mode ?? modeAround(document, found.pointer, dialect);
+  return { kind: 'record', evidence: { ...evidence, mode, contradiction } };
+}
+
+/** Some services say beside the record whether it is a test. */
+function modeAround(document: Json, place: string, { verify }: Dialect): Evidence['mode'] {
+  const modes = envelopesAround(document, place).map((envelope) => readMode(envelope, verify.mode));
+  return modes.find((mode) => mode !== null) ?? null;
 }
 
 function contradictionAround(

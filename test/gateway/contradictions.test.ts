@@ -98,8 +98,24 @@ describe('A2: what stands around the record', () => {
     { paymentStatus: 'refunded' },
     { amountPaid: 200 },
     { currency: 'USD' },
+    { amount: 200 },
+    { charge: { amount: 200 } },
   ])('%j speaks of the payment, too', (change) => {
     expect(around(change)).not.toBeNull();
+  });
+  test.each([
+    { Success: false },
+    { isSuccess: 'false' },
+    { successful: false },
+    { Status: 'Failed' },
+    { error: ['not found'] },
+    { error: 404 },
+    { errors: [{ code: 'NOT_FOUND' }] },
+  ])('%j says that the call failed', (change) => {
+    expect(() => around(change)).toThrow('call-failed');
+  });
+  test.each([{ mode: 'test' }, { livemode: 'false' }])('%j is the mode of a record without one', (change) => {
+    expect(evidenceOf({ ...change, data: PLAIN_RECORD }).mode).toBe('test');
   });
   test('also between two envelopes', () => {
     const data = { ...PLAIN_RECORD, status: 'pending', data: PLAIN_RECORD };
@@ -115,6 +131,7 @@ describe('A2: what stands around the record', () => {
     { meta: { status: 'pending' }, customer: { status: 'pending' }, paymentStatus: 'PAID' },
     { error: { type: null, code: null, message: null } },
     { error: {}, errors: [] },
+    { error: 0, Success: true, isSuccessful: 1 },
   ])('%j is the call’s', (change) => {
     expect(around(change)).toBeNull();
   });

@@ -222,6 +222,20 @@ export const HONEST: Record<string, object> = {
       { type: 'sale', status: 'approved' },
     ],
   },
+  'parts that make up the amount': {
+    payments: [
+      { status: 'success', amount: 8000 },
+      { status: 'failed', amount: 8500 },
+      { status: 'success', amount: '500.00', currency: 'NGN' },
+    ],
+    received: [{ amount: 8000 }, { amount: 500 }],
+    collected: { NGN: 8500 },
+    amountInKobo: 850_000,
+    actual_amount: '8500.00',
+  },
+  'what was captured, in words': { captured: 'by hand', paid: 'card', received: ['card'] },
+  'flags of a test': { isTest: true, sandbox: 'yes', live: 0, test: 'A/B', liveChat: 'no' },
+  'no error': { error: null, errors: [], object: 'charge', entity: 'payment', category: 'sale' },
   'installments and counts': { paidInstallments: 1, timesPaid: 1, receivedCount: 3, collectedPoints: 120 },
 };
 
@@ -324,4 +338,32 @@ export const CONTRADICTORY: Record<string, object> = {
   'the status in words': { paymentStatusDescription: 'Reversed' },
   'the status of the funds': { fundStatus: 'pending' },
   'whether it was paid': { paidStatus: 'unpaid' },
+  'the amount in capitals': { Amount: 1 },
+  'the amount in its minor unit': { amount_kobo: 100 },
+  'the amount that really came': { actualAmount: 200 },
+  'less among the amounts of the amount': { amount: { value: 8500, amount: 200 } },
+  'the only attempt paid less': { payments: [{ status: 'success', amount: 200 }] },
+  'the only charge of a list paid less': { charges: { data: [{ status: 'succeeded', amount: 200 }] } },
+  'attempts that paid less together': {
+    payments: [
+      { status: 'success', amount: 200 },
+      { status: 'success', amount: 300 },
+    ],
+  },
+  'the attempt that paid received less': {
+    payments: [{ status: 'failed' }, { status: 'success', amountReceived: 200 }],
+  },
+  'the attempt that paid did so in another currency': {
+    payments: [{ status: 'failed' }, { status: 'success', amount: 8500, currency: 'USD' }],
+  },
+  'less received, as a list': { received: [{ amount: 200 }] },
+  'less received, by currency': { received: { NGN: 200 } },
+  'captured later': { captured: 'pending' },
+  'paid in words': { paid: 'partially' },
+  'a charge far below': { payment: { transaction: { charge: { capture: { status: 'failed' } } } } },
+  'refunds that are counted and not listed': { refunds: { data: [], total: 1 } },
+  void: { void: true },
+  'rolled back': { rolledBackAt: '2026-11-20' },
+  'clawed back': { clawed_back: true },
+  'an object that is a refund': { object: 'refund' },
 };

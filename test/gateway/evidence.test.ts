@@ -175,6 +175,11 @@ describe('the mode that a record names', () => {
     ['"livemode":false', 'test'],
     ['"livemode":true', 'live'],
     ['"domain":"test"', 'test'],
+    ['"livemode":1', 'live'],
+    ['"livemode":"false"', 'test'],
+    ['"isTest":true', 'test'],
+    ['"sandbox":"yes"', 'test'],
+    ['"test_mode":0', 'live'],
     ['"mode":"card","livemode":false', 'test'],
   ])('%s is %s', (field, mode) => {
     expect(modeOf(field)).toBe(mode);
@@ -187,11 +192,17 @@ describe('the mode that a record names', () => {
     '"environment":"eu-west-1"',
     '"domain":"pay.example.com"',
     '"livemode":"maybe"',
-    '"livemode":1',
+    '"isTest":"maybe"',
+    '"test":{"is":true}',
+    '"liveChat":true',
     '"mode":"constructor"',
     '"note":"test"',
   ])('%s says nothing', (field) => {
     expect(modeOf(field)).toBeNull();
+  });
+  test('contradicts another one in the same record', () => {
+    const read = evidenceOf(`{"data":{${FIELDS},"mode":"live","isTest":true}}`);
+    expect(read?.contradiction).toMatch(/isTest.* disagrees/);
   });
   test('stands where the dialect says', () => {
     const { dialect } = parseDialect('{"verify":{"mode":["/meta/is_test"]}}');

@@ -9,6 +9,7 @@ import {
   type Meaning,
 } from './field-meaning.ts';
 import { at, isRecord, type Json } from '../dialect/json-pointer.ts';
+import { placesOfMode } from './mode.ts';
 
 /** Pointers to the fields of a record, from the dialect's verify or history. */
 export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'amount' | 'currency'> &
@@ -32,7 +33,7 @@ export type Claim = {
 
 const ASSUMED = dialectSchema.parse({}).verify;
 /** A payment's record may contain its transaction, which may contain its charge. */
-const MAX_DEPTH = 3;
+const MAX_DEPTH = 6;
 
 /**
  * The claims of a record. They depend on its keys and on where objects and lists are in it, never on
@@ -44,7 +45,7 @@ export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
   const read = new Set(REPEATED.flatMap((what) => pointers[what] ?? []));
   const siblings = siblingsIn(record, '', 1);
   return [
-    ...REPEATED.flatMap((what) => repeatedIn(record, what, pointers[what] ?? [])),
+    ...REPEATED.flatMap((what) => repeatedIn(record, what, placesOf(record, what, pointers))),
     ...currenciesOfAmount(record, pointers),
     ...siblings.filter((claim) => !read.has(claim.pointer) && isWanted(claim)),
   ];
@@ -56,17 +57,21 @@ export function claimsOf(record: Json, pointers: RecordPointers): Claim[] {
  * @param place of the record in the answer
  */
 export function claimsAround(document: Json, place: string, pointers: RecordPointers): Claim[] {
+  return envelopesAround(document, place)
+    .flatMap((envelope) => siblingsIn(envelope, '', 1))
+    .filter((claim) => claim.says.tells !== 'paid flag' && wantedBy(pointers)(claim))
+    .map((claim) => (/^\/stat(us|e)$/i.test(claim.pointer) ? asPlace(claim) : claim));
+}
+
+/** The objects around the record at `place`, without what leads to it. */
+export function envelopesAround(document: Json, place: string): Record<string, Json>[] {
   const keys = place.split('/').slice(1);
-  const around = keys.flatMap((key, depth) => {
+  return keys.flatMap((key, depth) => {
     const above = keys.slice(0, depth).map((each) => `/${each}`);
     const envelope = at(document, above.join(''));
     if (!isRecord(envelope)) return [];
-    const beside = Object.entries(envelope).filter(([name]) => name !== key);
-    return siblingsIn(Object.fromEntries(beside), '', 1);
+    return [Object.fromEntries(Object.entries(envelope).filter(([name]) => name !== key))];
   });
-  return around
-    .filter((claim) => claim.says.tells !== 'paid flag' && wantedBy(pointers)(claim))
-    .map((claim) => (/^\/stat(us|e)$/i.test(claim.pointer) ? asPlace(claim) : claim));
 }
 
 function wantedBy(pointers: RecordPointers): (claim: Claim) => boolean {
@@ -110,6 +115,10 @@ function repeatedIn(record: Json, what: Repeated, pointers: readonly string[]): 
   return held.length > 1 ? held : [];
 }
 
+function placesOf(record: Json, what: Repeated, pointers: RecordPointers): readonly string[] {
+  return what === 'mode' ? placesOfMode(record, pointers.mode ?? []) : pointers[what];
+}
+
 /** The objects that contain the amount. */
 function holdersOf({ amount }: RecordPointers): string[] {
   const holders = amount.map((pointer) => pointer.slice(0, pointer.lastIndexOf('/')));
@@ -130,15 +139,16 @@ function siblingsIn(object: Json, place: string, depth: number): Claim[] {
   const isAddress = members.some(({ name }) => ADDRESS.test(name));
   return members.flatMap(({ name, pointer, value }): Claim[] => {
     const says = meaningOf(name);
-    if (says !== null)
-      return [{ pointer, value, says }].map(isAddress && name === 'state' ? asPlace : (one) => one);
-    if (isAmountsName(name)) return amountsIn(value, pointer);
+    const itself: Claim[] = says === null ? [] : [{ pointer, value, says }];
+    if (isAmountsName(name)) return [...itself, ...amountsIn(value, pointer)];
+    if (says !== null) return isAddress && name === 'state' ? itself.map(asPlace) : itself;
     if (!isNestedName(name)) return [];
     if (Array.isArray(value)) {
-      const only = value.length === 1 ? siblingsIn(value[0], `${pointer}/0`, MAX_DEPTH) : [];
+      const isOnly = value.length === 1 && depth < MAX_DEPTH;
+      const only = isOnly ? siblingsIn(value[0], `${pointer}/0`, depth + 1) : [];
       return [{ pointer, value, says: { tells: 'attempts' } }, ...only];
     }
-    const inside = depth < MAX_DEPTH ? inNested(value, pointer, depth + 1) : [];
+    const inside = depth < MAX_DEPTH ? siblingsIn(value, pointer, depth + 1) : [];
     return isCarrierName(name) ? inside.map(asPlace) : inside;
   });
 }
@@ -156,15 +166,6 @@ function amountsIn(object: Json, place: string): Claim[] {
   return siblingsIn(object, place, MAX_DEPTH).filter(
     ({ says }) => says.tells === 'amount' || says.tells === 'currency',
   );
-}
-
-/** In a nested record of the same payment the plain amount and currency have to agree, too. */
-function inNested(object: Json, place: string, depth: number): Claim[] {
-  const plain = membersOf(object, place).flatMap(({ name, pointer, value }): Claim[] => {
-    if (name !== 'amount') return [];
-    return [{ pointer, value, says: { tells: 'amount', isCertain: true, isMinor: false, currency: null } }];
-  });
-  return [...plain, ...siblingsIn(object, place, depth)];
 }
 
 /** Whether a field is a record of the payment inside the payment's record, not only a part of it. */

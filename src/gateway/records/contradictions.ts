@@ -10,7 +10,7 @@ import {
 import { foldWord, type Dialect } from '../dialect/dialect.ts';
 import { amountOf, classOf, currencyOf } from './field-values.ts';
 import { meaningOf } from './field-meaning.ts';
-import { TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-words.ts';
+import { MUST_BE_FALSE, TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-words.ts';
 import { isRecord, numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
 import { modeOf } from './mode.ts';
 import { isNothing, isTakenBack } from './taken-back.ts';
@@ -89,7 +89,7 @@ export function contradicts({ pointer, value, says }: Claim, read: Read, dialect
   }
 }
 
-const NO = new Set(['false', 'no', 'n', '0']);
+const NO = new Set(['false', 'no', 'n', '0', 'none']);
 const YES = new Set(['true', 'yes', 'y', '1']);
 
 function repeats(what: Repeated, pointer: string, value: Json, read: Read, dialect: Dialect): boolean {
@@ -114,15 +114,31 @@ function repeats(what: Repeated, pointer: string, value: Json, read: Read, diale
  * @param isCertain whether the field can only be an amount: otherwise a text that is no number says nothing
  */
 function isSameMoney(value: Json, read: Read, unit: Dialect['amountUnit'], isCertain: boolean): boolean {
-  const inner = isRecord(value) ? (value.value ?? value.amount ?? value.total) : value;
+  if (Array.isArray(value) && !isCertain) return isSumEnough(value, read, unit);
+  const inner = innerOf(value, read);
   if (isRecord(value) && inner === undefined) return !isCertain;
   const currency = isRecord(value)
     ? (value.currency ?? value.currencyCode ?? value.currency_code)
     : undefined;
   if (!isNothing(currency) && currencyOf(currency) !== read.currency) return false;
   const text = numberText(inner);
-  if (!isCertain && (text === null || !LIKE_MONEY.test(text))) return !NO.has(foldWord(text ?? ''));
+  if (!isCertain && (text === null || !LIKE_MONEY.test(text))) return !saysNo(text ?? '');
   return read.amount !== null && amountOf(inner, read.currency, unit) === read.amount;
+}
+
+const saysNo = (text: string): boolean =>
+  NO.has(foldWord(text)) || wordsOfName(text).some((word) => MUST_BE_FALSE.has(word));
+
+/** The amount in an object: `{"value": 25}`, `{"NGN": 25}`. */
+function innerOf(value: Json, { currency }: Read): Json {
+  return isRecord(value) ? (value.value ?? value.amount ?? value.total ?? value[currency]) : value;
+}
+
+/** Whether these came to the amount together. Unless all of them can be read, they say nothing. */
+function isSumEnough(values: readonly Json[], read: Read, unit: Dialect['amountUnit']): boolean {
+  const parts = values.map((value) => amountOf(innerOf(value, read), read.currency, unit));
+  const sum = parts.reduce((all, part) => (all === null || part === null ? null : all + part), 0n);
+  return read.amount !== null && (sum === null || sum >= read.amount);
 }
 
 /** `25`, `25,00`, `NGN 25.00`: digits with at most a currency around them. No date with hyphens matches. */
@@ -165,7 +181,7 @@ function isWordOfPaid(value: Json, dialect: Dialect): boolean {
 
 /**
  * Attempts that failed before the one that paid are normal. A list contradicts the payment if no attempt
- * in it paid and kept the money, or if a refund is among the attempts.
+ * in it paid and kept the money, if those that did brought less, or if a refund is among the attempts.
  */
 function isNonePaid(value: Json, read: Read, dialect: Dialect): boolean {
   if (!Array.isArray(value)) return false;
@@ -174,12 +190,15 @@ function isNonePaid(value: Json, read: Read, dialect: Dialect): boolean {
     return isRecord(one) && !isNothing(word) ? [{ one, isPaid: isWordOfPaid(word, dialect) }] : [];
   });
   if (attempts.some(({ one, isPaid }) => isPaid && isRefund(one))) return true;
-  const stays = ({ one, isPaid }: (typeof attempts)[number]): boolean =>
-    isPaid &&
-    !claimsOfAttempt(one).some(
-      (claim) => claim.says.tells === 'taken back' && contradicts(claim, read, dialect),
+  const isAgainst = (one: Json, tells: readonly Claim['says']['tells'][]): boolean =>
+    claimsOfAttempt(one).some(
+      (claim) => tells.includes(claim.says.tells) && contradicts(claim, read, dialect),
     );
-  return attempts.length > 0 && !attempts.some(stays);
+  const kept = attempts.filter(({ one, isPaid }) => isPaid && !isAgainst(one, ['taken back', 'currency']));
+  if (kept.length === 0) return attempts.length > 0;
+  if (kept.length === 1) return kept.some(({ one }) => isAgainst(one, ['amount']));
+  const amounts = kept.map(({ one }) => one.amount).filter((amount) => !isNothing(amount));
+  return amounts.length > 0 && !isSumEnough(amounts, read, dialect.amountUnit);
 }
 
 function isRefund(attempt: Record<string, Json>): boolean {

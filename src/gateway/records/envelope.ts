@@ -2,6 +2,7 @@ import { isNestedRecord } from './claims.ts';
 import { foldWord } from '../dialect/dialect.ts';
 import { isCallKey } from './field-meaning.ts';
 import { at, isRecord, numberText, type Json } from '../dialect/json-pointer.ts';
+import { wordsOfName } from './field-words.ts';
 import { isNothing } from './taken-back.ts';
 
 /**
@@ -9,10 +10,10 @@ import { isNothing } from './taken-back.ts';
  * the call succeeded: a record inside a failure may be another payment's, or out of date, and proves nothing.
  */
 
-/** Keys that never belong to a payment. */
-const CALL_KEYS = ['success', 'ok', 'requestSuccessful'];
-/** Keys about the call in an envelope, which may be the payment's own in a record. */
-const ENVELOPE_KEYS = [...CALL_KEYS, 'status'];
+/** Names that never belong to a payment, in words. */
+const CALL_NAMES = new Set(['success', 'is success', 'ok', 'request successful']);
+/** Names about the call in an envelope, which may be the payment's own in a record. */
+const ENVELOPE_NAMES = new Set([...CALL_NAMES, 'status', 'successful', 'is successful', 'succeeded']);
 const CODE_KEYS = ['status', 'code', 'statusCode'];
 
 // Only unambiguous words. Some services write 0, "0" or "00" for success.
@@ -38,15 +39,22 @@ export function callKeyBeside(record: Record<string, Json>): string | null {
 export function isFailedEnvelope(envelope: Json): boolean {
   if (!isRecord(envelope)) return false;
   return (
-    ENVELOPE_KEYS.some((key) => isFailure(own(envelope, key))) ||
+    hasFailed(envelope, ENVELOPE_NAMES) ||
     CODE_KEYS.some((key) => HTTP_ERROR.test(numberText(own(envelope, key)) ?? '')) ||
-    namesError(own(envelope, 'error'))
+    namesError(own(envelope, 'error')) ||
+    namesError(own(envelope, 'errors'))
   );
 }
 
 function isBareFailure(record: Json): boolean {
   if (!isRecord(record)) return false;
-  return CALL_KEYS.some((key) => isFailure(own(record, key))) || own(record, 'error') === true;
+  return hasFailed(record, CALL_NAMES) || own(record, 'error') === true;
+}
+
+function hasFailed(record: Record<string, Json>, names: ReadonlySet<string>): boolean {
+  return Object.entries(record).some(
+    ([name, value]) => isFailure(value) && names.has(wordsOfName(name).join(' ')),
+  );
 }
 
 function isFailure(value: Json): boolean {
@@ -54,7 +62,9 @@ function isFailure(value: Json): boolean {
 }
 
 function namesError(value: Json): boolean {
-  if (typeof value === 'string') return !NO_ERROR_WORDS.has(foldWord(value));
+  const text = numberText(value) ?? (value === '' ? value : null);
+  if (text !== null) return !NO_ERROR_WORDS.has(foldWord(text));
+  if (Array.isArray(value)) return value.some((one) => !isNothing(one));
   // With every field null, it is only the place for an error.
   return value === true || (isRecord(value) && Object.values(value).some((one) => !isNothing(one)));
 }

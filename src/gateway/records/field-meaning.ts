@@ -4,6 +4,7 @@ import {
   AMOUNT,
   AMOUNTS,
   CAME_IN,
+  CAME_IN_AMOUNT,
   MINOR,
   MUST_BE_FALSE,
   MUST_BE_TRUE,
@@ -70,11 +71,12 @@ function readMeaning(words: readonly string[]): Meaning | null {
       ? { tells: 'status', isPlace }
       : null;
   }
-  if (last === 'type' || last === 'kind')
+  if (last === 'type' || last === 'kind' || (words.length === 1 && KINDS.has(last)))
     return words.slice(0, -1).every((word) => PAYMENT.has(word) || NOW.has(word)) ? { tells: 'kind' } : null;
   return readCurrency(words) ?? readAmount(words) ?? readFlag(words);
 }
 
+const KINDS = new Set(['object', 'entity', 'category']);
 const OF_STATUS = [PAYMENT, NOW, AMOUNT, CAME_IN];
 
 function readCurrency(words: readonly string[]): Meaning | null {
@@ -86,10 +88,13 @@ function readCurrency(words: readonly string[]): Meaning | null {
 
 function readAmount(words: readonly string[]): Meaning | null {
   const isNoun = any(words, AMOUNT);
-  const came = any(words, CAME_IN) || (isNoun && words.includes('capture'));
-  if (!came || any(words, NOT_CAME_IN)) return null;
   const currency = words.map(codeIn).find((code) => code !== null) ?? null;
   const rest = words.filter((word) => !CAME_IN.has(word) && !AMOUNT.has(word) && codeIn(word) === null);
+  const isPlain = words.includes('amount') && words.length === rest.length + 1 + (currency === null ? 0 : 1);
+  if (isPlain && rest.every((word) => word === 'in' || MINOR.has(word)))
+    return { tells: 'amount', isCertain: true, isMinor: any(words, MINOR), currency };
+  const came = any(words, CAME_IN) || (isNoun && any(words, CAME_IN_AMOUNT));
+  if (!came || any(words, NOT_CAME_IN)) return null;
   if (!isNoun && !rest.every((word) => WITH_CAME_IN.has(word) || MINOR.has(word))) return null;
   return { tells: 'amount', isCertain: isNoun, isMinor: any(words, MINOR), currency };
 }

@@ -27,7 +27,9 @@ function wordsOf(dialect: Dialect): Map<string, StatusClass> {
 
 /** Services write currency codes in either case. */
 export function currencyOf(value: Json): string | null {
-  const code = stringOf(value)?.toUpperCase() ?? '';
+  const text = stringOf(value) ?? '';
+  // Letters of other alphabets become these when they are made large.
+  const code = /^[a-z]{3}$/i.test(text) ? text.toUpperCase() : '';
   return minorDigits(code) === null ? null : code;
 }
 

@@ -35,6 +35,8 @@ export const CAME_IN = new Set(
   list('received recieved recvd rcvd paid captured collected deposited tendered'),
 );
 export const AMOUNT = new Set(list('amount amt total sum value money funds'));
+/** Words that mean it beside a word from {@link AMOUNT} alone. */
+export const CAME_IN_AMOUNT = new Set(list('capture actual'));
 /** Words beside {@link CAME_IN} in the name of an amount that has no word from {@link AMOUNT}. */
 export const WITH_CAME_IN = new Set([...list('actually actual gross so far in minor major'), ...PAYMENT]);
 /**
@@ -68,7 +70,7 @@ export const WITH_FLAG = new Set([...list('is has have was been fully in full mo
 export const TAKEN_BACK = new Set(
   list(
     'refunded refund refunds reversed reversal reversals disputed dispute disputes chargeback chargebacks ' +
-      'chargedback clawback returned recalled revoked voided cancelled canceled unpaid underpaid underpayment outstanding shortfall',
+      'chargedback clawback returned recalled revoked void voided cancelled canceled unpaid underpaid underpayment outstanding shortfall',
   ),
 );
 /** With any other word the name is about rules and abilities: `refundPolicy`, `refundableAmount`. */
@@ -125,7 +127,8 @@ const VOCABULARY = new Set(
     WITH_TAKEN_BACK,
   ].flatMap((words) => [...words]),
 );
-for (const word of list('sub message code http ccy customer card account risk kyc')) VOCABULARY.add(word);
+for (const word of list('sub message code http ccy customer card account risk kyc test live sandbox'))
+  VOCABULARY.add(word);
 
 /** Longer names are ignored: no service has such field names. */
 const MAX_NAME = 64;
@@ -138,7 +141,7 @@ export function wordsOfName(name: string): readonly string[] {
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
-    .replace(/\bcharged?[_\- ]?back/g, 'chargeback')
+    .replace(/\b(charged?|clawed|claw|rolled|roll)[_\- ]?back/g, 'chargeback')
     .split(/[^\p{L}\p{N}]+/u)
     .filter((part) => part !== '');
   return parts.flatMap((part) => cut(part, new Set()) ?? [part]);

@@ -1,6 +1,7 @@
 import type { Mode } from '../../platform/mode.ts';
 import { foldWord } from '../dialect/dialect.ts';
-import { at, stringOf, type Json } from '../dialect/json-pointer.ts';
+import { at, isRecord, numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
+import { wordsOfName } from './field-words.ts';
 
 const MODES: Record<string, Mode> = {
   test: 'test',
@@ -17,17 +18,33 @@ const MODES: Record<string, Mode> = {
  * pointers are guesses, and `mode` may just as well be "card".
  */
 export function readMode(record: Json, pointers: readonly string[]): Mode | null {
-  for (const pointer of pointers) {
+  for (const pointer of placesOfMode(record, pointers)) {
     const mode = modeOf(at(record, pointer), pointer);
     if (mode !== null) return mode;
   }
   return null;
 }
 
+/** The pointers, and where the record says by a flag whether it is a test: `isTest`, `sandbox`, `live_mode`. */
+export function placesOfMode(record: Json, pointers: readonly string[]): string[] {
+  if (!isRecord(record) || pointers.length === 0) return [...pointers];
+  const names = Object.keys(record).filter((name) => {
+    const words = wordsOfName(name);
+    return words.some((word) => MODE_WORDS.has(word)) && words.every((word) => WITH_MODE.has(word));
+  });
+  return [...new Set([...pointers, ...names.map((name) => `/${name}`)])];
+}
+
+const MODE_WORDS = new Set(['test', 'live', 'sandbox']);
+const WITH_MODE = new Set([...MODE_WORDS, 'is', 'in', 'mode', 'payment', 'transaction']);
+
 /** @param pointer where the value is: the name decides what a flag means */
 export function modeOf(value: Json, pointer: string): Mode | null {
-  return typeof value === 'boolean' ? modeOfFlag(value, pointer) : modeOfWord(value);
+  const flag = typeof value === 'boolean' ? value : FLAGS.get(foldWord(numberText(value) ?? ''));
+  return (flag === undefined ? null : modeOfFlag(flag, pointer)) ?? modeOfWord(value);
 }
+
+const FLAGS = new Map(Object.entries({ true: true, yes: true, 1: true, false: false, no: false, 0: false }));
 
 function modeOfWord(value: Json): Mode | null {
   const word = foldWord(stringOf(value) ?? '');

@@ -39,16 +39,16 @@ export function isTakenBack(value: Json): boolean {
 /** Fields that say where to find refunds, and whether refunds are possible. */
 const OF_RULES = /^(href|url|uri|links?|_links|available|enabled|eligible|allowed|possible|days|policy)$/i;
 
-/** `{"object": "list", "data": [], "total": 0}` holds none. Lists decide first, then sums, then words. */
+/** `{"object": "list", "data": [], "total": 0}` holds none. Lists and sums decide first, then words. */
 function isRecordTakenBack(record: Record<string, Json>): boolean {
   const members = Object.entries(record).filter(([name]) => !OF_RULES.test(name));
   const lists = members.map(([, value]) => value).filter((value) => Array.isArray(value));
-  if (lists.length > 0) return lists.some((list) => list.length > 0);
   const sums = members
     .filter(([name]) => /amount|total|value|count|sum/i.test(name))
     .map(([, value]) => value);
   const known = sums.filter((value) => !isNothing(value));
-  if (known.length > 0) return known.some(isTakenBack);
+  if (lists.length + known.length > 0)
+    return lists.some((list) => list.length > 0) || known.some(isTakenBack);
   const words = members.filter(([name]) => /^(is|has|status|state)|refunded|reversed|disputed/i.test(name));
   const values = (words.length > 0 ? words : members).map(([, value]) => value);
   return values.some(isTakenBack);
