@@ -6,7 +6,7 @@ import type { Mode } from '../platform/mode.ts';
 import { stoppedSql } from '../payments/currency-stops.sql.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { LOCK_ORDER } from '../payments/lock-order.ts';
-import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
+import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../payments/check-schedule.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
 import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from './further-payment.sql.ts';

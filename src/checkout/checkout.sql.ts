@@ -5,7 +5,7 @@ import type { OrderId, Reference } from '../platform/ids.ts';
 import { EVERY_CURRENCY, stoppedSql } from '../payments/currency-stops.sql.ts';
 import { IMPLIED_KEY_PREFIX, type IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
-import { SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
+import { SENDING_IS_LOST_AFTER_SEC } from '../payments/check-schedule.ts';
 
 /** Twice as long as the first answer may take: a shopper who clicks again has not waited for longer. */
 const FORM_REPEATS_SEC = 30;

@@ -1,7 +1,7 @@
 import type { OrderStatus } from '../orders/order.ts';
 import { stoppedSql } from '../payments/currency-stops.sql.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
-import { SENDING_IS_LOST_AFTER_SEC } from '../payments/recheck-schedule.ts';
+import { SENDING_IS_LOST_AFTER_SEC } from '../payments/check-schedule.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';

@@ -12,7 +12,7 @@ import { withContext } from '../platform/error-context.ts';
 import { hintAndLease, isBeingChecked, postponeCheck } from '../payments/checks.sql.ts';
 import type { Payment } from '../payments/payment.ts';
 import { loadPayment } from '../payments/confirm.sql.ts';
-import { NOT_ASKED_PAUSE_SEC } from '../payments/recheck-schedule.ts';
+import { NOT_ASKED_PAUSE_SEC } from '../payments/check-schedule.ts';
 import type { Confirm } from '../payments/confirm.ts';
 
 /**

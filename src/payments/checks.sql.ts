@@ -5,7 +5,7 @@ import type { Mode } from '../platform/mode.ts';
 import type { Payment } from './payment.ts';
 import { LOCK_ORDER } from './lock-order.ts';
 import { byReference, PAYMENT_COLUMNS } from './confirm.sql.ts';
-import { SIGNED_HINT_STEP } from './recheck-schedule.ts';
+import { SIGNED_HINT_STEP } from './check-schedule.ts';
 import { LEASED_OR_SILENT_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint.sql.ts';
 
 export type DuePayment = Payment & { checks: number; isHinted: boolean };

@@ -7,7 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { decide, type Decision, type VerificationOutcome } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
 import { loadPayment, recordConfirmation, type Confirmation } from './confirm.sql.ts';
-import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './recheck-schedule.ts';
+import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './check-schedule.ts';
 
 /**
  * Asks the service, and marks the order paid if the answer is exact. Shopper, webhook, poller, reconciliation

@@ -14,7 +14,7 @@ import {
   postponeCheck,
   type DuePayment,
 } from './checks.sql.ts';
-import { NOT_ASKED_PAUSE_SEC, pauseAfterFailureSec, SENDING_IS_LOST_AFTER_SEC } from './recheck-schedule.ts';
+import { NOT_ASKED_PAUSE_SEC, pauseAfterFailureSec, SENDING_IS_LOST_AFTER_SEC } from './check-schedule.ts';
 import type { Confirm } from './confirm.ts';
 import type { EndOrder } from './end-order.ts';
 import { claimPastDeadline } from './end-order.sql.ts';

@@ -9,7 +9,7 @@ import { endLease, leaseForCheck } from './checks.sql.ts';
 import type { Confirm } from './confirm.ts';
 import { endOrder, readEnding, type End } from './end-order.sql.ts';
 import type { Payment } from './payment.ts';
-import { SENDING_IS_LOST_AFTER_SEC } from './recheck-schedule.ts';
+import { SENDING_IS_LOST_AFTER_SEC } from './check-schedule.ts';
 
 type EndOrderParts = {
   database: Database;

@@ -1,4 +1,4 @@
-import { HINT_PAUSES_SEC, SIGNED_HINT_STEP } from './recheck-schedule.ts';
+import { HINT_PAUSES_SEC, SIGNED_HINT_STEP } from './check-schedule.ts';
 
 /** Seconds for which a lease gives a payment to one process: longer than a check, or two would run at once. */
 export const LEASE_SEC = 30;

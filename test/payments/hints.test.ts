@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { leaseHinted, leaseScheduled, hintAndLease, postponeCheck } from '../../src/payments/checks.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
-import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/payments/recheck-schedule.ts';
+import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/payments/check-schedule.ts';
 import { asReference } from '../support/ids.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 

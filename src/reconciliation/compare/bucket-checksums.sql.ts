@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../../platform/database/database.ts';
-import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
+import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { isWritten, ofScope, paymentsIn, releasesIn, type Scope } from './scope.sql.ts';
 import { MONEY } from '../import/staging.sql.ts';
 import { createTableAs } from '../working-tables.ts';

@@ -1,4 +1,4 @@
-import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
+import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { PROBE_PATTERN } from '../../platform/ids.ts';
 
 // The answer to this run's own question. It has no row of its own when it equals the answer before it.

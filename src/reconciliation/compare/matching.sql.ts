@@ -1,5 +1,5 @@
 import type { Queryable } from '../../platform/database/database.ts';
-import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
+import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { createTable, createTableAs } from '../working-tables.ts';
 import { isOfScope, isWritten, ofScope, paymentsIn, type Scope } from './scope.sql.ts';
 import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './bucket-checksums.sql.ts';

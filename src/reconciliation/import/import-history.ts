@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { readHistoryInto } from '../../gateway/history/history.ts';
-import { HORIZON_SEC } from '../../payments/recheck-schedule.ts';
+import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { findCheckpoint, removeCheckpoint, saveCheckpoint, type Checkpoint } from './checkpoint.sql.ts';
 import type { Progress } from '../progress.ts';
 import { databaseTime, firstPaymentTime, onlyCurrency, type Session } from '../session.sql.ts';

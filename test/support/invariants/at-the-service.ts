@@ -4,7 +4,7 @@ import {
   HINT_PAUSES_SEC,
   HORIZON_SEC,
   LAST_ANSWER_BY_SEC,
-} from '../../../src/payments/recheck-schedule.ts';
+} from '../../../src/payments/check-schedule.ts';
 import type { Money } from '../../../src/platform/money.ts';
 import { isSame, moneyOf, type PaymentRow, type ServiceBooks } from './observed.ts';
 

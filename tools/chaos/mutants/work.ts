@@ -111,7 +111,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'hints cost a call each',
-    file: 'src/payments/recheck-schedule.ts',
+    file: 'src/payments/check-schedule.ts',
     find: '[0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];',
     replace: '[0, 0, 0, 0, 0, 0, 0];',
     breaks: 'a flood of webhooks is a flood of calls',
@@ -299,7 +299,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'pauses between hints do not grow',
-    file: 'src/payments/recheck-schedule.ts',
+    file: 'src/payments/check-schedule.ts',
     find: '[0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];',
     replace: '[0, 0, 0, 10];',
     breaks: 'hints at payments that nobody pays take calls for ever',
@@ -387,7 +387,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'far checks are not spread',
-    file: 'src/payments/recheck-schedule.ts',
+    file: 'src/payments/check-schedule.ts',
     find: 'return pauseSec < MIN_SPREAD_SEC',
     replace: 'return pauseSec > 0',
     breaks: 'what was opened in one burst is looked at in one burst for eight days',
