@@ -25,7 +25,7 @@ export type Identity = {
   stylesheet?: string;
   /**
    * A sentence of the shop on the page of an order, such as when it will arrive; null: none. Asked whenever
-   * the page is shown, with the page's language (`en` or `fr`). When it fails the page is shown without it.
+   * the page is shown, with the page's language (`en`, `fr`, or what `LANGUAGES` has beside them). When it fails the page is shown without it.
    */
   orderNote?: (order: Order, database: Database, language: string) => Promise<string | null>;
 };

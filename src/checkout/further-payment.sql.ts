@@ -21,7 +21,7 @@ export type PayableOrder = {
   email: string;
   money: Money;
   /** Whether its deadline has passed. */
-  isOver: boolean;
+  isPastDeadline: boolean;
   /** How new checkouts of its currency are stopped; null: they are not. */
   stopped: StopRefusal | null;
   payments: { reference: Reference; status: PaymentStatus; checkoutUrl: string | null; ageSec: number }[];
@@ -34,9 +34,9 @@ export async function lockPayableOrder(
   mode: Mode,
 ): Promise<PayableOrder | null> {
   const [order] = await tx.query<
-    Pick<PayableOrder, 'status' | 'email' | 'isOver'> & Money & { stopped: string | null }
+    Pick<PayableOrder, 'status' | 'email' | 'isPastDeadline'> & Money & { stopped: string | null }
   >(
-    `SELECT status, email, amount, currency, coalesce(pay_by <= now(), false) AS "isOver",
+    `SELECT status, email, amount, currency, coalesce(pay_by <= now(), false) AS "isPastDeadline",
        ${stoppedSql('o')} AS stopped
      -- Nothing can be sent to the service for a shopper who asked to be forgotten.
      FROM orders o WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,

@@ -106,12 +106,12 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-canc
  * it. What is paid there is confirmed or held like any other payment.
  */
 function nextPayment(
-  { status, money, stopped, isOver, payments }: PayableOrder,
+  { status, money, stopped, isPastDeadline, payments }: PayableOrder,
   answered: string | null,
 ): Proceed | Declined {
   const refusal = REFUSAL[status];
   if (refusal !== null) return { outcome: refusal };
-  if (isOver) return { outcome: 'order-expired' };
+  if (isPastDeadline) return { outcome: 'order-expired' };
   for (const { reference, status: at, checkoutUrl, ageSec } of byPromise(payments, answered)) {
     const isYoung = reference === answered || ageSec < RESUME_WITHIN_SEC;
     if (at === 'open' && checkoutUrl !== null && isYoung)

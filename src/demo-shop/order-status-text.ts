@@ -35,10 +35,12 @@ type Telling = {
 };
 
 type Shown = keyof Words['status'];
+type Standing = Pick<Order, 'status' | 'reference' | 'isPastDeadline'>;
+type ShownOrder = Standing & Pick<Order, 'total' | 'came' | 'refunded' | 'refundedAt'>;
 
 /** @param decisions how a person decided about the order's money; null: not yet, or not about all of it */
 export function statusTextOf(
-  order: Pick<Order, 'status' | 'reference' | 'isOver' | 'total' | 'came' | 'refunded' | 'refundedAt'>,
+  order: ShownOrder,
   decisions: readonly ReviewDecision[] | null = null,
   { words = EN, locale = DEFAULT_LOCALE, held = [], isGoneBack = false }: Telling = {},
 ): OrderStatusText {
@@ -59,21 +61,25 @@ export function statusTextOf(
   return decided.length === 0 ? text : { ...text, ...decidedText(decided, writing), changes: false };
 }
 
-function shownOf({ status, reference, isOver }: Pick<Order, 'status' | 'reference' | 'isOver'>): Shown {
+function shownOf({ status, reference, isPastDeadline }: Standing): Shown {
   const isUntouched = status === 'pending' && reference === null;
-  if (isOver && (isUntouched || status === 'failed' || status === 'expired')) return 'over';
+  if (isPastDeadline && (isUntouched || status === 'failed' || status === 'expired')) return 'over';
   return isUntouched ? 'untouched' : status;
 }
 
 type Behaviour = Pick<OrderStatusText, 'changes' | 'pay' | 'needsHelp'>;
 
-function behaviourOf(shown: Shown, { isOver }: Pick<Order, 'isOver'>, { pay }: Words): Behaviour {
+function behaviourOf(shown: Shown, { isPastDeadline }: Standing, { pay }: Words): Behaviour {
   switch (shown) {
     case 'paid':
       return { changes: false, pay: null, needsHelp: false };
     case 'pending':
       // What was paid just before the deadline is being confirmed.
-      return { changes: true, pay: isOver ? null : { ...pay.pending, look: 'secondary' }, needsHelp: false };
+      return {
+        changes: true,
+        pay: isPastDeadline ? null : { ...pay.pending, look: 'secondary' },
+        needsHelp: false,
+      };
     case 'untouched':
       return { changes: true, pay: { ...pay.untouched, look: 'primary' }, needsHelp: false };
     case 'failed':

@@ -10,7 +10,7 @@ import type { ShopperDetails } from './shopper-details.ts';
  * - `paid`: a verification proved it and the release exists. There is no way back.
  * - `failed`: the last payment failed. A new payment makes it pending again; late money still pays it.
  * - `expired`: no payment came in time. Late money still pays it, unless its deadline has passed (see
- *   `isOver`).
+ *   `isPastDeadline`).
  * - `review`: the service says something that a person must look at. The shopper must not pay again.
  * - `cancelled`: a person or the shop has ended it. Money that comes later goes into suspense and never pays
  *   it.
@@ -33,10 +33,10 @@ export type Order = {
   lines: OrderLine[];
   details: ShopperDetails;
   metadata: Metadata;
-  /** Until when it may be paid; null: there is no deadline. */
+  /** Its deadline: until when it may be paid; null: there is none. */
   payBy: Date | null;
-  /** Whether that time has passed, by the database's clock: no further checkout begins. */
-  isOver: boolean;
+  /** Whether the deadline has passed, by the database's clock: no further checkout begins. */
+  isPastDeadline: boolean;
   paidAt: Date | null;
   /** Minor units of what paid it: less than `total` where a person accepted less; until it is paid, the total. */
   came: bigint;

@@ -65,7 +65,7 @@ export const ORDER_WITH_LINES = `
     SELECT o.id, o.external_id AS "externalId", o.mode, o.status, o.amount, o.currency, o.paid_at AS "paidAt",
       coalesce((SELECT money_that_came(r) FROM releases r WHERE r.order_id = o.id), o.amount) AS came,
       back.amount AS refunded, back.at AS "refundedAt", o.shopper_details AS details, o.metadata,
-      o.pay_by AS "payBy", coalesce(o.pay_by <= now(), false) AS "isOver",
+      o.pay_by AS "payBy", coalesce(o.pay_by <= now(), false) AS "isPastDeadline",
       coalesce(o.release_id, o.planned_release_id, 'rel_' || o.id) AS "releaseId",
       coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
         (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,

@@ -10,7 +10,7 @@ import { RECORD_CONFIRMATION } from './record.sql.ts';
 /** A payment `p` and its order `o` as {@link Payment}. */
 export const PAYMENT_COLUMNS = `
   p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",
-  o.expired_at IS NOT NULL AS "hasExpired",
+  o.expired_at IS NOT NULL AS "hasMissedDeadline",
   coalesce(o.planned_release_id, 'rel_' || o.id) AS "releaseId",
   extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints,
   p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
@@ -107,7 +107,7 @@ function rowOf({ confirmation: s, plan }: Recorded): Record<string, unknown> {
     mode: payment.mode,
     status_seen: payment.status,
     order_status_seen: payment.orderStatus,
-    expired_seen: payment.hasExpired,
+    expired_seen: payment.hasMissedDeadline,
     suspense_seen: payment.suspenseChanges,
     outcome: decision.outcome,
     status_word: s.statusWord,

@@ -110,9 +110,10 @@ const ENDED: Partial<Record<OrderStatus, string>> = {
   cancelled: 'paid_after_cancel',
 };
 
-function decidePaid({ status, orderStatus, hasExpired, isDecided, amount, currency }: Payment): Decision {
+function decidePaid(payment: Payment): Decision {
+  const { status, orderStatus, isDecided, amount, currency } = payment;
   if (status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
-  const ended = ENDED[orderStatus] ?? (hasExpired ? 'paid_after_deadline' : undefined);
+  const ended = ENDED[orderStatus] ?? (payment.hasMissedDeadline ? 'paid_after_deadline' : undefined);
   // The order has ended, or a person has decided about this money. It is real all the same.
   const name = isDecided && orderStatus !== 'paid' ? 'paid_after_decision' : ended;
   if (name === undefined) return { outcome: 'paid', payment: 'paid', release: true, suspense: null };

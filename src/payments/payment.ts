@@ -25,8 +25,8 @@ export type Payment = {
   currency: string;
   status: PaymentStatus;
   orderStatus: OrderStatus;
-  /** Whether its order has expired permanently: the deadline had passed, and the service was asked a last time. */
-  hasExpired: boolean;
+  /** Whether its order has ended by its deadline: that had passed, and the service was asked a last time. */
+  hasMissedDeadline: boolean;
   /** The id that the order's release has or will have. */
   releaseId: string;
   /** Seconds since the payment was written, by the database's clock: the only one all nodes share. */

@@ -105,7 +105,7 @@ export function order(status: OrderStatus, rest: Partial<Order> = {}): Order {
     details: {},
     metadata: {},
     payBy: null,
-    isOver: false,
+    isPastDeadline: false,
     paidAt: status === 'paid' ? new Date('2025-11-20T11:07:00Z') : null,
     came: rest.total?.amount ?? 1_690_100n,
     refunded: 0n,

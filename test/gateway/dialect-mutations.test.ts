@@ -30,7 +30,7 @@ const payment: Payment = {
   hasSuspense: false,
   suspenseChanges: 0,
   isDecided: false,
-  hasExpired: false,
+  hasMissedDeadline: false,
   accepted: null,
   isAdopted: false,
   hints: 0,
