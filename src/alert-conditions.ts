@@ -4,7 +4,7 @@ import { MAX_NAMED, type AlertCheck } from './alerts/alert.ts';
 import { takeUntoldItems } from './cases/untold-suspense.sql.ts';
 import { stoppedCurrencies } from './payments/currency-stops.sql.ts';
 import { noteUntoldUnitErrors } from './payments/unit-error-alert.ts';
-import type { Clock } from './platform/clock.ts';
+import { systemClock } from './platform/clock.ts';
 import type { Database, Queryable } from './platform/database/database.ts';
 import { lastHeartbeat } from './platform/heartbeat/heartbeat.sql.ts';
 import { MISSING_SEC, nameOf, type WorkerState } from './platform/heartbeat/worker-watch.ts';
@@ -44,26 +44,18 @@ type DueAlertsParts = {
   alarms: Alarms;
   mode: Mode;
   /** The shop's own. */
-  checks: readonly AlertCheck[];
-  clock: Clock;
+  checks: readonly AlertCheck[] | undefined;
   logger: Logger;
 };
 
 /** Who sends what alerts are due, beside the worker. */
-export function createDueAlerts({
-  database,
-  alarms,
-  mode,
-  checks,
-  clock,
-  logger,
-}: DueAlertsParts): DueAlerts {
+export function createDueAlerts({ database, alarms, mode, checks = [], logger }: DueAlertsParts): DueAlerts {
   const checkedMs = new Map<AlertCheck, number>();
   const playChecks = async (): Promise<void> => {
     for (const check of checks) {
       const { name, everyMinutes } = check;
-      if (clock.elapsedMs() - (checkedMs.get(check) ?? -Infinity) < everyMinutes * 60_000) continue;
-      checkedMs.set(check, clock.elapsedMs());
+      if (systemClock.elapsedMs() - (checkedMs.get(check) ?? -Infinity) < everyMinutes * 60_000) continue;
+      checkedMs.set(check, systemClock.elapsedMs());
       try {
         const reason = await check.holds(database);
         const state = { event: 'own-check', mode, name } as const;

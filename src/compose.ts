@@ -107,8 +107,7 @@ function build(options: ComposeOptions, foundations: Foundations): Omit<Program,
   const watchStep = watch.step;
   const onDue = wakeUp.ring;
   const clock = systemClock;
-  const checks = extensions.alertChecks ?? [];
-  const dueAlerts = createDueAlerts({ database, alarms, mode, checks, clock, logger });
+  const dueAlerts = createDueAlerts({ database, alarms, mode, checks: extensions.alertChecks, logger });
   const catalogue = onlyPayable((extensions.catalogue ?? createCatalogue)(database));
   const plan = ({ releaseId }: Payment): ReleasePlan => planRelease(receiver, releaseId);
   const onUnitError = alertOnUnitError(alarm);

@@ -141,7 +141,13 @@ function keyOf(alert: Alert | Over): string {
       return alert.runId;
     case 'own-check':
       return alert.name;
-    default:
+    case 'checkout-address-refused':
+    case 'findings-raised':
+    case 'journal-broken':
+    case 'key-refused':
+    case 'reconciliation-skipped':
+    case 'release-failing':
+    case 'worker-missing':
       return '';
   }
 }

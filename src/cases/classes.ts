@@ -84,7 +84,7 @@ export const CLASSES = {
     'Refund it.',
   ),
   paid_after_deadline: finding(
-    'the history or verify shows exactly the money for a payment whose order had expired for good',
+    'the history or verify shows exactly the money for a payment whose order had missed its deadline',
     'Refund it, or let the shopper order again.',
   ),
   late_payment: finding(
