@@ -7,6 +7,7 @@ import { benchRatchet } from './ratchet.ts';
 import { benchReconcile } from './reconcile/bench.ts';
 import { benchDay } from './reconcile/day.ts';
 import { soakReconcile } from './reconcile/soak.ts';
+import { benchRetention } from './retention.ts';
 import { describeRows, type Row } from './row.ts';
 import { benchShop } from './shop/bench.ts';
 import { benchStartUp } from './start-up.ts';
@@ -19,6 +20,7 @@ const BENCHES: Record<string, (argv: string[]) => Promise<Row[]>> = {
   memory: benchMemory,
   'start-up': benchStartUp,
   operations: benchOperations,
+  retention: benchRetention,
   ratchet: benchRatchet,
   'reconcile-day': benchDay,
   reconcile: (argv) => benchReconcile(argv).then(() => []),

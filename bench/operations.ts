@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { undeliveredReleases } from '../src/fulfilment/releases.sql.ts';
 import { explain } from '../src/reporting/explain.ts';
 import { heldDays, confirmedDays, sumConfirmedHours } from '../src/reporting/money-by-day.sql.ts';
@@ -22,11 +18,10 @@ import { matchOf } from '../src/reporting/order-search.sql.ts';
 import { openDatabase, type Database, type Queryable } from '../src/platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../src/platform/ids.ts';
 import { createLogger } from '../src/platform/logger.ts';
-import { startEmbeddedPostgres } from '../local/postgres/embedded-postgres.ts';
-import { applyMigrations } from '../src/platform/database/migrations.ts';
 import { Secret } from '../src/platform/secret.ts';
 import { changesBetween } from '../src/reconciliation/report/runs.sql.ts';
-import { fillShop, idOf } from './operations-shop.ts';
+import { withFilledShop } from './filled-shop.ts';
+import { idOf } from './operations-shop.ts';
 import type { Row } from './row.ts';
 
 const PROMISE_MS = 50;
@@ -41,36 +36,26 @@ type Measured = { page: string; ms: number; text: string; plan: string };
  */
 export async function benchOperations(argv: string[]): Promise<Row[]> {
   const orders = Number(argv.find((word) => /^\d+$/.test(word)) ?? '1000000');
-  const logger = createLogger('warn');
-  const dataDir = await mkdtemp(join(tmpdir(), 'bench-operations-'));
-  const postgres = await startEmbeddedPostgres({
-    dataDir,
-    logger,
-    settings: { fsync: 'off', max_wal_size: '4GB' },
-  });
-  const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
-  await applyMigrations({ url: postgres.url, dir: migrations, logger });
-  const database = openDatabase(new Secret(postgres.url), logger);
-  try {
-    await timed(`filled with ${orders} orders`, () => fillShop(postgres.url, orders));
-    await timed('summed the confirmed hours, a day at a time', () => sumConfirmedHours(database, 'test'));
-    const measured = await measureAll(database, orders);
-    report(measured, argv.includes('--plans'));
-    const late = measured.filter(({ ms }) => ms > PROMISE_MS).length;
-    if (late > 0) process.exitCode = 1;
-    const slowest = Math.max(...measured.map(({ ms }) => ms));
-    return [
-      {
+  const rows: Row[] = [];
+  await withFilledShop(orders, async (url) => {
+    const database = openDatabase(new Secret(url), createLogger('warn'));
+    try {
+      await timed('summed the confirmed hours, a day at a time', () => sumConfirmedHours(database, 'test'));
+      const measured = await measureAll(database, orders);
+      report(measured, argv.includes('--plans'));
+      const late = measured.filter(({ ms }) => ms > PROMISE_MS).length;
+      if (late > 0) process.exitCode = 1;
+      const slowest = Math.max(...measured.map(({ ms }) => ms));
+      rows.push({
         what: `slowest of ${measured.length} queries of operations, ${orders} orders`,
         ours: `${slowest.toFixed(1)} ms`,
         wanted: `at most ${PROMISE_MS} ms`,
-      },
-    ];
-  } finally {
-    await database.close();
-    await postgres.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  }
+      });
+    } finally {
+      await database.close();
+    }
+  });
+  return rows;
 }
 
 async function timed(what: string, work: () => Promise<void>): Promise<void> {
