@@ -21,7 +21,7 @@ type AlertKind = {
 /** Longer than the pause between two calls of a shop that sells little. */
 const QUIET_SEC = 3_600;
 
-/** What each alert says, and how it is sent; what raises it is where `alarm` is called. The names are fixed. */
+/** What each alert says, and how it is sent; it is raised where `alarm` is called. The names are fixed. */
 export const ALERT_KINDS: Readonly<Record<Alert['event'], AlertKind>> = {
   'payment-reversed': {
     words: 'money went back after its order was released',

@@ -4,11 +4,11 @@ import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from '../cases/classes.ts';
 import type { OpenedItems } from '../cases/untold-suspense.sql.ts';
 
-/* How an alert goes. The code that sees something calls `alarm` (`Alarm` below), again and again while it lasts.
- * `send-alerts.ts` notes it in the table `alert_states` (`states.sql.ts`) and, by the kind of alert
- * (`alert-kinds.ts`: words, what to do, how often), decides whether it is news. News goes to each of the hooks
- * (`all-hooks.ts`): `src/custom/alerts.ts`, `webhook.ts` and `mail.ts`. `../alert-conditions.ts` asks at each look
- * of a worker whether a state still holds, sends what is due, and plays the shop's own checks. */
+/* How an alert goes. The code that sees something calls `alarm` (`Alarm` below), again and again while it
+ * lasts. `send-alerts.ts` notes it in the table `alert_states` (`states.sql.ts`) and, by the kind of alert
+ * (`alert-kinds.ts`: words, what to do, how often), decides whether it is news. News goes to each of the
+ * hooks (`all-hooks.ts`): `src/custom/alerts.ts`, `webhook.ts` and `mail.ts`. `../alert-conditions.ts` asks
+ * at each look of a worker whether a state still holds, sends what is due, and plays the shop's own checks. */
 
 /**
  * What an operator should be woken for. The names of the events are fixed: shops
@@ -105,9 +105,9 @@ export type AskedState =
   | 'own-check';
 
 /**
- * Says what is seen now, as often as it is seen: `createAlerts` decides whether an alert is sent. Never fails,
- * except in a transaction `tx`: there it is only noted, and sent after the commit by the next worker that
- * looks.
+ * Says what is seen now, as often as it is seen: `createAlerts` decides whether an alert is sent. Never
+ * fails, except in a transaction `tx`: there it is only noted, and sent after the commit by the next worker
+ * that looks.
  */
 export type Alarm = (alert: Alert | Over, tx?: Queryable) => Promise<void>;
 
@@ -138,6 +138,9 @@ export type AlertCheck = {
   name: string;
   /** How often each worker asks. */
   everyMinutes: number;
-  /** @returns why, in a sentence, or null when it does not hold. When it throws, that is logged, and nothing changes. */
+  /**
+   * @returns why, in a sentence, or null when it does not hold. When it throws, that is logged, and nothing
+   * changes.
+   */
   holds(database: Database): Promise<string | null>;
 };

@@ -18,8 +18,8 @@ const FOUND = `
 export const IS_GONE_SINCE = `EXISTS (SELECT FROM verifications v
   WHERE v.reference = d.reference AND v.outcome = 'paid' AND v.answered_at > d.decided_at)`;
 
-// As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT in
-// WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
+// As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT
+// in WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
 const LOCKED = `
   SELECT p.reference FROM found JOIN payments p USING (reference) JOIN orders o ON o.id = p.order_id
   WHERE p.mode = $1 ORDER BY p.order_id, p.reference FOR NO KEY UPDATE OF o, p`;

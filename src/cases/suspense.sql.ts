@@ -54,7 +54,8 @@ export function openSuspense(db: Queryable, mode: Mode, wanted: ItemsWanted = {}
 }
 
 // The payment before its item, in the same order as confirmation: it may be writing an answer about this very
-// money. PostgreSQL runs a SELECT in WITH only as far as it is read: `count(*) >= 0` makes it lock all rows first.
+// money. PostgreSQL runs a SELECT in WITH only as far as it is read: `count(*) >= 0` makes it lock all rows
+// first.
 const LOCKED = `
   SELECT p.status FROM suspense_items s
   JOIN payments p USING (mode, reference) JOIN orders o ON o.id = p.order_id
@@ -80,8 +81,8 @@ const RESOLVED_ENTRIES = `
   ORDER BY place`;
 
 /**
- * Ends an item, with a decision, a name and what was done, and closes the open findings about the same. If it was the
- * last money of an order in review, that ends the order (`end_decided_order` in prisma/schema.sql).
+ * Ends an item, with a decision, a name and what was done, and closes the open findings about the same. If it
+ * was the last money of an order in review, that ends the order (`end_decided_order` in prisma/schema.sql).
  * @returns false when the mode has no such open item, or another version of it, or when its surplus went back and the
  * decision is about all of it (`isAllowed`)
  */
@@ -109,8 +110,8 @@ const SURPLUS_NOTED = `
   RETURNING i.id, i.order_id, i.reference`;
 
 /**
- * Notes that the surplus of an overpayment was given back, under the number of that refund. The item stays open: when
- * verify shows exactly what was asked for, confirmation pays the order and closes it as earned.
+ * Notes that the surplus of an overpayment was given back, under the number of that refund. The item stays
+ * open: when verify shows exactly what was asked for, confirmation pays the order and closes it as earned.
  * @returns false when the mode has no such overpaid item of an order that is not paid, or another version of it, or
  * when its surplus was given back before
  */
@@ -137,7 +138,10 @@ export async function noteSurplusRefund(
   return rows.length === 1;
 }
 
-/** Some money of an order that is or was in suspense. `surplusRefund`: the number of the refund of its surplus. */
+/**
+ * Some money of an order that is or was in suspense. `surplusRefund`: the number of the refund of its
+ * surplus.
+ */
 type OrderMoney = { class: string; money: Money; surplusRefund: string | null };
 
 /** Of one order, oldest first: what waits for a decision, and how the rest left suspense. */

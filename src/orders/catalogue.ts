@@ -35,8 +35,8 @@ export type WantedItem = { sku: string; quantity: number };
 export type OutOfStock = { outcome: 'out-of-stock'; skus: string[] };
 /**
  * `payWithinSec`: how long it is kept, at most eight days: the order's deadline. An order that is not paid by
- * then expires permanently, and its later money is raised. Left out: there is no deadline, and the order may be
- * paid as long as money may come.
+ * then expires permanently, and its later money is raised. Left out: there is no deadline, and the order may
+ * be paid as long as money may come.
  */
 type Reservation = { outcome: 'reserved'; payWithinSec?: number } | OutOfStock;
 export type Pricing =

@@ -22,8 +22,9 @@ type Refund = {
 type NewRefund = Pick<Refund, 'orderId' | 'amount' | 'reason' | 'externalId'> & { by: string };
 
 /**
- * What became of it. `repeated`: its number was written down before, with the same amount, and the reason of that
- * time stays; `differs`: with another amount. `too-much`: only `left` minor units of what was paid have not gone back.
+ * What became of it. `repeated`: its number was written down before, with the same amount, and the reason of
+ * that time stays; `differs`: with another amount. `too-much`: only `left` minor units of what was paid have
+ * not gone back.
  */
 export type RefundOutcome =
   | { outcome: 'recorded' | 'repeated'; refund: Refund; refunded: bigint }

@@ -25,8 +25,8 @@ export async function readHeldMoney(
 }
 
 // The newest answer shows exactly the money of the item, and nothing else was decided about the payment. The
-// findings in `same` are counted so that they are locked first: PostgreSQL runs a SELECT in WITH only as far as
-// it is read.
+// findings in `same` are counted so that they are locked first: PostgreSQL runs a SELECT in WITH only as far
+// as it is read.
 const SEEN = `
   SELECT i.id AS item, i.class, i.amount AS came, p.order_id, p.reference, p.mode, p.amount, p.currency,
     v.id AS verification, evidence_hash(v) AS evidence

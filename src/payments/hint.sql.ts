@@ -1,6 +1,6 @@
 import { HINT_PAUSES_SEC, SIGNED_HINT_STEP } from './check-schedule.ts';
 
-/** Seconds for which a lease gives a payment to one process: longer than a check, or two would run at once. */
+/** Seconds that a lease gives a payment to one process: longer than a check, or two would run at once. */
 export const LEASE_SEC = 30;
 
 // A time further ahead than the code ever sets was written before the clock was set back, and counts

@@ -10,15 +10,15 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 // journal appear together or not at all. It writes nothing for a payment that has moved, or whose order has
 // moved, since the decision. Confirmations that end at the same time share the statement (see batched).
 //
-// Its parts are below in the order in which RECORD_CONFIRMATION, at the end, puts them together. Each sees the
-// tables as they were before the statement: EARLIER_UNIT_ERROR and CONTRADICTION do not see the row that
+// Its parts are below in the order in which RECORD_CONFIRMATION, at the end, puts them together. Each sees
+// the tables as they were before the statement: EARLIER_UNIT_ERROR and CONTRADICTION do not see the row that
 // EVIDENCE writes. What an earlier part wrote is known only by its name, as `seen`, `release` or `stray`.
 //
 // Only a paid order gets its status here. That of every unpaid one is decided by `follow_payments` in
 // prisma/schema.sql, which triggers call when a payment or its suspense has changed.
 
-// One row per answer, as `rowOf` in confirm.sql.ts builds it: what the decision saw, what the service answered,
-// and what is to become of the payment.
+// One row per answer, as `rowOf` in confirm.sql.ts builds it: what the decision saw, what the service
+// answered, and what is to become of the payment.
 const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
   expired_seen boolean, suspense_seen int, outcome text, status_word text, contradiction text,
   answered_amount bigint, answered_currency text, http_status int, body bytea, body_sha256 bytea,

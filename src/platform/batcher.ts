@@ -27,8 +27,8 @@ const MAX_IN_FLIGHT = 2;
 export function batched<Item, Result>(
   options: BatcherOptions<Item, Result>,
 ): (db: Queryable, item: Item) => Promise<Result> {
-  // One for each database or transaction that is passed: items of a transaction stay in it. A caller passes it
-  // as to any other query, so nothing has to be built at the start and handed on; it is forgotten with its key.
+  // One for each database or transaction: items of a transaction stay in it. A caller passes it as to any
+  // other query, so nothing has to be built at the start and handed on; it is forgotten with its key.
   const gatherers = new WeakMap<Queryable, (item: Item) => Promise<Result>>();
   return (db, item) => {
     const add = gatherers.get(db) ?? createBatcher(db, options);

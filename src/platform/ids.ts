@@ -20,7 +20,7 @@ export const newId: () => string = customAlphabet(ALPHABET, 24);
 export const newOrderId = (): OrderId => newId() as OrderId;
 export const newRunId = (): RunId => `run_${newId()}` as RunId;
 
-/** The format of an order id. Checked before one from outside is put into a path or a query, and by PostgreSQL. */
+/** The form of an order id. Checked before one from outside is put into a path or a query. */
 export const ORDER_ID_PATTERN = /^[A-Za-z0-9]{24}$/;
 /** The same for the reference of a payment. */
 export const REFERENCE_PATTERN = /^[A-Za-z0-9]{24}$/;
@@ -28,7 +28,7 @@ export const REFERENCE_PATTERN = /^[A-Za-z0-9]{24}$/;
 const PROBE = 'PROBE';
 /** A payment that `npm run probe` opened, without an order. Also a regular expression of PostgreSQL. */
 export const PROBE_PATTERN = /^PROBE[A-Za-z0-9]{19}$/;
-/** The form of {@link newReference}: of an order, and not of the probe. Also a regular expression of PostgreSQL. */
+/** The form of {@link newReference}, and not of the probe. Also a regular expression of PostgreSQL. */
 export const ORDER_REFERENCE_PATTERN = /^(?!PROBE)[A-Za-z0-9]{24}$/;
 const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 

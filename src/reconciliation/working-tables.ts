@@ -1,8 +1,8 @@
 /**
- * The temporary tables of a run, in the order in which it creates them, and what their columns mean. Those from
- * `bucket_checksums` to `outside` are made anew whenever the run compares. They live as long as its session.
- * `history_rows`, the view of the list that was read, has the columns of the table `history_rows_test`, which
- * prisma/migrations/20261122100300_reconciliation explains.
+ * The temporary tables of a run, in the order in which it creates them, and what their columns mean. Those
+ * from `bucket_checksums` to `outside` are made anew whenever the run compares. They live as long as its
+ * session. `history_rows`, the view of the list that was read, has the columns of the table
+ * `history_rows_test`, which prisma/migrations/20261122100300_reconciliation explains.
  */
 export const WORKING_TABLES = {
   /**
@@ -105,7 +105,8 @@ export const WORKING_TABLES = {
 
   /**
    * Every row of `differing`, with its class. At the end also each currency whose balance does not add up.
-   * Made by compare/classify.sql.ts, added to by report/balances.sql.ts, read by raise.sql.ts and begin.sql.ts.
+   * Made by compare/classify.sql.ts, added to by report/balances.sql.ts, read by raise.sql.ts and
+   * begin.sql.ts.
    */
   classified: {
     reference: 'text',

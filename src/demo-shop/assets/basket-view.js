@@ -7,8 +7,8 @@ import { word } from './words.js';
 
 /** @typedef {import('./product-control.js').ProductControl} ProductControl */
 
-/** Writes what is in the basket, by currency, onto its part of the page, and shows the buttons that pay it. The sum
- * is of the goods: the server may add a tax or take off a discount, so no button names it.
+/** Writes what is in the basket, by currency, onto its part of the page, and shows the buttons that pay it.
+ * The sum is of the goods: the server may add a tax or take off a discount, so no button names it.
  * @param {HTMLFormElement} form @param {ProductControl[]} controls */
 export function showBasket(form, controls) {
   const chosen = controls.filter((control) => control.quantity() > 0);
