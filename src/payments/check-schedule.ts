@@ -59,10 +59,10 @@ export const SENDING_IS_LOST_AFTER_SEC = 60;
  */
 export const HINT_PAUSES_SEC: readonly number[] = [0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];
 /**
- * Signed hints come from the service, so their pauses do not grow beyond this step, however
- * many unsigned ones came.
+ * Signed hints come from the service, and an operator's from a person: the pauses of these two do not grow
+ * beyond this step, however many unsigned ones came.
  */
-export const SIGNED_HINT_STEP = 3;
+export const TRUSTED_HINT_STEP = 3;
 
 /** The service was not asked, by our own limits or its wish for a short pause: a hint is followed soon. */
 export const NOT_ASKED_PAUSE_SEC = 2;

@@ -5,7 +5,7 @@ import type { Mode } from '../platform/mode.ts';
 import type { Payment } from './payment.ts';
 import { LOCK_ORDER } from './lock-order.ts';
 import { byReference, PAYMENT_COLUMNS } from './confirm.sql.ts';
-import { SIGNED_HINT_STEP } from './check-schedule.ts';
+import { TRUSTED_HINT_STEP } from './check-schedule.ts';
 import { LEASED_OR_SILENT_UNTIL, hintedSql, IS_BEING_CHECKED, isFreeSql, LEASE_SEC } from './hint.sql.ts';
 
 export type DuePayment = Payment & { checks: number; isHinted: boolean };
@@ -138,7 +138,7 @@ const POSTPONE: Statement = {
   text: `
     UPDATE payments SET next_check_at = now() + make_interval(secs => $2),
       leased_until = now() + make_interval(secs => $3),
-      hint_checks = least(hint_checks, ${SIGNED_HINT_STEP})
+      hint_checks = least(hint_checks, ${TRUSTED_HINT_STEP})
     WHERE reference = $1`,
 };
 

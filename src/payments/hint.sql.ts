@@ -1,4 +1,4 @@
-import { HINT_PAUSES_SEC, SIGNED_HINT_STEP } from './check-schedule.ts';
+import { HINT_PAUSES_SEC, TRUSTED_HINT_STEP } from './check-schedule.ts';
 
 /** Seconds that a lease gives a payment to one process: longer than a check, or two would run at once. */
 export const LEASE_SEC = 30;
@@ -26,19 +26,22 @@ export const LEASED_OR_SILENT_UNTIL = `CASE WHEN p.leased_until > now()
 export const hintPauseSql = (checks: string): string =>
   `(ARRAY[${HINT_PAUSES_SEC.join(', ')}])[least(${checks}, ${HINT_PAUSES_SEC.length - 1}) + 1]`;
 
-/** Checks that count for a hint at a payment `p`. @param isSigned the column that says so */
-const checksSql = (isSigned: string): string =>
-  `CASE WHEN ${isSigned} THEN least(p.hint_checks, ${SIGNED_HINT_STEP}) ELSE p.hint_checks END`;
+/**
+ * Checks that count for a hint at a payment `p`.
+ * @param isTrusted the column that says whether it is a signed webhook's or an operator's
+ */
+const checksSql = (isTrusted: string): string =>
+  `CASE WHEN ${isTrusted} THEN least(p.hint_checks, ${TRUSTED_HINT_STEP}) ELSE p.hint_checks END`;
 
-const pausedUntilSql = (isSigned: string): string => `CASE WHEN p.last_hinted_at < ${ahead(0)}
-  THEN p.last_hinted_at + make_interval(secs => ${hintPauseSql(checksSql(isSigned))}) END`;
+const pausedUntilSql = (isTrusted: string): string => `CASE WHEN p.last_hinted_at < ${ahead(0)}
+  THEN p.last_hinted_at + make_interval(secs => ${hintPauseSql(checksSql(isTrusted))}) END`;
 
 /**
  * Whether a hint may have a payment `p` checked now: no lease, no silence and no pause is left.
- * @param isSigned the column that says so
+ * @param isTrusted the column that says so
  */
-export const isFreeSql = (isSigned: string): string =>
-  `${LEASED_OR_SILENT_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isSigned)}, '-infinity') <= now()`;
+export const isFreeSql = (isTrusted: string): string =>
+  `${LEASED_OR_SILENT_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isTrusted)}, '-infinity') <= now()`;
 
 /** Whether a process is asking the service about a payment `p`. */
 export const IS_BEING_CHECKED = `${LEASED_OR_SILENT_UNTIL} IS NOT NULL AND ${IS_LEASE}`;
@@ -50,15 +53,15 @@ export const IS_BEING_CHECKED = `${LEASED_OR_SILENT_UNTIL} IS NOT NULL AND ${IS_
  * If it is due sooner than that anyway, `next_check_at` stays as it is: changing it would cost an entry
  * in every index of the table.
  * @param isLeased the column that says so
- * @param isSigned the column that says so
+ * @param isTrusted the column that says so
  */
-export function hintedSql(isLeased: string, isSigned: string): string {
+export function hintedSql(isLeased: string, isTrusted: string): string {
   const lease = `now() + interval '${LEASE_SEC} s'`;
   return `hints = p.hints + 1, checks = p.checks + ${isLeased}::int,
-      hint_checks = ${checksSql(isSigned)} + ${isLeased}::int,
+      hint_checks = ${checksSql(isTrusted)} + ${isLeased}::int,
       leased_until = CASE WHEN ${isLeased} THEN ${lease} ELSE p.leased_until END,
       last_hinted_at = CASE WHEN ${isLeased} THEN now() ELSE p.last_hinted_at END,
       next_check_at = LEAST(p.next_check_at, CASE WHEN NOT ${isLeased}
-        THEN GREATEST(now(), ${pausedUntilSql(isSigned)}, ${LEASED_OR_SILENT_UNTIL})
+        THEN GREATEST(now(), ${pausedUntilSql(isTrusted)}, ${LEASED_OR_SILENT_UNTIL})
         WHEN p.next_check_at < ${lease} THEN p.next_check_at ELSE now() END)`;
 }

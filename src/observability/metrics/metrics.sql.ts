@@ -1,6 +1,6 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { SIGNED_HINT_STEP } from '../../payments/check-schedule.ts';
+import { TRUSTED_HINT_STEP } from '../../payments/check-schedule.ts';
 
 export type LastHour = { currency: string; placed: number; confirmed: number };
 
@@ -44,7 +44,7 @@ export async function oldestUnansweredHint(db: Queryable, mode: Mode): Promise<n
        SELECT (SELECT min(w.received_at) FROM webhooks w
          WHERE w.reference = p.reference AND w.received_at > coalesce(p.last_answer_at, '-infinity')) AS came
        FROM payments p WHERE p.next_check_at IS NOT NULL AND p.mode = $1 AND p.hints > p.hints_answered
-         AND p.hint_checks <= ${SIGNED_HINT_STEP} LIMIT ${MAX_UNANSWERED}
+         AND p.hint_checks <= ${TRUSTED_HINT_STEP} LIMIT ${MAX_UNANSWERED}
      ) unanswered`,
     [mode],
   );

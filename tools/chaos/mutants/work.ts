@@ -308,8 +308,8 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'signed hints wait like those of strangers',
     file: HINTS,
-    find: 'CASE WHEN ${isSigned} THEN least(p.hint_checks, ${SIGNED_HINT_STEP}) ELSE p.hint_checks END',
-    replace: 'CASE WHEN ${isSigned} THEN p.hint_checks ELSE p.hint_checks END',
+    find: 'CASE WHEN ${isTrusted} THEN least(p.hint_checks, ${TRUSTED_HINT_STEP}) ELSE p.hint_checks END',
+    replace: 'CASE WHEN ${isTrusted} THEN p.hint_checks ELSE p.hint_checks END',
     breaks: 'a stranger delays what the service has signed, by an hour',
     tests: BY_WEBHOOKS,
   },
