@@ -260,6 +260,7 @@ CREATE TABLE releases (
   -- unneeded (no receiver), waiting, delivered, dead (given up) or withheld (its money went back); a person may send
   -- the last two.
   delivery text NOT NULL,
+  -- When it is delivered next.
   next_check_at timestamptz,
   leased_until timestamptz,
   attempts integer NOT NULL DEFAULT 0,

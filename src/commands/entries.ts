@@ -74,14 +74,18 @@ export async function deliveryEntries({ database, gateway: { mode } }: Program):
     names: [one.id, one.orderId] as const,
   });
   return [
-    ...releases.map(({ amount, currency, ...release }) =>
+    // Scripts know the time of the next delivery as nextCheckAt.
+    ...releases.map(({ amount, currency, nextDeliveryAt, ...release }) =>
       entryOf(release, displayMoney({ amount, currency }), release.releasedAt, {
         amount: formatMajor({ amount, currency }),
         currency,
         ...release,
+        nextCheckAt: nextDeliveryAt,
       }),
     ),
-    ...events.map((event) => entryOf(event, event.type, event.happenedAt, event)),
+    ...events.map(({ nextDeliveryAt, ...event }) =>
+      entryOf(event, event.type, event.happenedAt, { ...event, nextCheckAt: nextDeliveryAt }),
+    ),
   ];
 }
 

@@ -44,11 +44,11 @@ export type EventRow = {
   attempts: number;
   lastError: string | null;
   happenedAt: Date;
-  nextCheckAt: Date | null;
+  nextDeliveryAt: Date | null;
 };
 
 const COLUMNS = `id, type, order_id AS "orderId", reference, delivery, attempts, last_error AS "lastError",
-  happened_at AS "happenedAt", next_check_at AS "nextCheckAt"`;
+  happened_at AS "happenedAt", next_check_at AS "nextDeliveryAt"`;
 
 /** Events that wait for their receiver or were given up, oldest first. @param type null: of every type */
 export function undeliveredEvents(

@@ -52,7 +52,7 @@ export type Undelivered = {
   attempts: number;
   lastError: string | null;
   releasedAt: Date;
-  nextCheckAt: Date | null;
+  nextDeliveryAt: Date | null;
 };
 
 const UNDELIVERED = {
@@ -65,7 +65,7 @@ const UNDELIVERED = {
   attempts: true,
   lastError: true,
   releasedAt: true,
-  nextCheckAt: true,
+  nextDeliveryAt: true,
 } as const;
 
 /** Releases that wait for their receiver or were given up, oldest first. */

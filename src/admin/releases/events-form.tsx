@@ -48,7 +48,7 @@ export function EventsForm({
             </td>
             <td class="number">{event.attempts}</td>
             <td>
-              <Moment at={event.nextCheckAt} />
+              <Moment at={event.nextDeliveryAt} />
             </td>
             <td class="words">{event.lastError ?? ''}</td>
           </tr>

@@ -14,14 +14,14 @@ export type ReleaseRow = {
   lastError: string | null;
   releasedAt: Date;
   deliveredAt: Date | null;
-  nextCheckAt: Date | null;
+  nextDeliveryAt: Date | null;
 };
 
 export const PAGE_ROWS = 50;
 
 const COLUMNS = `id, order_id AS "orderId", reference, amount, currency,
   delivery, attempts, last_error AS "lastError",
-  released_at AS "releasedAt", delivered_at AS "deliveredAt", next_check_at AS "nextCheckAt"`;
+  released_at AS "releasedAt", delivered_at AS "deliveredAt", next_check_at AS "nextDeliveryAt"`;
 
 /**
  * Releases in every state of delivery, newest first.

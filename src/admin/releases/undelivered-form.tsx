@@ -43,7 +43,7 @@ export function UndeliveredForm({ frame, undelivered, isWithheld = false }: Prop
             </td>
             <td class="number">{release.attempts}</td>
             <td>
-              <Moment at={release.nextCheckAt} />
+              <Moment at={release.nextDeliveryAt} />
             </td>
             <td class="number">
               <Amount {...release} />
