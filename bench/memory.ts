@@ -53,8 +53,8 @@ async function purchase(one: Contestant, { standIn }: Stage, count: number): Pro
     (begun += 1) > count ? null : { path: '/checkout', body: BASKET },
   );
   const opened = answers.map((text) => JSON.parse(text) as { reference: string; orderId: string });
-  const wanted = (await one.countPaid()) + opened.length;
-  await standIn.pay(opened.map(({ reference }) => reference));
+  const references = opened.map(({ reference }) => reference);
+  await standIn.pay(references);
   const steps = [
     ({ reference }: { reference: string }) => webhookAbout(reference),
     ({ reference }: { reference: string }) => ({
@@ -70,5 +70,5 @@ async function purchase(one: Contestant, { standIn }: Stage, count: number): Pro
       return next.done === true ? null : step(next.value);
     });
   }
-  while ((await one.countPaid()) < wanted) await new Promise((resolve) => setTimeout(resolve, 25));
+  await one.untilPaid(references);
 }

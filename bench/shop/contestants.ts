@@ -8,11 +8,12 @@ import pg from 'pg';
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
-/** A server that takes checkouts and webhooks, and a count of the payments it has confirmed. */
+/** A server that takes checkouts and webhooks, and a look at the payments it has confirmed. */
 export type Contestant = {
   name: string;
   origin: string;
-  countPaid(): Promise<number>;
+  /** Resolves when the orders of these payments are paid. */
+  untilPaid(references: readonly string[]): Promise<void>;
   /** In its database. */
   query<Row extends object>(text: string): Promise<Row[]>;
   pid: number;
@@ -26,6 +27,9 @@ export type Contestant = {
 export const POOL_SIZE = 20;
 /** Webhooks are signed: of unsigned ones ours takes no more from one address than a stranger may send. */
 export const WEBHOOK_SECRET = 'whsec_bench';
+export const PATIENCE_SEC = 120;
+const LOOKED_AT_FIRST = 100;
+const LOOK_AGAIN_MS = 5;
 
 /** @param flags of Node.js */
 export async function startPlainSample(
@@ -36,7 +40,7 @@ export async function startPlainSample(
   const args = [databaseUrl, serviceUrl, String(POOL_SIZE)];
   const env = { NODE_ENV: 'production' };
   const { child, origin } = await start('../plain-sample/server.ts', args, env, process.cwd(), flags);
-  return contestant('plain sample', child, origin, databaseUrl);
+  return contestant('plain sample', child, origin, databaseUrl, 'orders');
 }
 
 export type IntegratorOptions = {
@@ -72,7 +76,7 @@ export async function startIntegrator({
     ...env,
   };
   const { child } = await start('../../src/server.ts', [], variables, folder, flags);
-  return contestant('integrator', child, `http://127.0.0.1:${port}`, databaseUrl);
+  return contestant('integrator', child, `http://127.0.0.1:${port}`, databaseUrl, 'payments');
 }
 
 export type StandIn = {
@@ -108,7 +112,10 @@ async function contestant(
   child: ChildProcess,
   origin: string,
   databaseUrl: string,
+  /** Whose `status` says paid, by `reference`. */
+  table: 'orders' | 'payments',
 ): Promise<Contestant> {
+  const unpaidSql = `SELECT FROM ${table} WHERE reference = ANY($1) AND status <> 'paid' LIMIT 1`;
   // Looking must cost the database next to nothing, and a connection costs milliseconds.
   const looker = new pg.Client({ connectionString: databaseUrl });
   await looker.connect();
@@ -118,11 +125,16 @@ async function contestant(
     pid: child.pid ?? 0,
     child,
     query: async <Row extends object>(text: string) => (await looker.query<Row>(text)).rows,
-    countPaid: async () => {
-      const { rows } = await looker.query<{ n: number }>(
-        `SELECT count(*)::int AS n FROM orders WHERE status = 'paid'`,
-      );
-      return rows[0]?.n ?? 0;
+    untilPaid: async (references) => {
+      const untilMs = performance.now() + PATIENCE_SEC * 1_000;
+      const areAllPaid = async (some: readonly string[]): Promise<boolean> =>
+        (await looker.query(unpaidSql, [some])).rowCount === 0;
+      // The latest ones first: every look at all of them would cost as much as some payments.
+      for (const some of [references.slice(-LOOKED_AT_FIRST), references])
+        while (!(await areAllPaid(some))) {
+          if (performance.now() > untilMs) throw new Error(`${name} lost payments`);
+          await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+        }
     },
     residentBytes: async () => {
       const status = await readFile(`/proc/${child.pid ?? 0}/status`, 'utf8').catch(() => '');

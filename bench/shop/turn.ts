@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { WEBHOOK_SECRET, type Contestant } from './contestants.ts';
+import { PATIENCE_SEC, WEBHOOK_SECRET, type Contestant } from './contestants.ts';
 import { cpuMsOf } from './cpu.ts';
 import { press, type Load, type Request } from './load.ts';
 import type { Stage } from './surroundings.ts';
@@ -9,7 +9,6 @@ export const BASKET = JSON.stringify({
   items: [{ sku: 'ankara-tote', quantity: 1 }],
 });
 const AT_ONCE = 50;
-const PATIENCE_SEC = 120;
 
 export type Sizes = { shoppers: readonly number[]; seconds: number; payments: number };
 
@@ -121,19 +120,14 @@ async function paid(
   { standIn }: Stage,
   references: readonly string[],
 ): Promise<() => Promise<Load>> {
-  const wanted = (await one.countPaid()) + references.length;
   await standIn.pay(references);
   return async () => {
-    const startMs = performance.now();
     const queue = references.values();
     const sent = await press(one.origin, AT_ONCE, PATIENCE_SEC, () => {
       const next = queue.next();
       return next.done === true ? null : webhookAbout(next.value);
     });
-    while ((await one.countPaid()) < wanted) {
-      if (performance.now() - startMs > PATIENCE_SEC * 1_000) throw new Error(`${one.name} lost payments`);
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+    await one.untilPaid(references);
     return sent;
   };
 }
