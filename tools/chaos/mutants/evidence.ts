@@ -165,6 +165,14 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: ['test/payments/contradictions.test.ts'],
   },
   {
+    bug: 'a payment is paid by hand',
+    file: 'prisma/migrations/20261126105100_paid_payments_are_released/migration.sql',
+    find: "WHEN (NEW.status = 'paid')",
+    replace: "WHEN (NEW.status = 'refused')",
+    breaks: 'the money that comes for it pays no order',
+    tests: ['test/payments/evidence-in-the-database.test.ts'],
+  },
+  {
     bug: 'the amount is not checked',
     file: DECIDE,
     find: `if (amount.is !== 'read' || amount.value === payment.amount) return 'paid';`,
