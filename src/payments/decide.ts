@@ -52,7 +52,8 @@ export const NOTHING_MAY_BE_ABSENT: EvidenceRules = {
 
 /** Decides from the answer and the states of payment and order. Pure: same input, same decision. */
 export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRules): Decision {
-  const outcome = outcomeOf(payment, answer, payment.isAdopted ? NOTHING_MAY_BE_ABSENT : rules);
+  const proven = outcomeOf(payment, answer, payment.isAdopted ? NOTHING_MAY_BE_ABSENT : rules);
+  const outcome = proven === 'unproven' && isPaidAndBack(payment, answer) ? 'reversed' : proven;
   if (outcome === 'paid') return decidePaid(payment);
   return {
     outcome,
@@ -60,6 +61,12 @@ export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRu
     release: false,
     suspense: answer.kind === 'record' ? suspenseEntry(outcome, answer.evidence, payment) : null,
   };
+}
+
+/** Some services leave the status of a payment that was given back as it was, and set a flag beside it. */
+function isPaidAndBack({ status }: Payment, answer: VerifyAnswer): boolean {
+  if (status !== 'paid' || answer.kind !== 'record') return false;
+  return answer.evidence.isAllBack && answer.evidence.reference.is === 'read';
 }
 
 /** What the answer has to be about. */

@@ -50,6 +50,7 @@ const exact: Evidence = {
   amount: read(2500n),
   mode: null,
   contradiction: null,
+  isAllBack: false,
 };
 
 function read<T>(value: T): Reading<T> {
@@ -212,6 +213,7 @@ test('whatever the state and the answer: released exactly when the plain rule sa
     amount: readings(2500n, 2499n, 2501n, 25n, 250_000n, 0n),
     mode: fc.constantFrom(null, 'test' as const, 'live' as const),
     contradiction: fc.option(fc.constant('"refunded" says that money went back'), { freq: 4 }),
+    isAllBack: fc.boolean(),
   });
   const bare = { ...aBody, httpStatus: 200 };
   const answers = fc.oneof(

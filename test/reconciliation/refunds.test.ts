@@ -35,6 +35,16 @@ async function refund({ orderId }: Planted, amount: bigint): Promise<void> {
   expect(done.outcome).toBe('recorded');
 }
 
+/** Its release waits for the receiver. */
+const waits = ({ orderId }: Planted) =>
+  desk.database.query(`UPDATE releases SET delivery = 'waiting', next_check_at = now() WHERE order_id = $1`, [
+    orderId,
+  ]);
+const deliveryOf = async ({ orderId }: Planted): Promise<string | undefined> => {
+  const text = 'SELECT delivery FROM releases WHERE order_id = $1';
+  return (await desk.database.query<{ delivery: string }>(text, [orderId]))[0]?.delivery;
+};
+
 /** The service shows a row of its own under the same reference. */
 function showBack({ reference }: Planted, amount: string, status = 'REVERSED'): void {
   desk.service.history.push({ id: newId(), reference, status, amount });
@@ -136,6 +146,36 @@ describe('what refunds do not explain is raised', () => {
     showAllBack(await paid());
     expect(await run()).toMatchObject({ findings: { reversed: 1 } });
     expect(await findings()).toMatchObject([{ refunded: '0', unexplained: '2500' }]);
+  });
+
+  test('nor a second charge that went back: none of the money that paid the order did', async () => {
+    const payment = await paid();
+    await waits(payment);
+    desk.service.history.push({ id: newId(), reference: payment.reference });
+    showBack(payment, '25.00');
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+    expect(await findings()).toMatchObject([{ refunded: '0', unexplained: '0' }]);
+    expect(await deliveryOf(payment)).toBe('waiting');
+    showBack(payment, '25.00');
+    await run();
+    expect(await deliveryOf(payment)).toBe('withheld');
+  });
+
+  test.each<[string, string, object]>([
+    [',"refunded":true', 'withheld', { reversed: 1 }],
+    [',"refunded":true,"amount_refunded":25', 'withheld', { reversed: 1 }],
+    [',"refunded":true,"amount_refunded":5', 'waiting', { unknown_status: 1 }],
+    [',"refunds":[{"id":"re_1"}]', 'waiting', { unknown_status: 1 }],
+    [',"disputed":true', 'waiting', { unknown_status: 1 }],
+  ])('nor a flag beside a status that stays as it was: %s', async (flag, delivery, raised) => {
+    const payment = await paid();
+    await waits(payment);
+    const { reference } = payment;
+    const record = `{"reference":"${reference}","status":"SUCCESS","amount":25,"currency":"NGN"${flag}}`;
+    desk.service.history = [record];
+    desk.service.verify.set(reference, record);
+    expect((await run()).findings).toEqual(raised);
+    expect(await deliveryOf(payment)).toBe(delivery);
   });
 
   test('nor a second charge, other money, or a word that nobody explained', async () => {

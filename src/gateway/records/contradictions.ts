@@ -10,7 +10,7 @@ import {
 import { foldWord, type Dialect } from '../dialect/dialect.ts';
 import { amountOf, classOf, currencyOf } from './field-values.ts';
 import { meaningOf } from './field-meaning.ts';
-import { MUST_BE_FALSE, TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-words.ts';
+import { AMOUNT, MUST_BE_FALSE, TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-words.ts';
 import { isRecord, numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
 import { modeOf } from './mode.ts';
 import { isNothing, isTakenBack } from './taken-back.ts';
@@ -50,6 +50,27 @@ export function findContradictionAround(
 ): string | null {
   return sentenceOf(claimsAround(document, place, pointers), read, dialect);
 }
+
+/**
+ * Whether a record says, beside a status of paid, that all of its money went back: an amount as large, or
+ * without one a flag. A list of refunds alone may be of parts.
+ */
+export function isAllBack(record: Json, pointers: RecordPointers, dialect: Dialect, read: Read): boolean {
+  const back = claimsOf(record, pointers)
+    .filter(({ says, value }) => says.tells === 'taken back' && isTakenBack(value))
+    .map(({ pointer, value }) => ({ words: wordsOfName(pointer.split('/').at(-1) ?? ''), value }));
+  const amounts = back
+    .filter(({ words }) => words.some((word) => AMOUNT.has(word)))
+    .map(({ value }) => amountOf(innerOf(value, read), read.currency, dialect.amountUnit));
+  if (amounts.length > 0) return amounts.some((amount) => amount !== null && amount === read.amount);
+  return back.some(
+    ({ words, value }) =>
+      (value === true || YES.has(foldWord(numberText(value) ?? ''))) &&
+      words.every((word) => WENT_BACK.has(word) || WITH_FLAG.has(word)),
+  );
+}
+
+const WENT_BACK = new Set(['refunded', 'reversed', 'chargedback', 'chargeback']);
 
 function sentenceOf(claims: readonly Claim[], read: Read, dialect: Dialect): string | null {
   const against = claims.filter((claim) => contradicts(claim, read, dialect));

@@ -1,6 +1,6 @@
 import type { Mode } from '../../platform/mode.ts';
 import type { RecordPointers } from './claims.ts';
-import { findContradiction } from './contradictions.ts';
+import { findContradiction, isAllBack } from './contradictions.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { amountOf, classOf, currencyOf, type StatusClass } from './field-values.ts';
 import {
@@ -35,6 +35,8 @@ export type Evidence = {
    * a record proves nothing: see docs/what-we-believe.md.
    */
   contradiction: string | null;
+  /** Whether it contradicts itself because all of its money went back. */
+  isAllBack: boolean;
 };
 
 /** The record inside an answer and its place, or null. An envelope is no record: see {@link isEnvelope}. */
@@ -83,6 +85,7 @@ export function readEvidence(
     reference: firstAt(record, pointers.reference, numberText),
     mode,
   };
+  const contradiction = status === 'paid' ? findContradiction(record, pointers, dialect, read) : null;
   return {
     status,
     statusWord,
@@ -90,7 +93,8 @@ export function readEvidence(
     currency,
     amount,
     mode,
-    contradiction: status === 'paid' ? findContradiction(record, pointers, dialect, read) : null,
+    contradiction,
+    isAllBack: contradiction !== null && isAllBack(record, pointers, dialect, read),
   };
 }
 

@@ -8,13 +8,17 @@ import { createTableAs } from '../working-tables.ts';
 import { COMPARED } from './facts.sql.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
+// Nothing of what was released where the list still holds as much: of two charges one went back.
+const UNKNOWN_GONE = `CASE WHEN there = 'paid_and_reversed' AND paid_currency = currency AND paid_amount >= came
+    AND charges > 1 AND answered IS DISTINCT FROM 'reversed' THEN 0 ELSE came END`;
+
 // What each source says. An operator reads it later, when the list may already say something else. Of a reversal,
 // in minor units: what the shop wrote down, and what that does not explain.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
   'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told,
   'payment', here, 'releasedAt', released_at,
   'refunded', CASE WHEN class = 'reversed' THEN refunded::text END,
-  'unexplained', CASE WHEN class = 'reversed' THEN (coalesce(gone, came) - refunded)::text END))`;
+  'unexplained', CASE WHEN class = 'reversed' THEN (coalesce(gone, ${UNKNOWN_GONE}) - refunded)::text END))`;
 
 /** `isCut`: whether the list is. `isAsking`: whether the run asks verify. */
 export type Classifying = {

@@ -161,6 +161,8 @@ export const IS_TO_VERIFY = `is_ours AND (
     'conflicting_records')
   OR (class IN ('paid_after_decision', 'paid_after_cancel', 'paid_after_deadline') AND answered IS DISTINCT FROM 'paid')
   OR is_released AND disputed IS NOT NULL
+  -- It may be a flag that says that the money went back.
+  OR class = 'unknown_status' AND is_released AND answered IS NULL
   -- The rest of what a person accepted has come: it counts once verify shows it, too.
   OR class IN ('matched', 'matched_late') AND accepted_amount < amount AND answered IS DISTINCT FROM 'paid'
   OR is_before AND class <> 'before_begin'
