@@ -37,8 +37,11 @@ export async function sumConfirmedHours(database: Database, mode: Mode, signal?:
       [mode],
     );
     if (span === undefined) return;
-    await database.query(
-      `WITH summed AS (
+    await database.transaction(async (tx) => {
+      // A day of a large shop takes longer than a request may.
+      await tx.query(`SET LOCAL statement_timeout = '10min'`);
+      await tx.query(
+        `WITH summed AS (
          INSERT INTO confirmed_hours (mode, hour, currency,
            found_by, waited, releases, amount) ${CONFIRMED_BY_HOUR}
          ON CONFLICT DO NOTHING
@@ -46,8 +49,9 @@ export async function sumConfirmedHours(database: Database, mode: Mode, signal?:
        INSERT INTO confirmed_until (mode, summed_until) VALUES ($1, $3::timestamptz)
        ON CONFLICT (mode) DO UPDATE
          SET summed_until = GREATEST(confirmed_until.summed_until, EXCLUDED.summed_until)`,
-      [mode, span.from, span.until],
-    );
+        [mode, span.from, span.until],
+      );
+    });
   }
 }
 
