@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createRateLimiter, type Budget, type Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
 import { systemClock } from '../../src/platform/clock.ts';

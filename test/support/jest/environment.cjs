@@ -2,9 +2,12 @@ const { TestEnvironment } = require('jest-environment-node');
 
 /**
  * One global object for all test files of a worker, so that packages that are loaded once (`runtime.cjs`) and
- * the tests know the same `Error`. After each file, what the file has set is gone.
+ * the tests know the same `Error`. After each file, what the file has set is gone. A file that stops the clock
+ * says `@jest-environment node`: the packages of other files may still have timers.
  */
 class SharedEnvironment extends TestEnvironment {
+  isShared = true;
+
   constructor(...given) {
     super(...given);
     this.keep();

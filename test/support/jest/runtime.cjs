@@ -20,11 +20,16 @@ module.exports = class extends Runtime {
   }
 
   async unstable_importModule(...what) {
+    const [, environment] = this.given;
+    if (environment.isShared) await this.adoptPackages();
+    return super.unstable_importModule(...what);
+  }
+
+  async adoptPackages() {
     packages ??= loadPackages(this.given);
     const { esm, cjs } = await packages;
     for (const [key, module] of esm) this.registries.esModuleRegistry.set(key, module);
     for (const [key, module] of cjs) this.registries.moduleRegistry.set(key, module);
-    return super.unstable_importModule(...what);
   }
 };
 
