@@ -31,12 +31,14 @@ export function visitor(shop: TestProgram, cookie: string, formPage = '/admin/or
   const get = (path: string): Promise<Response> =>
     fetch(shop.origin + path, { headers: { cookie }, redirect: 'manual' });
   const text = async (path: string): Promise<string> => (await get(path)).text();
+  // It belongs to the session, and every page of it shows the same.
+  let form: string | undefined;
   const send = async (
     path: string,
     fields: [string, string][],
     headers: Record<string, string> = {},
   ): Promise<Response> => {
-    const form = /name="form" value="([^"]*)"/.exec(await text(formPage))?.[1] ?? '';
+    form ??= /name="form" value="([^"]*)"/.exec(await text(formPage))?.[1] ?? '';
     return fetch(shop.origin + path, {
       method: 'POST',
       body: new URLSearchParams([['form', form], ...fields]),

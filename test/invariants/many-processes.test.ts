@@ -8,8 +8,8 @@ import { IS_WHOLE } from '../support/extent.ts';
 import { cleanUp, newFolder, startProcess } from '../support/process.ts';
 
 const PROCESSES = IS_WHOLE ? 4 : 2;
-const SETTLES = 125;
-const SEEDS = IS_WHOLE ? 1_000 : 104;
+const SETTLES = IS_WHOLE ? 125 : 40;
+const SEEDS = IS_WHOLE ? 1_000 : 56;
 const AT_ONCE = 8;
 
 let shop: TestProgram;

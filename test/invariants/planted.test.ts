@@ -111,7 +111,7 @@ test('the recorder saw the honest day', () => {
   expect(sockets.some(({ to }) => to === mayConnectTo[3])).toBe(true);
 });
 
-test.each([...someOf(PLANTS, 16), ...someOf(PLANTS_IN_TRAFFIC, 8)])(
+test.each([...someOf(PLANTS, 8), ...someOf(PLANTS_IN_TRAFFIC, 4)])(
   '$violation: $breaks',
   async ({ breaks, plant }) => {
     const lines = await planted((db, observed) => plant(db, orders, observed));

@@ -40,7 +40,8 @@ async function workThrough(list: string, subject: string, told: string): Promise
     ['resolve', id, '--by', 'reconciliation', '--note', 'paid back'],
     ['resolve', '--by', 'Ngozi', '--note', 'paid back'],
   ];
-  const refusals = someOf(refused, 1).map((args) => run(list, ...args));
+  // One list's in `npm test`.
+  const refusals = someOf(refused, list === 'suspense' ? 1 : 0).map((args) => run(list, ...args));
   for (const { code, stdout, stderr } of await Promise.all(refusals)) {
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr).toMatch(/--by/);
@@ -84,7 +85,7 @@ test('reconcile --json prints exactly one object, in the documented form', async
   expect(Date.parse(report.finishedAt)).toBeGreaterThanOrEqual(Date.parse(report.startedAt));
 });
 
-test('explain tells the story of an order, by its id and by a reference', async () => {
+testOfAll('explain tells the story of an order, by its id and by a reference', async () => {
   const { orderId, reference } = await shop.checkout();
   // What is paid the poller leaves alone: both tell the same.
   await shop.hand(`transactions/${reference}/pay`);
@@ -125,29 +126,30 @@ test('an underpayment is a finding and stands in suspense until somebody resolve
   expect((await run('reconcile')).code).toBe(0);
 });
 
-test('a reconciliation that cannot be completed exits with 2 and says why', async () => {
+test('a reconciliation that cannot be completed exits with 2, and standard output is the report alone', async () => {
   await shop.hand('keys/refuse', { refuse: true });
-  const text = await run('reconcile');
   // Whatever is logged, standard output belongs to the result.
   const env = { PORT: String(shop.port), LOG_LEVEL: 'debug' };
   const json = await runProcess('local/start.ts', { cwd: shop.folder, env, args: ['reconcile', '--json'] });
   await shop.hand('keys/refuse', { refuse: false });
-  expect([text.code, json.code]).toEqual([2, 2]);
-  expect(text.stdout).toContain('GATEWAY_SECRET_KEY');
+  expect(json.code).toBe(2);
   expect(JSON.parse(json.stdout)).toMatchObject({ complete: false, verdict: 'incomplete' });
   expect(json.stderr).toContain('"msg":"reconciled"');
+});
+
+testOfAll('it says why, and a database that is away is a reason', async () => {
+  await shop.hand('keys/refuse', { refuse: true });
+  const text = await run('reconcile');
+  await shop.hand('keys/refuse', { refuse: false });
+  expect(text.code).toBe(2);
+  expect(text.stdout).toContain('GATEWAY_SECRET_KEY');
   const closed = { PORT: String(shop.port), DATABASE_URL: 'postgres://shop@127.0.0.1:1/shop' };
   const away = await runProcess('local/start.ts', { cwd: shop.folder, env: closed, args: ['reconcile'] });
   expect(away.code).toBe(2);
 });
 
 test('doctor looks at the running shop, and tells by its exit code how it stands', async () => {
-  const [json, text, help, wrong] = await Promise.all([
-    run('doctor', '--json'),
-    run('go-live'),
-    run('doctor', '--help'),
-    run('doctor', 'now'),
-  ]);
+  const [json, text] = await Promise.all([run('doctor', '--json'), run('go-live')]);
   const report = JSON.parse(json.stdout) as Report;
   expect(report).toMatchObject({ mode: 'test', answers: expect.any(Array) });
   expect(json).toMatchObject({ code: ['ok', 'look', 'wrong'].indexOf(report.verdict), stderr: '' });
@@ -155,8 +157,6 @@ test('doctor looks at the running shop, and tells by its exit code how it stands
     expect.objectContaining({ about: 'work', says: expect.stringMatching(/^A worker \(.+\) reported/) }),
   );
   expect(text).toMatchObject({ code: 2, stdout: expect.stringContaining('The sandbox stands in for it.') });
-  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('npm run doctor') });
-  expect(wrong).toMatchObject({ code: 64, stdout: '' });
 });
 
 test('what is no command, and what is typed wrongly after one, is answered with its usage', async () => {
@@ -167,15 +167,21 @@ test('what is no command, and what is typed wrongly after one, is answered with 
     ['reconcile', 'dry-run'],
     ['reconcile', '--since', 'noon'],
     ['explain'],
+    ['doctor', 'now'],
   ];
   const answers = someOf(wrong, 1).map((args) => run(...args));
   for (const { code, stdout, stderr } of await Promise.all(answers)) {
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr).toMatch(
-      /^[^\n]+\n\n(Commands: reconcile, explain, |[^\n]+\n\nUsage\n {2}npm run (reconcile|explain) )/,
+      /^[^\n]+\n\n(Commands: reconcile, explain, |[^\n]+\n\nUsage\n {2}npm run (reconcile|explain|doctor) )/,
     );
     expect(stderr).not.toMatch(/^ +at /m);
   }
+});
+
+testOfAll('doctor explains itself', async () => {
+  const help = await run('doctor', '--help');
+  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('npm run doctor') });
 });
 
 testOfAll('a command finds the parts of the running server whatever PORT it is started with', async () => {

@@ -7,6 +7,7 @@ import { SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import { aBasket, eventually } from '../support/program.ts';
 import { cleanUp, freePort, newFolder, onCleanUp } from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
+import { testOfAll } from '../support/test-of-all.ts';
 
 afterAll(cleanUp);
 
@@ -108,7 +109,7 @@ test('while the database is away everything is asked to come again, and afterwar
   expect(await shop.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a server that is told to stop while the database is away stops', async () => {
+testOfAll('a server that is told to stop while the database is away stops', async () => {
   const another = await startShop({ env: { DATABASE_URL: database.url } });
   await database.leave();
   expect(await another.stop()).toMatchObject({ code: 0, stderr: '' });

@@ -54,7 +54,7 @@ test('somebody pays on the page, says so, and answers what only a person knows: 
   expect(statuses.failed).not.toContain('');
 });
 
-test('an answer that cannot be taken is said to be that, and asked for again', async () => {
+testOfAll('an answer that cannot be taken is said to be that, and asked for again', async () => {
   const sitting = await probeAt('virtual-accounts');
   await payOnThePage(sitting);
   sitting.screen.type(ENTER);
@@ -92,7 +92,7 @@ testOfAll('who answers wrongly three times does not know: nothing is made up', a
   expect(draftIn(sitting).verify.amount).toEqual(parseDialect('{}').dialect.verify.amount);
 });
 
-test('who presses Enter without paying is not believed: no word is called paid', async () => {
+testOfAll('who presses Enter without paying is not believed: no word is called paid', async () => {
   const sitting = await probeAt('capitals', '--wait', '2');
   await sitting.screen.shows(/then press Enter:/);
   sitting.screen.type(ENTER);

@@ -137,7 +137,7 @@ async function paidOrder(shop: TestProgram): Promise<string> {
 }
 
 describe('collected minus transferred out is the balance', () => {
-  test.each(someOf(LISTS, 4))('of a service like %s', async (profile, lists) => {
+  test.each(someOf(LISTS, 2))('of a service like %s', async (profile, lists) => {
     const shop = await open(profile, lists);
     try {
       const run = (): Promise<ReconciliationReport> => shop.program.reconcile({ dryRun: false });

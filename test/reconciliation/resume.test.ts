@@ -13,6 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { IS_WHOLE, someOf } from '../support/extent.ts';
 import { cleanUp, newFolder, startProcess, type RunningProcess } from '../support/process.ts';
 import { eventually } from '../support/program.ts';
+import { testOfAll } from '../support/test-of-all.ts';
 import { startReconciling } from './desk.ts';
 
 /** With RESUME_ROWS=200000 a part of `npm run bench -- reconcile-soak`: ten kills at random pages. */
@@ -211,18 +212,21 @@ test('a page that does not come in three tries ends the run as incomplete, and t
   expect(asked[0]).toBeGreaterThan(9);
 });
 
-test('a key that is refused half-way is not asked with again, and the next run goes on from there', async () => {
-  onPage = (page, res) => {
-    if (page < 13) return false;
-    res.writeHead(401).end();
-    return true;
-  };
-  expect((await run()).code).toBe(2);
-  expect(asked.filter((page) => page === 13)).toHaveLength(1);
-  onPage = null;
-  expect(await runToEnd()).toEqual(undisturbed);
-  expect(asked[0]).toBeGreaterThan(9);
-});
+testOfAll(
+  'a key that is refused half-way is not asked with again, and the next run goes on from there',
+  async () => {
+    onPage = (page, res) => {
+      if (page < 13) return false;
+      res.writeHead(401).end();
+      return true;
+    };
+    expect((await run()).code).toBe(2);
+    expect(asked.filter((page) => page === 13)).toHaveLength(1);
+    onPage = null;
+    expect(await runToEnd()).toEqual(undisturbed);
+    expect(asked[0]).toBeGreaterThan(9);
+  },
+);
 
 test('another question, and a dry run, begin at the first page and leave the checkpoint where it is', async () => {
   onPage = (page, res) => {

@@ -386,7 +386,7 @@ function seenOf(profile: ProfileName): Promise<Seen> {
   return seen;
 }
 
-describe.each(someOf(PROFILE_NAMES, 13))('profile %s shows', (profile) => {
+describe.each(someOf(PROFILE_NAMES, 6))('profile %s shows', (profile) => {
   const shown = (Object.keys(VARIANTS) as Variant[]).filter((variant) => VARIANTS[variant] === profile);
   test.each(shown)('%s', async (variant) => {
     expect(await CHECKS[variant](await seenOf(profile))).toBe(true);

@@ -222,7 +222,7 @@ test('under the dialect that it wrote the probe finds nothing that differs', asy
   expect(draft).toBeNull();
 });
 
-test.each(someOf(PROFILE_NAMES, 8))(
+test.each(someOf(PROFILE_NAMES, 4))(
   'where nobody pays and nobody answers, %s: no word and no unit is made up',
   async (profile) => {
     const result = await probed(profile, false);
