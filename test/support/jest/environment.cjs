@@ -10,6 +10,9 @@ class SharedEnvironment extends TestEnvironment {
 
   constructor(...given) {
     super(...given);
+    this.fakeTimersModern.useFakeTimers = () => {
+      throw new Error('a test file that stops the clock must begin with /** @jest-environment node */');
+    };
     this.keep();
   }
 
