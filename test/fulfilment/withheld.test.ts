@@ -159,6 +159,8 @@ describe('a release whose order was refunded as a whole', () => {
     await deliver();
     expect(told.filter((type) => type === 'order.paid')).toHaveLength(2);
     expect(await asked(order, true)).toBe('due');
+    // A run of reconciliation leaves it alone from now on.
+    expect((await journalOf(order)).at(-1)).toMatchObject({ detail: { was: 'withheld' } });
     await deliver();
     expect(told.filter((type) => type === 'order.paid')).toHaveLength(3);
   });
