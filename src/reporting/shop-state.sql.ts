@@ -64,11 +64,18 @@ export async function openSuspenseSums(db: Queryable, mode: Mode): Promise<OpenW
 }
 
 /** How the last finished run ended, and how long ago. */
-export type LastRun = { id: RunId; verdict: Verdict; finishedAt: Date; agoSec: number };
+export type LastRun = {
+  id: RunId;
+  verdict: Verdict;
+  /** Whether it compared only the payments of a window. */
+  isPart: boolean;
+  finishedAt: Date;
+  agoSec: number;
+};
 
 export async function lastRun(db: Queryable, mode: Mode): Promise<LastRun | null> {
   const [row] = await db.query<LastRun>(
-    `SELECT id, verdict, finished_at AS "finishedAt",
+    `SELECT id, verdict, coalesce(since, until) IS NOT NULL AS "isPart", finished_at AS "finishedAt",
        extract(epoch FROM now() - finished_at)::float8 AS "agoSec"
      FROM reconciliation_runs WHERE mode = $1 AND finished_at IS NOT NULL ORDER BY started_at DESC LIMIT 1`,
     [mode],

@@ -71,7 +71,7 @@ export function HealthLine({ run, service, silence, worker, integrity }: Health)
       ) : (
         <span>
           Checked against the service <a href={`/admin/runs/${run.id}`}>{span(run.agoSec)} ago</a>
-          {run.verdict === 'agreed' && ': all agrees'}
+          {run.verdict === 'agreed' && (run.isPart ? ': all agrees in its window' : ': all agrees')}
           {run.verdict === 'findings' && ': not agreed'}
         </span>
       )}
