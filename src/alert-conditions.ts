@@ -35,7 +35,7 @@ type DueAlerts = {
   due(): Promise<void>;
   /** While no worker tells what is due, servers do. The worker that comes says that it is over. */
   ofWorker(state: WorkerState): void;
-  /** A run by hand tells of itself: there may be no worker. */
+  /** A run by hand tells of itself: there may be no worker. After a scheduled one its worker tells. */
   afterRun(reconcile: Reconcile): Reconcile;
 };
 
@@ -88,7 +88,7 @@ export function createDueAlerts({ database, alarms, mode, checks = [], logger }:
     },
     afterRun: (reconcile) => async (options) => {
       const report = await reconcile(options);
-      if (!options.dryRun) await due();
+      if (!options.dryRun && options.scheduledEveryMs === undefined) await due();
       return report;
     },
   };

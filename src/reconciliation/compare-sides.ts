@@ -2,8 +2,8 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { takeBefore } from './begin.sql.ts';
 import { checksumBuckets, tallyOfList, type ListTotals } from './compare/bucket-checksums.sql.ts';
 import { classify, totalsOfClasses } from './compare/classify.sql.ts';
-import { matchAgain, matchSides, totalsOfSides } from './compare/matching.sql.ts';
-import type { Scope } from './compare/scope.sql.ts';
+import { dropCompared, matchAgain, matchSides, totalsOfSides } from './compare/matching.sql.ts';
+import { gatherScope, type Scope } from './compare/scope.sql.ts';
 import { findCoverage, type Coverage } from './coverage.ts';
 import type { HistoryRead } from './import/import-history.ts';
 import { missingSince, type Sentinels } from './import/sentinels.sql.ts';
@@ -40,6 +40,8 @@ export function createComparer(parts: CompareParts): Comparer {
   // moments would not add up.
   const compare = (match: typeof matchSides): Promise<Compared> =>
     session.snapshot(async () => {
+      if (match === matchAgain) await dropCompared(session);
+      await gatherScope(session, scope);
       await checksumBuckets(session, scope, sentinels?.references ?? []);
       const list = await tallyOfList(session);
       await match(session, scope);
@@ -47,7 +49,7 @@ export function createComparer(parts: CompareParts): Comparer {
       const coverage = reach;
       const isCut = (history.cut ?? coverage.cut) !== null;
       await classify(session, { startedAt, isCut, mode, coverage, isAsking, since });
-      const [sides, classes] = [await totalsOfSides(session, scope), await totalsOfClasses(session)];
+      const [sides, classes] = [await totalsOfSides(session, scope, list), await totalsOfClasses(session)];
       return { sides, classes, list, coverage };
     });
 

@@ -19,7 +19,9 @@ import {
   lockFindingsAndOrders,
   newlyRaised,
   raiseFindings,
+  whatToRaise,
   type Sight,
+  type ToRaise,
 } from './raise.sql.ts';
 import type { ControlTotals } from './report/control-totals.ts';
 import type { HistoryRead } from './import/import-history.ts';
@@ -30,7 +32,7 @@ import {
   type Outcome,
   type ReconciliationReport,
 } from './report/report.ts';
-import { transactionTime, type Session } from './session.sql.ts';
+import type { Session } from './session.sql.ts';
 import { serializeOutcome, sha256, textOf } from './report/outcome.ts';
 import { finishRun } from './report/runs.sql.ts';
 import type { Verified } from './verify-payments.ts';
@@ -57,10 +59,11 @@ export type Found = {
   begin: Pick<BeginRow, 'by' | 'note'> | null;
 };
 
-/** `raised`: the findings that this run raised. `begunAt`: the time of the begin that it recorded. */
+/** `raised`: the findings that this run raised, `isAnySeen`: whether it saw any. `begunAt`: the time of the begin that it recorded. */
 export type Ended = {
   report: ReconciliationReport;
   raised: Awaited<ReturnType<typeof newlyRaised>>;
+  isAnySeen: boolean;
   begunAt: Date | null;
 };
 
@@ -82,21 +85,24 @@ export async function conclude(
   const { mode } = parts.gateway;
   if (found.cash.lines !== null) await noteDifferences(session, found.cash.lines);
   const begun = found.begin && { ...found.begin, begunAt: found.history.startedAt, runId: run.id };
+  const { now, isAnySeen, isAnyToClose } = await whatToRaise(session, mode);
   if (!isDry) {
-    await lockFindingsAndOrders(session, mode);
+    if (isAnySeen || isAnyToClose) await lockFindingsAndOrders(session, mode);
     if (begun !== null) {
       await recordBegin(session, mode, begun);
       await closeSuspenseAtBegin(session, mode, begun);
     }
-    await raiseFindings(session, mode, run.id);
-    await withholdReversed(session, mode, run.id);
-    await holdMoneyFound(session, mode, run.id);
-    await noteConfirmed(session, mode);
+    if (isAnySeen) {
+      await raiseFindings(session, mode, run.id);
+      await withholdReversed(session, mode, run.id);
+      await holdMoneyFound(session, mode, run.id);
+    }
+    if (found.verified.answers.length > 0) await noteConfirmed(session, mode);
     // A begin closes findings under the name of a person; the next run closes the rest.
-    if (isListVerified && begun === null)
+    if (isListVerified && begun === null && isAnyToClose)
       await closeUnseen(session, mode, run.id, { ...covered, sawCash: found.cash.lines !== null });
   }
-  const outcome = await outcomeOf(parts, run, found, covered);
+  const outcome = await outcomeOf(parts, run, found, { ...covered, now, isAnySeen });
   if (!isDry && found.cash.transfers !== null)
     await keepTransfers(session, mode, { transfers: found.cash.transfers, runId: run.id });
   const report = composeReport(outcome);
@@ -105,7 +111,7 @@ export async function conclude(
     { verdict, matched, repaired, findings, reason: incompleteReason },
     'reconciled',
   );
-  if (isDry) return { report, raised: [], begunAt: null };
+  if (isDry) return { report, raised: [], isAnySeen, begunAt: null };
   const kept = serializeOutcome(outcome);
   await finishRun(session, {
     report,
@@ -114,24 +120,25 @@ export async function conclude(
     itemsSha256: sha256(kept.items),
     inputs: { ...found.inputs, looked },
   });
-  return { report, raised: await newlyRaised(session, mode, run.id), begunAt: begun?.begunAt ?? null };
+  const raised = isAnySeen ? await newlyRaised(session, mode, run.id) : [];
+  return { report, raised, isAnySeen, begunAt: begun?.begunAt ?? null };
 }
 
 async function outcomeOf(
   { gateway, clock }: ConcludeParts,
   { id, session, startedAt, isDry }: Run,
   { history, verified, books, inputs, cash, problem, begin }: Found,
-  { since, until }: Pick<Sight, 'since' | 'until'>,
+  { since, until, now, isAnySeen }: Pick<Sight, 'since' | 'until'> & Pick<ToRaise, 'now' | 'isAnySeen'>,
 ): Promise<Outcome> {
   const { mode } = gateway;
   const { records, pages, unreadable, reachesBackDays } = history;
-  const items = await findingsOfRun(session, mode, MAX_ITEMS);
+  const items = isAnySeen ? await findingsOfRun(session, mode, MAX_ITEMS) : [];
   return {
     runId: id,
     mode,
     startedAt: startedAt.toISOString(),
     finishedAt: clock.now().toISOString(),
-    asOf: (await transactionTime(session)).toISOString(),
+    asOf: now.toISOString(),
     ...((since ?? until) !== null && {
       window: { since: since?.toISOString() ?? null, until: until?.toISOString() ?? null },
     }),
@@ -142,7 +149,7 @@ async function outcomeOf(
     books,
     balances: cash.lines,
     ...(cash.transfers !== null && { transfers: await matchTransfers(session, mode, cash.transfers) }),
-    findings: await countFindings(session, mode),
+    findings: isAnySeen ? await countFindings(session, mode) : [],
     inputs,
     items: items.map((item) => factsOf(item, startedAt)),
   };

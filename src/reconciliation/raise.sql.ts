@@ -59,6 +59,21 @@ const SEEN_AGAIN = `
   evidence = excluded.evidence, raised_at = coalesce(findings.raised_at,
     CASE WHEN findings.first_seen_at <= now() - interval '${GRACE}' THEN now() END)`;
 
+/** What the end of a run has to do: findings of this run, open ones of any, and ones resolved but seen since. */
+export type ToRaise = { now: Date; isAnySeen: boolean; isAnyToClose: boolean };
+
+/** Most runs have found nothing, and nothing is open. Call it in the transaction that raises the findings. */
+export async function whatToRaise(db: Queryable, mode: Mode): Promise<ToRaise> {
+  const [row] = await db.query<ToRaise>(
+    `SELECT now(), EXISTS (SELECT FROM classified WHERE class = ANY($2)) AS "isAnySeen",
+       EXISTS (SELECT FROM findings WHERE mode = $1 AND (closed_at IS NULL
+         OR closed_by <> 'reconciliation' AND gone_at IS NULL)) AS "isAnyToClose"`,
+    [mode, FINDING_CLASSES],
+  );
+  if (row === undefined) throw new Error('Bug: the database does not know the time');
+  return row;
+}
+
 /**
  * Locks what the end of a run writes, in the order of everybody who decides about a case: findings, then orders. An
  * order of which a reversal is raised has no refund half written down then, and none begins before the run has ended:

@@ -25,7 +25,12 @@ import { createComparer } from './compare-sides.ts';
 import type { Scope } from './compare/scope.sql.ts';
 import type { Progress } from './progress.ts';
 import { stageHistory, type HistoryRead } from './import/import-history.ts';
-import { BeginRefusedError, ReconciliationRunningError, type ReconciliationReport } from './report/report.ts';
+import {
+  BeginRefusedError,
+  ReconciliationNotDueError,
+  ReconciliationRunningError,
+  type ReconciliationReport,
+} from './report/report.ts';
 import { openSession } from './session.sql.ts';
 import { abandonRun, openRun } from './report/runs.sql.ts';
 import { noteVerified } from './import/staging.sql.ts';
@@ -75,6 +80,11 @@ export type ReconcileOptions = {
   /** Reads and compares; writes nothing and verifies nothing. */
   dryRun: boolean;
   onProgress?: ((progress: Progress) => void) | undefined;
+  /**
+   * A worker reconciles so often: nothing is done when a run of another one has ended within that time, and the
+   * worker itself tells what alerts are due.
+   */
+  scheduledEveryMs?: number | undefined;
   /** Stops the run at the next step. */
   signal?: AbortSignal | undefined;
 };
@@ -88,12 +98,14 @@ const MAX_VERIFIED = 5_000;
 /**
  * @returns a function that resolves with a report even when the history cannot be read (verdict
  * `incomplete`). It throws {@link ReconciliationRunningError} when another run of the mode is active,
+ * {@link ReconciliationNotDueError} when a scheduled one is not due,
  * {@link BeginRefusedError} when reconciliation cannot begin, and passes on what the database throws
  */
 export function createReconcile(parts: ReconcileParts): Reconcile {
   const { database, gateway, clock, alarm } = parts;
   return async (options) => {
-    const session = await openSession(database, gateway.mode);
+    const isPart = (options.since ?? options.until) !== undefined;
+    const session = await openSession(database, gateway.mode, { isPart });
     if (session === null) throw new ReconciliationRunningError();
     const id = newRunId();
     const run: Run = {
@@ -106,11 +118,15 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     };
     let ended: Ended;
     try {
-      if (!options.dryRun) await openRun(database, run.id, gateway.mode, options);
-      ended = await runOnce(parts, run);
-      if (!run.isDry) await writeIntoJournals(run, gateway.mode, ended.begunAt);
-    } catch (error) {
       if (!options.dryRun) {
+        const everyMs = options.scheduledEveryMs ?? 0;
+        const dueInMs = await openRun(database, run.id, gateway.mode, { ...options, everyMs });
+        if (dueInMs !== null) throw new ReconciliationNotDueError(dueInMs);
+      }
+      ended = await runOnce(parts, run);
+      if (!run.isDry) await writeIntoJournals(run, gateway.mode, ended);
+    } catch (error) {
+      if (!options.dryRun && !(error instanceof ReconciliationNotDueError)) {
         const reason = (error as Error).message;
         // The rows that were read may be the cause of the failure, so the next run reads the list again.
         await removeCheckpoint(database, gateway.mode).catch(() => undefined);
@@ -133,12 +149,12 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
 async function writeIntoJournals(
   { session, id, logger, options }: Run,
   mode: Mode,
-  begunAt: Date | null,
+  { begunAt, isAnySeen }: Ended,
 ): Promise<void> {
   async function write(): Promise<void> {
     if (begunAt !== null && options.begin !== undefined)
       await closeFindingsAtBegin(session, mode, { ...options.begin, begunAt });
-    await journalFindings(session, mode, id);
+    if (isAnySeen) await journalFindings(session, mode, id);
   }
   await write().catch((error: unknown) => {
     logger.warn({ err: error }, 'findings could not be written into the journals of their orders');
@@ -236,7 +252,7 @@ async function verifyWhatDiffers(
     options.onProgress,
     options.signal,
   );
-  await noteVerified(session, verified.answers);
+  if (verified.answers.length > 0) await noteVerified(session, verified.answers);
   const problem = waiting > 0 ? `${waiting} more payments are to be verified: run again` : verified.problem;
   return { ...verified, problem };
 }

@@ -5,7 +5,7 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Alarm } from '../alerts/alert.ts';
 import type { Reconcile } from './reconcile.ts';
-import { ReconciliationRunningError } from './report/report.ts';
+import { ReconciliationNotDueError, ReconciliationRunningError } from './report/report.ts';
 import { lastRuns, type LastRuns } from './report/runs.sql.ts';
 
 export type ReconcileSchedule = {
@@ -17,7 +17,7 @@ export type ReconcileSchedule = {
 };
 
 export type ScheduleParts = {
-  /** Minutes between the end of one run and the start of the next; 0: there is no schedule. */
+  /** Minutes between the end of one run and the start of the next, of all workers; 0: there is no schedule. */
   everyMin: number;
   reconcile: Reconcile;
   database: Queryable;
@@ -66,18 +66,21 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
     progressMs = clock.elapsedMs();
   };
 
-  async function runOnce(): Promise<void> {
+  /** @returns in how many milliseconds the next one is due */
+  async function runOnce(): Promise<number> {
     onProgress();
     try {
       const window = planRun(gateway.dialect.history, await lastRuns(database, gateway.mode));
-      await reconcile({ ...window, dryRun: false, onProgress, signal });
+      await reconcile({ ...window, dryRun: false, scheduledEveryMs: pauseMs, onProgress, signal });
     } catch (error) {
       // Every node has a schedule, and one run is enough.
+      if (error instanceof ReconciliationNotDueError) return error.dueInMs;
       if (error instanceof ReconciliationRunningError) await tellOfSkipping(parts).catch(noteFault);
       else logger.error({ err: error }, 'reconciliation failed');
     } finally {
       progressMs = null;
     }
+    return pauseMs;
   }
 
   function noteFault(error: unknown): void {
@@ -87,8 +90,7 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
   async function loop(): Promise<void> {
     await sleep(Math.min(pauseMs, FIRST_AFTER_MS), signal);
     while (!signal.aborted) {
-      await runOnce();
-      await sleep(pauseMs, signal);
+      await sleep(await runOnce(), signal);
     }
   }
 

@@ -1,7 +1,7 @@
 /**
- * The temporary tables of a run, in the order in which it creates them, and what their columns mean. Those
- * from `bucket_checksums` to `outside` are made anew whenever the run compares. They live as long as its
- * session. `history_rows`, the view of the list that was read, has the columns of the table
+ * The temporary tables of a run, in the order in which it creates them, and what their columns mean. `scoped`,
+ * `bucket_checksums` and `classified` are made anew whenever the run compares. They live as long as its session.
+ * `history_rows`, the view of the list that was read, has the columns of the table
  * `history_rows_test`, which prisma/migrations/20261122100300_reconciliation explains.
  */
 export const WORKING_TABLES = {
@@ -10,6 +10,22 @@ export const WORKING_TABLES = {
    * Filled and read by import/staging.sql.ts.
    */
   maybe_repeated: { reference: 'text NOT NULL' },
+
+  /**
+   * What webhooks say about money.
+   * Filled by compare/conflicts.sql.ts, read there and by compare/facts.sql.ts.
+   */
+  webhook_words: {
+    reference: 'text PRIMARY KEY',
+    /** `reversed`: it went back. `paid`: it came, for a payment that is not confirmed. */
+    word: 'text NOT NULL',
+  },
+
+  /**
+   * Confirmed payments that a webhook, a later answer of verify or an open finding contradicts.
+   * Filled by compare/conflicts.sql.ts, read by compare/matching.sql.ts.
+   */
+  contested: { reference: 'text PRIMARY KEY' },
 
   /**
    * What verify answered in this run: empty until then.
@@ -28,20 +44,17 @@ export const WORKING_TABLES = {
   repeated: { reference: 'text' },
 
   /**
-   * What webhooks say about money.
-   * Filled by compare/conflicts.sql.ts, read there and by compare/facts.sql.ts.
+   * The payments that a run over a window compares: those of the window, and listed ones from outside it.
+   * Made by compare/scope.sql.ts, read wherever payments are compared. A whole run has none.
    */
-  webhook_words: {
-    reference: 'text PRIMARY KEY',
-    /** `reversed`: it went back. `paid`: it came, for a payment that is not confirmed. */
-    word: 'text NOT NULL',
+  scoped: {
+    reference: 'text',
+    order_id: 'text',
+    status: 'text',
+    amount: 'bigint',
+    currency: 'text',
+    created_at: 'timestamp with time zone',
   },
-
-  /**
-   * Confirmed payments that a webhook, a later answer of verify or an open finding contradicts.
-   * Filled by compare/conflicts.sql.ts, read by compare/matching.sql.ts.
-   */
-  contested: { reference: 'text PRIMARY KEY' },
 
   /**
    * What each side holds, by bucket.
@@ -131,12 +144,6 @@ export const WORKING_TABLES = {
     /** What each source says; null for a class that is no finding. */
     evidence: 'jsonb',
   },
-
-  /**
-   * Payments that are not compared: outside the window, and not listed.
-   * Made and read by compare/matching.sql.ts.
-   */
-  outside: { reference: 'text NOT NULL' },
 
   /**
    * What a begin takes as before.

@@ -76,7 +76,10 @@ async function start(size = SIZE, ...args: string[]): Promise<RunningProcess> {
 }
 
 /** Starts a run, kills it when the service has reached a moment, and waits until its connection is gone. */
-async function killAt(moment: (page: number, res: ServerResponse) => boolean): Promise<void> {
+async function killAt(
+  moment: (page: number, res: ServerResponse) => boolean,
+  ...args: string[]
+): Promise<void> {
   const reached = new Promise<void>((resolve) => {
     onPage = (page, res) => {
       if (!moment(page, res)) return false;
@@ -84,7 +87,7 @@ async function killAt(moment: (page: number, res: ServerResponse) => boolean): P
       return true;
     };
   });
-  const run = await start();
+  const run = await start(SIZE, ...args);
   await reached;
   await kill(run);
 }
@@ -171,6 +174,23 @@ test.each((IS_WHOLE ? [[9], STOPS] : [[3, 9]]).map((stops) => ({ stops })))(
     expect(asked.at(-1)).toBe(PAGES);
   },
 );
+
+test('an incremental run that is killed: the next one goes on from there, and neither closes what it did not look at', async () => {
+  const since = new Date('2020-01-01');
+  await books.database.query(
+    `INSERT INTO findings (mode, class, reference, first_run_id, last_run_id)
+     SELECT 'test', 'unknown_reference', 'nobody', id, id FROM reconciliation_runs LIMIT 1`,
+  );
+  const open = (): Promise<unknown[]> =>
+    books.database.query('SELECT reference FROM findings WHERE closed_at IS NULL');
+  await killAt((page) => page >= 9, '--since', since.toISOString());
+  expect(await open()).toHaveLength(1);
+  const { report } = await run(SIZE, { since });
+  expect(report).toMatchObject({ complete: true, matched: paidOf(COUNT), history: { records: COUNT } });
+  expect(asked[0]).toBeGreaterThan(1);
+  expect(await open()).toHaveLength(1);
+  await books.database.query(`UPDATE findings SET closed_at = now(), closed_by = 'reconciliation'`);
+});
 
 // Whoever holds one of these holds the run up where it needs it: in finding, in reading the books, in writing its end.
 test.each(someOf(['findings', 'payments', 'reconciliation_runs'], 1))(

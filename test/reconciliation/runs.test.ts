@@ -7,6 +7,7 @@ import { planRun } from '../../src/reconciliation/schedule.ts';
 import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
 import {
   composeReport,
+  ReconciliationNotDueError,
   ReconciliationRunningError,
   type ReconciliationReport,
 } from '../../src/reconciliation/report/report.ts';
@@ -308,6 +309,29 @@ describe('the schedule', () => {
     await stroke(note, null);
     await stroke(note, 'from');
     expect([asked[0], asked.at(-1)]).toEqual([undefined, expect.any(Date)]);
+  });
+
+  test('is one run, however many workers strike at once, or one after the other', async () => {
+    const strike = (): Promise<unknown> =>
+      desk.reconcile({ dryRun: false, since: new Date(0), scheduledEveryMs: 3_600_000 });
+    const ends = await Promise.allSettled([strike(), strike(), strike()]);
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await expect(strike()).rejects.toBeInstanceOf(ReconciliationNotDueError);
+    expect(await desk.database.query('SELECT complete FROM reconciliation_runs')).toEqual([
+      { complete: true },
+    ]);
+    expect(
+      await desk.database.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory'
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      ),
+    ).toEqual([]);
+    await desk.database.query(`UPDATE reconciliation_runs SET finished_at = now() - interval '59 minutes'`);
+    const { dueInMs } = (await strike().catch((error: unknown) => error)) as ReconciliationNotDueError;
+    expect(dueInMs).toBeGreaterThan(0);
+    expect(dueInMs).toBeLessThanOrEqual(60_000);
+    await desk.database.query(`UPDATE reconciliation_runs SET finished_at = now() - interval '61 minutes'`);
+    expect(await strike()).toMatchObject({ complete: true });
   });
 
   test('tells of runs that are skipped only when none has ended for long', async () => {

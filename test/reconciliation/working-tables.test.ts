@@ -1,10 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { takeBefore } from '../../src/reconciliation/begin.sql.ts';
 import { classify } from '../../src/reconciliation/compare/classify.sql.ts';
-import { checksumBuckets } from '../../src/reconciliation/compare/bucket-checksums.sql.ts';
-import { openContested } from '../../src/reconciliation/compare/conflicts.sql.ts';
+import { checksumBuckets, tallyOfList } from '../../src/reconciliation/compare/bucket-checksums.sql.ts';
 import { matchSides, totalsOfSides } from '../../src/reconciliation/compare/matching.sql.ts';
-import type { Scope } from '../../src/reconciliation/compare/scope.sql.ts';
+import { gatherScope, type Scope } from '../../src/reconciliation/compare/scope.sql.ts';
 import { foldHistory, openStaging } from '../../src/reconciliation/import/staging.sql.ts';
 import { openSession, type Session } from '../../src/reconciliation/session.sql.ts';
 import { WORKING_TABLES } from '../../src/reconciliation/working-tables.ts';
@@ -28,16 +27,16 @@ test('the working tables have the order, the columns and the types that are decl
   try {
     const mode = 'test';
     const startedAt = new Date();
-    const scope: Scope = { mode, startedAt, since: null, until: null };
+    const scope: Scope = { mode, startedAt, since: new Date(0), until: null };
     const staging = await openStaging(session, mode, { isDry: true, hasFees: false });
-    await foldHistory(session, staging, false);
-    await openContested(session);
+    await foldHistory(session, staging, 'unknown');
     await session.snapshot(async () => {
+      await gatherScope(session, scope);
       await checksumBuckets(session, scope, []);
       await matchSides(session, scope);
       const coverage = { lagFrom: startedAt, reachesTo: null, isNoticed: false, cut: null };
       await classify(session, { startedAt, isCut: false, mode, coverage, isAsking: true, since: null });
-      await totalsOfSides(session, scope);
+      await totalsOfSides(session, scope, await tallyOfList(session));
       await takeBefore(session, mode, false);
     });
     const declared = Object.entries(WORKING_TABLES).map(([name, columns]) => [

@@ -66,7 +66,7 @@ const rowsOf = (scope: Scope): string => `
   FROM ${releasesIn(scope)} releases`;
 
 /**
- * Creates table `bucket_checksums` anew: what each side holds, by bucket. Call it inside a snapshot.
+ * Creates table `bucket_checksums`: what each side holds, by bucket. Call it inside a snapshot.
  * @param sentinels references to look up in the list, see {@link ListTotals}
  */
 export async function checksumBuckets(
@@ -74,7 +74,6 @@ export async function checksumBuckets(
   scope: Scope,
   sentinels: readonly string[],
 ): Promise<void> {
-  await db.query('DROP TABLE IF EXISTS bucket_checksums');
   await db.query(
     createTableAs(
       'bucket_checksums',
@@ -107,8 +106,11 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
   return rows.map(({ bucket }) => bucket);
 }
 
-/** What was read of the list: its named references, how many sentinels are among them, and a digest. */
-export type ListTotals = { length: bigint; sentinels: bigint; digest: string };
+/**
+ * What was read of the list: its named references, how many sentinels are among them, and a digest. `isAnyOutside`:
+ * payments have been written since the run began.
+ */
+export type ListTotals = { length: bigint; sentinels: bigint; digest: string; isAnyOutside: boolean };
 
 /**
  * The digest covers the rows that were read, in any order. Lists that differ have different digests, but
@@ -119,8 +121,9 @@ export async function tallyOfList(db: Queryable): Promise<ListTotals> {
     `SELECT coalesce(sum(rows) FILTER (WHERE side <> 'nameless'), 0)::bigint AS length,
        coalesce(sum(sentinels), 0)::bigint AS sentinels,
        coalesce(sum(rows), 0) || ':' || coalesce(sum(sum), 0)
-         || ':' || coalesce(to_hex(bit_xor(digest)), '0') AS digest
+         || ':' || coalesce(to_hex(bit_xor(digest)), '0') AS digest,
+       EXISTS (SELECT FROM bucket_checksums WHERE side = 'outside') AS "isAnyOutside"
      FROM bucket_checksums WHERE side IN ('history', 'other history', 'nameless')`,
   );
-  return row ?? { length: 0n, sentinels: 0n, digest: '' };
+  return row ?? { length: 0n, sentinels: 0n, digest: '', isAnyOutside: false };
 }

@@ -32,7 +32,7 @@ export type Classifying = {
 };
 
 /**
- * Gives every row that differs exactly one class: creates table `classified` anew. Call it
+ * Gives every row that differs exactly one class: creates table `classified`. Call it
  * inside a snapshot. `OFFSET 0` keeps the planner from copying the rules into every
  * expression that uses the class.
  */
@@ -40,7 +40,6 @@ export async function classify(
   db: Queryable,
   { startedAt, isCut, mode, coverage, isAsking, since }: Classifying,
 ): Promise<void> {
-  await db.query('DROP TABLE IF EXISTS classified');
   await db.query(
     createTableAs(
       'classified',
@@ -116,11 +115,11 @@ export async function paymentsToVerify(
  */
 export async function noteConfirmed(db: Queryable, mode: Mode): Promise<void> {
   await db.query(
-    `DELETE FROM confirmed_payments WHERE mode = $1 AND confirmed_at < now() - interval '1 day'`,
-    [mode],
-  );
-  await db.query(
-    `INSERT INTO confirmed_payments (mode, reference)
+    `WITH old AS (
+       DELETE FROM confirmed_payments WHERE mode = $1 AND confirmed_at < now() - interval '1 day'
+         AND reference NOT IN (SELECT reference FROM verified_payments)
+     )
+     INSERT INTO confirmed_payments (mode, reference)
      SELECT $1, reference FROM verified_payments JOIN classified USING (reference)
      WHERE outcome = 'paid' AND class IN ('absent_from_history', 'older_than_list')
      ON CONFLICT (mode, reference) DO UPDATE SET confirmed_at = now()`,

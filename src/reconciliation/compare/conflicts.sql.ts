@@ -1,37 +1,32 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { createTable } from '../working-tables.ts';
 
 /** A complete run has read the rows up to these ids. Texts, because they are kept as JSON. */
 export type Watermark = { webhooks: string; verifications: string };
 
-export const ZERO_WATERMARK: Watermark = { webhooks: '0', verifications: '0' };
+const ZERO: Watermark = { webhooks: '0', verifications: '0' };
+
+const LAST = `SELECT inputs -> 'looked' FROM reconciliation_runs
+  WHERE mode = $1 AND complete AND since IS NULL AND until IS NULL AND inputs ? 'looked'
+  ORDER BY started_at DESC LIMIT 1`;
 
 /**
- * The ids up to which a run may record that it has read. A row with a smaller id may be committed a
- * moment later than one with a larger id, so the next run reads the last ten minutes again.
+ * `last`: the ids up to which the last complete run over everything has read. `now`: those up to which this run
+ * may record that it has read. A row with a smaller id may be committed a moment later than one with a larger
+ * id, so the next run reads the last ten minutes again.
  */
-export async function currentWatermark(db: Queryable): Promise<Watermark> {
-  const [row] = await db.query<Watermark>(
-    `SELECT
+export async function watermarks(db: Queryable, mode: Mode): Promise<{ last: Watermark; now: Watermark }> {
+  const [row] = await db.query<Watermark & { last: Watermark | null }>(
+    `SELECT (${LAST}) AS last,
        coalesce((SELECT id FROM webhooks WHERE last_received_at < now() - interval '10 minutes'
          ORDER BY id DESC LIMIT 1), 0)::text AS webhooks,
        coalesce((SELECT id FROM verifications WHERE answered_at < now() - interval '10 minutes'
          ORDER BY id DESC LIMIT 1), 0)::text AS verifications`,
-  );
-  return row ?? ZERO_WATERMARK;
-}
-
-/** The ids up to which the last complete run over everything has read; null when there is none. */
-export async function lastWatermark(db: Queryable, mode: Mode): Promise<Watermark | null> {
-  const [row] = await db.query<{ looked: Watermark | null }>(
-    `SELECT inputs -> 'looked' AS looked FROM reconciliation_runs
-     WHERE mode = $1 AND complete AND since IS NULL AND until IS NULL AND inputs ? 'looked'
-     ORDER BY started_at DESC LIMIT 1`,
     [mode],
   );
-  return row?.looked ?? null;
+  const { last, ...now } = row ?? { last: null, ...ZERO };
+  return { last: last ?? ZERO, now };
 }
 
 // While a finding is open, the older webhooks about its payment are read again in each run.
@@ -58,12 +53,6 @@ export function signedWebhooks(
   );
 }
 
-/** Creates the temporary tables `webhook_words` and `contested`, empty. */
-export async function openContested(db: Queryable): Promise<void> {
-  await db.query(createTable('webhook_words'));
-  await db.query(createTable('contested'));
-}
-
 /**
  * Keeps what webhooks say about money: that it went back, or that it came for a payment that is not
  * confirmed. That it came for a confirmed payment contradicts nothing.
@@ -72,6 +61,7 @@ export async function noteWords(
   db: Queryable,
   words: readonly { reference: Reference; word: 'paid' | 'reversed' }[],
 ): Promise<void> {
+  if (words.length === 0) return;
   await db.query(
     `INSERT INTO webhook_words
      SELECT reference, max(word) FROM unnest($1::text[], $2::text[]) said (reference, word)
@@ -98,6 +88,5 @@ export async function gatherContested(db: Queryable, mode: Mode, since: string):
      SELECT r.reference FROM releases r WHERE r.mode = $1 AND r.reference IN (${STILL_OPEN})`,
     [mode, since],
   );
-  await db.query('ANALYZE webhook_words');
-  await db.query('ANALYZE contested');
+  await db.query('ANALYZE webhook_words, contested');
 }

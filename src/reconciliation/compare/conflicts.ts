@@ -1,16 +1,7 @@
 import type { Gateway } from '../../gateway/gateway.ts';
 import { readWebhookWord } from '../../gateway/webhook-status.ts';
 import type { Queryable } from '../../platform/database/database.ts';
-import {
-  gatherContested,
-  lastWatermark,
-  currentWatermark,
-  ZERO_WATERMARK,
-  noteWords,
-  openContested,
-  signedWebhooks,
-  type Watermark,
-} from './conflicts.sql.ts';
+import { gatherContested, noteWords, signedWebhooks, watermarks, type Watermark } from './conflicts.sql.ts';
 
 const PAGE = 1_000;
 
@@ -22,9 +13,7 @@ const PAGE = 1_000;
  * @returns how far this run has read; the next one begins there
  */
 export async function collectConflicts(session: Queryable, { mode, dialect }: Gateway): Promise<Watermark> {
-  const since = (await lastWatermark(session, mode)) ?? ZERO_WATERMARK;
-  const to = await currentWatermark(session);
-  await openContested(session);
+  const { last: since, now: to } = await watermarks(session, mode);
   for (let after = 0n; ;) {
     const webhooks = await signedWebhooks(session, mode, { since: since.webhooks, after, limit: PAGE });
     const words = webhooks.flatMap(({ reference, body }) => {

@@ -1,8 +1,14 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { HORIZON_SEC } from '../../payments/check-schedule.ts';
-import { createTable, createTableAs } from '../working-tables.ts';
+import { createTableAs } from '../working-tables.ts';
 import { isOfScope, isWritten, ofScope, paymentsIn, type Scope } from './scope.sql.ts';
-import { BUCKET, bucketsToJoin, CLAIMS_PAID_HERE, CLAIMS_PAID_THERE } from './bucket-checksums.sql.ts';
+import {
+  BUCKET,
+  bucketsToJoin,
+  CLAIMS_PAID_HERE,
+  CLAIMS_PAID_THERE,
+  type ListTotals,
+} from './bucket-checksums.sql.ts';
 
 const IS_OVERDUE = `r.released_at > p.created_at + interval '${HORIZON_SEC} s'`;
 const FIRST_CLOSED = `
@@ -86,11 +92,10 @@ function toJoin(scope: Scope, buckets: readonly number[]): string {
 }
 
 /**
- * Creates table `differing` anew: every row that is not plainly matched, or is contested. Call it inside
+ * Creates table `differing`: every row that is not plainly matched, or is contested. Call it inside
  * the snapshot in which the sides were tallied.
  */
 export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
-  await db.query('DROP TABLE IF EXISTS differing');
   const rows = toJoin(scope, await bucketsToJoin(db));
   // Two statements: reading a temporary table would keep the first one from using every core.
   await db.query(
@@ -107,6 +112,11 @@ export async function matchSides(db: Queryable, scope: Scope): Promise<void> {
       ofScope(scope),
     );
   await db.query('ANALYZE differing');
+}
+
+/** Drops what is computed anew when the sides are compared again. */
+export async function dropCompared(db: Queryable): Promise<void> {
+  await db.query('DROP TABLE IF EXISTS scoped, bucket_checksums, classified');
 }
 
 /**
@@ -156,6 +166,11 @@ const PAYMENTS = `
   SELECT 'payments', NULL, rows, 0, 0, 0 FROM bucket_checksums
   WHERE side IN ('payments', 'other payments', 'outside')`;
 
+// Payments that are not compared: the totals have counted them, and only a join can find out whether one of them is
+// listed. Mostly there are none.
+const outsideOf = (scope: Scope): string => `SELECT p.reference FROM ${paymentsIn(scope)} p
+  WHERE NOT ${isWritten('p')} AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)`;
+
 const LESS_OUTSIDE = `
   SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside
   UNION ALL
@@ -167,34 +182,24 @@ const DIFFERING = `
   UNION ALL SELECT 'payments', NULL, 0, 0, count(*), 0 FROM differing WHERE is_ours
   UNION ALL SELECT 'releases', NULL, 0, 0, count(*), 0 FROM differing WHERE is_released`;
 
-const SIDES = [HISTORY_AND_RELEASES, ASSUMED_MONEY, PAYMENTS, LESS_OUTSIDE, DIFFERING].join(' UNION ALL ');
+const SIDES = [HISTORY_AND_RELEASES, ASSUMED_MONEY, PAYMENTS, DIFFERING].join(' UNION ALL ');
 
 /**
  * What each side holds, counted from its own table and not from the match: if the match lost or doubled
  * a row, the sides would not leave the same remainder.
  */
-export async function totalsOfSides(db: Queryable, scope: Scope): Promise<SideTotal[]> {
-  await noteOutside(db, scope);
+export async function totalsOfSides(
+  db: Queryable,
+  scope: Scope,
+  { isAnyOutside }: Pick<ListTotals, 'isAnyOutside'>,
+): Promise<SideTotal[]> {
+  const [outside, sides] = isAnyOutside
+    ? [`WITH outside AS MATERIALIZED (${outsideOf(scope)})`, `${SIDES} UNION ALL ${LESS_OUTSIDE}`]
+    : ['', SIDES];
   return db.query<SideTotal>(
-    `SELECT side, currency, sum(rows)::bigint AS rows, sum(named)::bigint AS named,
+    `${outside} SELECT side, currency, sum(rows)::bigint AS rows, sum(named)::bigint AS named,
        sum(differing)::bigint AS differing, sum(sum)::text AS sum
-     FROM (${SIDES}) counted GROUP BY side, currency`,
-    [scope.mode],
-  );
-}
-
-/**
- * Creates table `outside` anew: payments that are not compared. The totals count them first and then
- * subtract them: only a join can find out whether one of them is listed, and mostly there are none.
- */
-async function noteOutside(db: Queryable, scope: Scope): Promise<void> {
-  await db.query('DROP TABLE IF EXISTS outside');
-  await db.query(createTable('outside'));
-  const [some] = await db.query(`SELECT FROM bucket_checksums WHERE side = 'outside' LIMIT 1`);
-  if (some === undefined) return;
-  await db.query(
-    `INSERT INTO outside SELECT p.reference FROM ${paymentsIn(scope)} p WHERE NOT ${isWritten('p')}
-       AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)`,
-    ofScope(scope),
+     FROM (${sides}) counted GROUP BY side, currency`,
+    isAnyOutside ? ofScope(scope) : [],
   );
 }

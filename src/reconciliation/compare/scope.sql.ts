@@ -1,3 +1,5 @@
+import type { Queryable } from '../../platform/database/database.ts';
+import { createTableAs, WORKING_TABLES } from '../working-tables.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /**
@@ -22,28 +24,48 @@ export function isWritten(payments: string): string {
 const IS_IN_WINDOW = `p.created_at >= coalesce($3::timestamptz, '-infinity')
   AND p.created_at < coalesce($4::timestamptz, 'infinity')`;
 
-// Both from indexes: of a million payments a small window reads only its own.
-const IN_WINDOW_OR_LISTED = `SELECT p.* FROM payments p WHERE p.mode = $1 AND ${IS_IN_WINDOW}
-  UNION ALL
-  SELECT p.* FROM history_rows h JOIN payments p ON p.mode = $1 AND p.reference = h.reference
-  WHERE NOT (${IS_IN_WINDOW})`;
+const COLUMNS = Object.keys(WORKING_TABLES.scoped)
+  .map((column) => `p.${column}`)
+  .join(', ');
+
+const IN_WINDOW = `SELECT ${COLUMNS} FROM payments p WHERE p.mode = $1 AND ${IS_IN_WINDOW}`;
+// Few of the list are left when those of the window are taken away, and only they are looked up.
+const LISTED_ELSEWHERE = `SELECT ${COLUMNS} FROM history_rows h
+  JOIN payments p ON p.mode = $1 AND p.reference = h.reference
+  WHERE NOT EXISTS (SELECT FROM (${IN_WINDOW}) inside WHERE inside.reference = h.reference)
+    AND $2::timestamptz IS NOT NULL`;
 
 // PostgreSQL wants to know the type of each parameter.
 const NO_WINDOW = '$3::timestamptz IS NULL AND $4::timestamptz IS NULL';
 
+function isWhole({ since, until }: Scope): boolean {
+  return since === null && until === null;
+}
+
+/**
+ * Creates table `scoped` for a run over a window: of a million payments it looks up its own, and once. Call it
+ * in the snapshot in which the sides are compared, before everything else.
+ */
+export async function gatherScope(db: Queryable, scope: Scope): Promise<void> {
+  if (isWhole(scope)) return;
+  await db.query(createTableAs('scoped', `${IN_WINDOW} UNION ALL ${LISTED_ELSEWHERE}`), ofScope(scope));
+  await db.query('ANALYZE scoped');
+}
+
 /** The payments of a scope as an SQL subquery, also those written since the run began. */
-export function paymentsIn({ since, until }: Scope): string {
-  if (since !== null || until !== null) return `(${IN_WINDOW_OR_LISTED})`;
+export function paymentsIn(scope: Scope): string {
+  if (!isWhole(scope)) return `(SELECT * FROM scoped WHERE NOT (${NO_WINDOW}))`;
   return `(SELECT * FROM payments WHERE mode = $1 AND ${NO_WINDOW})`;
 }
 
 /** Their releases. */
 export function releasesIn(scope: Scope): string {
-  return `(SELECT * FROM releases WHERE mode = $1 AND ${isOfScope(scope, 'releases')})`;
+  if (isWhole(scope)) return `(SELECT * FROM releases WHERE mode = $1 AND ${NO_WINDOW})`;
+  return `(SELECT r.* FROM ${paymentsIn(scope)} p JOIN releases r ON r.mode = $1 AND r.reference = p.reference)`;
 }
 
 /** Whether a row of a table is about a payment of the scope, as an SQL expression. */
 export function isOfScope(scope: Scope, table: string): string {
-  if (scope.since === null && scope.until === null) return NO_WINDOW;
+  if (isWhole(scope)) return NO_WINDOW;
   return `${table}.reference IN (SELECT reference FROM ${paymentsIn(scope)} scoped)`;
 }

@@ -14,22 +14,27 @@ export type Checkpoint = {
 /** A list read longer ago than this is too old to compare with the current state. */
 const MAX_AGE = '1 hour';
 
+/** By the database's clock, by which payments are written. `isLeft`: an earlier run left rows or a checkpoint. */
+export type Start = { now: Date; isLeft: boolean; checkpoint: Checkpoint | null };
+
 /**
- * The checkpoint of a run that was killed, or had to stop, while it read the answer to the
- * same question; else null.
+ * Looks for the checkpoint of a run that was killed, or had to stop, while it read the answer to the same
+ * question.
  */
-export async function findCheckpoint(
-  db: Queryable,
-  mode: Mode,
-  question: string,
-): Promise<Checkpoint | null> {
-  const [row] = await db.query<{ startedAt: Date; state: string }>(
-    `SELECT started_at AS "startedAt", state #>> '{}' AS state FROM history_checkpoints
-     WHERE mode = $1 AND question = $2 AND started_at > clock_timestamp() - interval '${MAX_AGE}'`,
+export async function findStart(db: Queryable, mode: Mode, question: string): Promise<Start> {
+  const [row] = await db.query<Pick<Start, 'now' | 'isLeft'> & { startedAt: Date | null; state: string }>(
+    `SELECT clock_timestamp() AS now, c.started_at AS "startedAt", c.state #>> '{}' AS state,
+       EXISTS (SELECT FROM history_checkpoints WHERE mode = $1)
+         OR EXISTS (SELECT FROM history_rows_${mode}) AS "isLeft"
+     FROM (SELECT) one LEFT JOIN history_checkpoints c
+       ON c.mode = $1 AND c.question = $2 AND c.started_at > clock_timestamp() - interval '${MAX_AGE}'`,
     [mode, question],
   );
-  if (row === undefined) return null;
-  return { startedAt: row.startedAt, ...(JSON.parse(row.state) as Omit<Checkpoint, 'startedAt'>) };
+  if (row === undefined) throw new Error('Bug: the database does not know the time');
+  const { now, isLeft, startedAt, state } = row;
+  if (startedAt === null) return { now, isLeft, checkpoint: null };
+  const rest = JSON.parse(state) as Omit<Checkpoint, 'startedAt'>;
+  return { now, isLeft, checkpoint: { startedAt, ...rest } };
 }
 
 /** Call it when all rows before the place are staged. */
@@ -47,6 +52,11 @@ export async function saveCheckpoint(
     // service may contain.
     [mode, question, startedAt, JSON.stringify(JSON.stringify(state))],
   );
+}
+
+/** Deletes what was read, in one transaction with its checkpoint, which would point at rows that are gone. */
+export async function clearHistory(db: Queryable, mode: Mode): Promise<void> {
+  await db.query(`DELETE FROM history_checkpoints WHERE mode = '${mode}'; TRUNCATE history_rows_${mode}`);
 }
 
 export async function removeCheckpoint(db: Queryable, mode: Mode): Promise<void> {

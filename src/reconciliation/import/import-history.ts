@@ -3,17 +3,10 @@ import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { readHistoryInto } from '../../gateway/history/history.ts';
 import { HORIZON_SEC } from '../../payments/check-schedule.ts';
-import { findCheckpoint, removeCheckpoint, saveCheckpoint, type Checkpoint } from './checkpoint.sql.ts';
+import { clearHistory, findStart, saveCheckpoint, type Checkpoint } from './checkpoint.sql.ts';
 import type { Progress } from '../progress.ts';
 import { databaseTime, firstPaymentTime, onlyCurrency, type Session } from '../session.sql.ts';
-import {
-  dropRows,
-  foldHistory,
-  openStaging,
-  totalsOfFees,
-  type FeeTotal,
-  type Staging,
-} from './staging.sql.ts';
+import { dropRows, foldHistory, openStaging, totalsOfFees, type FeeTotal } from './staging.sql.ts';
 import { createStager, type Stager } from './stager.ts';
 
 export type HistoryRead = {
@@ -59,12 +52,11 @@ export async function stageHistory(
   const hasFees = gateway.dialect.history.fee !== undefined;
   const staging = await openStaging(session, mode, { isDry: asked.dryRun, hasFees });
   const question = digestOf(gateway, asked);
-  const from = asked.dryRun ? null : await findCheckpoint(session, mode, question);
-  // The checkpoint is removed before the rows: if the process were killed between the two, it would point
-  // at rows that are gone.
-  if (from === null && !asked.dryRun) await removeCheckpoint(session, mode);
-  await dropRows(session, staging, from?.records ?? 0);
-  const startedAt = from?.startedAt ?? (await databaseTime(session));
+  const start = await findStart(session, mode, question);
+  const from = asked.dryRun ? null : start.checkpoint;
+  if (from !== null) await dropRows(session, staging, from.records);
+  else if (start.isLeft && !asked.dryRun) await clearHistory(session, mode);
+  const startedAt = from?.startedAt ?? start.now;
   const stager = createStager({
     session,
     staging,
@@ -74,7 +66,7 @@ export async function stageHistory(
     },
   });
   const end = await readToEnd(session, gateway, asked, stager, from);
-  await foldHistory(session, staging, stager.areRepeatsNoted());
+  await foldHistory(session, staging, stager.repeats());
   const { records, unreadable } = stager.counts();
   const isUseless = end.cut === null && records > 0 && records === unreadable;
   return {
@@ -84,7 +76,7 @@ export async function stageHistory(
     ...end,
     fees: await totalsOfFees(session, staging),
     cut: isUseless ? 'no record of the history could be read: check the pointers in the dialect' : end.cut,
-    clear: () => (asked.dryRun || end.isBrokenOff ? Promise.resolve() : forget(session, gateway, staging)),
+    clear: () => (asked.dryRun || end.isBrokenOff ? Promise.resolve() : clearHistory(session, mode)),
   };
 }
 
@@ -143,9 +135,4 @@ function digestOf({ dialect }: Gateway, { since, until }: HistoryQuestion): stri
   return createHash('sha256')
     .update(JSON.stringify([dialect, since, until]))
     .digest('hex');
-}
-
-async function forget(session: Session, { mode }: Gateway, staging: Staging): Promise<void> {
-  await removeCheckpoint(session, mode);
-  await dropRows(session, staging, 0);
 }

@@ -13,8 +13,8 @@ export type Stager = {
   /** Stages what is left. */
   finish(): Promise<void>;
   counts(): { records: number; unreadable: number };
-  /** Whether all repeated references were noted. They were not if this reading continues an earlier one. */
-  areRepeatsNoted(): boolean;
+  /** Whether all repeated references were noted, if any. They were not if this reading continues an earlier one. */
+  repeats(): 'none' | 'noted' | 'unknown';
 };
 
 type StagerParts = {
@@ -36,15 +36,15 @@ export function createStager({ session, staging, from, saveCheckpoint }: StagerP
   let waiting = nothingWaiting();
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;
-  // The counts at the end of the last complete page.
-  let whole = { records: staged, unreadable };
+  let whole = { records: staged, unreadable }; // at the end of the last complete page
   let saved = { records: staged, atMs: systemClock.elapsedMs() };
-  let inHand: Promise<void> = Promise.resolve();
+  let [areNoted, inHand] = [false, Promise.resolve()];
 
   function add({ rows: tuples }: HistoryBatch<Tuples>): void {
     waiting.rows += tuples.rows;
     unreadable += tuples.unreadable;
     waiting.maybeRepeated.push(...tuples.maybeRepeated);
+    areNoted ||= tuples.maybeRepeated.length > 0;
   }
 
   /** Waits for the previous copy, but not for this one. If a copy fails, the next wait throws the error. */
@@ -97,7 +97,7 @@ export function createStager({ session, staging, from, saveCheckpoint }: StagerP
       await inHand;
     },
     counts: () => ({ records: staged + waiting.rows, unreadable }),
-    areRepeatsNoted: () => from === null,
+    repeats: () => (from !== null ? 'unknown' : areNoted ? 'noted' : 'none'),
   };
 }
 

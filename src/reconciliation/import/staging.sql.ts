@@ -21,6 +21,9 @@ const MAX_AMOUNT = '9223372036854775807';
  */
 export type Staging = { table: string; hasFees: boolean };
 
+/** Working tables that begin empty. */
+const FILLED_LATER = ['maybe_repeated', 'webhook_words', 'contested', 'verified_payments'] as const;
+
 /**
  * Opens the staging of a run: the mode's own table, which survives a killed process, or a temporary one
  * for a run that must change nothing. `history_rows` shows one row per reference once
@@ -34,9 +37,9 @@ export async function openStaging(
   const kept = `history_rows_${mode}`;
   const table = isDry ? 'history_rows_dry' : kept;
   if (isDry) await session.query(`CREATE TEMPORARY TABLE ${table} (LIKE ${kept} INCLUDING DEFAULTS)`);
-  await session.query(`CREATE TEMPORARY VIEW history_rows AS SELECT * FROM ${table} WHERE is_current`);
-  await session.query(createTable('maybe_repeated'));
-  await session.query(createTable('verified_payments'));
+  const view = `CREATE TEMPORARY VIEW history_rows AS SELECT * FROM ${table} WHERE is_current`;
+  // One statement: each of its own would be a transaction, and a small run has little else to do.
+  await session.query([view, ...FILLED_LATER.map(createTable)].join(';'));
   return { table, hasFees };
 }
 
@@ -125,11 +128,17 @@ const ONE_PER_REFERENCE = `
 /**
  * Folds rows that share a reference into one. Most histories have none. The original rows are kept,
  * because a later run that continues the reading has to fold them again.
- * @param areNoted whether every repeated reference was noted by {@link noteMaybeRepeated}
+ * @param repeats of references: whether none is repeated, every repeated one was noted by
+ * {@link noteMaybeRepeated}, or nothing is known
  */
-export async function foldHistory(session: Session, { table }: Staging, areNoted: boolean): Promise<void> {
+export async function foldHistory(
+  session: Session,
+  { table }: Staging,
+  repeats: 'none' | 'noted' | 'unknown',
+): Promise<void> {
   await session.query(`ANALYZE ${table}`);
-  await noteRepeated(session, areNoted);
+  if (repeats === 'none') return;
+  await noteRepeated(session, repeats === 'noted');
   const [some] = await session.query('SELECT FROM repeated LIMIT 1');
   if (some === undefined) return;
   await session.query(`

@@ -255,6 +255,16 @@ export class BeginRefusedError extends Error {
   }
 }
 
+/** A run has ended since the last scheduled one of this worker. Nothing was read or changed. */
+export class ReconciliationNotDueError extends Error {
+  readonly dueInMs: number;
+  constructor(dueInMs: number) {
+    super('another worker has reconciled since');
+    this.name = 'ReconciliationNotDueError';
+    this.dueInMs = dueInMs;
+  }
+}
+
 /** Another run of the same mode is active. Nothing was read or changed; the command exits with 2. */
 export class ReconciliationRunningError extends Error {
   constructor() {

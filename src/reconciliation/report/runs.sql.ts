@@ -6,22 +6,33 @@ import type { Watermark } from '../compare/conflicts.sql.ts';
 import type { Verdict } from '../../cases/classes.ts';
 import type { Inputs, ReconciliationReport } from './report.ts';
 
-/** Call it while holding the lock: then any unfinished run has lost its process, and is ended here. */
+/**
+ * Call it while holding the lock: then any unfinished run has lost its process, and is ended here.
+ * @param everyMs opens none when one without an end to its window has finished so lately
+ * @returns in how many milliseconds it is due; null: it was opened
+ */
 export async function openRun(
   db: Queryable,
   id: RunId,
   mode: Mode,
-  { since, until }: { since?: Date | undefined; until?: Date | undefined },
-): Promise<void> {
-  await db.query(
+  { since, until, everyMs = 0 }: { since?: Date | undefined; until?: Date | undefined; everyMs?: number },
+): Promise<number | null> {
+  const [row] = await db.query<{ dueInMs: number | null }>(
     `WITH lost AS (
        UPDATE reconciliation_runs SET finished_at = now(), complete = false, verdict = 'incomplete',
          problem = 'the process of the run was lost'
        WHERE mode = $2 AND finished_at IS NULL
+     ), other AS (
+       SELECT max(finished_at) + $5 * interval '1 ms' AS due FROM reconciliation_runs
+       WHERE mode = $2 AND until IS NULL AND finished_at > now() - $5 * interval '1 ms' AND finished_at < now()
+     ), opened AS (
+       INSERT INTO reconciliation_runs (id, mode, since, until)
+       SELECT $1, $2, $3, $4 FROM other WHERE due IS NULL
      )
-     INSERT INTO reconciliation_runs (id, mode, since, until) VALUES ($1, $2, $3, $4)`,
-    [id, mode, since ?? null, until ?? null],
+     SELECT extract(epoch FROM due - now())::float8 * 1000 AS "dueInMs" FROM other`,
+    [id, mode, since ?? null, until ?? null, everyMs],
   );
+  return row?.dueInMs ?? null;
 }
 
 /** What is stored of a run: its report without the items, and what the whole report can be rendered from. */
@@ -39,11 +50,10 @@ export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {
   const { report, reportSha256, outcome, items, itemsSha256, inputs } = run;
   // Most runs see the same findings as the run before, and insert no row.
   await db.query(
-    'INSERT INTO reconciliation_items (sha256, items) VALUES ($1, $2) ON CONFLICT (sha256) DO NOTHING',
-    [itemsSha256, items],
-  );
-  await db.query(
-    `UPDATE reconciliation_runs SET finished_at = now(),
+    `WITH kept AS (
+       INSERT INTO reconciliation_items (sha256, items) VALUES ($8, $10) ON CONFLICT (sha256) DO NOTHING
+     )
+     UPDATE reconciliation_runs SET finished_at = now(),
        complete = $2, verdict = $3, report = $4, problem = $5,
        inputs = $6, outcome = $7, items_sha256 = $8, report_sha256 = $9
      WHERE id = $1`,
@@ -57,6 +67,7 @@ export async function finishRun(db: Queryable, run: KeptRun): Promise<void> {
       outcome,
       itemsSha256,
       reportSha256,
+      items,
     ],
   );
 }
