@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { localServices } from '../../local/backing-services.ts';
@@ -9,6 +9,7 @@ import type { ReconciliationReport } from '../../src/reconciliation/report/repor
 import { lastRuns } from '../../src/reconciliation/report/runs.sql.ts';
 import { planRun, type PlannedWindow } from '../../src/reconciliation/schedule.ts';
 import { median, type Row } from '../row.ts';
+import { cpuMsOf } from '../shop/cpu.ts';
 import { newDatabase, withPostgres } from './bench.ts';
 import { fillBooks } from './books.ts';
 import { startService } from './command.ts';
@@ -22,7 +23,10 @@ const PAGINGS = {
   'the newest first': { newestFirstBy: '/createdAt' },
 };
 
-type Cost = { calls: number; seconds: number };
+/** `processor`: seconds of this process and of the database's; other work of the machine shows less in them. */
+type Cost = { calls: number; seconds: number; processor: number };
+const UNITS = ['calls', 'seconds', 'processor'] as const;
+const WORDS = { calls: 'calls', seconds: 'seconds', processor: 'seconds of processor' };
 
 /**
  * What a day of scheduled runs costs beside one over everything, and a run over a window beside its share of one. The
@@ -37,6 +41,8 @@ export async function benchDay(argv: string[]): Promise<Row[]> {
   const [count, days] = [Number(values.count), Number(values.days)];
   const spread = { newestMs: Date.now() - 60_000, stepMs: Math.floor((days * DAY_MS) / count) };
   return withPostgres(async (url, folder) => {
+    const pidFile = await readFile(join(folder, 'data/postgres/postmaster.pid'), 'utf8');
+    const databasePid = Number(pidFile.split('\n')[0]);
     process.stderr.write(`${count} payments of ${days} days are written\n`);
     const databaseUrl = await newDatabase(url, count);
     await fillBooks(databaseUrl, count, spread);
@@ -53,8 +59,9 @@ export async function benchDay(argv: string[]): Promise<Row[]> {
         const options = { purpose: 'npm run bench', logLevel: 'error', logTo: process.stderr } as const;
         const { program, close } = await openProgram(config, localServices(folder), options);
         try {
-          rows.push(...(await measureDay(program, name)));
-          if ('sinceParam' in paging) rows.push(...(await measureWindows(program, spread.newestMs, days)));
+          rows.push(...(await measureDay({ ...program, databasePid }, name)));
+          if ('sinceParam' in paging)
+            rows.push(...(await measureWindows({ ...program, databasePid }, spread.newestMs, days)));
         } finally {
           await close();
         }
@@ -66,7 +73,9 @@ export async function benchDay(argv: string[]): Promise<Row[]> {
   });
 }
 
-async function measureDay(program: Program, name: string): Promise<Row[]> {
+type Measured = Pick<Program, 'database' | 'gateway' | 'reconcile'> & { databasePid: number };
+
+async function measureDay(program: Measured, name: string): Promise<Row[]> {
   const { database, gateway } = program;
   await database.query('DELETE FROM reconciliation_runs');
   let whole: Cost | null = null;
@@ -86,23 +95,17 @@ async function measureDay(program: Program, name: string): Promise<Row[]> {
     );
   }
   if (whole === null) throw new Error('no run');
-  const [calls, seconds] = (['calls', 'seconds'] as const).map((unit) => sum(others, unit));
+  const [one, all] = [whole, [whole, ...others]];
   process.stderr.write(
-    `${name}: the run over everything ${words(whole)}, each of the others ${words(middle(others))}\n`,
+    `${name}: the run over everything ${words(one)}, each of the others ${words(middle(others))}\n`,
   );
-  return [
-    rowOf(`a day of ${RUNS} runs, calls, ${name}`, whole.calls + (calls ?? 0), whole.calls, PROMISED.day),
-    rowOf(
-      `a day of ${RUNS} runs, seconds, ${name}`,
-      whole.seconds + (seconds ?? 0),
-      whole.seconds,
-      PROMISED.day,
-    ),
-  ];
+  return UNITS.map((unit) =>
+    rowOf(`a day of ${RUNS} runs, ${WORDS[unit]}, ${name}`, sum(all, unit), one[unit], PROMISED.day),
+  );
 }
 
 /** The middle half and the middle tenth, by turns with runs over everything. */
-async function measureWindows(program: Program, newestMs: number, days: number): Promise<Row[]> {
+async function measureWindows(program: Measured, newestMs: number, days: number): Promise<Row[]> {
   const wholes: Cost[] = [];
   const shares = [0.5, 0.1].map((share) => ({ share, costs: [] as Cost[] }));
   for (let round = 0; round < 3; round += 1) {
@@ -114,9 +117,9 @@ async function measureWindows(program: Program, newestMs: number, days: number):
   }
   const whole = middle(wholes);
   return shares.flatMap(({ share, costs }) =>
-    (['calls', 'seconds'] as const).map((unit) =>
+    UNITS.map((unit) =>
       rowOf(
-        `a window of ${share * 100} %, ${unit}`,
+        `a window of ${share * 100} %, ${WORDS[unit]}`,
         middle(costs)[unit],
         whole[unit] * share,
         PROMISED.window,
@@ -125,11 +128,20 @@ async function measureWindows(program: Program, newestMs: number, days: number):
   );
 }
 
-async function costOf({ reconcile }: Program, window: PlannedWindow & { until?: Date }): Promise<Cost> {
-  const startedMs = performance.now();
-  const report = await reconcile({ ...window, dryRun: false });
+async function costOf(
+  { reconcile, databasePid }: Measured,
+  window: PlannedWindow & { until?: Date },
+): Promise<Cost> {
+  const databaseMs = cpuMsOf(databasePid);
+  const [startedMs, ours] = [performance.now(), process.cpuUsage()];
+  const report = await reconcile({ ...window, dryRun: false, scheduledEveryMs: 0 });
+  const [endedMs, { user, system }] = [performance.now(), process.cpuUsage(ours)];
   refuseWrong(report);
-  return { calls: report.history.pages + report.verified, seconds: (performance.now() - startedMs) / 1_000 };
+  return {
+    calls: report.history.pages + report.verified,
+    seconds: (endedMs - startedMs) / 1_000,
+    processor: (user + system) / 1e6 + (cpuMsOf(databasePid) - databaseMs) / 1e3,
+  };
 }
 
 /** A fast answer that is wrong is not measured. */
@@ -158,9 +170,10 @@ function middle(costs: readonly Cost[]): Cost {
   return {
     calls: median(costs.map(({ calls }) => calls)),
     seconds: median(costs.map(({ seconds }) => seconds)),
+    processor: median(costs.map(({ processor }) => processor)),
   };
 }
 
-function words({ calls, seconds }: Cost): string {
-  return `${calls} calls and ${seconds.toFixed(3)} s`;
+function words({ calls, seconds, processor }: Cost): string {
+  return `${calls} calls, ${seconds.toFixed(3)} s and ${processor.toFixed(3)} s of processor`;
 }
