@@ -179,7 +179,8 @@ test('an incremental run that is killed: the next one goes on from there, and ne
   const since = new Date('2020-01-01');
   await books.database.query(
     `INSERT INTO findings (mode, class, reference, first_run_id, last_run_id)
-     SELECT 'test', 'unknown_reference', 'nobody', id, id FROM reconciliation_runs LIMIT 1`,
+     VALUES ('test', 'unknown_reference', 'nobody', $1, $1)`,
+    [(await run()).report.runId],
   );
   const open = (): Promise<unknown[]> =>
     books.database.query('SELECT reference FROM findings WHERE closed_at IS NULL');
