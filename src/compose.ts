@@ -17,6 +17,7 @@ import { offerDemoProducts } from './orders/demo-products.ts';
 import { DEFAULTS, type Extensions } from './extensions.ts';
 import { systemClock } from './platform/clock.ts';
 import { openDatabase, type Database } from './platform/database/database.ts';
+import { openReads } from './platform/database/reads.ts';
 import type { Logger } from './platform/logger.ts';
 import { applyMigrations } from './platform/database/migrations.ts';
 import { createWakeUp, type WakeUp } from './platform/database/wake-up.ts';
@@ -60,6 +61,9 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const watch = observe(tracing, systemClock);
   const unwatched = openDatabase(services.databaseUrl, logger);
   const database = watch.database(unwatched);
+  const reads = openReads(database, config.DATABASE_READ_URL, {
+    ...{ clock: systemClock, logger, watch: watch.database },
+  });
   if (config.demoShop && extensions.catalogue === null) await offerDemoProducts(database);
   const alertHook = alertHookOf(config, extensions);
   const alarms = createAlerts({
@@ -78,12 +82,13 @@ export async function compose(options: ComposeOptions): Promise<Program> {
   const parts = build(options, { database, gateway, receivers, alarms, wakeUp, watch });
   return {
     ...parts,
+    reads,
     tracing,
     close: async () => {
       await Promise.all([parts.duePayments.stop(), parts.dueReleases.stop(), parts.dueEvents.stop()]);
       await wakeUp.close();
       await Promise.all([gateway.close(), receiver.close(), alertHook.close()]);
-      await database.close();
+      await Promise.all([database.close(), reads.close()]);
     },
   };
 }
@@ -97,7 +102,9 @@ type Foundations = {
   watch: Watch;
 };
 
-function build(options: ComposeOptions, foundations: Foundations): Omit<Program, 'close' | 'tracing'> {
+type Parts = Omit<Program, 'close' | 'tracing' | 'reads'>;
+
+function build(options: ComposeOptions, foundations: Foundations): Parts {
   const { config, publicOrigin, logger, extensions = DEFAULTS } = options;
   const { database, gateway, receivers, alarms, wakeUp, watch } = foundations;
   const { receiver } = receivers;

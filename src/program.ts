@@ -12,6 +12,7 @@ import type { CheckoutStops } from './payments/checkout-stops.ts';
 import type { Accept } from './payments/accept.ts';
 import type { Confirm } from './payments/confirm.ts';
 import type { Database } from './platform/database/database.ts';
+import type { Reads } from './platform/database/reads.ts';
 import type { WakeUp } from './platform/database/wake-up.ts';
 import type { WorkerWatch } from './platform/heartbeat/worker-watch.ts';
 import type { Logger } from './platform/logger.ts';
@@ -25,6 +26,7 @@ export type Program = {
   config: Config;
   logger: Logger;
   database: Database;
+  reads: Reads;
   gateway: Gateway;
   extensions: Extensions;
   /** Our own origin as browsers reach it. */
@@ -48,7 +50,7 @@ export type Program = {
   hasReceiver: boolean;
   /** `GET /metrics`. @param requireToken refuses clients without a token */
   metricsRoutes: (parts: {
-    database: Database;
+    reads: Reads;
     gateway: Gateway;
     workerWatch: WorkerWatch;
     requireToken: RequestHandler;

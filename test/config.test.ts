@@ -284,6 +284,8 @@ describe('B7, F7: what is legal and risky is told at start', () => {
     ['[::1]:5432/shop', []],
   ])('statements on their way to %s', (rest, names) => {
     expect(told({ DATABASE_URL: `postgres://u:p@${rest}` })).toEqual(names);
+    const ofStandby = names.map(() => 'DATABASE_READ_URL');
+    expect(told({ DATABASE_READ_URL: `postgres://u:p@${rest}` })).toEqual(ofStandby);
   });
 });
 

@@ -14,10 +14,11 @@ import { caseRoutes } from './cases/routes.ts';
 import { loginRoutes } from './login/routes.ts';
 import { orderListRoutes } from './orders/routes.ts';
 import { releaseRoutes } from './releases/routes.ts';
+import { createShowOnly, markActing } from './show-only.ts';
 import { runRoutes } from './runs/routes.ts';
 import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
-type AdminRouteParts = Omit<AdminParts, 'form' | 'askService' | 'guard'> &
+type AdminRouteParts = Omit<AdminParts, 'form' | 'askService' | 'guard' | 'showOnly'> &
   Pick<AskParts, 'confirm' | 'logger'> & {
     guard: AdminGuard;
     /** The name of the shop. */
@@ -32,7 +33,10 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   const guard = { ...parts.guard, shop };
   const askService = createAskService({ ...parts, mode });
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
-  const pages: AdminParts = { ...parts, guard, form, askService };
+  const pages: AdminParts = {
+    ...{ ...parts, guard, form, askService },
+    showOnly: createShowOnly({ ...parts, guard }),
+  };
   const router = Router();
   router.get('/admin/admin.css', (_req, res) => {
     res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);
@@ -49,6 +53,7 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   });
   router.use('/admin', guard.refuseViewers);
   router.use(loginRoutes({ database, guard, shop, mode }));
+  router.use('/admin', markActing(pages));
   router.use(todayRoutes(pages));
   router.use(orderListRoutes(pages));
   router.use(caseRoutes(pages));

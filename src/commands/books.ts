@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { NOT_A_PERSON } from '../cases/decision.ts';
 import { textOfSheet } from '../platform/csv.ts';
+import { UNSEEN_SEC } from '../platform/database/reads.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Program } from '../program.ts';
 import { openBooks, type Total } from '../reporting/books/books.ts';
@@ -10,13 +11,17 @@ import { UsageError, type Arguments } from './arguments.ts';
 import { windowOf } from './run-window.ts';
 
 /** Prints the books of a period: rows to standard output, what they add up to behind them to standard error. */
-export async function booksCommand({ database, gateway }: Program, args: Arguments): Promise<number> {
+export async function booksCommand(
+  { database: primary, reads, gateway }: Program,
+  args: Arguments,
+): Promise<number> {
   const { values, positionals } = args;
   if (positionals.length > 0) throw new UsageError(`books takes no "${positionals.join(' ')}"`);
   const mode = modeOf(values.mode) ?? gateway.mode;
   const period = periodOf(args);
   const withCustomers = values['with-customers'];
-  if (withCustomers) await noteDisclosure(database, { mode, period, ...whoAndWhy(args) });
+  if (withCustomers) await noteDisclosure(primary, { mode, period, ...whoAndWhy(args) });
+  const { database } = await reads.pick(UNSEEN_SEC);
   const books = openBooks(database, gateway.dialect, { mode, period, withCustomers });
   const sheet = values.totals ? books.totalsSheet : books.sheet;
   await pipeline(textOfSheet(sheet, values.json ? 'json' : 'csv'), process.stdout, { end: false });

@@ -14,17 +14,18 @@ import { UsageError, type Arguments } from './arguments.ts';
  * altered.
  */
 export async function explainCommand(
-  { database }: Program,
+  { database: primary, reads }: Program,
   { values: { all, evidence, json }, positionals: [name, ...more] }: Arguments,
 ): Promise<{ text: string; exitCode: number }> {
   if (all) {
     if (name !== undefined) throw new UsageError('explain takes an order or --all, not both');
-    return explainAll(database, json);
+    return explainAll(primary, json);
   }
   if (name === undefined || more.length > 0)
     throw new UsageError(
       'which order? give its id, the reference of a payment, its external id, or an e-mail',
     );
+  const { database } = await reads.pick(0);
   const id = await orderIdOf(database, name);
   const named = id === null ? await ordersNamed(database, name) : [];
   const [first, second] = named;

@@ -1,5 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { textOfSheet, type Sheet } from '../platform/csv.ts';
+import type { Database } from '../platform/database/database.ts';
+import { UNSEEN_SEC } from '../platform/database/reads.ts';
 import { parseRunId } from '../platform/ids.ts';
 import type { Program } from '../program.ts';
 import { EXPORTS, isExport, openExport, openMatched } from '../reporting/exports/exports.ts';
@@ -10,12 +12,14 @@ import { windowOf } from './run-window.ts';
 export async function exportCommand(program: Program, args: Arguments): Promise<number> {
   const [name = '', ...more] = args.positionals;
   if (more.length > 0) throw new UsageError(`export takes one name, not "${args.positionals.join(' ')}"`);
-  const sheet = name === 'matched' ? await matchedBy(program, args) : rowsBy(program, name, args);
+  const { database } = await program.reads.pick(UNSEEN_SEC);
+  const sheet =
+    name === 'matched' ? await matchedBy(database, program, args) : rowsBy(database, program, name, args);
   await pipeline(textOfSheet(sheet, args.values.json ? 'json' : 'csv'), process.stdout, { end: false });
   return 0;
 }
 
-function rowsBy({ database, gateway }: Program, name: string, { values }: Arguments): Sheet {
+function rowsBy(database: Database, { gateway }: Program, name: string, { values }: Arguments): Sheet {
   if (!isExport(name))
     throw new UsageError(`export what? ${Object.keys(EXPORTS).join(', ')} or matched, not "${name}"`);
   const { statuses }: { statuses: readonly string[] } = EXPORTS[name];
@@ -26,7 +30,7 @@ function rowsBy({ database, gateway }: Program, name: string, { values }: Argume
   return openExport(database, name, { mode: gateway.mode, period: { since, until }, status });
 }
 
-async function matchedBy({ database, gateway }: Program, { values }: Arguments): Promise<Sheet> {
+async function matchedBy(database: Database, { gateway }: Program, { values }: Arguments): Promise<Sheet> {
   const { since, until, status, run } = values;
   if ((since ?? until ?? status) !== undefined)
     throw new UsageError('export matched takes --run and no period: a run has its own');

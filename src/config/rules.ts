@@ -20,6 +20,10 @@ export function combinationFaults(v: Variables): string[] {
       v.FULFILMENT_URL !== undefined && v.FULFILMENT_SECRET === undefined,
       'FULFILMENT_SECRET: is needed with FULFILMENT_URL',
     ],
+    [
+      v.DATABASE_READ_URL !== undefined && v.DATABASE_URL === undefined,
+      'DATABASE_URL: is needed with DATABASE_READ_URL, the address of its standby',
+    ],
     [v.ALERT_URL !== undefined && v.ALERT_SECRET === undefined, 'ALERT_SECRET: is needed with ALERT_URL'],
     [v.ALERT_SECRET !== undefined && v.ALERT_URL === undefined, 'ALERT_URL: is needed with ALERT_SECRET'],
     [v.ALERT_EMAIL.length > 0 && v.SMTP_URL === undefined, 'SMTP_URL: is needed with ALERT_EMAIL'],
@@ -93,24 +97,14 @@ function productionFaults(v: Variables): Rule[] {
 export function warningsOf(v: Variables): string[] {
   const production = v.NODE_ENV === 'production';
   const live = v.GATEWAY_SECRET_KEY?.mode === 'live';
-  const database = v.DATABASE_URL?.reveal();
-  const transport = database === undefined ? 'local' : transportOf(database);
   return broken([
     [
       production && v.WEBHOOK_SECRETS.length === 0,
       'WEBHOOK_SECRETS: is empty, so webhooks are hints that any client can send: set it if the ' +
         'service signs them',
     ],
-    // A warning, not a fault: the network between two containers, or a tunnel, is often private already.
-    [
-      production && transport === 'plain',
-      'DATABASE_URL: leads to another machine without TLS: add sslmode=verify-full, unless that ' +
-        'network is private',
-    ],
-    [
-      production && transport === 'unchecked',
-      'DATABASE_URL: leads to another machine whose certificate is not checked: use sslmode=verify-full',
-    ],
+    ...databaseWarnings('DATABASE_URL', v),
+    ...databaseWarnings('DATABASE_READ_URL', v),
     [
       production && v.STOREFRONT_ORIGINS.some((origin) => origin.startsWith('http:')),
       'STOREFRONT_ORIGINS: lists an origin over http, whose pages can be changed on their way',
@@ -123,12 +117,30 @@ export function warningsOf(v: Variables): string[] {
       live && v.GATEWAY_URL !== undefined && isLoopback(v.GATEWAY_URL),
       'GATEWAY_URL: is this machine, and the key is live: the program that listens there gets the key',
     ],
-    [
-      live && database !== undefined && isNamedForTrying(database),
-      'DATABASE_URL: the name of the database says that it is for tests, and the key is live',
-    ],
     ...shortTokens(v).map((name): Rule => [true, `${name}: should have at least ${MIN_TOKEN} characters`]),
   ]);
+}
+
+function databaseWarnings(name: 'DATABASE_URL' | 'DATABASE_READ_URL', v: Variables): Rule[] {
+  const address = v[name]?.reveal();
+  if (address === undefined) return [];
+  const production = v.NODE_ENV === 'production';
+  const transport = transportOf(address);
+  return [
+    // A warning, not a fault: the network between two containers, or a tunnel, is often private already.
+    [
+      production && transport === 'plain',
+      `${name}: leads to another machine without TLS: add sslmode=verify-full, unless that network is private`,
+    ],
+    [
+      production && transport === 'unchecked',
+      `${name}: leads to another machine whose certificate is not checked: use sslmode=verify-full`,
+    ],
+    [
+      v.GATEWAY_SECRET_KEY?.mode === 'live' && isNamedForTrying(address),
+      `${name}: the name of the database says that it is for tests, and the key is live`,
+    ],
+  ];
 }
 
 /** Whether the name of a database says that it is for trying things out. */

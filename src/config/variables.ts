@@ -31,6 +31,15 @@ const secretKey = z
   .regex(/^sk_(test|live)_./, 'must begin with sk_test_ or sk_live_')
   .transform((text) => new SecretKey(text));
 
+const databaseAddress = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+  .refine(
+    (text) => !lacksDirectAddress(text),
+    'with pgbouncer=true also needs direct=host:port, the address of PostgreSQL itself',
+  )
+  .transform((text) => new Secret(text));
+
 const eventTypes = list
   .refine(
     (types) => types.every((type) => EVENT_TYPES.some((known) => known === type)),
@@ -45,16 +54,8 @@ export const VARIABLES = z.object({
   HOST: withDefault(z.string(), '127.0.0.1'),
   PORT: withDefault(wholeNumber(0, 65535), '3000'),
   PUBLIC_URL: optional(hostAddress),
-  DATABASE_URL: optional(
-    z
-      .string()
-      .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
-      .refine(
-        (text) => !lacksDirectAddress(text),
-        'with pgbouncer=true also needs direct=host:port, the address of PostgreSQL itself',
-      )
-      .transform((text) => new Secret(text)),
-  ),
+  DATABASE_URL: optional(databaseAddress),
+  DATABASE_READ_URL: optional(databaseAddress),
   GATEWAY_URL: optional(bareOrigin),
   GATEWAY_SECRET_KEY: optional(secretKey),
   GATEWAY_DIALECT: optional(z.string()),

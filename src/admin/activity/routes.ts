@@ -2,7 +2,6 @@ import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import { readActivity } from '../../reporting/activity.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { frameOf } from '../actions/action-handler.ts';
 import { fitting } from '../layout/query.ts';
 import { ActivityPage } from './activity-page.tsx';
 
@@ -16,10 +15,10 @@ function isMoment(text: string): boolean {
 }
 
 /** Who did what? */
-export function activityRoutes({ database, gateway, guard }: AdminParts): Router {
+export function activityRoutes({ gateway, guard, showOnly }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
-  router.get('/admin/activity', guard.requireLogin, async (req, res) => {
+  const show = showOnly(async (req, res, { database, frame }) => {
     const { query } = req;
     const by = fitting(query.by, /\S/)?.trim().slice(0, 80) ?? null;
     const day = fitting(query.day, /^\d{4}-\d{2}-\d{2}$/);
@@ -31,7 +30,8 @@ export function activityRoutes({ database, gateway, guard }: AdminParts): Router
     const actions = rows.slice(0, PAGE_ROWS);
     const next = rows.length > PAGE_ROWS ? (actions.at(-1)?.key ?? null) : null;
     const filter = { by: by ?? '', day: since === null ? '' : (day ?? '') };
-    sendPage(res, ActivityPage({ frame: frameOf(guard, mode, req), actions, filter, next }));
+    sendPage(res, ActivityPage({ frame, actions, filter, next }));
   });
+  router.get('/admin/activity', guard.requireLogin, show);
   return router;
 }

@@ -2,6 +2,8 @@ import { Router, type Request, type Response } from 'express';
 import { NOT_A_PERSON } from '../../cases/decision.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { sendPage } from '../../platform/html.tsx';
+import type { Database } from '../../platform/database/database.ts';
+import { UNSEEN_SEC } from '../../platform/database/reads.ts';
 import { parseRunId } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import { openBooks } from '../../reporting/books/books.ts';
@@ -17,8 +19,10 @@ import { BooksPage } from './books-page.tsx';
 
 const DAY_MS = 86_400_000;
 
+type BooksWanted = { month: unknown; part: 'rows' | 'totals'; withCustomers: boolean };
+
 /** What an accountant or a spreadsheet takes away. Looking is enough, but for whole addresses. */
-export function bookRoutes({ database, gateway, guard, form }: AdminParts): Router {
+export function bookRoutes({ database: primary, gateway, guard, form, showOnly }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
 
@@ -26,7 +30,8 @@ export function bookRoutes({ database, gateway, guard, form }: AdminParts): Rout
     const month = monthBefore(systemClock.now());
     sendPage(res, BooksPage({ frame: frameOf(guard, mode, req), month, isUnnamed }), isUnnamed ? 422 : 200);
   }
-  async function sendBooks(res: Response, month: unknown, part: 'rows' | 'totals', withCustomers: boolean) {
+  async function sendBooks(res: Response, database: Database, wanted: BooksWanted): Promise<void> {
+    const { month, part, withCustomers } = wanted;
     const period = periodOf(month);
     const books = openBooks(database, gateway.dialect, { mode, period, withCustomers });
     const sheet = part === 'rows' ? books.sheet : books.totalsSheet;
@@ -36,9 +41,11 @@ export function bookRoutes({ database, gateway, guard, form }: AdminParts): Rout
   router.get('/admin/books', guard.requireLogin, (req, res) => {
     sendPageOf(req, res);
   });
-  router.get('/admin/books.csv', guard.requireLogin, (req, res) =>
-    sendBooks(res, req.query.month, req.query.totals === undefined ? 'rows' : 'totals', false),
-  );
+  const showBooks = showOnly((req, res, { database }) => {
+    const part = req.query.totals === undefined ? 'rows' : 'totals';
+    return sendBooks(res, database, { month: req.query.month, part, withCustomers: false });
+  }, UNSEEN_SEC);
+  router.get('/admin/books.csv', guard.requireLogin, showBooks);
   router.post('/admin/books.csv', guard.requireLogin, form, guard.requireForm, async (req, res) => {
     const fields = new URLSearchParams(String(req.body));
     const [to = '', note = ''] = ['by', 'note'].map((name) => fields.get(name)?.trim());
@@ -47,17 +54,19 @@ export function bookRoutes({ database, gateway, guard, form }: AdminParts): Rout
       sendPageOf(req, res, true);
       return;
     }
-    await noteDisclosure(database, { mode, to, note, period });
-    await sendBooks(res, fields.get('month'), 'rows', true);
+    await noteDisclosure(primary, { mode, to, note, period });
+    await sendBooks(res, primary, { month: fields.get('month'), part: 'rows', withCustomers: true });
   });
 
-  router.get('/admin/exports/matched', guard.requireLogin, async (req, res) => {
+  const showMatched = showOnly(async (req, res, { database }) => {
     const run = parseRunId(req.query.run);
     const matched = run === null ? null : await openMatched(database, mode, run);
     if (matched === null) throw new Problem('not-found');
     await sendCsv(res, `matched-${matched.run}`, matched.sheet);
-  });
-  router.get('/admin/exports/:name', guard.requireLogin, async (req, res) => {
+  }, UNSEEN_SEC);
+  router.get('/admin/exports/matched', guard.requireLogin, showMatched);
+
+  const showExport = showOnly(async (req, res, { database }) => {
     const name = String(req.params.name);
     if (!isExport(name)) throw new Problem('not-found');
     // What the orders page understands: a filter that is shown there holds here.
@@ -67,12 +76,10 @@ export function bookRoutes({ database, gateway, guard, form }: AdminParts): Rout
     const until = to === null ? null : new Date(Date.parse(to) + DAY_MS);
     const period = { since: from === null ? null : new Date(from), until };
     const match = words === null ? null : await matchOf(database, mode, words);
-    await sendCsv(
-      res,
-      `${name}-${mode}`,
-      openExport(database, name, { mode, period, status, currency, match }),
-    );
-  });
+    const sheet = openExport(database, name, { mode, period, status, currency, match });
+    await sendCsv(res, `${name}-${mode}`, sheet);
+  }, UNSEEN_SEC);
+  router.get('/admin/exports/:name', guard.requireLogin, showExport);
   return router;
 }
 

@@ -3,7 +3,6 @@ import { systemClock } from '../../platform/clock.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { localeOf } from '../../platform/locale.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { frameOf } from '../actions/action-handler.ts';
 import { openCaseCounts } from '../cases/cases.sql.ts';
 import { ChartsPage } from './charts-page.tsx';
 import { heldDays, confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
@@ -14,10 +13,10 @@ const DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /** Charts of the last thirty days, and of what is to be done. */
-export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
+export function chartRoutes({ gateway, guard, showOnly }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
-  router.get('/admin/charts', guard.requireLogin, async (req, res) => {
+  const show = showOnly(async (req, res, { database, frame }) => {
     const [confirmed, held, wentBack, cases] = await Promise.all([
       confirmedDays(database, mode, DAYS),
       heldDays(database, mode, DAYS),
@@ -35,7 +34,8 @@ export function chartRoutes({ database, gateway, guard }: AdminParts): Router {
       timeToConfirm(confirmed, DAYS),
       toDoByAge(cases),
     ];
-    sendPage(res, ChartsPage({ frame: frameOf(guard, mode, req), charts, days: DAYS }));
+    sendPage(res, ChartsPage({ frame, charts, days: DAYS }));
   });
+  router.get('/admin/charts', guard.requireLogin, show);
   return router;
 }

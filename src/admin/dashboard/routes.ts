@@ -5,7 +5,7 @@ import type { AdminParts } from '../admin-parts.ts';
 import { confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
-import { actionHandler, frameOf } from '../actions/action-handler.ts';
+import { actionHandler } from '../actions/action-handler.ts';
 import { payableCurrency } from '../../platform/currencies.ts';
 import { moneyLines } from './money-table.tsx';
 import {
@@ -20,16 +20,16 @@ import { TodayPage } from './dashboard-page.tsx';
 
 /** What is the state of the money, and what must an operator do? */
 export function todayRoutes({
-  database,
   gateway,
   guard,
+  showOnly,
   workerWatch,
   form,
   checkoutStops,
 }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
-  router.get('/admin', guard.requireLogin, async (req, res) => {
+  const showToday = showOnly(async (_req, res, { database, frame }) => {
     const [confirmed, wentBack, waiting, suspense] = await Promise.all([
       confirmedDays(database, mode, 1),
       wentBackDays(database, mode, 1),
@@ -44,7 +44,7 @@ export function todayRoutes({
       stoppedCurrencies(database, mode),
     ]);
     const today = {
-      frame: frameOf(guard, mode, req),
+      frame,
       money: moneyLines({ confirmed, wentBack, waiting, suspense }),
       isWaitingCut: waiting.reduce((all, { payments }) => all + payments, 0) >= MAX_COUNTED,
       service: gateway.health(),
@@ -53,6 +53,7 @@ export function todayRoutes({
     };
     sendPage(res, TodayPage({ ...today, cases, run, silence, undelivered, stops }));
   });
+  router.get('/admin', guard.requireLogin, showToday);
   router.post(
     '/admin/checkouts',
     guard.requireLogin,

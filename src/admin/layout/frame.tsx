@@ -1,10 +1,19 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { Page } from '../../platform/html.tsx';
+import { UNSEEN_SEC } from '../../platform/database/reads.ts';
+import { span } from '../../platform/span.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Visitor } from '../login/guard.ts';
 
 /** What every page of operations shows: who is logged in, at which shop, in which mode, what the last form did. */
-export type Frame = { visitor: Visitor; shop: string; mode: Mode; told: string | null };
+export type Frame = {
+  visitor: Visitor;
+  shop: string;
+  mode: Mode;
+  told: string | null;
+  /** How far the database is behind from which the page was read. */
+  behindSec?: number;
+};
 
 const NAVIGATION = {
   '/admin': 'Today',
@@ -27,7 +36,7 @@ type Props = {
 };
 
 export function AdminPage({ frame, title, here, children }: Props): VNode {
-  const { visitor, shop, mode, told } = frame;
+  const { visitor, shop, mode, told, behindSec = 0 } = frame;
   return (
     <Page title={`${title} · ${shop} admin`} stylesheet="/admin/admin.css">
       <a class="skip" href="#main">
@@ -49,6 +58,12 @@ export function AdminPage({ frame, title, here, children }: Props): VNode {
         {told !== null && (
           <p class="told" role="status">
             {told}
+          </p>
+        )}
+        {behindSec > UNSEEN_SEC && (
+          <p class="told behind">
+            This page is read from a standby that is {span(behindSec)} behind. What you do here is decided by
+            the newest state.
           </p>
         )}
         {children}

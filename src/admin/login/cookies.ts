@@ -1,7 +1,11 @@
 import type { Request } from 'express';
 import { cookieIn, cookieLine as lineOf } from '../../platform/cookie.ts';
 
-export const COOKIES = { session: '__Host-admin', name: '__Host-admin-name' } as const;
+export const COOKIES = {
+  session: '__Host-admin',
+  name: '__Host-admin-name',
+  acted: '__Host-admin-acted',
+} as const;
 type CookieName = (typeof COOKIES)[keyof typeof COOKIES];
 
 /** The value of a cookie; empty when there is none, or not one that we wrote. */

@@ -3,7 +3,6 @@ import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { frameOf } from '../actions/action-handler.ts';
 import { disputePack } from '../../reporting/dispute.ts';
 import { disputeOf } from '../../reporting/dispute.sql.ts';
 import { matchOf } from '../../reporting/order-search.sql.ts';
@@ -16,11 +15,11 @@ import { readSearch } from './search.ts';
 
 /** Which order, and what happened to it? */
 export function orderListRoutes(parts: AdminParts): Router {
-  const { database, gateway, guard } = parts;
+  const { gateway, guard, showOnly } = parts;
   const router = Router();
   const { mode } = gateway;
 
-  router.get('/admin/orders', guard.requireLogin, async (req, res) => {
+  const showList = showOnly(async (req, res, { database, frame }) => {
     const search = readSearch(req.query);
     const { words } = search;
     const match = words === null ? null : await matchOf(database, mode, words);
@@ -37,17 +36,21 @@ export function orderListRoutes(parts: AdminParts): Router {
       findOrders(database, mode, search, match),
       estimateOrders(database),
     ]);
-    sendPage(res, OrderListPage({ frame: frameOf(guard, mode, req), search, page, estimate }));
+    sendPage(res, OrderListPage({ frame, search, page, estimate }));
   });
 
-  router.get('/admin/orders/:orderId', guard.requireLogin, async (req, res) => {
+  router.get('/admin/orders', guard.requireLogin, showList);
+
+  const showOrder = showOnly(async (req, res, { database, frame }) => {
     const orderId = parseOrderId(req.params.orderId);
-    const page = orderId === null ? null : await orderPage(database, orderId, frameOf(guard, mode, req));
+    const page = orderId === null ? null : await orderPage(database, orderId, frame);
     if (page === null) throw new Problem('not-found');
     sendPage(res, page);
   });
 
-  router.get('/admin/orders/:orderId/dispute', guard.requireLogin, async (req, res) => {
+  router.get('/admin/orders/:orderId', guard.requireLogin, showOrder);
+
+  const showDispute = showOnly(async (req, res, { database }) => {
     const orderId = parseOrderId(req.params.orderId);
     const dispute = orderId === null ? null : await disputeOf(database, orderId);
     if (dispute === null) throw new Problem('not-found');
@@ -56,6 +59,8 @@ export function orderListRoutes(parts: AdminParts): Router {
       .set('cache-control', 'no-store')
       .send(disputePack(dispute, { as: 'html', withCustomer: false }));
   });
+
+  router.get('/admin/orders/:orderId/dispute', guard.requireLogin, showDispute);
 
   router.use(orderActionRoutes(parts));
   return router;

@@ -6,7 +6,7 @@ import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId } from '../../platform/ids.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { fitting } from '../layout/query.ts';
-import { actionHandler, frameOf } from '../actions/action-handler.ts';
+import { actionHandler } from '../actions/action-handler.ts';
 import type { Told } from '../actions/flash-message.ts';
 import { latestReleases, PAGE_ROWS } from './releases.sql.ts';
 import { ReleasesPage } from './releases-page.tsx';
@@ -15,11 +15,11 @@ const RELEASE_ID = /^rel_[A-Za-z0-9]{24}$/;
 
 /** Which releases and events have not been delivered yet? */
 export function releaseRoutes(parts: AdminParts): Router {
-  const { database, gateway, guard, form, redeliver, hasReceiver } = parts;
+  const { gateway, guard, form, redeliver, hasReceiver, showOnly } = parts;
   const router = Router();
   const { mode } = gateway;
 
-  router.get('/admin/releases', guard.requireLogin, async (req, res) => {
+  const show = showOnly(async (req, res, { database, frame }) => {
     const before = fitting(req.query.before, RELEASE_ID);
     const type = ROW_TYPES.find((known) => known === req.query.type) ?? null;
     const [undelivered, withheld, events, unsent, latest] = await Promise.all([
@@ -32,9 +32,10 @@ export function releaseRoutes(parts: AdminParts): Router {
     const next = latest.length > PAGE_ROWS ? (latest[PAGE_ROWS - 1]?.id ?? null) : null;
     const rows = { undelivered, withheld, events, unsent, latest: latest.slice(0, PAGE_ROWS) };
     const page = { ...rows, type, hasReceiver, next };
-    sendPage(res, ReleasesPage({ frame: frameOf(guard, mode, req), ...page }));
+    sendPage(res, ReleasesPage({ frame, ...page }));
   });
 
+  router.get('/admin/releases', guard.requireLogin, show);
   router.post(
     '/admin/releases',
     guard.requireLogin,

@@ -6,7 +6,6 @@ import type { Mode } from '../../platform/mode.ts';
 import { Problem } from '../../platform/problem.ts';
 import { diffRuns, RunNotKeptError, type Difference } from '../../reconciliation/report/replay.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { frameOf } from '../actions/action-handler.ts';
 import { dayOf } from '../layout/query.ts';
 import { DifferenceOfRuns } from './diff-page.tsx';
 import {
@@ -26,11 +25,11 @@ import { RunPage } from './run-page.tsx';
 const MIN_MS = 60_000;
 
 /** When were our orders compared with the service's records, and with which result? */
-export function runRoutes({ database, gateway, guard, reconcileEveryMin }: AdminParts): Router {
+export function runRoutes({ gateway, guard, reconcileEveryMin, showOnly }: AdminParts): Router {
   const router = Router();
   const { mode } = gateway;
 
-  router.get('/admin/runs', guard.requireLogin, async (req, res) => {
+  const showList = showOnly(async (req, res, { database, frame }) => {
     const filter = {
       before: parseRunId(req.query.before),
       day: dayOf(req.query.day),
@@ -39,10 +38,12 @@ export function runRoutes({ database, gateway, guard, reconcileEveryMin }: Admin
     const rows = await latestRuns(database, mode, filter);
     const next = rows.length > PAGE_ROWS ? (rows[PAGE_ROWS - 1]?.id ?? null) : null;
     const runs = rows.slice(0, PAGE_ROWS);
-    sendPage(res, RunListPage({ frame: frameOf(guard, mode, req), filter, runs, next }));
+    sendPage(res, RunListPage({ frame, filter, runs, next }));
   });
 
-  router.get('/admin/runs/:id', guard.requireLogin, async (req, res) => {
+  router.get('/admin/runs', guard.requireLogin, showList);
+
+  const showRun = showOnly(async (req, res, { database, frame }) => {
     const id = parseRunId(req.params.id);
     const run = id === null ? null : await runById(database, mode, id);
     if (run === null) throw new Problem('not-found');
@@ -61,9 +62,10 @@ export function runRoutes({ database, gateway, guard, reconcileEveryMin }: Admin
         ? null
         : new Date(finishedAt.getTime() + reconcileEveryMin * MIN_MS);
     const children = DifferenceOfRuns({ runId: run.id, difference, others, against });
-    const page = { frame: frameOf(guard, mode, req), run, items, customers, later, nextAt, children };
+    const page = { frame, run, items, customers, later, nextAt, children };
     sendPage(res, RunPage(page));
   });
+  router.get('/admin/runs/:id', guard.requireLogin, showRun);
   return router;
 }
 

@@ -1,10 +1,12 @@
 import { systemClock } from '../../platform/clock.ts';
+import { openReads, UNSEEN_SEC } from '../../platform/database/reads.ts';
+import { span } from '../../platform/span.ts';
 import { transportOf } from '../../platform/database/address.ts';
 import { counted, look, ok, wrong, type Answer } from './answers.ts';
 import type { Topic } from './ask.ts';
-import type { Schema, Subject } from './subject.ts';
+import { isSchemaComplete, type Schema, type Subject } from './subject.ts';
 
-export const DATABASE: Topic = { about: 'database', questions: [database] };
+export const DATABASE: Topic = { about: 'database', questions: [database, standby] };
 
 /** The oldest PostgreSQL that has what the statements use. */
 const OLDEST = 140_000;
@@ -26,6 +28,26 @@ function database({ schema, services }: Subject): Answer[] {
       : ok(`PostgreSQL ${version} answers, ${way}.`),
     ...clock('PostgreSQL', (now.getTime() - systemClock.now().getTime()) / 1_000),
     ...migrations(schema),
+  ];
+}
+
+/** Whether pages are read from the standby, and how far it is behind. */
+async function standby({ schema, config, database, logger }: Subject): Promise<Answer[]> {
+  if (config.DATABASE_READ_URL === undefined || !isSchemaComplete(schema)) return [];
+  const reads = openReads(database, config.DATABASE_READ_URL, { clock: systemClock, logger });
+  const seen = await reads.look?.();
+  await reads.close();
+  if (seen === undefined) return [];
+  if (seen.unfit !== null)
+    return [
+      look(
+        `Pages are read from the primary, not from the standby: ${seen.unfit}.`,
+        'start the standby, or correct DATABASE_READ_URL',
+      ),
+    ];
+  if (seen.behindSec <= UNSEEN_SEC) return [ok('Pages are read from the standby, which keeps up.')];
+  return [
+    look(`The standby is ${span(seen.behindSec)} behind.`, 'look into the log of the standby’s PostgreSQL'),
   ];
 }
 

@@ -26,6 +26,7 @@ export type Subject = {
   mode: Mode;
   gateway: Gateway;
   database: Database;
+  logger: Logger;
   /** What the database answered at first. */
   schema: Schema;
 };
@@ -47,6 +48,7 @@ export async function openSubject(parts: SubjectParts): Promise<Subject & { clos
     mode: gateway.mode,
     gateway,
     database,
+    logger,
     schema: await readSchema(database, parts),
     close: async () => {
       await gateway.close();

@@ -47,6 +47,9 @@ const GAUGES = {
   integrator_worker_heartbeat_age_seconds: [
     'Since a worker last said that it lives; absent when none ever did',
   ],
+  integrator_standby_behind_seconds: [
+    'How far the standby of DATABASE_READ_URL is behind; +Inf: it cannot be read',
+  ],
   integrator_gateway_key_refused: ['1 while the payment service refuses the secret key'],
   integrator_service_failing: ['1 while this process does not ask the service because it fails'],
   integrator_service_paused_seconds: [

@@ -1,6 +1,7 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { Queryable } from '../../platform/database/database.ts';
+import type { Reads } from '../../platform/database/reads.ts';
 import {
   dueRows,
   lastRun,
@@ -21,7 +22,7 @@ import { lastHour, oldestSuspense, oldestUnansweredHint, sinceConfirmed } from '
 
 export type Metrics = { contentType: string; text(): Promise<string> };
 export type MetricsParts = {
-  database: Queryable;
+  reads: Reads;
   gateway: Gateway;
   meters: Meters;
   workerWatch: WorkerWatch;
@@ -31,19 +32,22 @@ export type MetricsParts = {
  * The state of the shop is read from the database at each scrape, so that every node reports the same
  * and a restart loses nothing. The state of this process is counted in memory.
  */
-export function createMetrics({ database, gateway, meters, workerWatch }: MetricsParts): Metrics {
+export function createMetrics({ reads, gateway, meters, workerWatch }: MetricsParts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const { clear, set } = createGauges(registry);
   return {
     contentType: registry.contentType,
     text: async () => {
+      const { database } = await reads.pick();
       const seen = await look(database, gateway);
+      const standby = await reads.look?.();
       clear();
       tellMoney(seen, set);
       tellWork(seen, set);
       tellUpkeep(seen, set);
       tellService(gateway, set);
+      if (standby !== undefined) set('integrator_standby_behind_seconds', standby.behindSec);
       set('integrator_worker_missing', (await workerWatch.state()).isMissing ? 1 : 0);
       return `${await registry.metrics()}\n${await meters.text()}`;
     },

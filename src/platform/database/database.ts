@@ -43,10 +43,12 @@ const TIMEOUTS: pg.PoolConfig = {
 const MAX_SESSIONS = 2;
 
 /** Opens a pool on PostgreSQL 14 or newer. Nothing connects until the first query. */
-export function openDatabase(url: Secret, logger: Logger, poolSize = 20): Database {
+export function openDatabase(url: Secret, logger: Logger, more: pg.PoolConfig = {}): Database {
   const address = readAddress(url.reveal());
-  const pool = openPool(address.pooled, poolSize, address.isPooled ? {} : TIMEOUTS, logger);
-  const sessions = address.isPooled ? openPool(address.direct, MAX_SESSIONS, TIMEOUTS, logger) : pool;
+  const pool = openPool(address.pooled, { ...(address.isPooled ? {} : TIMEOUTS), ...more }, logger);
+  const sessions = address.isPooled
+    ? openPool(address.direct, { ...TIMEOUTS, max: MAX_SESSIONS }, logger)
+    : pool;
   if (address.isPooled) warnWithoutTimeouts(pool, logger);
   // A prepared statement belongs to one connection, and the next transaction may get another.
   const unprepared: Preparing = (query) =>
@@ -69,14 +71,14 @@ export function openDatabase(url: Secret, logger: Logger, poolSize = 20): Databa
 
 type Preparing = (query: pg.QueryConfig) => pg.QueryConfig;
 
-function openPool(connectionString: string, max: number, timeouts: pg.PoolConfig, logger: Logger): pg.Pool {
+function openPool(connectionString: string, more: pg.PoolConfig, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
-    max,
+    max: 20,
     types,
     // By default node-postgres waits without end for a connection; here a request answers 503 after 2 s.
     connectionTimeoutMillis: 2_000,
-    ...timeouts,
+    ...more,
     keepAlive: true,
   });
   // The pool replaces broken idle connections (restart, failover); unhandled, the error ends the process.

@@ -40,7 +40,7 @@ test('behind a pooler nothing is prepared under a name, because the next transac
     [pooled.href, []],
     [url, [{ name: 'one' }]],
   ] as const) {
-    const database = openDatabase(new Secret(address), createLogger('silent'), 1);
+    const database = openDatabase(new Secret(address), createLogger('silent'), { max: 1 });
     await database.query(named);
     await database.plainPool.query(named);
     await database.transaction((tx) => tx.query(named));
