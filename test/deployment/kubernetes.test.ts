@@ -21,7 +21,11 @@ const Container = z.object({
   livenessProbe: Probe.optional(),
   readinessProbe: Probe.optional(),
   lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.number() }) }) }).optional(),
-  resources: z.object({ limits: z.object({ memory: z.string() }) }),
+  // No limit of the processor: a node that is throttled answers late, and its probes with it.
+  resources: z.object({
+    requests: z.object({ cpu: z.string(), memory: z.string() }),
+    limits: z.strictObject({ memory: z.string() }),
+  }),
   securityContext: z.object({
     allowPrivilegeEscalation: z.literal(false),
     readOnlyRootFilesystem: z.literal(true),
@@ -45,6 +49,14 @@ const Deployment = z.object({
     }),
   }),
 });
+const Budget = z.object({
+  apiVersion: z.literal('policy/v1'),
+  kind: z.literal('PodDisruptionBudget'),
+  spec: z.strictObject({
+    minAvailable: z.number().int().positive(),
+    selector: z.strictObject({ matchLabels: z.record(z.string(), z.string()) }),
+  }),
+});
 const Kustomization = z.object({
   resources: z.array(z.string()),
   configMapGenerator: z.array(
@@ -63,6 +75,9 @@ const resources = kustomization.resources.flatMap((file) =>
 const deployments = resources
   .filter(({ kind }) => kind === 'Deployment')
   .map((resource) => Deployment.parse(resource));
+const budgets = resources.flatMap((resource) =>
+  resource.kind === 'PodDisruptionBudget' ? [Budget.parse(resource)] : [],
+);
 const containers = deployments.flatMap(({ spec }) => spec.template.spec.containers);
 
 let shop: TestProgram;
@@ -99,6 +114,17 @@ test('what kustomize puts together is there: files, maps that are mounted, progr
   expect(maps.map(({ name }) => name)).toEqual(expect.arrayContaining(mounted));
   for (const [program = ''] of containers.map(({ args }) => args).filter((args) => args.length > 0))
     expect(existsSync(program.replace(/^dist\/(.*)\.js$/, 'src/$1.ts'))).toBe(true);
+});
+
+test('machines can be drained, and one pod of each kind stays', () => {
+  for (const { spec } of deployments) {
+    const { labels } = spec.template.metadata;
+    const [budget, ...others] = budgets.filter(({ spec: { selector } }) =>
+      Object.entries(selector.matchLabels).every(([name, value]) => labels[name] === value),
+    );
+    expect(others).toEqual([]);
+    expect(budget?.spec.minAvailable).toBeLessThan(spec.replicas);
+  }
 });
 
 test('every variable that is set is one that the program reads', () => {
