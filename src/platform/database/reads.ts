@@ -74,15 +74,31 @@ function onlyPrimary(primary: Database): Reads {
   return { pick: () => picked, look: null, close: () => Promise.resolve() };
 }
 
-/** A recovery conflict cancels statements of a standby, and one that is behind lacks the newest columns. */
+/**
+ * A recovery conflict cancels statements of a standby, and one that is behind lacks the newest columns. What
+ * writes is at the wrong door: it fails.
+ */
 function withFallback(standby: Database, primary: Database): Database {
+  const unlessWriting = (error: unknown): void => {
+    if ((error as { code?: unknown }).code === READ_ONLY) throw error;
+  };
   return {
     ...standby,
     query: <Row extends object>(...asked: Parameters<Queryable['query']>) =>
-      standby.query<Row>(...asked).catch(() => primary.query<Row>(...asked)),
-    transaction: (work) => standby.transaction(work).catch(() => primary.transaction(work)),
+      standby.query<Row>(...asked).catch((error: unknown) => {
+        unlessWriting(error);
+        return primary.query<Row>(...asked);
+      }),
+    transaction: (work) =>
+      standby.transaction(work).catch((error: unknown) => {
+        unlessWriting(error);
+        return primary.transaction(work);
+      }),
   };
 }
+
+/** PostgreSQL's code for a write where only reading is possible. */
+const READ_ONLY = '25006';
 
 /** Which installation it is, and how far its log is on disk. */
 type Position = { salt: string; at: string };
