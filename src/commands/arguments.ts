@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { NOT_A_PERSON } from '../cases/decision.ts';
 import { parseRunId, type RunId } from '../platform/ids.ts';
 import { UsageError } from '../platform/usage.ts';
-import type { Begin } from '../reconciliation/reconcile.ts';
+import type { Begin } from '../reconciliation/steps.ts';
 import type { RunQuestion } from './run-history.ts';
 
 export { UsageError };

@@ -7,11 +7,8 @@ import { streamFindings } from '../cases/findings.ts';
 import { coloured } from '../platform/terminal.ts';
 import { createProgress } from '../reconciliation/progress.ts';
 import { formatReport, type Paint } from '../reconciliation/report/format-report.ts';
-import {
-  BeginRefusedError,
-  exitCodeOf,
-  ReconciliationRunningError,
-} from '../reconciliation/report/report.ts';
+import { BeginRefusedError, ReconciliationRunningError } from '../reconciliation/errors.ts';
+import { exitCodeOf } from '../reconciliation/report/report.ts';
 import { openProgram } from '../bootstrap/open-program.ts';
 import { runProcess } from '../bootstrap/run-process.ts';
 import { activity } from './activity.ts';

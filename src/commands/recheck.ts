@@ -1,4 +1,4 @@
-import { ReconciliationRunningError } from '../reconciliation/report/report.ts';
+import { ReconciliationRunningError } from '../reconciliation/errors.ts';
 import { recheck, type Rechecked } from '../reconciliation/recheck.ts';
 import { WorkListError, type Subcommand } from './work-list.ts';
 

@@ -39,7 +39,7 @@ export function createDeliveryWatch(parts: { mode: Mode; alarm: Alarm; clock: Cl
 function isOwnFault(thrown: unknown): boolean {
   const { name, message, cause } = Object(thrown) as Partial<Error>;
   // The code is that of the socket: a wrong address or a forbidden port has none.
-  const isOfTheNetwork =
-    (message === 'fetch failed' || message === 'terminated') && Object(cause).code !== undefined;
+  const { code } = Object(cause) as { code?: unknown };
+  const isOfTheNetwork = (message === 'fetch failed' || message === 'terminated') && code !== undefined;
   return !(thrown instanceof ReleaseRefused) && name !== 'TimeoutError' && !isOfTheNetwork;
 }

@@ -5,7 +5,7 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Alarm } from '../alerts/alert.ts';
 import type { Reconcile } from './reconcile.ts';
-import { ReconciliationNotDueError, ReconciliationRunningError } from './report/report.ts';
+import { ReconciliationNotDueError, ReconciliationRunningError } from './errors.ts';
 import { lastRuns, type LastRuns } from './report/runs.sql.ts';
 
 export type ReconcileSchedule = {

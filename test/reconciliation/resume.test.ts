@@ -7,7 +7,7 @@ import pg from 'pg';
 import { fillBooks } from '../../bench/reconcile/books.ts';
 import { createWriter, paidOf, RECORD } from '../../bench/reconcile/formula.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
-import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
+import type { ReconcileOptions } from '../../src/reconciliation/steps.ts';
 import { exitCodeOf, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { IS_WHOLE, someOf } from '../support/extent.ts';

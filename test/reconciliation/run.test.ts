@@ -4,11 +4,8 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { listFindings, resolveFinding } from '../../src/cases/findings.ts';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
-import {
-  exitCodeOf,
-  ReconciliationRunningError,
-  type ReconciliationReport,
-} from '../../src/reconciliation/report/report.ts';
+import { ReconciliationRunningError } from '../../src/reconciliation/errors.ts';
+import { exitCodeOf, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { createReconcileSchedule } from '../../src/reconciliation/schedule.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 import { rowCounts } from './books.ts';

@@ -4,13 +4,9 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import type { Alert } from '../../src/alerts/alert.ts';
 import { planRun } from '../../src/reconciliation/schedule.ts';
-import type { ReconcileOptions } from '../../src/reconciliation/reconcile.ts';
-import {
-  composeReport,
-  ReconciliationNotDueError,
-  ReconciliationRunningError,
-  type ReconciliationReport,
-} from '../../src/reconciliation/report/report.ts';
+import type { ReconcileOptions } from '../../src/reconciliation/steps.ts';
+import { ReconciliationNotDueError, ReconciliationRunningError } from '../../src/reconciliation/errors.ts';
+import { composeReport, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { formatDifference, formatRuns } from '../../src/reconciliation/report/format-runs.ts';
 import { diffRuns, replayRun } from '../../src/reconciliation/report/replay.ts';
 import { deserializeOutcome } from '../../src/reconciliation/report/outcome.ts';

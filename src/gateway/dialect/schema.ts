@@ -185,9 +185,7 @@ const statusesSchema = z.strictObject({
   // back in either case.
   reversed: words.default(['reversed', 'refunded']),
   // Words beside those of the lists above, so that a file need not repeat a default. Wrong: as in the list.
-  also: z
-    .partialRecord(z.enum(['paid', 'pending', 'failed', 'expired', 'reversed']), words)
-    .default({}),
+  also: z.partialRecord(z.enum(['paid', 'pending', 'failed', 'expired', 'reversed']), words).default({}),
 });
 
 /** The lists as they are in force. */
