@@ -212,7 +212,7 @@ CREATE TABLE verifications (
   -- The answer itself. Its digest stays when it is pruned.
   body bytea,
   body_sha256 bytea NOT NULL,
-  -- What made us ask: return, webhook, schedule, reconciliation or operator.
+  -- What made us ask: return, webhook, hint (of any kind), schedule, reconciliation or operator.
   cause text NOT NULL,
   answered_at timestamptz NOT NULL DEFAULT now(),
   CONSTRAINT verifications_pkey PRIMARY KEY (id),
@@ -220,8 +220,8 @@ CREATE TABLE verifications (
     reference, mode, amount, currency, outcome),
   CONSTRAINT verifications_reference_fkey FOREIGN KEY (reference) REFERENCES payments(reference),
   CONSTRAINT paid_is_proven CHECK (outcome <> 'paid' OR amount IS NOT NULL AND currency IS NOT NULL),
-  CONSTRAINT verifications_cause_check CHECK (cause IN ('return', 'webhook', 'schedule', 'reconciliation',
-    'operator')),
+  CONSTRAINT verifications_cause_check CHECK (cause IN ('return', 'webhook', 'hint', 'schedule',
+    'reconciliation', 'operator')) NOT VALID,
   CONSTRAINT verifications_outcome_check CHECK (outcome IN ('paid', 'pending', 'failed', 'expired',
     'reversed', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch',
     'reference_mismatch', 'unknown_status', 'unproven', 'not_found', 'unreadable'))

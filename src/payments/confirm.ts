@@ -61,7 +61,7 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 /** A person waits for the page, or may be waiting for what a webhook announces; the schedule can wait. */
 function urgencyOf(cause: Cause): Urgency {
   if (cause === 'return' || cause === 'operator') return 'person-waits';
-  return cause === 'webhook' ? 'hint' : 'background';
+  return cause === 'webhook' || cause === 'hint' ? 'hint' : 'background';
 }
 
 /** Makes payment and order agree with the answer. Decides anew when another process moved them meanwhile. */

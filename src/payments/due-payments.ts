@@ -18,6 +18,7 @@ import { NOT_ASKED_PAUSE_SEC, pauseAfterFailureSec, SENDING_IS_LOST_AFTER_SEC } 
 import type { Confirm } from './confirm.ts';
 import type { EndOrder } from './end-order.ts';
 import { claimPastDeadline } from './end-order.sql.ts';
+import type { Cause } from './payment.ts';
 
 type DuePaymentsParts = {
   database: Database;
@@ -48,13 +49,13 @@ const CHECKS_PER_CALL = 2;
  */
 export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
   const { database, gateway, confirm, callsAtOnce, logger, watch } = parts;
-  async function check(payment: DuePayment, urgency?: Urgency): Promise<void> {
+  async function check(payment: DuePayment, cause: Cause, urgency?: Urgency): Promise<void> {
     if (payment.status === 'created') {
       await expireUnsent(database, payment.reference);
       return;
     }
     try {
-      await confirm(payment, payment.isHinted ? 'webhook' : 'schedule', urgency);
+      await confirm(payment, cause, urgency);
     } catch (error) {
       if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
       const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
@@ -78,15 +79,15 @@ export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
     ...options,
     name: 'payments',
     claim: (limit) => leaseScheduled(database, gateway.mode, limit),
-    work: (payment) => check(payment),
+    work: (payment) => check(payment, 'schedule'),
     pollMs: POLL_MS,
   });
   const hinted = createPoller<DuePayment>({
     ...options,
     name: 'hinted payments',
     claim: (limit) => leaseHinted(database, gateway.mode, limit),
-    work: (payment) => check(payment, 'late-hint'),
-    workOnLent: (payment) => check(payment, 'hint'),
+    work: (payment) => check(payment, 'hint', 'late-hint'),
+    workOnLent: (payment) => check(payment, 'webhook'),
     pollMs: POLL_HINTED_MS,
   });
   return allLoops([scheduled, hinted, createDeadlines(parts)], hinted.reserve);

@@ -13,7 +13,7 @@ export async function newestEntry(db: Queryable, mode: Mode): Promise<Date | nul
        (SELECT max(created_at) FROM orders WHERE mode = $1),
        (SELECT max(received_at) FROM webhooks WHERE mode = $1),
        (SELECT max(answered_at) FROM verifications
-        WHERE mode = $1 AND cause IN ('return', 'webhook', 'schedule'))) AS at`,
+        WHERE mode = $1 AND cause IN ('return', 'webhook', 'hint', 'schedule'))) AS at`,
     [mode],
   );
   return row?.at ?? null;

@@ -130,7 +130,7 @@ test("the service's webhook begins a trace of its own, whatever it says of one",
 });
 
 test('what is confirmed because of it is a story of its own, linked to the webhook and to the pass of the clock', () => {
-  const confirm = one('confirm', { 'integrator.cause': 'webhook' });
+  const confirm = one('confirm', { 'integrator.cause': 'hint' });
   expect(confirm.attributes).toMatchObject({
     'integrator.reference': order.reference,
     'integrator.order_id': order.orderId,

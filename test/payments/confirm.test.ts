@@ -158,6 +158,7 @@ test.each([
   ['return', 'person-waits'],
   ['operator', 'person-waits'],
   ['webhook', 'hint'],
+  ['hint', 'hint'],
   ['schedule', 'background'],
 ] as const)('a check by %s is asked for as %s', async (cause, expected) => {
   const payment = await load((await shop.checkout()).reference);

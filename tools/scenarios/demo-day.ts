@@ -54,7 +54,7 @@ export const STORIES: readonly Story[] = [
     shopper: 'Ada',
     did: 'paid and came back',
     lost: 'nothing',
-    foundBy: ['webhook', 'return'],
+    foundBy: ['webhook', 'hint', 'return'],
     ends: 'paid',
     suspense: [],
     play: async (day) => {
@@ -95,7 +95,7 @@ export const STORIES: readonly Story[] = [
     shopper: 'Dalia',
     did: 'paid KWD 10 of 18.500',
     lost: 'KWD 8.500',
-    foundBy: ['webhook', 'schedule'],
+    foundBy: ['webhook', 'hint', 'schedule'],
     ends: 'review',
     suspense: ['underpaid'],
     play: async (day) => {
@@ -109,7 +109,7 @@ export const STORIES: readonly Story[] = [
     shopper: 'Emeka',
     did: 'paid both of two tries',
     lost: 'a late webhook',
-    foundBy: ['webhook', 'schedule'],
+    foundBy: ['webhook', 'hint', 'schedule'],
     ends: 'paid',
     suspense: ['duplicate_payment'],
     play: async (day) => {

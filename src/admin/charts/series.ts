@@ -29,6 +29,7 @@ const FINDERS: Readonly<Record<string, string>> = {
   schedule: 'our own checks',
   reconciliation: 'check against the service',
   operator: 'a person',
+  hint: 'hint of unknown kind',
 };
 
 /** One colour has one meaning in all charts; the style sheet has as many. */

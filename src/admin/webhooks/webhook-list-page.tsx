@@ -109,6 +109,7 @@ function Kept({ frame, list: { webhooks }, search }: KeptProps): VNode {
 const FOUND_BY: Readonly<Record<NonNullable<FoundPayment['cause']>, string>> = {
   return: 'found when the shopper came back, at',
   webhook: 'found by a webhook that is not kept any more, at',
+  hint: 'found after a hint (a webhook, a return or a person’s request) at',
   schedule: 'found by our own check at',
   reconciliation: 'found by a reconciliation at',
   operator: 'found when a person asked the service, at',

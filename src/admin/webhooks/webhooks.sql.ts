@@ -1,4 +1,5 @@
 import type { OrderStatus } from '../../orders/order.ts';
+import type { Cause } from '../../payments/payment.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
@@ -67,7 +68,7 @@ export type FoundPayment = {
   orderId: OrderId;
   /** Null: it has not paid its order. */
   paidAt: Date | null;
-  cause: 'return' | 'webhook' | 'schedule' | 'reconciliation' | 'operator' | null;
+  cause: Cause | null;
 };
 
 const FOUND = `SELECT p.reference, p.order_id AS "orderId", e.released_at AS "paidAt", v.cause
