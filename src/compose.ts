@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import { alertHookOf, gatewayOf, receiverOf } from './connections.ts';
 import { createReturnFromCheckout } from './checkout/return-from-checkout.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
-import { planRelease } from './fulfilment/deliver.ts';
+import { planRelease } from './fulfilment/due-deliveries.ts';
 import type { EventReceiver } from './fulfilment/event.ts';
 import { createFulfilment } from './fulfilment/fulfilment.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';

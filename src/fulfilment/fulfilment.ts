@@ -1,5 +1,5 @@
 import type { Poller } from '../platform/poller/poller.ts';
-import { createDueEvents, createDueReleases } from './deliver.ts';
+import { createDueEvents, createDueReleases } from './due-deliveries.ts';
 import type { DeliveryParts } from './delivery-loop.ts';
 import type { EventReceiver, EventType } from './event.ts';
 import {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { createDueReleases } from '../../src/fulfilment/deliver.ts';
+import { createDueReleases } from '../../src/fulfilment/due-deliveries.ts';
 import { createHttpReceiver } from '../../src/fulfilment/http-receiver.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { LISTS } from '../../src/commands/work-lists.ts';
-import { createDueEvents } from '../../src/fulfilment/deliver.ts';
+import { createDueEvents } from '../../src/fulfilment/due-deliveries.ts';
 import { EVENT_TYPES, ROW_TYPES, type EventType } from '../../src/fulfilment/event.ts';
 import { createHttpReceiver } from '../../src/fulfilment/http-receiver.ts';
 import { MESSAGES } from '../../src/fulfilment/message.ts';

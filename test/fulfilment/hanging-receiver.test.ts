@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createDueReleases } from '../../src/fulfilment/deliver.ts';
+import { createDueReleases } from '../../src/fulfilment/due-deliveries.ts';
 import { createHttpReceiver } from '../../src/fulfilment/http-receiver.ts';
 import type { Receiver, Release } from '../../src/fulfilment/release.ts';
 import type { Poller } from '../../src/platform/poller/poller.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { createDueReleases } from '../../src/fulfilment/deliver.ts';
+import { createDueReleases } from '../../src/fulfilment/due-deliveries.ts';
 import { undeliveredReleases } from '../../src/fulfilment/releases.sql.ts';
 import { createRedeliver } from '../../src/fulfilment/redeliver.ts';
 import { createGate } from '../support/gate.ts';

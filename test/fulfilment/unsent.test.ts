@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { workList } from '../../src/commands/work-list.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
 import type { Program } from '../../src/program.ts';
-import { createDueReleases } from '../../src/fulfilment/deliver.ts';
+import { createDueReleases } from '../../src/fulfilment/due-deliveries.ts';
 import { createSendUnsent } from '../../src/fulfilment/redeliver.ts';
 import type { Receiver } from '../../src/fulfilment/release.ts';
 import { createLogger } from '../../src/platform/logger.ts';

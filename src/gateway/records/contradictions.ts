@@ -10,7 +10,7 @@ import {
 import { foldWord, type Dialect } from '../dialect/dialect.ts';
 import { amountOf, classOf, currencyOf } from './field-values.ts';
 import { meaningOf } from './field-meaning.ts';
-import { AMOUNT, MUST_BE_FALSE, TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-words.ts';
+import { AMOUNT, MUST_BE_FALSE, TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-name-words.ts';
 import { isRecord, numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
 import { modeOf } from './mode.ts';
 import { isNothing, isTakenBack } from './taken-back.ts';

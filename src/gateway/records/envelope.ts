@@ -2,7 +2,7 @@ import { isNestedRecord } from './claims.ts';
 import { foldWord } from '../dialect/dialect.ts';
 import { isCallKey } from './field-meaning.ts';
 import { at, isRecord, numberText, type Json } from '../dialect/json-pointer.ts';
-import { wordsOfName } from './field-words.ts';
+import { wordsOfName } from './field-name-words.ts';
 import { isNothing } from './taken-back.ts';
 
 /**

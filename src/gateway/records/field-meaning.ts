@@ -21,7 +21,7 @@ import {
   WITH_FLAG,
   WITH_TAKEN_BACK,
   wordsOfName,
-} from './field-words.ts';
+} from './field-name-words.ts';
 
 /** What a field beside those that the dialect names says about the payment, by its name alone. */
 export type Meaning =

@@ -1,7 +1,7 @@
 import type { Mode } from '../../platform/mode.ts';
 import { foldWord } from '../dialect/dialect.ts';
 import { at, isRecord, numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
-import { wordsOfName } from './field-words.ts';
+import { wordsOfName } from './field-name-words.ts';
 
 const MODES: Record<string, Mode> = {
   test: 'test',

@@ -382,7 +382,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'names run together are not cut',
-    file: 'src/gateway/records/field-words.ts',
+    file: 'src/gateway/records/field-name-words.ts',
     find: `return parts.flatMap((part) => cut(part, new Set()) ?? [part]);`,
     replace: `return parts;`,
     breaks: 'amountpaid: 1 pays',

@@ -267,7 +267,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'every type of event is wanted',
-    file: 'src/fulfilment/deliver.ts',
+    file: 'src/fulfilment/due-deliveries.ts',
     find: 'eventReceiver === null ? [] : types',
     replace: 'types',
     breaks: 'events pile up for a receiver that there is not, and releases wait for them',
