@@ -1,7 +1,7 @@
 // What a person who waits for a page waits for the service, in milliseconds: a shopper who comes back, or an
 // operator who asks. The time of the database comes on top.
 
-/** For the turn of the call. */
+/** For the turn of the call; of a checkout, too, whose call itself may take longer. */
 export const PERSON_TURN_MS = 2_000;
 /** For the call itself. */
 export const PERSON_CALL_MS = 4_000;

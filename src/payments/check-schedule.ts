@@ -1,13 +1,29 @@
 import { jittered, type Random } from '../platform/jitter.ts';
 
+// What moves the next check (`next_check_at`) of a payment:
+//
+//   cause                           file                         to when
+//   it is being sent                src/checkout/checkout.sql.ts SENDING_IS_LOST_AFTER_SEC
+//   initialize was called           src/checkout/attempts.sql.ts opened: FIRST_CHECK_AFTER_OPENING_SEC;
+//                                                                ambiguous: now; refused: never
+//   a hint                          hint.sql.ts                  now, or the end of a pause, lease or silence
+//   an answer that does not pay     confirm.ts                   the next of CHECK_AGES_SEC, then never; while
+//                                                                unreadable, ASK_AGAIN_SEC for three days more
+//   a hint came during that check   record.sql.ts                now, or the end of a pause
+//   an answer that pays             confirm.ts                   never
+//   an acceptance                   accept.sql.ts                never
+//   the service could not be asked  postponeCheck,               pauseAfterFailureSec or what the service asked
+//                                   checks.sql.ts                for, however old the payment is
+//   a person gave it to its order   adopt.sql.ts                 now
+
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Ages in seconds at which a payment that has not paid (open, failed, held) is checked without any hint:
- * often while a shopper may be waiting, then ever more rarely. Webhooks and returns add checks; this schedule
- * finds a payment when both are lost.
+ * Ages in seconds at which a payment that has not paid (open, ambiguous, failed, expired, held) is checked
+ * without any hint: often while a shopper may be waiting, then ever more rarely. Webhooks and returns add
+ * checks; this schedule finds a payment when both are lost.
  */
 export const CHECK_AGES_SEC: readonly number[] = [
   0,

@@ -52,6 +52,8 @@ const HEAD = `-- The database as the migrations leave it, for reading: no progra
 --     an answer of verify about that payment that says paid and exactly this money (released_on_evidence),
 --     or a person's acceptance of what came (released_on_acceptance).
 -- A payment is paid only if it has that release (the trigger paid_payments_are_released).
+-- All of it rests on the rows of verifications: who may insert there can make an order paid. In the program only
+-- src/payments/record.sql.ts does, with what verify has just answered.
 `;
 
 /**

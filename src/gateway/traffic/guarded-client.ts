@@ -12,7 +12,7 @@ import type { Endpoint, Pauses } from './backoff.ts';
  * (30 s) with room to spare.
  */
 export const MAX_WAIT_MS: Record<Urgency, number> = {
-  checkout: 2_000,
+  checkout: PERSON_TURN_MS,
   'person-waits': PERSON_TURN_MS,
   hint: 10_000,
   'late-hint': 10_000,
