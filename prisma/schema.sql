@@ -960,17 +960,26 @@ UNION ALL
     r.order_id,
     r.reference,
     r.currency,
-    GREATEST(rest.answered_at, r.released_at) AS at,
+    GREATEST(rest.at, r.released_at) AS at,
     r.amount - a.amount AS amount,
     rest.id AS verification_id,
     false AS is_release
    FROM acceptances a
      JOIN releases r ON r.order_id = a.order_id AND r.acceptance_id = a.id
-     CROSS JOIN LATERAL ( SELECT v.id,
-            v.answered_at
-           FROM verifications v
-          WHERE v.reference = r.reference AND v.outcome = 'paid'
-          ORDER BY v.id
+     CROSS JOIN LATERAL ( SELECT shown.id,
+            shown.at
+           FROM (( SELECT v.id,
+                    v.answered_at AS at
+                   FROM verifications v
+                  WHERE v.reference = r.reference AND v.id > a.verification_id AND (v.outcome IN ('paid', 'overpaid'))
+                  ORDER BY v.id
+                 LIMIT 1)
+                UNION ALL
+                 SELECT a.verification_id,
+                    i.opened_at
+                   FROM suspense_items i
+                  WHERE i.mode = r.mode AND i.reference = r.reference AND i.opened_at > a.accepted_at) shown
+          ORDER BY shown.at, shown.id DESC
          LIMIT 1) rest
   WHERE a.amount < r.amount;
 
@@ -1232,9 +1241,8 @@ CREATE OR REPLACE FUNCTION money_that_came(r releases)
  LANGUAGE sql
  STABLE
 AS $function$
-  SELECT CASE WHEN r.acceptance_id IS NULL
-      OR EXISTS (SELECT FROM verifications v WHERE v.reference = r.reference AND v.outcome = 'paid') THEN r.amount
-    ELSE least(r.amount, (SELECT a.amount FROM acceptances a WHERE a.id = r.acceptance_id)) END
+  SELECT CASE WHEN r.acceptance_id IS NULL THEN r.amount
+    ELSE (SELECT sum(c.amount)::bigint FROM confirmed_money c WHERE c.order_id = r.order_id) END
 $function$;
 
 CREATE OR REPLACE FUNCTION open_orders_of(address text)

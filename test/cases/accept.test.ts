@@ -151,24 +151,41 @@ describe('too little that a person accepts', () => {
     expect(await today()).toEqual([2_000n, 0n, 2_000n]);
   });
 
-  test('explains no further money: what comes beyond the order is in suspense', async () => {
-    const more = await desk.put({}, null);
-    await show(more.reference, '20');
+  test('explains no further money: all that comes later is in the takings or in suspense', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    // What verify showed before is not what came after a person accepted.
+    await show(reference, '45');
+    await show(reference, '20');
     await acceptTheOne();
-    await show(more.reference, '45');
-    expect(await items()).toMatchObject([{ class: 'charged_again', amount: 2_000n }]);
+    expect(await today()).toEqual([2_000n, 0n, 0n]);
+    const refund = { orderId: orderId as OrderId, reason: 'torn', externalId: null, by: 'Ngozi' };
+    const record = (amount: bigint) => recordRefund(desk.database, 'test', { ...refund, amount });
+    expect(await record(2_000n)).toMatchObject({ outcome: 'recorded' });
+    await show(reference, '40');
+    expect(await items()).toMatchObject([{ class: 'charged_again', amount: 1_500n }]);
+    expect(await today()).toEqual([2_500n, 1_500n, 2_000n]);
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { charged_again: 1 } });
+    const [item] = await items();
+    const how = { by: 'Ada', note: 'x', decision: 'refund', refundNote: 'RF-1' } as const;
+    await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how);
+    // Exact, and more again: it is counted once.
+    for (const amount of ['25', '40']) await show(reference, amount);
+    expect(await today()).toEqual([2_500n, 3_000n, 2_000n]);
+    expect(await record(501n)).toMatchObject({ outcome: 'too-much', left: 500n });
   });
 
-  test('and is charged a second time, is raised and held', async () => {
+  test('and is charged a second time, is raised, and both charges are counted', async () => {
     const { reference } = await desk.put({}, null);
     await show(reference, '20');
     await acceptTheOne();
     const charge = { reference, status: 'SUCCESS', amount: '20', currency: 'NGN' };
     desk.service.history.splice(0, Infinity, { ...charge, id: 'T1' }, { ...charge, id: 'T2' });
-    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { duplicate_payment: 1 } });
-    // Beyond what the order costs, as the books have confirmed it.
-    expect(await items()).toMatchObject([{ class: 'duplicate_payment', amount: 1_500n }]);
+    for (let again = 0; again < 2; again += 1) {
+      expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { duplicate_payment: 1 } });
+      // Of the second charge the order takes what it lacked.
+      expect(await items()).toMatchObject([{ class: 'duplicate_payment', amount: 1_500n }]);
+      expect(await today()).toEqual([2_500n, 1_500n, 0n]);
+    }
   });
 
   test.each([

@@ -31,10 +31,10 @@ const FACTS_OF_MONEY = `
       SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
     AS is_money_answered`;
 
-// Less than was released came where a person accepted it, unless verify has shown the rest since.
-const CAME = `CASE WHEN m.accepted_amount < m.released_amount AND NOT EXISTS (
-    SELECT FROM verifications whole WHERE whole.reference = m.reference AND whole.outcome = 'paid')
-  THEN m.accepted_amount ELSE m.released_amount END`;
+// Less than was released came where a person accepted it, unless the rest has come since.
+const CAME = `CASE WHEN m.accepted_amount < m.released_amount THEN (
+    SELECT sum(c.amount)::bigint FROM confirmed_money c WHERE c.order_id = m.order_id)
+  ELSE m.released_amount END`;
 
 // Verify and a row that stands alone without an amount mean all of it. Null where the list holds more than
 // was released: what went back is unknown.

@@ -11,6 +11,8 @@ const CONTRADICTED = ['test/reconciliation/contradicted.test.ts'];
 const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
 
 const BY_THE_BOOKS = ['test/reporting/books.test.ts'];
+const BY_ACCEPTING = ['test/cases/accept.test.ts'];
+const REST = 'prisma/migrations/20261126107000_rest_of_accepted_money/migration.sql';
 const BY_THEIR_PAGE = ['test/admin/books.test.ts'];
 const WITHHELD = 'prisma/migrations/20261125100000_money_that_went_back/migration.sql';
 const BY_WITHHOLDING = ['test/fulfilment/withheld.test.ts'];
@@ -359,11 +361,35 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'accepted money is taken at its price',
-    file: 'prisma/migrations/20261124110000_takings/migration.sql',
+    file: REST,
     find: 'least(r.amount, a.amount) AS amount',
     replace: 'r.amount',
     breaks: 'the accountant books money that never came',
     tests: BY_THE_BOOKS,
+  },
+  {
+    bug: 'the rest of accepted money comes only as an exact answer',
+    file: REST,
+    find: "v.outcome IN ('paid', 'overpaid')",
+    replace: "v.outcome = 'paid'",
+    breaks: 'what one answer shows beyond the accepted amount is partly in no sum',
+    tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'what verify showed before the acceptance is its rest',
+    file: REST,
+    find: ' AND v.id > a.verification_id',
+    replace: '',
+    breaks: 'the books count money that went back before a person accepted what was left',
+    tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'a second charge brings no rest of accepted money',
+    file: REST,
+    find: ' AND i.opened_at > a.accepted_at',
+    replace: ' AND false',
+    breaks: 'a part of a second charge that only the list shows is in no sum',
+    tests: BY_ACCEPTING,
   },
   {
     bug: 'goods are sent after all of their money was refunded',
