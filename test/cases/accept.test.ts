@@ -164,6 +164,11 @@ describe('too little that a person accepts', () => {
     await show(reference, '40');
     expect(await items()).toMatchObject([{ class: 'charged_again', amount: 1_500n }]);
     expect(await today()).toEqual([2_500n, 1_500n, 2_000n]);
+    const evidence = await sql(
+      `SELECT c.amount, v.outcome FROM confirmed_money c JOIN verifications v ON v.id = c.verification_id
+       WHERE NOT is_release`,
+    );
+    expect(evidence).toEqual([{ amount: 500n, outcome: 'overpaid' }]);
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { charged_again: 1 } });
     const [item] = await items();
     const how = { by: 'Ada', note: 'x', decision: 'refund', refundNote: 'RF-1' } as const;

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
+import { readCases } from '../../src/admin/cases/cases.sql.ts';
+import { stepsFor } from '../../src/admin/cases/decisions.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { recordRefund } from '../../src/orders/refunds.sql.ts';
 import { wentBackDays } from '../../src/reporting/money-by-day.sql.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
@@ -188,6 +191,52 @@ describe('what refunds do not explain is raised', () => {
     showBack(odd, '5.00', 'partially refunded');
     const report = await run();
     expect(report.findings).toEqual({ reversed: 2, conflicting_records: 1 });
+  });
+});
+
+describe('a second charge that went back', () => {
+  /** The second charge is in suspense. */
+  async function chargedTwice(): Promise<Planted> {
+    const payment = await paid();
+    desk.service.history.push({ id: newId(), reference: payment.reference });
+    expect(await run()).toMatchObject({ findings: { duplicate_payment: 1 } });
+    return payment;
+  }
+  async function decide(decision: 'refund' | 'keep'): Promise<void> {
+    const [item] = await openSuspense(desk.database, 'test');
+    const how = { by: 'Ada', note: 'x', decision, refundNote: decision === 'refund' ? 'RF-1' : null };
+    expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how)).toBe(true);
+  }
+
+  test('after a person decided to refund it is no finding; one that was kept is', async () => {
+    for (const [decision, verdict] of [
+      ['refund', 'agreed'],
+      ['keep', 'findings'],
+    ] as const) {
+      const payment = await chargedTwice();
+      await decide(decision);
+      showBack(payment, '25.00');
+      expect(await run()).toMatchObject({ verdict });
+    }
+  });
+
+  test('before anybody decided is not to be refunded again, and the decision closes its finding', async () => {
+    const payment = await chargedTwice();
+    const steps = async () => {
+      const [row] = await readCases(desk.database, 'test', {}, { limit: 2 });
+      return row && stepsFor(row, 'en');
+    };
+    expect((await steps())?.[0]).toMatch(/^Refund .*25.00 at the payment service.$/);
+    showBack(payment, '25.00');
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+    expect((await steps())?.[0]).toMatch(/^The service shows that money of this payment went back already/);
+    await decide('refund');
+    expect(await readCases(desk.database, 'test', {}, { limit: 2 })).toEqual([]);
+    for (let again = 0; again < 2; again += 1)
+      expect(await run()).toMatchObject({ verdict: 'agreed', findings: {} });
+    // The charge that paid the order goes back, too.
+    showBack(payment, '25.00');
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
   });
 });
 

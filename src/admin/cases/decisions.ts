@@ -104,6 +104,11 @@ export function stepsFor(row: CaseRow, locale: string): string[] {
       `${written(held)} was refunded, number ${row.surplusRefund}. Do not refund it again.`,
       'Choose “Refund all” below, with that number.',
     ];
+  if (held !== null && row.paymentStatus === 'paid' && row.findings.some((f) => f.class === 'reversed'))
+    return [
+      'The service shows that money of this payment went back already: look there before you refund anything.',
+      `If that was the ${written(held)}, choose “Refund all” below, with the number of that refund.`,
+    ];
   if (held !== null && REFUNDED.has(row.class))
     return [
       `Refund ${written(held)} at the payment service.`,

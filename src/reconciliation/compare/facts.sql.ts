@@ -44,6 +44,13 @@ const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN ${ANSWERED} = 'reversed
     WHEN m.there = 'reversed' THEN least(${CAME},
       CASE WHEN m.paid_currency = m.currency AND m.paid_amount > 0 THEN m.paid_amount END) END`;
 
+// Nothing of what else came was kept, or waits for a decision.
+const IS_SECOND_REFUNDED = `m.is_released AND m.there = 'paid_and_reversed' AND m.charges > 1
+  AND m.paid_amount = ${CAME} AND m.paid_currency = m.currency AND EXISTS (
+    SELECT FROM suspense_items s
+    WHERE s.mode = $4 AND s.reference = m.reference AND coalesce(s.decision, '') NOT IN ('accept', 'earned')
+    HAVING bool_and(s.decision IS NOT DISTINCT FROM 'refund'))`;
+
 // Where our payment and its order stand.
 const FACTS_OF_PAYMENT = `
   m.is_ours AND NOT m.is_released AND m.there = 'paid' AND EXISTS (
@@ -53,7 +60,7 @@ const FACTS_OF_PAYMENT = `
     WHERE decided.reference = m.reference AND decided.decided_at IS NOT NULL) AS is_decided,
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.status = 'cancelled') AS is_cancelled,
-  ${CAME} AS came, ${GONE} AS gone, back.amount AS refunded,
+  ${CAME} AS came, ${GONE} AS gone, back.amount AS refunded, ${IS_SECOND_REFUNDED} AS is_second_refunded,
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.expired_at IS NOT NULL) AS is_past_deadline,
   m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched`;

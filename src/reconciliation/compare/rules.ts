@@ -33,6 +33,7 @@ const DISPUTED = 'disputed';
  *   cancelled, or has expired permanently.
  * - `refunded`: minor units of the payment's order that the shop wrote down as given back. `gone`: what history or
  *   verify show to have gone back of a confirmed payment; null: nothing. Where no source says how much, it is all.
+ * - `is_second_refunded`: of several charges the list holds what was confirmed, and a person refunded the others.
  * - `told`: what signed webhooks say about the money (paid, reversed), where that is not what
  *   is confirmed; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`:
@@ -74,6 +75,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 
   // The shop wrote down what went back, or more of it: the service may show the rest later, or never.
   [`is_released AND gone <= refunded AND ${SHOWS_ONE_PAYMENT}`, 'refunded'],
+  [`is_released AND is_second_refunded AND answered IS DISTINCT FROM 'reversed'`, 'refunded'],
   // A reversal that refunds do not explain: it is raised whatever else is wrong with the payment.
   [`is_released AND answered = 'reversed'`, 'reversed'],
   [`is_released AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],

@@ -11,6 +11,7 @@ const CONTRADICTED = ['test/reconciliation/contradicted.test.ts'];
 const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
 
 const BY_THE_BOOKS = ['test/reporting/books.test.ts'];
+const BY_REFUNDS = ['test/reconciliation/refunds.test.ts'];
 const BY_ACCEPTING = ['test/cases/accept.test.ts'];
 const REST = 'prisma/migrations/20261126107000_rest_of_accepted_money/migration.sql';
 const BY_THEIR_PAGE = ['test/admin/books.test.ts'];
@@ -364,15 +365,15 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     file: REST,
     find: 'least(r.amount, a.amount) AS amount',
     replace: 'r.amount',
-    breaks: 'the accountant books money that never came',
-    tests: BY_THE_BOOKS,
+    breaks: 'the takings have money that never came',
+    tests: BY_ACCEPTING,
   },
   {
     bug: 'the rest of accepted money comes only as an exact answer',
     file: REST,
     find: "v.outcome IN ('paid', 'overpaid')",
     replace: "v.outcome = 'paid'",
-    breaks: 'what one answer shows beyond the accepted amount is partly in no sum',
+    breaks: 'the books name an answer that does not show the rest as its evidence',
     tests: BY_ACCEPTING,
   },
   {
@@ -390,6 +391,30 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     replace: ' AND false',
     breaks: 'a part of a second charge that only the list shows is in no sum',
     tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'a second charge that was kept and went back is taken as refunded',
+    file: 'src/reconciliation/compare/facts.sql.ts',
+    find: "s.decision IS NOT DISTINCT FROM 'refund'",
+    replace: 'true',
+    breaks: 'money that the shop kept is gone, and nobody hears of it',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'the refund of a second charge is a reversal',
+    file: 'src/reconciliation/compare/rules.ts',
+    find: 'is_released AND is_second_refunded AND',
+    replace: 'false AND',
+    breaks: 'each such refund leaves a case that somebody has to close by hand',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'the case of a second charge is silent about its refund',
+    file: 'src/admin/cases/decisions.ts',
+    find: "f.class === 'reversed'",
+    replace: 'f.class === row.class && false',
+    breaks: 'a person refunds it a second time, as the page says',
+    tests: BY_REFUNDS,
   },
   {
     bug: 'goods are sent after all of their money was refunded',
