@@ -4,7 +4,9 @@ import type { Database, Queryable } from './platform/database/database.ts';
 import { countOld, pruneBatch, type Batch, type Prunable } from './platform/database/prune.sql.ts';
 import { OLD_WEBHOOKS } from './webhooks/prune-webhooks.sql.ts';
 
-/** How many answers of the service and messages to the receiver were emptied, and how many webhooks deleted. */
+/**
+ * How many answers of the service and messages to the receiver were emptied, and how many webhooks deleted.
+ */
 type Pruned = { answers: number; webhooks: number; messages: number };
 
 /**

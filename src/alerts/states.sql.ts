@@ -8,11 +8,18 @@ export type StateName = { mode: Mode; event: Alert['event']; key: string };
 /** An alert to send now. `changes` distinguishes it from a later alert of the same state. */
 export type ToSend = StateName & { alert: Alert; since: Date; isOver: boolean; changes: number };
 
-/** Longer than the hook may take. An alert that it has not taken by then is sent again, then after twice that. */
+/**
+ * Longer than the hook may take. An alert that it has not taken by then is sent again, then after twice that.
+ */
 const RETRY = `interval '5 minutes'`;
-/** An alert of a state that goes on is sent again after this long, and what the hook never takes at least as often. */
+/**
+ * An alert of a state that goes on is sent again after this long, and what the hook never takes at least as
+ * often.
+ */
 const REMIND = `interval '24 hours'`;
-/** Causes may alternate, or name another order each time: an alert of another cause is sent after this long. */
+/**
+ * Causes may alternate, or name another order each time: an alert of another cause is sent after this long.
+ */
 const STEADY = `interval '1 hour'`;
 
 const TO_SEND = `s.mode, s.event, s.key, s.alert, s.since, s.changes,

@@ -3,7 +3,10 @@ import { SCHEMAS } from './schemas.ts';
 import type { Operation } from './operation.ts';
 import type { SchemaNode } from './schema-fields.ts';
 
-/** A value for each field that is a text, by its name: examples of bodies are made of the schemas and of these. */
+/**
+ * A value for each field that is a text, by its name: examples of bodies are made of the schemas and of
+ * these.
+ */
 const VALUES: Readonly<Record<string, string>> = {
   amount: '8500.00',
   class: 'underpaid',

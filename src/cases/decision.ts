@@ -18,8 +18,9 @@ export function isDecision(word: string): word is Decision {
 }
 
 /**
- * Whether money may be decided about in this way: of what was refunded as a surplus nothing is given, kept or written
- * off a second time. Once the rest was accepted, the item holds that surplus alone: its refund has that number.
+ * Whether money may be decided about in this way: of what was refunded as a surplus nothing is given, kept or
+ * written off a second time. Once the rest was accepted, the item holds that surplus alone: its refund has
+ * that number.
  */
 export function isAllowed(
   { surplusRefund, isAccepted }: { surplusRefund: string | null; isAccepted: boolean },
@@ -40,5 +41,7 @@ export type Resolution = {
   refundNote: string | null;
 };
 
-/** Names under which the program, or the shop's own system, acts. Forms, commands and settings refuse them. */
+/**
+ * Names under which the program, or the shop's own system, acts. Forms, commands and settings refuse them.
+ */
 export const NOT_A_PERSON: readonly string[] = ['reconciliation', 'confirmation', 'shop'];

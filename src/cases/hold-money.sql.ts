@@ -12,8 +12,8 @@ const FOUND = `
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'`;
 
 /**
- * SQL over `d`, a row of decided_money about a surplus of a paid payment: verify has shown the exact money since,
- * so what it shows beyond that now is other money.
+ * SQL over `d`, a row of decided_money about a surplus of a paid payment: verify has shown the exact money
+ * since, so what it shows beyond that now is other money.
  */
 export const IS_GONE_SINCE = `EXISTS (SELECT FROM verifications v
   WHERE v.reference = d.reference AND v.outcome = 'paid' AND v.answered_at > d.decided_at)`;

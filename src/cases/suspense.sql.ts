@@ -83,8 +83,8 @@ const RESOLVED_ENTRIES = `
 /**
  * Ends an item, with a decision, a name and what was done, and closes the open findings about the same. If it
  * was the last money of an order in review, that ends the order (`end_decided_order` in prisma/schema.sql).
- * @returns false when the mode has no such open item, or another version of it, or when its surplus went back and the
- * decision is about all of it (`isAllowed`)
+ * @returns false when the mode has no such open item, or another version of it, or when its surplus went back
+ * and the decision is about all of it (`isAllowed`)
  */
 export async function resolveSuspense(
   db: Queryable,
@@ -112,8 +112,8 @@ const SURPLUS_NOTED = `
 /**
  * Notes that the surplus of an overpayment was given back, under the number of that refund. The item stays
  * open: when verify shows exactly what was asked for, confirmation pays the order and closes it as earned.
- * @returns false when the mode has no such overpaid item of an order that is not paid, or another version of it, or
- * when its surplus was given back before
+ * @returns false when the mode has no such overpaid item of an order that is not paid, or another version of
+ * it, or when its surplus was given back before
  */
 export async function noteSurplusRefund(
   db: Queryable,

@@ -10,7 +10,9 @@ import { monthOf, type Period } from '../reporting/books/period.ts';
 import { UsageError, type Arguments } from './arguments.ts';
 import { windowOf } from './run-window.ts';
 
-/** Prints the books of a period: rows to standard output, what they add up to behind them to standard error. */
+/**
+ * Prints the books of a period: rows to standard output, what they add up to behind them to standard error.
+ */
 export async function booksCommand(
   { database: primary, reads, gateway }: Program,
   args: Arguments,

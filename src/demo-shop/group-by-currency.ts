@@ -1,7 +1,9 @@
 import type { Product } from '../orders/catalogue.ts';
 import { minorDigits } from '../platform/money.ts';
 
-/** The products of one currency. One order is paid in one currency, so each is paid by a button of its own. */
+/**
+ * The products of one currency. One order is paid in one currency, so each is paid by a button of its own.
+ */
 export type Shelf = { currency: string; digits: number; products: Product[] };
 
 /** Shelves in the order in which their currencies first appear; products keep their order. */

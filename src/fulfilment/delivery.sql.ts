@@ -39,8 +39,9 @@ const LEASED = `r SET leased_until = now() + interval '${LEASE_SEC} s', attempts
   RETURNING r.*`;
 
 /**
- * Leases up to $2 rows of mode $1 whose delivery is due and whose turn it is, at most $3 of them tried before.
- * Two queues, so that deliveries which keep failing cannot take every place from those that were never tried.
+ * Leases up to $2 rows of mode $1 whose delivery is due and whose turn it is, at most $3 of them tried
+ * before. Two queues, so that deliveries which keep failing cannot take every place from those that were
+ * never tried.
  * @param columns what is returned of the rows `c` and their orders `o`
  */
 export function claimOf({ table, update }: Deliveries, columns: string): Statement {
@@ -114,8 +115,8 @@ export async function markDelivered(db: Queryable, { word, update }: Deliveries,
 
 /**
  * Notes a failed delivery, unless another process has begun the next one meanwhile or a person has asked
- * for one. `pauseSec` null: there is no further attempt until a person asks for one. What was withheld meanwhile
- * stays so.
+ * for one. `pauseSec` null: there is no further attempt until a person asks for one. What was withheld
+ * meanwhile stays so.
  * @returns whether it was noted of what was not withheld
  */
 export async function markUndelivered(

@@ -25,7 +25,9 @@ export async function claimDueEvents(
   return rows.map(({ amount, currency, ...row }) => ({ ...row, total: { amount, currency } }));
 }
 
-/** From now on events of these types are delivered, and no others. What is recorded already stays as it is. */
+/**
+ * From now on events of these types are delivered, and no others. What is recorded already stays as it is.
+ */
 export async function wantEvents(db: Queryable, mode: Mode, types: readonly EventType[]): Promise<void> {
   await db.query(
     `WITH dropped AS (DELETE FROM wanted_events WHERE mode = $1 AND type <> ALL($2::text[]))

@@ -2,10 +2,14 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
-/** Each entry locks its order's journal until the transaction ends, and a transaction has room for some thousand. */
+/**
+ * Each entry locks its order's journal until the transaction ends, and a transaction has room for some
+ * thousand.
+ */
 const AT_ONCE = 1_000;
 
-// Those that `makeUnsentDue` locks, too, in its order. What a person has sent all the same is that person's decision.
+// Those that `makeUnsentDue` locks, too, in its order. What a person has sent all the same is that person's
+// decision.
 const GONE = `
   SELECT r.order_id FROM findings f JOIN releases r ON r.order_id = f.order_id
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.class = 'reversed'
@@ -16,9 +20,9 @@ const GONE = `
   ORDER BY r.delivery = 'unneeded', r.released_at, r.id LIMIT ${AT_ONCE} FOR NO KEY UPDATE OF r`;
 
 /**
- * Withholds the releases that were not delivered yet and whose money the service took back as a whole, as `runId`
- * sees it.
- * What refunds took back, the database withholds by itself. Call it in the transaction that raises the findings.
+ * Withholds the releases that were not delivered yet and whose money the service took back as a whole, as
+ * `runId` sees it. What refunds took back, the database withholds by itself. Call it in the transaction that
+ * raises the findings.
  */
 export async function withholdReversed(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
   await db.query(

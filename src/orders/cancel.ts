@@ -6,7 +6,10 @@ import type { OrderId } from '../platform/ids.ts';
  */
 export type CancelOrder = (orderId: OrderId, cancel: Cancelling) => Promise<Cancelled>;
 
-/** `by`: a person's name; null: the shop's own system. `reason` is for the shop and never shown to the shopper. */
+/**
+ * `by`: a person's name; null: the shop's own system. `reason` is for the shop and never shown to the
+ * shopper.
+ */
 export type Cancelling = { by: string | null; reason: string };
 
 /**

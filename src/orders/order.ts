@@ -38,7 +38,9 @@ export type Order = {
   /** Whether the deadline has passed, by the database's clock: no further checkout begins. */
   isPastDeadline: boolean;
   paidAt: Date | null;
-  /** Minor units of what paid it: less than `total` where a person accepted less; until it is paid, the total. */
+  /**
+   * Minor units of what paid it: less than `total` where a person accepted less; until it is paid, the total.
+   */
   came: bigint;
   /** Minor units that went back, as far as refunds were written down; the order stays paid. */
   refunded: bigint;

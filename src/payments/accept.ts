@@ -26,7 +26,10 @@ type Acceptance = {
  */
 export type AcceptOutcome = 'accepted' | 'gone' | 'not-this' | 'changed' | 'unanswered';
 
-/** Lets what came pay its order, though it is less or more than was asked for: a person says that it is enough. */
+/**
+ * Lets what came pay its order, though it is less or more than was asked for: a person says that it is
+ * enough.
+ */
 export type Accept = (acceptance: Acceptance) => Promise<AcceptOutcome>;
 
 type AcceptParts = {

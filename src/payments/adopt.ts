@@ -88,7 +88,9 @@ async function refuseUnproven(gateway: Gateway, order: Adoptable, reference: Ref
     );
 }
 
-/** From here on the payment is one like any other: whatever happens to this process, the poller asks about it. */
+/**
+ * From here on the payment is one like any other: whatever happens to this process, the poller asks about it.
+ */
 async function confirmAdopted(
   { database, gateway, confirm }: AdoptParts,
   adoption: Adoption,

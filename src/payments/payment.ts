@@ -48,8 +48,8 @@ export type Payment = {
 };
 
 /**
- * What made us ask the service. `webhook`: the process that took the webhook asked at once. `hint`: the poller
- * followed hints that could not be followed at once; a webhook, a return or an operator's request, the payment
- * does not know which.
+ * What made us ask the service. `webhook`: the process that took the webhook asked at once. `hint`: the
+ * poller followed hints that could not be followed at once; a webhook, a return or an operator's request, the
+ * payment does not know which.
  */
 export type Cause = 'return' | 'webhook' | 'hint' | 'schedule' | 'reconciliation' | 'operator';

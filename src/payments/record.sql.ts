@@ -14,8 +14,8 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 // the tables as they were before the statement: EARLIER_UNIT_ERROR and CONTRADICTION do not see the row that
 // EVIDENCE writes. What an earlier part wrote is known only by its name, as `seen`, `release` or `stray`.
 //
-// Only a paid order gets its status here. What an answer makes of an unpaid one is decided by `follow_payments` in
-// prisma/schema.sql, which triggers call when a payment or its suspense has changed.
+// Only a paid order gets its status here. What an answer makes of an unpaid one is decided by
+// `follow_payments` in prisma/schema.sql, which triggers call when a payment or its suspense has changed.
 
 // One row per answer, as `rowOf` in confirm.sql.ts builds it: what the decision saw, what the service
 // answered, and what is to become of the payment.

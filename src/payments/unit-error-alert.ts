@@ -14,7 +14,10 @@ export function alertOnUnitError(alarm: Alarm): NonNullable<ConfirmParts['onUnit
   };
 }
 
-/** Notes what no process lived to tell, in the transaction `tx`: unit errors, and the currencies that they stopped. */
+/**
+ * Notes what no process lived to tell, in the transaction `tx`: unit errors, and the currencies that they
+ * stopped.
+ */
 export async function noteUntoldUnitErrors(tx: Queryable, alarm: Alarm, mode: Mode): Promise<void> {
   for (const error of await untoldUnitErrors(tx, mode))
     await alarm({ event: 'unit-error', mode, ...error }, tx);

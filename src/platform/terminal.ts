@@ -37,7 +37,9 @@ const LEVELS: Record<number, [name: string, colour: Colour]> = {
 type Entry = Record<string, unknown> & { level: number; time: string; msg?: string };
 type Failure = { message: string; stack?: string; cause?: Failure };
 
-/** `08:31:02 warn  check postponed  reference=t27p… retryInSec=4`, and below it what an error says of itself. */
+/**
+ * `08:31:02 warn  check postponed  reference=t27p… retryInSec=4`, and below it what an error says of itself.
+ */
 function readable(line: string, screen: Screen): string {
   const { level, time, msg = '', err, ...fields } = JSON.parse(line) as Entry & { err?: Failure };
   const [name, colour] = LEVELS[level] ?? [String(level), 'grey'];

@@ -59,7 +59,10 @@ export type Found = {
   begin: Pick<BeginRow, 'by' | 'note'> | null;
 };
 
-/** `raised`: the findings that this run raised, `isAnySeen`: whether it saw any. `begunAt`: the time of the begin that it recorded. */
+/**
+ * `raised`: the findings that this run raised, `isAnySeen`: whether it saw any. `begunAt`: the time of the
+ * begin that it recorded.
+ */
 export type Ended = {
   report: ReconciliationReport;
   raised: Awaited<ReturnType<typeof newlyRaised>>;

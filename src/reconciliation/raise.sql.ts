@@ -20,7 +20,8 @@ const NOT_RESOLVED = `NOT EXISTS (
   SELECT FROM findings f WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference
     AND f.closed_at IS NOT NULL AND f.closed_by <> 'reconciliation' AND f.gone_at IS NULL AND ${SAME_MONEY})`;
 
-// Nor is money of which every part has been earned or decided about in suspense, also before a run had seen it.
+// Nor is money of which every part has been earned or decided about in suspense, also before a run had seen
+// it.
 const HELD_CLASSES = [
   'underpaid',
   'overpaid',
@@ -37,8 +38,8 @@ const DECIDED = `(SELECT coalesce(sum(d.amount), 0) FROM decided_money d
 const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
   AND c.actual > coalesce(c.confirmed, 0) AND c.actual <= coalesce(c.confirmed, 0) + ${DECIDED}) IS NOT TRUE`;
 
-// Exactly this money was decided about, as a whole or in parts: the service goes on showing what was kept, and what was
-// given back by other ways. Decided about as other money, it is raised.
+// Exactly this money was decided about, as a whole or in parts: the service goes on showing what was kept,
+// and what was given back by other ways. Decided about as other money, it is raised.
 const NOT_DECIDED_AS_IT_IS = `(c.class = 'paid_after_decision' AND coalesce(c.actual, c.expected) = ${DECIDED}) IS NOT TRUE`;
 
 // Nor a reversal that a refund explains which was written down since the sides were compared.
@@ -59,7 +60,9 @@ const SEEN_AGAIN = `
   evidence = excluded.evidence, raised_at = coalesce(findings.raised_at,
     CASE WHEN findings.first_seen_at <= now() - interval '${GRACE}' THEN now() END)`;
 
-/** What the end of a run has to do: findings of this run, open ones of any, and ones resolved but seen since. */
+/**
+ * What the end of a run has to do: findings of this run, open ones of any, and ones resolved but seen since.
+ */
 export type ToRaise = { now: Date; isAnySeen: boolean; isAnyToClose: boolean };
 
 /** Most runs have found nothing, and nothing is open. Call it in the transaction that raises the findings. */
@@ -75,9 +78,10 @@ export async function whatToRaise(db: Queryable, mode: Mode): Promise<ToRaise> {
 }
 
 /**
- * Locks what the end of a run writes, in the order of everybody who decides about a case: findings, then orders. An
- * order of which a reversal is raised has no refund half written down then, and none begins before the run has ended:
- * its events are numbered as they happened. Call it first, in the transaction that raises the findings.
+ * Locks what the end of a run writes, in the order of everybody who decides about a case: findings, then
+ * orders. An order of which a reversal is raised has no refund half written down then, and none begins before
+ * the run has ended: its events are numbered as they happened. Call it first, in the transaction that raises
+ * the findings.
  */
 export async function lockFindingsAndOrders(db: Queryable, mode: Mode): Promise<void> {
   await db.query(
@@ -112,7 +116,9 @@ export async function raiseFindings(db: Queryable, mode: Mode, runId: RunId): Pr
   );
 }
 
-/** What a complete run covered: everything, or payments of a window, and whether also the service's balances. */
+/**
+ * What a complete run covered: everything, or payments of a window, and whether also the service's balances.
+ */
 export type Sight = { isAll: boolean; since: Date | null; until: Date | null; sawCash: boolean };
 
 // Of a payment from before the window, or of none, the list may hold more than was read of it.

@@ -4,7 +4,9 @@ import type { Reconcile } from './reconcile.ts';
 import { notUnderstood, openNotUnderstood } from './recheck.sql.ts';
 import { verifyPayments, type VerifyParts } from './verify-payments.ts';
 
-/** `asked`: how many payments have each outcome now. `problem`: why some could not be asked; null: all were. */
+/**
+ * `asked`: how many payments have each outcome now. `problem`: why some could not be asked; null: all were.
+ */
 export type Rechecked = {
   asked: Partial<Record<VerificationOutcome, number>>;
   findings: { closed: number; open: number };

@@ -17,7 +17,9 @@ export type ReconcileSchedule = {
 };
 
 export type ScheduleParts = {
-  /** Minutes between the end of one run and the start of the next, of all workers; 0: there is no schedule. */
+  /**
+   * Minutes between the end of one run and the start of the next, of all workers; 0: there is no schedule.
+   */
   everyMin: number;
   reconcile: Reconcile;
   database: Queryable;
@@ -46,8 +48,8 @@ export type PlannedWindow = { since?: Date };
 /** The hour (UTC) from which the run over everything of a day may begin. */
 const NIGHT_HOUR = 2;
 /**
- * An incremental run begins its window so long before the last run began: what was confirmed, listed or committed
- * late is seen again. Longer than a list may be gone on with that a killed run has begun (an hour).
+ * An incremental run begins its window so long before the last run began: what was confirmed, listed or
+ * committed late is seen again. Longer than a list may be gone on with that a killed run has begun (an hour).
  */
 const OVERLAP_MS = 2 * 60 * 60 * 1_000;
 
@@ -107,9 +109,9 @@ export function createReconcileSchedule(parts: ScheduleParts): ReconcileSchedule
 }
 
 /**
- * Whether the next run is over everything or is incremental: a run over a window without an end, from where the runs
- * before it have come, less an overlap. It is over everything where the service cannot list a part, and as long as
- * none over everything has completed since the night began.
+ * Whether the next run is over everything or is incremental: a run over a window without an end, from where
+ * the runs before it have come, less an overlap. It is over everything where the service cannot list a part,
+ * and as long as none over everything has completed since the night began.
  */
 export function planRun(
   { paging, lagSec }: Pick<Dialect['history'], 'paging' | 'lagSec'>,

@@ -3,8 +3,8 @@ import type { Database, Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * The connection of one run. It holds the lock and the temporary tables, and is cleared of both afterwards, or
- * closed. No transaction is open on it while the service is asked.
+ * The connection of one run. It holds the lock and the temporary tables, and is cleared of both afterwards,
+ * or closed. No transaction is open on it while the service is asked.
  */
 export type Session = Queryable & {
   client: pg.PoolClient;
@@ -45,8 +45,8 @@ export async function openSession(
     // Timeouts: comparing a million rows takes longer than any request may. Parallel cost: few rows
     // differ, and the planner cannot know that. JIT: compiling statements that run once each takes
     // longer than it saves. Statistics: a small sample shows well enough that a table is large.
-    // Connection check: a backend whose process was killed must not keep the lock. Commits: what is staged and
-    // compared may be lost with the database, so nothing waits for the disk before `transaction`.
+    // Connection check: a backend whose process was killed must not keep the lock. Commits: what is staged
+    // and compared may be lost with the database, so nothing waits for the disk before `transaction`.
     await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET work_mem = '64MB';
       SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 10;
       SET client_connection_check_interval = '1s'; SET synchronous_commit = off;

@@ -54,17 +54,17 @@ export type ReconcileOptions = {
   since?: Date | undefined;
   until?: Date | undefined;
   /**
-   * A named person says that reconciliation begins now: what the list shows that is not ours, and what it lacks
-   * of ours that is unpaid (in test mode also paid), is from before and never a finding. Not with a window.
-   * `evenOfOurForm`: also what is not ours and has a reference of the form of ours.
+   * A named person says that reconciliation begins now: what the list shows that is not ours, and what it
+   * lacks of ours that is unpaid (in test mode also paid), is from before and never a finding. Not with a
+   * window. `evenOfOurForm`: also what is not ours and has a reference of the form of ours.
    */
   begin?: Begin | undefined;
   /** Reads and compares; writes nothing and verifies nothing. */
   dryRun: boolean;
   onProgress?: ((progress: Progress) => void) | undefined;
   /**
-   * A worker reconciles so often: nothing is done when a run of another one has ended within that time, and the
-   * worker itself tells what alerts are due.
+   * A worker reconciles so often: nothing is done when a run of another one has ended within that time, and
+   * the worker itself tells what alerts are due.
    */
   scheduledEveryMs?: number | undefined;
   /** Stops the run at the next step. */
@@ -98,7 +98,8 @@ export async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const history = await step('read history', () => stageHistory(session, parts.gateway, options));
   if (begin !== null && history.cut !== null) throw new BeginRefusedError(history.cut);
   const looked = await step('listen to webhooks', () => collectConflicts(session, parts.gateway));
-  // A window shows another part of the list than the run before read, and a begin may be with another service.
+  // A window shows another part of the list than the run before read, and a begin may be with another
+  // service.
   const sentinels = isAll && begin === null ? await findSentinels(session, mode) : null;
   const scope: Scope = { mode, startedAt: history.startedAt, since, until };
   onProgress?.({ step: 'compare' });
@@ -143,7 +144,10 @@ export async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   return ended;
 }
 
-/** Checks the balances, and lists the transfers. The sums of a list that was cut, or that lacks older payments, prove nothing. */
+/**
+ * Checks the balances, and lists the transfers. The sums of a list that was cut, or that lacks older
+ * payments, prove nothing.
+ */
 async function cashOf(
   { gateway }: ReconcileParts,
   { cut, fees }: HistoryRead,

@@ -1,7 +1,7 @@
 /**
- * The temporary tables of a run, in the order in which it creates them, and what their columns mean. `scoped`,
- * `bucket_checksums` and `classified` are made anew whenever the run compares. They live as long as its session.
- * `history_rows`, the view of the list that was read, has the columns of the table
+ * The temporary tables of a run, in the order in which it creates them, and what their columns mean.
+ * `scoped`, `bucket_checksums` and `classified` are made anew whenever the run compares. They live as long as
+ * its session. `history_rows`, the view of the list that was read, has the columns of the table
  * `history_rows_test`, which prisma/migrations/20261122100300_reconciliation explains.
  */
 export const WORKING_TABLES = {

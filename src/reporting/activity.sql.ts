@@ -35,7 +35,10 @@ export type Action = {
 
 type Part = { name: string; at: string; by: string; event: string; of: string; id: string };
 
-/** @param of what follows FROM, with its condition @param rest order id, reference, item's table and id, detail */
+/**
+ * @param of what follows FROM, with its condition
+ * @param rest order id, reference, item's table and id, detail
+ */
 function part({ name, at, by, event, of, id }: Part, rest: string): string {
   const key = `to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ${name} ' || ${id}`;
   // The comparison of times is for the index; that of keys decides between actions of one instant.

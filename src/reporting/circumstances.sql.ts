@@ -106,8 +106,9 @@ export const MAX_NAMED = 20;
 const PREFIX = /^[A-Za-z0-9]{8,23}$/;
 
 /**
- * The orders of an e-mail address, capitals or not, or those whose id, or the reference of whose payment, begins with
- * these letters; newest first. Reads every order for a beginning: for a person's question, not for a page.
+ * The orders of an e-mail address, capitals or not, or those whose id, or the reference of whose payment,
+ * begins with these letters; newest first. Reads every order for a beginning: for a person's question, not
+ * for a page.
  */
 export async function ordersNamed(db: Queryable, name: string): Promise<NamedOrder[]> {
   const condition = name.includes('@')

@@ -90,7 +90,8 @@ export const CONTRADICTIONS: readonly string[] = [
      FROM order_lines lines WHERE lines.order_id = o.id) l
    WHERE o.id = ANY($1) AND (o.amount <> coalesce(l.total, 0)
      OR j.detail ->> 'order' <> order_hash(o.id, o.external_id, o.mode, o.amount, o.currency, l.rows))`,
-  // Said of the journal as well: else the whole journal was read for each five hundred orders of a large shop.
+  // Said of the journal as well: else the whole journal was read for each five hundred orders of a large
+  // shop.
   `SELECT o.id, 'the order''s e-mail address was '
      || CASE WHEN o.email = 'erased' THEN 'erased, and the journal does not say so'
      ELSE 'changed' END AS what

@@ -50,7 +50,10 @@ export type Dispute = {
   journal: JournalLine[];
 };
 
-/** @param name an order id, a reference, or the shop's external id. @returns null when there is no such order */
+/**
+ * @param name an order id, a reference, or the shop's external id.
+ * @returns null when there is no such order
+ */
 export function disputeOf(database: Database, name: string): Promise<Dispute | null> {
   return database.transaction(async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');

@@ -8,7 +8,10 @@ import { storyLines, type StoryLine } from './story-text.ts';
 const plain = (line: string): string => line.replace(/\p{C}/gu, '?');
 const WIDTH = 80;
 
-/** What an operator has to know, what happened, and whether the record is complete: for a terminal of 80 columns. */
+/**
+ * What an operator has to know, what happened, and whether the record is complete: for a terminal of 80
+ * columns.
+ */
 export function explainText(detail: OrderDetail): string {
   const { orderId, externalId, amount, currency, mode, customer, placedAt, metadata } = detail;
   const { text, next } = standingOf(detail);
@@ -43,7 +46,10 @@ function storyText(lines: readonly StoryLine[]): string[] {
   });
 }
 
-/** Breaks a text between words. @param first what stands before its first line; the others are indented as far */
+/**
+ * Breaks a text between words.
+ * @param first what stands before its first line; the others are indented as far
+ */
 function wrapped(text: string, first = ''): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

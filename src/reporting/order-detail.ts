@@ -32,7 +32,10 @@ export type OrderDetail = Circumstances & {
   contradictions: string[];
 };
 
-/** Everything known about one order, within the caller's snapshot. @returns null when there is no such order */
+/**
+ * Everything known about one order, within the caller's snapshot.
+ * @returns null when there is no such order
+ */
 export async function detailOf(
   tx: Queryable,
   id: OrderId,

@@ -3,11 +3,16 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
-/** Views of the orders beside their statuses: those with an open case, with money given back, without money. */
+/**
+ * Views of the orders beside their statuses: those with an open case, with money given back, without money.
+ */
 export const ORDER_VIEWS = ['todo', 'refunded', 'unpaid'] as const;
 export type OrderView = OrderStatus | (typeof ORDER_VIEWS)[number];
 
-/** What searched words turned out to be: names of these orders, a whole e-mail address, or a part of something. */
+/**
+ * What searched words turned out to be: names of these orders, a whole e-mail address, or a part of
+ * something.
+ */
 export type OrderMatch = { ids: OrderId[] } | { email: string } | { part: string };
 
 /** Shorter beginnings of an order id or a reference are words like others. */

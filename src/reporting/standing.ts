@@ -8,7 +8,9 @@ import { writingOf } from './story-text.ts';
 
 /** Where an order stands: what an operator has to know before anything else. */
 export type Standing = {
-  /** `open`: a person has to decide; `bad`: something failed; `good`: paid and on its way; `quiet`: the rest. */
+  /**
+   * `open`: a person has to decide; `bad`: something failed; `good`: paid and on its way; `quiet`: the rest.
+   */
   tone: 'open' | 'bad' | 'good' | 'quiet';
   /** What is true now. */
   text: string;

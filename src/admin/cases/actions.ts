@@ -30,7 +30,10 @@ export function decisionIn({ field }: ActionForm): Decided | null {
   return { decision, refundNote };
 }
 
-/** Does with the selected cases what the pressed button says. What has changed since it was seen stays as it is. */
+/**
+ * Does with the selected cases what the pressed button says. What has changed since it was seen stays as it
+ * is.
+ */
 export async function actOnCases(parts: Parts, form: ActionForm): Promise<Told> {
   const { database, mode } = parts;
   const { operation, ids, by, note, field } = form;

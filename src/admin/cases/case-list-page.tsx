@@ -78,7 +78,9 @@ export function CaseListPage({ frame, filter, found, counts, typed }: CaseListPr
   );
 }
 
-/** The form sends the version of a row even if it is not selected, because a person may select the whole page. */
+/**
+ * The form sends the version of a row even if it is not selected, because a person may select the whole page.
+ */
 function Select({ row, isChecked }: { row: CaseRow; isChecked: boolean }): VNode {
   const label = `Select ${caseTitle(row.class)}, ${row.reference}`;
   return (

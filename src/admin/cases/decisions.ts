@@ -22,7 +22,9 @@ export const DECISION_TEXTS: Record<Decision, { name: string; meaning: string }>
   other: { name: 'Other', meaning: 'Something else: the note says what.' },
 };
 
-/** Whether what came may still pay the order: a person can accept it, or the service shows the exact amount. */
+/**
+ * Whether what came may still pay the order: a person can accept it, or the service shows the exact amount.
+ */
 function mayStillPay({ class: name, orderStatus, paymentStatus, isDecided }: CaseRow): boolean {
   const isOfMoney = name === 'underpaid' || name === 'overpaid';
   return isOfMoney && orderStatus === 'review' && paymentStatus === 'held' && !isDecided;

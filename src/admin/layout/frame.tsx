@@ -5,7 +5,10 @@ import { span } from '../../platform/span.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Visitor } from '../login/guard.ts';
 
-/** What every page of operations shows: who is logged in, at which shop, in which mode, what the last form did. */
+/**
+ * What every page of operations shows: who is logged in, at which shop, in which mode, what the last form
+ * did.
+ */
 export type Frame = {
   visitor: Visitor;
   shop: string;
@@ -72,7 +75,10 @@ export function AdminPage({ frame, title, here, children }: Props): VNode {
   );
 }
 
-/** On a narrow screen a menu, which opens without a script: the list stands beside it, and shows while it is open. */
+/**
+ * On a narrow screen a menu, which opens without a script: the list stands beside it, and shows while it is
+ * open.
+ */
 function Navigation({ here }: Pick<Props, 'here'>): VNode {
   return (
     <nav aria-label="Pages">

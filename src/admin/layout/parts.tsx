@@ -73,7 +73,10 @@ export function Table({
 
 type Element = VNode<{ children?: ComponentChildren; 'data-label'?: string }>;
 
-/** The elements of HTML that children amount to: a component between a table and its rows or cells is called here. */
+/**
+ * The elements of HTML that children amount to: a component between a table and its rows or cells is called
+ * here.
+ */
 function elementsOf(children: ComponentChildren): Element[] {
   return toChildArray(children).flatMap((child) => {
     if (!isValidElement(child)) return [];

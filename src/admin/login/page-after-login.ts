@@ -12,7 +12,10 @@ export function loginAddress({ method, originalUrl }: Pick<Request, 'method' | '
     : `/admin/login?${new URLSearchParams({ to: page }).toString()}`;
 }
 
-/** Where a login leads. @param to text from outside: whatever is not a page of the console means the first page */
+/**
+ * Where a login leads.
+ * @param to text from outside: whatever is not a page of the console means the first page
+ */
 export function pageAfterLogin(to: unknown): string {
   if (typeof to !== 'string' || !URL.canParse(to, HERE)) return FIRST_PAGE;
   const { origin, pathname, search } = new URL(to, HERE);

@@ -57,7 +57,10 @@ const FACTS = `
       UNION ALL SELECT class, 2 FROM findings WHERE order_id = o.id AND closed_at IS NULL AND raised_at IS NOT NULL
     ) cases ORDER BY rank LIMIT 1) open ON true`;
 
-/** One page of orders, newest first. @param match what the searched words are; null: nothing is searched for */
+/**
+ * One page of orders, newest first.
+ * @param match what the searched words are; null: nothing is searched for
+ */
 export async function findOrders(
   db: Queryable,
   mode: Mode,

@@ -22,7 +22,9 @@ export function whyOf({
   return kinds.join(', ');
 }
 
-/** How many differences of each kind are open. Payments without a verdict, because the list was cut, are none. */
+/**
+ * How many differences of each kind are open. Payments without a verdict, because the list was cut, are none.
+ */
 export function countsOf(findings: RunRow['findings']): [name: string, count: number][] {
   return Object.entries(findings ?? {}).flatMap(([name, count = 0]) =>
     name === 'history_truncated' ? [] : [[name, count]],

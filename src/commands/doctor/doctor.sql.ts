@@ -22,8 +22,8 @@ const RECENT = `
   JOIN payments p ON p.order_id = o.id WHERE p.checkout_url IS NOT NULL`;
 
 /**
- * The hosts, without port, that recent checkouts of a mode led to, in which currencies money was confirmed there, exactly, and when the
- * newest was opened.
+ * The hosts, without port, that recent checkouts of a mode led to, in which currencies money was confirmed
+ * there, exactly, and when the newest was opened.
  */
 export type Tried = { host: string; paid: string[]; openedAt: Date };
 

@@ -11,7 +11,9 @@ import type { Subject } from './subject.ts';
 import { beginning, checkouts, firstLive, otherMode, signatures } from './tried-out.ts';
 import { WORK } from './work.ts';
 
-/** What must be true before real money moves: the way from the sandbox to test mode, and from there to live. */
+/**
+ * What must be true before real money moves: the way from the sandbox to test mode, and from there to live.
+ */
 export const GO_LIVE: readonly Topic[] = [
   { about: SERVICE.about, questions: [key, ...SERVICE.questions] },
   { about: 'this program', questions: [production, access, demoShop, ownParts, ownAddress, warnings] },

@@ -33,7 +33,9 @@ export async function sandboxOrders({ database, mode, services }: Subject): Prom
   return [look(says, `set DATABASE_URL to an empty database, or begin on this one: ${HOW_TO_BEGIN}`)];
 }
 
-/** Whether reconciliation has begun, where it must: the service lists what others than this program have made. */
+/**
+ * Whether reconciliation has begun, where it must: the service lists what others than this program have made.
+ */
 export async function beginning({ database, mode }: Subject): Promise<Answer[]> {
   const begin = await lastBegin(database, mode);
   if (begin !== null)

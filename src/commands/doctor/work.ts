@@ -33,7 +33,9 @@ export const TO_BE_TAKEN =
   'correct WEBHOOK_SECRETS, or webhook.signature in the dialect; docs/runbook.md#webhooks-are-refused';
 const HOUR_SEC = 3_600;
 
-/** Whether webhooks came in the last hour and none was taken. One that was shows that the settings are right. */
+/**
+ * Whether webhooks came in the last hour and none was taken. One that was shows that the settings are right.
+ */
 export async function areAllRefused({
   database,
   mode,

@@ -5,7 +5,10 @@ import { dialectSchema } from './schema.ts';
 
 type Shape = Record<string, z.core.$ZodType>;
 
-/** The members of an object's schema, without its wrappers for defaults, nulls and transforms; null: it is no object. */
+/**
+ * The members of an object's schema, without its wrappers for defaults, nulls and transforms; null: it is no
+ * object.
+ */
 function shapeOf(schema: z.core.$ZodType): Shape | null {
   const { def } = schema._zod;
   if ('shape' in def) return def.shape as Shape;

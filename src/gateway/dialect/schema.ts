@@ -126,8 +126,8 @@ const pagingSchema = z.strictObject({
   // missing until verify is asked. Too small: more calls.
   windowDays: z.int().min(1).max(3_650).nullable().default(null),
   // Where a record has its time, if the list shows the newest first by that time: a run over a window reads
-  // no page behind the first that is older. Null: unknown. Wrong: the list is read to its end; another time than
-  // the one that orders it: payments are called missing until verify is asked.
+  // no page behind the first that is older. Null: unknown. Wrong: the list is read to its end; another time
+  // than the one that orders it: payments are called missing until verify is asked.
   newestFirstBy: pointerText().nullable().default(null),
   // The header with the number of records in the whole list. Null: there is none. Wrong: too large a
   // number is detected, "incomplete"; a smaller number that is not the list's may end the reading early.

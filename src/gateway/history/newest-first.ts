@@ -12,8 +12,8 @@ export function boundOf(pointer: string | null, since: Date | undefined): Bound 
 }
 
 /**
- * Whether a page goes down to before the bound. A page whose records are not newest first, or have no readable
- * time, does not: then the list is read to its end.
+ * Whether a page goes down to before the bound. A page whose records are not newest first, or have no
+ * readable time, does not: then the list is read to its end.
  */
 export function isPast(bound: Bound | null, first: Buffer | null, last: Buffer | null): boolean {
   if (bound === null || first === null || last === null) return false;
@@ -25,7 +25,10 @@ const WITH_ZONE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*(Z|[+-]\d{2}:?\d{2})$/i;
 /** Seconds since 1970 have ten digits, milliseconds thirteen. */
 const EPOCH = /^(\d{10})(\d{3})?$/;
 
-/** Milliseconds since 1970; null: unreadable. A time without its zone may be off by half a day, so it is unreadable. */
+/**
+ * Milliseconds since 1970; null: unreadable. A time without its zone may be off by half a day, so it is
+ * unreadable.
+ */
 function timeOf(row: Buffer, pointer: string): number | null {
   const text = textAt(row, pointer);
   const epoch = EPOCH.exec(text);

@@ -25,7 +25,9 @@ export function readMode(record: Json, pointers: readonly string[]): Mode | null
   return null;
 }
 
-/** The pointers, and where the record says by a flag whether it is a test: `isTest`, `sandbox`, `live_mode`. */
+/**
+ * The pointers, and where the record says by a flag whether it is a test: `isTest`, `sandbox`, `live_mode`.
+ */
 export function placesOfMode(record: Json, pointers: readonly string[]): string[] {
   if (!isRecord(record) || pointers.length === 0) return [...pointers];
   const names = Object.keys(record).filter((name) => {

@@ -1,9 +1,13 @@
 import type { Queryable } from './database.ts';
 
-/** Rows of a table that are pruned when they are old. In its SQL `old` is a row, and $1 the number of days. */
+/**
+ * Rows of a table that are pruned when they are old. In its SQL `old` is a row, and $1 the number of days.
+ */
 export type Prunable = {
   table: string;
-  /** The columns it is read by, with their types: an index has them in this order, and time rises with them. */
+  /**
+   * The columns it is read by, with their types: an index has them in this order, and time rises with them.
+   */
   keys: Readonly<Record<string, string>>;
   /** When the row was written. */
   at: string;

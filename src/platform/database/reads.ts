@@ -19,7 +19,10 @@ const READ_WITHIN_MS = 6_000;
 /** Where to read from, and how far that is behind, in seconds. */
 export type Picked = { database: Database; behindSec: number };
 
-/** A standby: Infinity seconds behind when it cannot be read, and why nothing is read from it; null: it is read. */
+/**
+ * A standby: Infinity seconds behind when it cannot be read, and why nothing is read from it; null: it is
+ * read.
+ */
 type Seen = { behindSec: number; unfit: string | null };
 
 /** For what only shows. Whoever decides about money reads from the primary itself. */

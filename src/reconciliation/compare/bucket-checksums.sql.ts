@@ -107,8 +107,8 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
 }
 
 /**
- * What was read of the list: its named references, how many sentinels are among them, and a digest. `isAnyOutside`:
- * payments have been written since the run began.
+ * What was read of the list: its named references, how many sentinels are among them, and a digest.
+ * `isAnyOutside`: payments have been written since the run began.
  */
 export type ListTotals = { length: bigint; sentinels: bigint; digest: string; isAnyOutside: boolean };
 

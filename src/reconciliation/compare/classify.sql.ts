@@ -12,8 +12,8 @@ import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 const UNKNOWN_GONE = `CASE WHEN there = 'paid_and_reversed' AND paid_currency = currency AND paid_amount >= came
     AND charges > 1 AND answered IS DISTINCT FROM 'reversed' THEN 0 ELSE came END`;
 
-// What each source says. An operator reads it later, when the list may already say something else. Of a reversal,
-// in minor units: what the shop wrote down, and what that does not explain.
+// What each source says. An operator reads it later, when the list may already say something else. Of a
+// reversal, in minor units: what the shop wrote down, and what that does not explain.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
   'charges', CASE WHEN charges > 1 THEN charges END, 'verify', answered, 'webhook', told,
   'payment', here, 'releasedAt', released_at,
@@ -83,8 +83,8 @@ export async function totalsOfClasses(db: Queryable): Promise<ClassTotal[]> {
 const SAMPLE = 20;
 
 /**
- * Payments to ask the service about, unconfirmed ones first. `waiting`: how many unconfirmed ones, and ones that
- * a begin may take, are beyond the limit, and wait for the next run.
+ * Payments to ask the service about, unconfirmed ones first. `waiting`: how many unconfirmed ones, and ones
+ * that a begin may take, are beyond the limit, and wait for the next run.
  * @param isSampling whether to include some of those that are older than the list
  */
 export async function paymentsToVerify(

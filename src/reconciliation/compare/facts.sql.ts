@@ -9,8 +9,8 @@ const ANSWERED = `CASE WHEN m.accepted_outcome = ${LAST_ANSWER}
   AND coalesce(v.amount, m.accepted_amount) = m.accepted_amount THEN 'paid' ELSE ${LAST_ANSWER} END`;
 
 /**
- * Another amount of the same currency, whose digits are the same but for zeros at the end: for the rows `m` what
- * `isPowerOfTenApart` (money.ts) is for one answer. A test holds the two equal.
+ * Another amount of the same currency, whose digits are the same but for zeros at the end: for the rows `m`
+ * what `isPowerOfTenApart` (money.ts) is for one answer. A test holds the two equal.
  */
 export const IS_IN_ANOTHER_UNIT = `
   m.paid_currency = m.currency AND m.paid_amount <> m.amount AND m.paid_amount > 0 AND EXISTS (

@@ -26,8 +26,8 @@ const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_mon
   AND h.amount = r.amount AND h.currency = r.currency AND h.amount = p.amount AND h.currency = p.currency
   AND NOT (${IS_OVERDUE})`;
 
-// Rows to examine although the money matches plainly: contradicted since, released after the payment was closed, or
-// the rest came of what a person accepted.
+// Rows to examine although the money matches plainly: contradicted since, released after the payment was
+// closed, or the rest came of what a person accepted.
 const toLookAt = (scope: Scope): string => `SELECT reference FROM contested
   UNION
   SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
@@ -166,8 +166,8 @@ const PAYMENTS = `
   SELECT 'payments', NULL, rows, 0, 0, 0 FROM bucket_checksums
   WHERE side IN ('payments', 'other payments', 'outside')`;
 
-// Payments that are not compared: the totals have counted them, and only a join can find out whether one of them is
-// listed. Mostly there are none.
+// Payments that are not compared: the totals have counted them, and only a join can find out whether one of
+// them is listed. Mostly there are none.
 const outsideOf = (scope: Scope): string => `SELECT p.reference FROM ${paymentsIn(scope)} p
   WHERE NOT ${isWritten('p')} AND NOT EXISTS (SELECT FROM history_rows h WHERE h.reference = p.reference)`;
 

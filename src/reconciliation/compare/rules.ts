@@ -61,8 +61,8 @@ const DISPUTED = 'disputed';
  * service's timestamps are not used: services write them in every possible format.
  */
 const RULES: readonly (readonly [when: string, then: string])[] = [
-  // From before reconciliation began. In live mode nothing of ours that is paid, or may be, is excused: in test
-  // mode it was paid at the sandbox, if verify of the service that is asked now does not know it.
+  // From before reconciliation began. In live mode nothing of ours that is paid, or may be, is excused: in
+  // test mode it was paid at the sandbox, if verify of the service that is asked now does not know it.
   [`is_before AND NOT is_ours`, 'before_begin'],
   [`is_before AND told IS NULL AND NOT is_released AND here <> 'held'`, 'before_begin'],
   [`is_before AND told IS NULL AND is_test AND (${SHOWS_NO_RECORD} OR NOT is_asking)`, 'before_begin'],

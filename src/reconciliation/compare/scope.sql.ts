@@ -16,7 +16,10 @@ export function ofScope({ mode, startedAt, since, until }: Scope): unknown[] {
   return [mode, startedAt, since, until];
 }
 
-/** Whether a payment was written before the run began, as an SQL expression: later ones are compared if they are listed. */
+/**
+ * Whether a payment was written before the run began, as an SQL expression: later ones are compared if they
+ * are listed.
+ */
 export function isWritten(payments: string): string {
   return `${payments}.created_at < $2`;
 }
@@ -43,8 +46,8 @@ function isWhole({ since, until }: Scope): boolean {
 }
 
 /**
- * Creates table `scoped` for a run over a window: of a million payments it looks up its own, and once. Call it
- * in the snapshot in which the sides are compared, before everything else.
+ * Creates table `scoped` for a run over a window: of a million payments it looks up its own, and once. Call
+ * it in the snapshot in which the sides are compared, before everything else.
  */
 export async function gatherScope(db: Queryable, scope: Scope): Promise<void> {
   if (isWhole(scope)) return;

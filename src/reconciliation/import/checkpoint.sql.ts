@@ -14,7 +14,9 @@ export type Checkpoint = {
 /** A list read longer ago than this is too old to compare with the current state. */
 const MAX_AGE = '1 hour';
 
-/** By the database's clock, by which payments are written. `isLeft`: an earlier run left rows or a checkpoint. */
+/**
+ * By the database's clock, by which payments are written. `isLeft`: an earlier run left rows or a checkpoint.
+ */
 export type Start = { now: Date; isLeft: boolean; checkpoint: Checkpoint | null };
 
 /**

@@ -13,7 +13,10 @@ export type Stager = {
   /** Stages what is left. */
   finish(): Promise<void>;
   counts(): { records: number; unreadable: number };
-  /** Whether all repeated references were noted, if any. They were not if this reading continues an earlier one. */
+  /**
+   * Whether all repeated references were noted, if any. They were not if this reading continues an earlier
+   * one.
+   */
   repeats(): 'none' | 'noted' | 'unknown';
 };
 

@@ -206,7 +206,10 @@ export type LastRuns = {
   finishedAt: Date | null;
   /** When the last complete run over everything began. */
   fullCompletedAt: Date | null;
-  /** When the last run began without a gap between it, the complete ones before it and the last over everything. */
+  /**
+   * When the last run began without a gap between it, the complete ones before it and the last over
+   * everything.
+   */
   comparedTo: Date | null;
 };
 

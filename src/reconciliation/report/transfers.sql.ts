@@ -57,7 +57,9 @@ export async function matchTransfers(
   };
 }
 
-/** Keeps what is listed: the amount as first seen, the status as last. What is not listed is marked as gone. */
+/**
+ * Keeps what is listed: the amount as first seen, the status as last. What is not listed is marked as gone.
+ */
 export async function keepTransfers(
   db: Queryable,
   mode: Mode,

@@ -21,7 +21,9 @@ export type Entry = {
   /** Minor units. */
   amount: bigint;
   currency: string;
-  /** Null for a payment: `refunded` says it. Of money that is held its class, of decided money the decision. */
+  /**
+   * Null for a payment: `refunded` says it. Of money that is held its class, of decided money the decision.
+   */
   state: string | null;
   /** What went back of a payment's order before the period's end, in minor units; null in other rows. */
   refunded: bigint | null;

@@ -54,7 +54,10 @@ export type Total = Record<(typeof TOTAL_COLUMNS)[number], string>;
 
 /** The rows for an accountant, and what they add up to. */
 type Books = {
-  /** In the order of time. Amounts are decimal texts in major units and positive: the kind gives the direction. */
+  /**
+   * In the order of time. Amounts are decimal texts in major units and positive: the kind gives the
+   * direction.
+   */
   sheet: Sheet<BookColumn>;
   /** By currency, of the rows that were read so far. */
   totals(): Total[];

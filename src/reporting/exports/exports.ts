@@ -15,7 +15,10 @@ const PAYMENT_STATUSES = [
 ];
 const OPEN_OR_CLOSED = ['open', 'closed'] as const;
 
-/** What can be exported by period and status: its columns, and the words that `status` may be. Customers are masked. */
+/**
+ * What can be exported by period and status: its columns, and the words that `status` may be. Customers are
+ * masked.
+ */
 export const EXPORTS = {
   orders: {
     columns: [
@@ -101,7 +104,9 @@ export function isExport(name: string): name is ExportName {
   return Object.hasOwn(EXPORTS, name);
 }
 
-/** Every row that is wanted: times in ISO 8601, amounts in major units. Rows are read while they are taken. */
+/**
+ * Every row that is wanted: times in ISO 8601, amounts in major units. Rows are read while they are taken.
+ */
 export function openExport(database: Database, name: ExportName, wanted: RowsWanted): Sheet {
   const rows = name === 'findings' ? findingRows(database, wanted) : textRows(rowsOf(database, name, wanted));
   return { columns: EXPORTS[name].columns, rows };
