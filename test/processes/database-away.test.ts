@@ -63,7 +63,7 @@ test('a transaction whose session PostgreSQL ends is answered 503 and does not e
     await blocker.query('SELECT pg_stat_clear_snapshot()');
     const { rows } = await blocker.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)) AND query LIKE '%"isOver"%'`,
+       WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid)) AND query LIKE '%"isPastDeadline"%'`,
     );
     return rows.length > 0;
   });

@@ -88,12 +88,13 @@ function readCurrency(words: readonly string[]): Meaning | null {
 
 function readAmount(words: readonly string[]): Meaning | null {
   const isNoun = any(words, AMOUNT);
+  const came = any(words, CAME_IN) || (isNoun && any(words, CAME_IN_AMOUNT));
+  if (!came && !words.includes('amount')) return null;
   const currency = words.map(codeIn).find((code) => code !== null) ?? null;
   const rest = words.filter((word) => !CAME_IN.has(word) && !AMOUNT.has(word) && codeIn(word) === null);
   const isPlain = words.includes('amount') && words.length === rest.length + 1 + (currency === null ? 0 : 1);
   if (isPlain && rest.every((word) => word === 'in' || MINOR.has(word)))
     return { tells: 'amount', isCertain: true, isMinor: any(words, MINOR), currency };
-  const came = any(words, CAME_IN) || (isNoun && any(words, CAME_IN_AMOUNT));
   if (!came || any(words, NOT_CAME_IN)) return null;
   if (!isNoun && !rest.every((word) => WITH_CAME_IN.has(word) || MINOR.has(word))) return null;
   return { tells: 'amount', isCertain: isNoun, isMinor: any(words, MINOR), currency };

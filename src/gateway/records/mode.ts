@@ -30,15 +30,14 @@ export function readMode(record: Json, pointers: readonly string[]): Mode | null
  */
 export function placesOfMode(record: Json, pointers: readonly string[]): string[] {
   if (!isRecord(record) || pointers.length === 0) return [...pointers];
-  const names = Object.keys(record).filter((name) => {
-    const words = wordsOfName(name);
-    return words.some((word) => MODE_WORDS.has(word)) && words.every((word) => WITH_MODE.has(word));
-  });
+  const names = Object.keys(record).filter(
+    (name) => IS_OF_MODE.test(name) && wordsOfName(name).every((word) => WITH_MODE.has(word)),
+  );
   return [...new Set([...pointers, ...names.map((name) => `/${name}`)])];
 }
 
-const MODE_WORDS = new Set(['test', 'live', 'sandbox']);
-const WITH_MODE = new Set([...MODE_WORDS, 'is', 'in', 'mode', 'payment', 'transaction']);
+const IS_OF_MODE = /test|live|sandbox/i;
+const WITH_MODE = new Set(['test', 'live', 'sandbox', 'is', 'in', 'mode', 'payment', 'transaction']);
 
 /** @param pointer where the value is: the name decides what a flag means */
 export function modeOf(value: Json, pointer: string): Mode | null {

@@ -51,7 +51,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'whole addresses leave and nobody is named',
     file: 'src/admin/books/routes.ts',
-    find: '    await noteDisclosure(database, { mode, to, note, period });\n',
+    find: '    await noteDisclosure(primary, { mode, to, note, period });\n',
     replace: '',
     breaks: 'nobody can tell a shopper who has got the address',
     tests: BY_THEIR_PAGE,
@@ -467,7 +467,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a run raises a reversal while a refund is written down',
     file: 'src/reconciliation/conclude.ts',
-    find: '    await lockFindingsAndOrders(session, mode);\n',
+    find: '    if (isAnySeen || isAnyToClose) await lockFindingsAndOrders(session, mode);\n',
     replace: '',
     breaks: 'the shop hears of a reversal after the refund that it came before',
     tests: ['test/reconciliation/refunds.test.ts'],

@@ -688,9 +688,9 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'more of accepted money goes back than came',
-    file: 'prisma/migrations/20261123143000_accepted_money/migration.sql',
-    find: '  SELECT CASE WHEN r.acceptance_id IS NULL\n',
-    replace: '  SELECT CASE WHEN true\n',
+    file: 'prisma/migrations/20261126107000_rest_of_accepted_money/migration.sql',
+    find: 'SELECT CASE WHEN r.acceptance_id IS NULL THEN r.amount',
+    replace: 'SELECT CASE WHEN true THEN r.amount',
     breaks: 'a refund is written down of money that the shop never got',
     tests: ['test/cases/accept.test.ts'],
   },
