@@ -35,7 +35,7 @@ export function createShowOnly({
 /** Twice as long as the standby may be behind: clocks differ. */
 const ACTED_SEC = 2 * MAX_BEHIND_SEC;
 
-/** Marks a browser that acts. Without a standby nobody is marked. */
+/** Marks a browser that acts by a cookie. Without a standby it sets none. */
 export function markActing({ reads }: Pick<AdminParts, 'reads'>): RequestHandler {
   return (req, res, next) => {
     if (reads.look !== null && req.method === 'POST')

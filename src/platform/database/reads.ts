@@ -6,7 +6,7 @@ import { openDatabase, type Database, type Queryable } from './database.ts';
 
 /**
  * How old what is read from the standby may be: further behind, the primary is asked. So after this time
- * everybody sees what they did.
+ * all operators see what they did.
  */
 export const MAX_BEHIND_SEC = 60;
 /** Up to this, a delay is not said. */
@@ -25,7 +25,7 @@ export type Picked = { database: Database; behindSec: number };
  */
 type Seen = { behindSec: number; unfit: string | null };
 
-/** For what only shows. Whoever decides about money reads from the primary itself. */
+/** For pages and commands that only show. Code that decides about money reads from the primary itself. */
 export type Reads = {
   /**
    * The standby, when it is at most so many seconds behind; else the primary. What fails at the standby is

@@ -397,7 +397,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     file: 'src/reconciliation/compare/facts.sql.ts',
     find: "s.decision IS NOT DISTINCT FROM 'refund'",
     replace: 'true',
-    breaks: 'money that the shop kept is gone, and nobody hears of it',
+    breaks: 'money that the shop kept is gone, and no finding says so',
     tests: BY_REFUNDS,
   },
   {
@@ -405,7 +405,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     file: 'src/reconciliation/compare/rules.ts',
     find: 'is_released AND is_second_refunded AND',
     replace: 'false AND',
-    breaks: 'each such refund leaves a case that somebody has to close by hand',
+    breaks: 'each such refund leaves a case that an operator has to close by hand',
     tests: BY_REFUNDS,
   },
   {
