@@ -120,7 +120,11 @@ describe('PostgreSQL refuses', () => {
       'erase_email()',
     ],
     ['another address on a paid order', `SET email = 'eve@example.com'`, 'the order is paid'],
-    ['anything else along with it', `SET email = 'erased', amount = amount + 1`, 'an order costs what it was placed for'],
+    [
+      'anything else along with it',
+      `SET email = 'erased', amount = amount + 1`,
+      'an order costs what it was placed for',
+    ],
     ['other details of the shopper', `SET shopper_details = '{"phone": "+1"}'`, 'the order is paid'],
     [
       'an address erased, and the details not',
