@@ -1,5 +1,5 @@
 import { ReconciliationRunningError } from '../reconciliation/errors.ts';
-import { recheck, type Rechecked } from '../reconciliation/recheck.ts';
+import { recheck, type Rechecked } from '../reconciliation/recheck.sql.ts';
 import { WorkListError, type Subcommand } from './work-list.ts';
 
 /** Asks again about everything that the dialect did not explain. */

@@ -2,14 +2,13 @@ import type { Reference } from '../platform/ids.ts';
 import { formatMajor, type Money } from '../platform/money.ts';
 import { acceptCheckoutUrl, unlistedHostIn, type CheckoutUrlRule } from './checkout-url.ts';
 import { isFailedEnvelope } from './records/envelope.ts';
-import { mayBeJson } from './http/content-type.ts';
+import { mayBeJson, type Client, type ClientAnswer } from './http/client.ts';
 import type { Dialect } from './dialect/dialect.ts';
 import { REDACTED } from './http/redact-key.ts';
 import { INITIALIZE_PATH, initializeBody } from './messages.ts';
 import { firstAt, readJson, stringOf } from './dialect/json-pointer.ts';
 import { readRetryHint } from './http/retry-after.ts';
-import type { Client, ClientAnswer } from './http/client.ts';
-import { ClientError } from './http/client-error.ts';
+import { ClientError } from './errors.ts';
 
 export type InitializeRequest = {
   email: string;

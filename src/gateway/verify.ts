@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Reference } from '../platform/ids.ts';
+import { type Reference, newReference } from '../platform/ids.ts';
 import { callKeyBeside, isFailedCall } from './records/envelope.ts';
-import { mayBeJson } from './http/content-type.ts';
+import { mayBeJson, type Client, type ClientAnswer } from './http/client.ts';
 import type { Dialect } from './dialect/dialect.ts';
-import { GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
+import { GatewayKeyRefused, GatewayUnavailable, ClientError } from './errors.ts';
 import { envelopesAround, isNamed } from './records/claims.ts';
 import { findContradictionAround, printable } from './records/contradictions.ts';
 import { findRecord, readEvidence, type Evidence } from './records/evidence.ts';
-import { readMode } from './records/mode.ts';
+import { readMode } from './records/field-values.ts';
 import { verifyPath } from './messages.ts';
 import { readJson, type Json } from './dialect/json-pointer.ts';
 import { readRetryHint } from './http/retry-after.ts';
-import type { Client, ClientAnswer } from './http/client.ts';
-import { ClientError } from './http/client-error.ts';
 import { PERSON_CALL_MS, PERSON_HEADERS_MS } from './person-waits.ts';
+import { systemClock } from '../platform/clock.ts';
 
 /**
  * What the service answered about a payment. `not-found` and `unreadable` say nothing about money: not found
@@ -142,4 +141,39 @@ function envelopeIn(
   if (pointer !== '' || status !== 'paid' || isDecided) return null;
   const key = callKeyBeside(record);
   return key === null ? null : `"status" beside "${printable(key)}" is the word of the call`;
+}
+
+/**
+ * What a question that changes nothing shows of the service: whether it answers, and whether it refuses the
+ * key. A 404 in JSON counts as its answer, although another host may give one without a look at the key.
+ * `odd`: something answers, and not as a payment service does.
+ */
+type ServiceCheck =
+  /** `aheadSec`: its clock less ours, in seconds; null: it did not say. */
+  { outcome: 'accepted'; aheadSec: number | null } | { outcome: 'refused' | 'away' | 'odd'; why: string };
+
+/** Verify reads an amount with its currency; a payment that does not exist has neither. */
+const ANY_CURRENCY = 'USD';
+const MAX_BYTES = 256 * 1024;
+
+/** Asks verify about a payment that does not exist. Never rejects. */
+export async function checkService(client: Client, dialect: Dialect): Promise<ServiceCheck> {
+  try {
+    const path = verifyPath(newReference());
+    const answer = await client.call({ method: 'GET', path, maxBytes: MAX_BYTES, ...INTERACTIVE_DEADLINE });
+    throwOnErrorStatus(answer);
+    const content = contentOf(answer, dialect, ANY_CURRENCY);
+    if (content.kind === 'record' && content.evidence.status === 'paid')
+      return { outcome: 'odd', why: 'it calls a payment paid that nobody made' };
+    if (content.kind === 'unreadable' && content.why === 'not-json')
+      return { outcome: 'odd', why: 'its answer is not JSON' };
+    if (content.kind === 'unreadable' && answer.status !== 200)
+      return { outcome: 'odd', why: `it answered HTTP ${answer.status}` };
+    const dateMs = Date.parse(String(answer.headers.date));
+    const aheadSec = Number.isNaN(dateMs) ? null : (dateMs - systemClock.now().getTime()) / 1_000;
+    return { outcome: 'accepted', aheadSec };
+  } catch (error) {
+    const outcome = error instanceof GatewayKeyRefused ? 'refused' : 'away';
+    return { outcome, why: (error as Error).message };
+  }
 }

@@ -4,7 +4,7 @@ import { checksumBuckets, tallyOfList, type ListTotals } from './compare/bucket-
 import { classify, totalsOfClasses } from './compare/classify.sql.ts';
 import { dropCompared, matchAgain, matchSides, totalsOfSides } from './compare/matching.sql.ts';
 import { gatherScope, type Scope } from './compare/scope.sql.ts';
-import { findCoverage, type Coverage } from './coverage.ts';
+import { findCoverage, type Coverage } from './coverage.sql.ts';
 import type { HistoryRead } from './import/import-history.ts';
 import { missingSince, type Sentinels } from './import/sentinels.sql.ts';
 import type { ControlTotals } from './report/control-totals.ts';

@@ -5,10 +5,9 @@ import type { Logger } from '../platform/logger.ts';
 import { closeSuspenseAtBegin } from '../cases/close-at-begin.sql.ts';
 import { holdMoneyFound } from '../cases/hold-money.sql.ts';
 import { recordBegin, totalsOfTaken, type BeginRow } from './begin.sql.ts';
-import type { BalanceCheck } from './report/balances.ts';
+import { type BalanceCheck, noteDifferences } from './report/balances.sql.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
 import { withholdReversed } from '../fulfilment/withhold.sql.ts';
-import { noteDifferences } from './report/balances.sql.ts';
 import { keepTransfers, matchTransfers } from './report/transfers.sql.ts';
 import type { Watermark } from './compare/conflicts.sql.ts';
 import { factsOf } from '../cases/findings.ts';
@@ -33,7 +32,7 @@ import {
   type ReconciliationReport,
 } from './report/report.ts';
 import type { Session } from './session.sql.ts';
-import { serializeOutcome, sha256, textOf } from './report/outcome.ts';
+import { serializeOutcome, sha256, textOf } from './report/replay.ts';
 import { finishRun } from './report/runs.sql.ts';
 import type { Verified } from './verify-payments.ts';
 

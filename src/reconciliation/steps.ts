@@ -11,11 +11,11 @@ import {
   reconcileBalances,
   type BalanceSnapshot,
   type BalanceCheck,
-} from './report/balances.ts';
+} from './report/balances.sql.ts';
 import { paymentsToVerify } from './compare/classify.sql.ts';
-import { daysOf, type Coverage } from './coverage.ts';
+import { daysOf, type Coverage } from './coverage.sql.ts';
 import { conclude, digestsOf, type Ended, type Found, type Run as ConcludedRun } from './conclude.ts';
-import { collectConflicts } from './compare/conflicts.ts';
+import { collectConflicts } from './compare/conflicts.sql.ts';
 import type { ControlTotals } from './report/control-totals.ts';
 import { createComparer } from './compare-sides.ts';
 import type { Scope } from './compare/scope.sql.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CashUnreadable, readCash, type Cash } from '../../src/gateway/balances/balances.ts';
+import { CashUnreadable, readCash, type Cash } from '../../src/gateway/balances.ts';
 import { createClient, type Client } from '../../src/gateway/http/client.ts';
 import { DialectError, parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';

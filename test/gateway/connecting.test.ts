@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import { spawn } from 'node:child_process';
 import { isInnerAddress } from '../../src/gateway/http/address-guard.ts';
-import { ClientError } from '../../src/gateway/http/client-error.ts';
+import { ClientError } from '../../src/gateway/errors.ts';
 import { createClient, type Client } from '../../src/gateway/http/client.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 

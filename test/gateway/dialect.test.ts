@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
-import { DIALECT_KEYS } from '../../src/gateway/dialect/keys.ts';
+import { DIALECT_KEYS } from '../../src/gateway/dialect/faults.ts';
 import { DialectError, parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { defaultDialect } from '../support/dialect.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { RecordStreamError } from '../../src/gateway/history/streaming/errors.ts';
+import { RecordStreamError } from '../../src/gateway/history/streaming/envelope.ts';
 import { createRecordSplitter } from '../../src/gateway/history/streaming/record-splitter.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 

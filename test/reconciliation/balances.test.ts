@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { reconcileBalances, type BalanceSnapshot } from '../../src/reconciliation/report/balances.ts';
+import { reconcileBalances, type BalanceSnapshot } from '../../src/reconciliation/report/balances.sql.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import { PROFILE_DIALECTS } from '../local/sandbox/profile-dialects.ts';

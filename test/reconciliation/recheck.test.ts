@@ -3,7 +3,7 @@ import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { recheck, type Rechecked } from '../../src/reconciliation/recheck.ts';
+import { recheck, type Rechecked } from '../../src/reconciliation/recheck.sql.ts';
 import { asReference } from '../support/ids.ts';
 import { openDesk, startReconciling, type Desk, type Planted } from './desk.ts';
 

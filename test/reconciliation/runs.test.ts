@@ -3,15 +3,13 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import type { Alert } from '../../src/alerts/alert.ts';
-import { planRun } from '../../src/reconciliation/schedule.ts';
+import { planRun, createReconcileSchedule, type ScheduleParts } from '../../src/reconciliation/schedule.ts';
 import type { ReconcileOptions } from '../../src/reconciliation/steps.ts';
 import { ReconciliationNotDueError, ReconciliationRunningError } from '../../src/reconciliation/errors.ts';
 import { composeReport, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { formatDifference, formatRuns } from '../../src/reconciliation/report/format-runs.ts';
-import { diffRuns, replayRun } from '../../src/reconciliation/report/replay.ts';
-import { deserializeOutcome } from '../../src/reconciliation/report/outcome.ts';
+import { diffRuns, replayRun, deserializeOutcome } from '../../src/reconciliation/report/replay.ts';
 import { lastRuns, latestRuns } from '../../src/reconciliation/report/runs.sql.ts';
-import { createReconcileSchedule, type ScheduleParts } from '../../src/reconciliation/schedule.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { asRunId } from '../support/ids.ts';
 

@@ -1,4 +1,4 @@
-import { ClientError } from '../../src/gateway/http/client-error.ts';
+import { ClientError } from '../../src/gateway/errors.ts';
 import { createClient } from '../../src/gateway/http/client.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 

@@ -1,6 +1,6 @@
 import { sleep } from '../../src/platform/clock.ts';
 import type { Client, ClientAnswer } from '../../src/gateway/http/client.ts';
-import { ClientError } from '../../src/gateway/http/client-error.ts';
+import { ClientError } from '../../src/gateway/errors.ts';
 import { readJson, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { readRetryHint } from '../../src/gateway/http/retry-after.ts';
 

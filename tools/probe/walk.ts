@@ -1,8 +1,7 @@
 import { stringify } from 'lossless-json';
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { behindRow, readHints, type PagingHints } from '../../src/gateway/history/paging-hints.ts';
-import { createPaging } from '../../src/gateway/history/paging.ts';
-import { createHistoryPaths } from '../../src/gateway/history/paths.ts';
+import { createPaging, createHistoryPaths } from '../../src/gateway/history/paging.ts';
 import { isRecord, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { isOneOf } from './places.ts';
 import type { Line, Said } from './line.ts';

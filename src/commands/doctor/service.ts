@@ -1,4 +1,4 @@
-import { checkService } from '../../gateway/check-service.ts';
+import { checkService } from '../../gateway/verify.ts';
 import { look, ok, wrong, type Answer } from './answers.ts';
 import type { Topic } from './ask.ts';
 import { clock } from './database.ts';

@@ -2,7 +2,7 @@ import { sleep } from '../../platform/clock.ts';
 import type { Client } from '../http/client.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { GatewayUnavailable } from '../errors.ts';
-import { boundOf } from './newest-first.ts';
+import { boundOf, windowsToAsk, type AskedWindow, type HistoryWindow } from './windows.ts';
 import { NO_HINTS } from './paging-hints.ts';
 import {
   readPage,
@@ -17,7 +17,6 @@ import { createPaging, type NextPage } from './paging.ts';
 import { createRepeatDetector } from './repeat-detector.ts';
 import { collectRows, type HistoryRow, type RowCollector } from './row.ts';
 import { createRowReader } from './row-reader.ts';
-import { windowsToAsk, type AskedWindow, type HistoryWindow } from './windows.ts';
 
 export type { HistoryBatch, HistoryCheckpoint, HistoryEnd } from './page.ts';
 export { fingerprintOf, referenceOf, type HistoryRow, type RowCollector } from './row.ts';

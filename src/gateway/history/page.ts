@@ -1,16 +1,14 @@
 import { sleep } from '../../platform/clock.ts';
 import type { Dialect } from '../dialect/dialect.ts';
-import { GatewayUnavailable } from '../errors.ts';
+import { GatewayUnavailable, ClientError } from '../errors.ts';
 import { isFailedCall } from '../records/envelope.ts';
-import { isPast, type Bound } from './newest-first.ts';
+import { isPast, type Bound, type AskedWindow } from './windows.ts';
 import { behindRow, readHints, type PagingHints } from './paging-hints.ts';
 import type { NextPage } from './paging.ts';
-import type { AskedWindow } from './windows.ts';
 import type { RepeatDetector, RepeatState } from './repeat-detector.ts';
 import type { RowCollector } from './row.ts';
 import { RecordStreamError, type RowReader } from './row-reader.ts';
 import type { Client } from '../http/client.ts';
-import { ClientError } from '../http/client-error.ts';
 import { throwOnErrorStatus } from '../verify.ts';
 
 /** Some rows of the history, in the service's order. */

@@ -6,7 +6,7 @@ import type { HistoryRow, PlainRow, RowCollector } from './row.ts';
 import type { RepeatDetector } from './repeat-detector.ts';
 
 // This file is the only entry to streaming/: nothing else imports it.
-export { RecordStreamError } from './streaming/errors.ts';
+export { RecordStreamError } from './streaming/envelope.ts';
 
 export type RowReader = {
   /** Splits a streamed body into the records of its list, and gives each to `take`. */

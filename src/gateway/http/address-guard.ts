@@ -1,5 +1,5 @@
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { ClientError } from './client-error.ts';
+import { ClientError } from '../errors.ts';
 
 /**
  * Addresses that no public host name leads to: this machine, private networks, link-local addresses (a

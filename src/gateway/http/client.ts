@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { buildConnector, Pool, type Dispatcher } from 'undici';
 import { isLoopback } from '../../platform/config-fields.ts';
 import { publicAddressesOnly } from './address-guard.ts';
-import { ClientError, codeOf } from './client-error.ts';
+import { ClientError, codeOf } from '../errors.ts';
 import { bodyAborted, createCount, exchange, assertUncompressed, type Exchange } from './exchange.ts';
 import { createKeyRedactor, type KeyRedactor } from './redact-key.ts';
 import type { SecretKey } from '../secret-key.ts';
@@ -159,4 +159,17 @@ async function* counted(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGen
   } catch (error) {
     throw bodyAborted(error);
   }
+}
+
+// The charset is ignored: JSON is UTF-8 (RFC 8259), and the reader refuses anything else.
+const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * Whether an answer may be read as JSON. A page or a plain text comes from another sender, perhaps a
+ * proxy, even if it looks like JSON. An answer without a type may be JSON: RFC 9110 lets the recipient
+ * inspect it, and the reader is strict.
+ */
+export function mayBeJson(headers: ClientAnswer['headers']): boolean {
+  const type = headers['content-type'];
+  return type === undefined || (typeof type === 'string' && JSON_TYPE.test(type));
 }

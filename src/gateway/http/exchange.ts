@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { ClientError, codeOf } from './client-error.ts';
+import { ClientError, codeOf } from '../errors.ts';
 
 type Headers = Dispatcher.ResponseData['headers'];
 

@@ -1,6 +1,3 @@
-import { FOLD, formsOf, type KeyForm } from './key-forms.ts';
-import { createUnescaper, type Unescaped } from './unescape.ts';
-
 /** A range of a text; `end` is exclusive. */
 export type Stretch = { start: number; end: number };
 
@@ -124,4 +121,114 @@ function merged(stretches: Stretch[]): Stretch[] {
     else whole.push({ start, end });
   }
   return whole;
+}
+
+/** A way in which a key can be written, and the length from which a piece of it is worth hiding. */
+export type KeyForm = { text: Buffer; leastPiece: number };
+
+/** Characters of a key that make a piece worth hiding; fewer could be anything. */
+const PIECE = 12;
+
+/** The forms that are searched for, in lower case: raw, hex, base64 and base64url. */
+export function formsOf(key: string): KeyForm[] {
+  const isShort = key.replace(/^sk_(?:test|live)_/, '').length < PIECE;
+  // Of a short key only the whole is a secret: twelve characters are mostly the prefix that all keys have.
+  const leastOf = (whole: number, piece: number): number => (isShort ? whole : Math.min(whole, piece));
+  const form = (text: string, piece: number): KeyForm => ({
+    text: folded(Buffer.from(text)),
+    leastPiece: leastOf(text.length, piece),
+  });
+  const raw = form(key, PIECE);
+  if (key.length < PIECE) return [raw];
+  const inBase64 = base64Of(key).map((text) => form(text, (PIECE / 3) * 4));
+  return [raw, form(Buffer.from(key).toString('hex'), PIECE * 2), ...inBase64];
+}
+
+/** The base64 of a key depends on its offset in the text: three forms, without what neighbours change. */
+function base64Of(key: string): string[] {
+  return [0, 1, 2].flatMap((phase) => {
+    const full = Buffer.from('\0'.repeat(phase) + key).toString('base64');
+    const middle = full.slice(phase === 0 ? 0 : 4, -4);
+    return [...new Set([middle, middle.replaceAll('+', '-').replaceAll('/', '_')])];
+  });
+}
+
+/** The byte in lower case. A key whose case was folded on the way is as good as the key. */
+export const FOLD = Uint8Array.from({ length: 256 }, (_none, byte) =>
+  byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
+);
+
+function folded(text: Buffer): Buffer {
+  return text.map((byte) => FOLD[byte] ?? 0) as Buffer;
+}
+
+const PERCENT = 0x25;
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+const LETTER_X = 0x78;
+const ZERO = 0x30;
+/** A key consists of ASCII, so only these escapes matter: `\u00e9` belongs to an ordinary name. */
+const ESCAPED_ASCII = ['\\u00', '\\x'].map((text) => Buffer.from(text));
+/** Characters that JSON may write with a backslash without changing them: `"`, `/` and the backslash. */
+const BARE = Uint8Array.from({ length: 256 }, (_none, byte) =>
+  Number([0x22, 0x2f, BACKSLASH].includes(byte)),
+);
+/** The value of a hex digit; 255: the byte is none. */
+const HEX = Uint8Array.from({ length: 256 }, (_none, byte) => {
+  const value = parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(value) ? 255 : value;
+});
+
+/**
+ * A text with one layer of escapes removed, and where each of its bytes begins in the original;
+ * `at[text.length]` is the original's end. Both are valid only until the next call.
+ */
+export type Unescaped = { text: Buffer; at: Int32Array };
+
+/**
+ * Removes one layer of escapes: `%73`, `\u0073`, `\x73`, `\/`, `\"` and `\\`. Linear in the text,
+ * whatever is in it.
+ * @param length bytes of the longest text
+ * @param isBareEscaped whether `\/`, `\"` and `\\` alone are worth removing
+ * @returns null where the text holds no escape
+ */
+export function createUnescaper(length: number, isBareEscaped: boolean): (text: Buffer) => Unescaped | null {
+  let room: Unescaped | null = null;
+  const hasEscape = (text: Buffer): boolean =>
+    text.includes(PERCENT) ||
+    // Searching for one byte is many times faster than for two.
+    (text.includes(BACKSLASH) && (isBareEscaped || ESCAPED_ASCII.some((escape) => text.includes(escape))));
+  return (text) => {
+    if (!hasEscape(text)) return null;
+    room ??= { text: Buffer.alloc(length), at: new Int32Array(length + 1) };
+    const { text: own, at } = room;
+    let to = 0;
+    for (let from = 0; from < text.length; to += 1) {
+      at[to] = from;
+      const byte = text[from] ?? 0;
+      const width = byte === BACKSLASH || byte === PERCENT ? widthOf(text, from, byte) : 1;
+      own[to] = width === 1 ? byte : width === 2 ? (text[from + 1] ?? 0) : hexAt(text, from + width - 2);
+      from += width;
+    }
+    at[to] = text.length;
+    if (to === text.length) return null;
+    return { text: own.subarray(0, to), at };
+  };
+}
+
+/** Bytes of the escape that begins here; 1: none begins. */
+function widthOf(text: Buffer, from: number, byte: number): number {
+  if (byte === PERCENT) return hexAt(text, from + 1) < 0x80 ? 3 : 1;
+  const next = text[from + 1] ?? 0;
+  if (BARE[next] === 1) return 2;
+  if (next === LETTER_X) return hexAt(text, from + 2) < 0x80 ? 4 : 1;
+  const isAscii = next === LETTER_U && text[from + 2] === ZERO && text[from + 3] === ZERO;
+  return isAscii && hexAt(text, from + 4) < 0x80 ? 6 : 1;
+}
+
+/** The byte that two hex digits stand for; 255 or more: they are none. */
+function hexAt(text: Buffer, from: number): number {
+  const high = HEX[text[from] ?? 0] ?? 255;
+  const low = HEX[text[from + 1] ?? 0] ?? 255;
+  return high === 255 || low === 255 ? 255 : high * 16 + low;
 }

@@ -9,7 +9,7 @@ import {
   type Meaning,
 } from './field-meaning.ts';
 import { at, isRecord, type Json } from '../dialect/json-pointer.ts';
-import { placesOfMode } from './mode.ts';
+import { placesOfMode } from './field-values.ts';
 
 /** Pointers to the fields of a record, from the dialect's verify or history. */
 export type RecordPointers = Pick<Dialect['verify'], 'reference' | 'status' | 'amount' | 'currency'> &

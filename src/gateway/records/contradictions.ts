@@ -8,12 +8,10 @@ import {
   type Repeated,
 } from './claims.ts';
 import { foldWord, type Dialect } from '../dialect/dialect.ts';
-import { amountOf, classOf, currencyOf } from './field-values.ts';
+import { amountOf, classOf, currencyOf, modeOf, isNothing, isTakenBack } from './field-values.ts';
 import { meaningOf } from './field-meaning.ts';
 import { AMOUNT, MUST_BE_FALSE, TAKEN_BACK, WITH_FLAG, wordsOfName } from './field-name-words.ts';
 import { isRecord, numberText, stringOf, type Json } from '../dialect/json-pointer.ts';
-import { modeOf } from './mode.ts';
-import { isNothing, isTakenBack } from './taken-back.ts';
 
 /**
  * Reading tolerantly finds fields; it never trusts them. A record that says paid is proof

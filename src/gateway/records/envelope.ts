@@ -3,7 +3,7 @@ import { foldWord } from '../dialect/dialect.ts';
 import { isCallKey } from './field-meaning.ts';
 import { at, isRecord, numberText, type Json } from '../dialect/json-pointer.ts';
 import { wordsOfName } from './field-name-words.ts';
-import { isNothing } from './taken-back.ts';
+import { isNothing } from './field-values.ts';
 
 /**
  * What an answer says about its own call, next to or around a payment's record. HTTP 200 does not mean that

@@ -2,7 +2,7 @@ import type { Mode } from '../../platform/mode.ts';
 import type { RecordPointers } from './claims.ts';
 import { findContradiction, isAllBack } from './contradictions.ts';
 import type { Dialect } from '../dialect/dialect.ts';
-import { amountOf, classOf, currencyOf, type StatusClass } from './field-values.ts';
+import { amountOf, classOf, currencyOf, type StatusClass, feeOf, readMode } from './field-values.ts';
 import {
   at,
   firstAt,
@@ -11,8 +11,8 @@ import {
   numberText,
   stringOf,
   type Json,
+  readJson,
 } from '../dialect/json-pointer.ts';
-import { readMode } from './mode.ts';
 
 export type { RecordPointers } from './claims.ts';
 export { classOf, type StatusClass } from './field-values.ts';
@@ -106,4 +106,20 @@ function reading<T>(
   const value = firstAt(record, pointers, accept);
   if (value !== null) return { is: 'read', value };
   return { is: isPresent(record, pointers) ? 'unreadable' : 'absent' };
+}
+
+/**
+ * The fee that a stored answer of verify names where the dialect looks for it (`history.fee`).
+ * @returns minor units of `currency`; null: the dialect or the answer names none, or it cannot be read
+ */
+export function feeOfAnswer(body: Buffer, currency: string, dialect: Dialect): bigint | null {
+  const { verify, history, amountUnit } = dialect;
+  let document: Json;
+  try {
+    document = readJson(body);
+  } catch {
+    return null;
+  }
+  const found = findRecord(document, verify.record);
+  return found && firstAt(found.record, history.fee ?? [], (value) => feeOf(value, currency, amountUnit));
 }

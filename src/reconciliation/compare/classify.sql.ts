@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
-import type { Coverage } from '../coverage.ts';
+import type { Coverage } from '../coverage.sql.ts';
 import { FINDING_CLASSES, type ReconciliationClass } from '../../cases/classes.ts';
 import { MONEY } from '../import/staging.sql.ts';
 import { createTableAs } from '../working-tables.ts';

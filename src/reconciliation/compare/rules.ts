@@ -43,7 +43,7 @@ const DISPUTED = 'disputed';
  *   `is_asking`: this run asks verify; a dry run does not, and takes what may turn out to be known.
  * - `is_of_probe`: it has a reference as `npm run probe` makes them. `is_test`: the mode is test.
  * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list
- *   the payment yet, or any more (see `coverage.ts`). `is_before_window`: it was written before the run's window.
+ *   the payment yet, or any more (see `coverage.sql.ts`). `is_before_window`: it was written before the run's window.
  *
  * - `charges`: how many paid transactions the list shows under the reference; null: it shows none.
  *   `is_power_of_ten_apart`: the money is the amount asked for, times or divided by 10, 100 and so on.

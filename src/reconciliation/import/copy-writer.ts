@@ -4,8 +4,6 @@ import {
   type HistoryRow,
   type RowCollector,
 } from '../../gateway/history/history.ts';
-import { createByteWriter } from './byte-writer.ts';
-import { createBloomFilter } from './bloom-filter.ts';
 
 /** Facts about the rows besides their tuples. */
 export type Tuples = {
@@ -159,4 +157,125 @@ function identityOf({ reference, serviceId, digest }: HistoryRow): Buffer {
 /** The row's reference, or its digest where it has none. */
 function nameOf({ reference, digest }: HistoryRow): string {
   return reference ?? `record:${digest ?? ''}`;
+}
+
+/** The initial size in bytes: five thousand usual rows. It grows when rows are longer, and never shrinks. */
+const ROOM = 512 * 1024;
+
+/** Appends bytes to a buffer. Two buffers take turns: one is sent while the other is written. */
+type ByteWriter = {
+  /** Call it before putting this many bytes. */
+  makeRoom(bytes: number): void;
+  put(bytes: Buffer, from: number, to: number): void;
+  putAll(bytes: Buffer): void;
+  /** A 32-bit integer, big-endian. */
+  putInt32(value: number): void;
+  /** A 64-bit integer, big-endian: not negative, and at most Number.MAX_SAFE_INTEGER. */
+  putInt64(value: number): void;
+  /** The bytes put since the last call. They stay valid until the call after the next. */
+  take(): Buffer;
+  drop(): void;
+};
+
+export function createByteWriter(): ByteWriter {
+  let buffer = Buffer.allocUnsafeSlow(ROOM);
+  let other = Buffer.allocUnsafeSlow(ROOM);
+  let length = 0;
+
+  // A loop: texts are short, and each call into native code costs as much as forty bytes.
+  function put(bytes: Buffer, from: number, to: number): void {
+    const target = buffer;
+    let end = length;
+    for (let at = from; at < to; at += 1) target[end++] = bytes[at] ?? 0;
+    length = end;
+  }
+
+  function putInt32(value: number): void {
+    const target = buffer;
+    target[length] = value >>> 24;
+    target[length + 1] = value >>> 16;
+    target[length + 2] = value >>> 8;
+    target[length + 3] = value;
+    length += 4;
+  }
+
+  return {
+    makeRoom: (bytes) => {
+      if (length + bytes <= buffer.length) return;
+      const larger = Buffer.allocUnsafeSlow(2 * (length + bytes));
+      buffer.copy(larger, 0, 0, length);
+      buffer = larger;
+    },
+    put,
+    putAll: (bytes) => {
+      put(bytes, 0, bytes.length);
+    },
+    putInt32,
+    putInt64: (value) => {
+      const high = Math.floor(value / 2 ** 32);
+      putInt32(high);
+      putInt32(value - high * 2 ** 32);
+    },
+    take: () => {
+      const written = buffer.subarray(0, length);
+      [buffer, other] = [other, buffer];
+      length = 0;
+      return written;
+    },
+    drop: () => {
+      length = 0;
+    },
+  };
+}
+
+/** Detects texts that may have been noted before. */
+type BloomFilter = {
+  /** Never false for a text that was there before; rarely true for one that was not. */
+  note(bytes: Buffer, from: number, to: number): boolean;
+};
+
+/**
+ * 32 million bits, 4 MiB, however long the list. With a million texts, one in eight
+ * hundred is a false positive.
+ */
+const BITS = 2 ** 25;
+
+/**
+ * A Bloom filter of two hashes: grouping a million rows to find the few that repeat costs as
+ * much as joining them.
+ */
+export function createBloomFilter(): BloomFilter {
+  const words = new Uint32Array(BITS / 32);
+
+  function take(hash: number): boolean {
+    const bit = hash & (BITS - 1);
+    const word = words[bit >>> 5] ?? 0;
+    const mask = 1 << (bit & 31);
+    words[bit >>> 5] = word | mask;
+    return (word & mask) !== 0;
+  }
+
+  return {
+    note: (bytes, from, to) => {
+      // Hashes four bytes at a time, then mixes twice more (MurmurHash3), once for each bit position.
+      let hash = to - from;
+      let at = from;
+      for (; at + 3 < to; at += 4) {
+        const word =
+          (bytes[at] ?? 0) |
+          ((bytes[at + 1] ?? 0) << 8) |
+          ((bytes[at + 2] ?? 0) << 16) |
+          ((bytes[at + 3] ?? 0) << 24);
+        hash = Math.imul(hash ^ word, 0x5bd1e995);
+        hash ^= hash >>> 15;
+      }
+      for (; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+      hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+      hash ^= hash >>> 13;
+      let other = Math.imul(hash, 0xc2b2ae35);
+      other ^= other >>> 16;
+      const isFirst = take(hash);
+      return take(other) && isFirst;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { formatMajor } from '../../platform/money.ts';
-import type { CashSums } from './balances.ts';
+import type { CashSums } from './balances.sql.ts';
 import type { TransferChange, TransferMatch } from './transfers.sql.ts';
 import { SET_ASIDE_CLASSES, type ReconciliationClass, type Verdict } from '../../cases/classes.ts';
 import type { Taken } from '../begin.sql.ts';

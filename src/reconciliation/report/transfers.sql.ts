@@ -1,4 +1,4 @@
-import type { Transfer } from '../../gateway/balances/balances.ts';
+import type { Transfer } from '../../gateway/balances.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../gateway/dialect/dialect.ts';
-import { feeOfAnswer } from '../../gateway/records/fee.ts';
+import { feeOfAnswer } from '../../gateway/records/evidence.ts';
 import type { Sheet } from '../../platform/csv.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';

@@ -274,7 +274,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a list whose end nobody told is whole',
-    file: 'src/reconciliation/coverage.ts',
+    file: 'src/reconciliation/coverage.sql.ts',
     find: "if (order === 'oldest first') return missing.newest > newest;",
     replace: "if (order === 'oldest first') return false;",
     breaks: 'payments behind a silent cap are called absent',
@@ -290,7 +290,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'fees are money that the service still holds',
-    file: 'src/reconciliation/report/balances.ts',
+    file: 'src/reconciliation/report/balances.sql.ts',
     find: 'available + pending + transferred + fees;',
     replace: 'available + pending + transferred;',
     breaks: 'the proof of the balance never holds',
@@ -330,7 +330,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the doctor takes a refused key for an outage',
-    file: 'src/gateway/check-service.ts',
+    file: 'src/gateway/verify.ts',
     find: "error instanceof GatewayKeyRefused ? 'refused' : 'away'",
     replace: "error instanceof SyntaxError ? 'refused' : 'away'",
     breaks: 'an operator waits for a service that waits for the right key',

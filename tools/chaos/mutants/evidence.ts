@@ -414,7 +414,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'zero refunded is a refund',
-    file: 'src/gateway/records/taken-back.ts',
+    file: 'src/gateway/records/field-values.ts',
     find: `return !ZERO.test(text) && !NONE.has(foldWord(text));`,
     replace: `return !NONE.has(foldWord(text));`,
     breaks: 'refundedAmount: 0 holds every payment',
@@ -624,7 +624,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a flag of the mode counts only as true or false',
-    file: 'src/gateway/records/mode.ts',
+    file: 'src/gateway/records/field-values.ts',
     find: `FLAGS.get(foldWord(numberText(value) ?? ''))`,
     replace: 'undefined',
     breaks: 'a test record with livemode 0 pays a live order',

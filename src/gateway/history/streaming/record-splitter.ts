@@ -1,6 +1,5 @@
 import type { Json } from '../../dialect/json-pointer.ts';
-import { createEnvelope } from './envelope.ts';
-import { RecordStreamError } from './errors.ts';
+import { createEnvelope, RecordStreamError } from './envelope.ts';
 import { BYTE, createValueScanner, kindOf } from './value-scanner.ts';
 
 /** A record: the part of `bytes` from `start` up to, not including, `end`. Valid only during the call. */
