@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { RequestHandler, Router } from 'express';
 import type { Redeliver } from '../fulfilment/redeliver.ts';
 import type { CancelOrder } from '../orders/cancel.ts';
 import type { Order } from '../orders/order.ts';
@@ -7,35 +7,23 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { CheckoutStops } from '../payments/checkout-stops.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { Reads } from '../platform/database/reads.ts';
-import type { Frame } from './layout/frame.tsx';
-import type { AdminGuard } from './login/guard.ts';
 import type { AskService } from './actions/verify-now.ts';
+import type { Pages, SiteGuard } from './pages.ts';
 import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
-
-/** Who may see the pages, and whose shop they are about. */
-export type SiteGuard = AdminGuard & { shop: string };
 
 /** What a shopper reads of an order. */
 export type ShopperText = { heading: string; truth: string; advice: string };
 
-/** What a page that only shows is made of. */
-type Shown = { database: Database; frame: Frame };
-
-/** Makes the handler of a page that only shows, or of a download. @param atMostSec how old it may be */
-export type ShowOnly = (
-  answer: (req: Request, res: Response, from: Shown) => Promise<void>,
-  atMostSec?: number,
-) => RequestHandler;
-
 /** What the pages of operations depend on. */
-export type AdminParts = {
+export type AdminParts = Pages & {
   /** For actions, and for the pages on which people decide about money. */
   database: Database;
   reads: Reads;
-  showOnly: ShowOnly;
+  /** For addresses that {@link Pages} does not fit. */
+  router: Router;
   gateway: Gateway;
   guard: SiteGuard;
-  /** Reads the body of a form, for {@link AdminGuard.requireForm} and the action after it. */
+  /** Reads the body of a form, for {@link SiteGuard.requireForm} and the action after it. */
   form: RequestHandler;
   askService: AskService;
   cancelOrder: CancelOrder;

@@ -1,7 +1,6 @@
 import express, { Router } from 'express';
 import { fileURLToPath } from 'node:url';
 import { notFound, Problem, problemHandler } from '../platform/problem.ts';
-import { frameOf } from './actions/action-handler.ts';
 import type { AdminParts } from './admin-parts.ts';
 import type { AdminGuard } from './login/guard.ts';
 import { ProblemPage } from './layout/problem-page.tsx';
@@ -12,13 +11,13 @@ import { createAskService, type AskParts } from './actions/verify-now.ts';
 import { todayRoutes } from './dashboard/routes.ts';
 import { caseRoutes } from './cases/routes.ts';
 import { loginRoutes } from './login/routes.ts';
-import { orderListRoutes } from './orders/routes.ts';
+import { orderRoutes } from './orders/routes.ts';
 import { releaseRoutes } from './releases/routes.ts';
-import { createShowOnly, markActing } from './show-only.ts';
+import { createPages, frameOf, markActing } from './pages.ts';
 import { runRoutes } from './runs/routes.ts';
 import { receivedWebhookRoutes } from './webhooks/routes.ts';
 
-type AdminRouteParts = Omit<AdminParts, 'form' | 'askService' | 'guard' | 'showOnly'> &
+type AdminRouteParts = Omit<AdminParts, 'router' | 'show' | 'act' | 'form' | 'askService' | 'guard'> &
   Pick<AskParts, 'confirm' | 'logger'> & {
     guard: AdminGuard;
     /** The name of the shop. */
@@ -33,11 +32,11 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   const guard = { ...parts.guard, shop };
   const askService = createAskService({ ...parts, mode });
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
-  const pages: AdminParts = {
-    ...{ ...parts, guard, form, askService },
-    showOnly: createShowOnly({ ...parts, guard }),
-  };
   const router = Router();
+  const pages: AdminParts = {
+    ...{ ...parts, router, guard, form, askService },
+    ...createPages({ ...parts, router, guard, mode, form }),
+  };
   router.get('/admin/admin.css', (_req, res) => {
     res.set('cache-control', 'max-age=300').sendFile(STYLESHEET);
   });
@@ -53,16 +52,16 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   });
   router.use('/admin', guard.refuseViewers);
   router.use(loginRoutes({ database, guard, shop, mode }));
-  router.use('/admin', markActing(pages));
-  router.use(todayRoutes(pages));
-  router.use(orderListRoutes(pages));
-  router.use(caseRoutes(pages));
-  router.use(releaseRoutes(pages));
-  router.use(receivedWebhookRoutes(pages));
-  router.use(runRoutes(pages));
-  router.use(chartRoutes(pages));
-  router.use(bookRoutes(pages));
-  router.use(activityRoutes(pages));
+  router.use('/admin', markActing(parts.reads));
+  todayRoutes(pages);
+  orderRoutes(pages);
+  caseRoutes(pages);
+  releaseRoutes(pages);
+  receivedWebhookRoutes(pages);
+  runRoutes(pages);
+  chartRoutes(pages);
+  bookRoutes(pages);
+  activityRoutes(pages);
   const problem = problemHandler(parts.logger, (wording, { type }, req) => {
     const isOrder = type === 'not-found' && req.originalUrl.startsWith('/admin/orders/');
     const title = isOrder ? 'No order has this number' : wording.title;

@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import { readActivity } from '../../reporting/activity.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -15,10 +14,9 @@ function isMoment(text: string): boolean {
 }
 
 /** Who did what? */
-export function activityRoutes({ gateway, guard, showOnly }: AdminParts): Router {
-  const router = Router();
+export function activityRoutes({ gateway, show }: AdminParts): void {
   const { mode } = gateway;
-  const show = showOnly(async (req, res, { database, frame }) => {
+  show('/admin/activity', async (req, res, { database, frame }) => {
     const { query } = req;
     const by = fitting(query.by, /\S/)?.trim().slice(0, 80) ?? null;
     const day = fitting(query.day, /^\d{4}-\d{2}-\d{2}$/);
@@ -32,6 +30,4 @@ export function activityRoutes({ gateway, guard, showOnly }: AdminParts): Router
     const filter = { by: by ?? '', day: since === null ? '' : (day ?? '') };
     sendPage(res, ActivityPage({ frame, actions, filter, next }));
   });
-  router.get('/admin/activity', guard.requireLogin, show);
-  return router;
 }

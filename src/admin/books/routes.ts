@@ -1,4 +1,4 @@
-import { Router, type Request, type Response } from 'express';
+import type { Request, Response } from 'express';
 import { NOT_A_PERSON } from '../../cases/decision.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { sendPage } from '../../platform/html.tsx';
@@ -10,7 +10,7 @@ import { openBooks } from '../../reporting/books/books.ts';
 import { noteDisclosure } from '../../reporting/books/disclosures.sql.ts';
 import { monthBefore, monthOf, type Period } from '../../reporting/books/period.ts';
 import { EXPORTS, isExport, openExport, openMatched } from '../../reporting/exports/exports.ts';
-import { frameOf } from '../actions/action-handler.ts';
+import { frameOf } from '../pages.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { sendCsv } from '../layout/download.ts';
 import { matchOf } from '../../reporting/order-search.sql.ts';
@@ -19,11 +19,12 @@ import { BooksPage } from './books-page.tsx';
 
 const DAY_MS = 86_400_000;
 
+type Shown = { database: Database };
 type BooksWanted = { month: unknown; part: 'rows' | 'totals'; withCustomers: boolean };
 
 /** What an accountant or a spreadsheet takes away. Looking is enough, but for whole addresses. */
-export function bookRoutes({ database: primary, gateway, guard, form, showOnly }: AdminParts): Router {
-  const router = Router();
+export function bookRoutes(parts: AdminParts): void {
+  const { database: primary, gateway, guard, form, router, show } = parts;
   const { mode } = gateway;
 
   function sendPageOf(req: Request, res: Response, isUnnamed = false): void {
@@ -41,11 +42,14 @@ export function bookRoutes({ database: primary, gateway, guard, form, showOnly }
   router.get('/admin/books', guard.requireLogin, (req, res) => {
     sendPageOf(req, res);
   });
-  const showBooks = showOnly((req, res, { database }) => {
-    const part = req.query.totals === undefined ? 'rows' : 'totals';
-    return sendBooks(res, database, { month: req.query.month, part, withCustomers: false });
-  }, UNSEEN_SEC);
-  router.get('/admin/books.csv', guard.requireLogin, showBooks);
+  show(
+    '/admin/books.csv',
+    (req, res, { database }) => {
+      const part = req.query.totals === undefined ? 'rows' : 'totals';
+      return sendBooks(res, database, { month: req.query.month, part, withCustomers: false });
+    },
+    UNSEEN_SEC,
+  );
   router.post('/admin/books.csv', guard.requireLogin, form, guard.requireForm, async (req, res) => {
     const fields = new URLSearchParams(String(req.body));
     const [to = '', note = ''] = ['by', 'note'].map((name) => fields.get(name)?.trim());
@@ -58,15 +62,15 @@ export function bookRoutes({ database: primary, gateway, guard, form, showOnly }
     await sendBooks(res, primary, { month: fields.get('month'), part: 'rows', withCustomers: true });
   });
 
-  const showMatched = showOnly(async (req, res, { database }) => {
+  async function sendMatched(req: Request, res: Response, { database }: Shown): Promise<void> {
     const run = parseRunId(req.query.run);
     const matched = run === null ? null : await openMatched(database, mode, run);
     if (matched === null) throw new Problem('not-found');
     await sendCsv(res, `matched-${matched.run}`, matched.sheet);
-  }, UNSEEN_SEC);
-  router.get('/admin/exports/matched', guard.requireLogin, showMatched);
+  }
+  show('/admin/exports/matched', sendMatched, UNSEEN_SEC);
 
-  const showExport = showOnly(async (req, res, { database }) => {
+  async function sendExport(req: Request, res: Response, { database }: Shown): Promise<void> {
     const name = String(req.params.name);
     if (!isExport(name)) throw new Problem('not-found');
     // What the orders page understands: a filter that is shown there holds here.
@@ -78,9 +82,8 @@ export function bookRoutes({ database: primary, gateway, guard, form, showOnly }
     const match = words === null ? null : await matchOf(database, mode, words);
     const sheet = openExport(database, name, { mode, period, status, currency, match });
     await sendCsv(res, `${name}-${mode}`, sheet);
-  }, UNSEEN_SEC);
-  router.get('/admin/exports/:name', guard.requireLogin, showExport);
-  return router;
+  }
+  show('/admin/exports/:name', sendExport, UNSEEN_SEC);
 }
 
 /** @throws {Problem} 404 for what is no month */

@@ -1,8 +1,7 @@
-import { Router, type Request } from 'express';
+import type { Request } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import { Problem } from '../../platform/problem.ts';
 import type { ActionForm } from '../actions/action-form.ts';
-import { actionHandler } from '../actions/action-handler.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { sendCsv } from '../layout/download.ts';
 import { actOnCases } from './actions.ts';
@@ -15,12 +14,10 @@ import { parseKey } from './selection.ts';
 import { askFirst, show } from './show.ts';
 
 /** What waits for a person. The actions call the same functions as the command line. */
-export function caseRoutes(parts: AdminParts): Router {
-  const { database, gateway, guard, form, accept } = parts;
-  const router = Router();
+export function caseRoutes(parts: AdminParts): void {
+  const { database, gateway, guard, router, act, accept } = parts;
   const { mode } = gateway;
-  const posted = [guard.requireLogin, form, guard.requireForm];
-  const act = (filled: ActionForm) => actOnCases({ database, mode, accept }, filled);
+  const decide = (filled: ActionForm) => actOnCases({ database, mode, accept }, filled);
 
   for (const old of ['/admin/findings', '/admin/suspense'])
     router.get(old, guard.requireLogin, (req, res) => {
@@ -39,30 +36,21 @@ export function caseRoutes(parts: AdminParts): Router {
     sendPage(res, await show(parts, req, { name: keyIn(req) }));
   });
 
-  router.post(
+  act(
     '/admin/cases',
-    ...posted,
-    actionHandler(
-      (_req, fields) => listAddress(listIn(fields.get('list'))),
-      act,
-      (filled, req) =>
-        askFirst(parts, req, filled, {
-          address: '/admin/cases',
-          view: { list: listIn(filled.field('list')) },
-        }),
-    ),
+    (_req, fields) => listAddress(listIn(fields.get('list'))),
+    decide,
+    (filled, req) =>
+      askFirst(parts, req, filled, { address: '/admin/cases', view: { list: listIn(filled.field('list')) } }),
   );
-  router.post(
+  act(
     '/admin/cases/:name',
-    ...posted,
-    actionHandler(
-      (req) => addressOf(keyIn(req)),
-      act,
-      (filled, req) => {
-        const name = keyIn(req);
-        return askFirst(parts, req, filled, { address: addressOf(name), view: { name } });
-      },
-    ),
+    (req) => addressOf(keyIn(req)),
+    decide,
+    (filled, req) => {
+      const name = keyIn(req);
+      return askFirst(parts, req, filled, { address: addressOf(name), view: { name } });
+    },
   );
 
   /** A search for an order or a reference shows its case, also when it is closed. */
@@ -72,7 +60,6 @@ export function caseRoutes(parts: AdminParts): Router {
     const open = await readCases(database, mode, { words: id }, { limit: 2 });
     return open.length > 1 ? null : (open[0] ?? latest);
   }
-  return router;
 }
 
 /** @throws {Problem} 404 for what names no case */

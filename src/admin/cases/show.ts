@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { VNode } from 'preact';
 import { Problem } from '../../platform/problem.ts';
 import type { ActionForm } from '../actions/action-form.ts';
-import { frameOf } from '../actions/action-handler.ts';
+import { frameOf } from '../pages.ts';
 import { sentencesOf } from '../actions/flash-message.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { decisionIn } from './actions.ts';

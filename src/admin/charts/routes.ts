@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { systemClock } from '../../platform/clock.ts';
 import { sendPage } from '../../platform/html.tsx';
 import { localeOf } from '../../platform/locale.ts';
@@ -13,10 +12,9 @@ const DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /** Charts of the last thirty days, and of what is to be done. */
-export function chartRoutes({ gateway, guard, showOnly }: AdminParts): Router {
-  const router = Router();
+export function chartRoutes({ gateway, show }: AdminParts): void {
   const { mode } = gateway;
-  const show = showOnly(async (req, res, { database, frame }) => {
+  show('/admin/charts', async (req, res, { database, frame }) => {
     const [confirmed, held, wentBack, cases] = await Promise.all([
       confirmedDays(database, mode, DAYS),
       heldDays(database, mode, DAYS),
@@ -36,6 +34,4 @@ export function chartRoutes({ gateway, guard, showOnly }: AdminParts): Router {
     ];
     sendPage(res, ChartsPage({ frame, charts, days: DAYS }));
   });
-  router.get('/admin/charts', guard.requireLogin, show);
-  return router;
 }

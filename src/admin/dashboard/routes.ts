@@ -1,11 +1,9 @@
-import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import { openCaseCounts } from '../cases/cases.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
-import { actionHandler } from '../actions/action-handler.ts';
 import { payableCurrency } from '../../platform/currencies.ts';
 import { moneyLines } from './money-table.tsx';
 import {
@@ -19,17 +17,9 @@ import {
 import { TodayPage } from './dashboard-page.tsx';
 
 /** What is the state of the money, and what must an operator do? */
-export function todayRoutes({
-  gateway,
-  guard,
-  showOnly,
-  workerWatch,
-  form,
-  checkoutStops,
-}: AdminParts): Router {
-  const router = Router();
+export function todayRoutes({ gateway, show, act, workerWatch, checkoutStops }: AdminParts): void {
   const { mode } = gateway;
-  const showToday = showOnly(async (_req, res, { database, frame }) => {
+  show('/admin', async (_req, res, { database, frame }) => {
     const [confirmed, wentBack, waiting, suspense] = await Promise.all([
       confirmedDays(database, mode, 1),
       wentBackDays(database, mode, 1),
@@ -53,25 +43,18 @@ export function todayRoutes({
     };
     sendPage(res, TodayPage({ ...today, cases, run, silence, undelivered, stops }));
   });
-  router.get('/admin', guard.requireLogin, showToday);
-  router.post(
+  act(
     '/admin/checkouts',
-    guard.requireLogin,
-    form,
-    guard.requireForm,
-    actionHandler(
-      () => '/admin',
-      async ({ ids: [id = ''], operation, by, note }) => {
-        const currency = id === EVERY_CURRENCY ? id : payableCurrency(id);
-        if (currency === null) return { 'no-currency': 1 };
-        const request = { currency, by, note };
-        if (operation === 'stop')
-          return (await checkoutStops.stop(request)) ? { stopped: 1 } : { 'is-stopped': 1 };
-        if (operation !== 'resume' && operation !== 'release') return { 'no-action': 1 };
-        const goesOn = await checkoutStops.resume(request, operation === 'release');
-        return goesOn ? { 'goes-on': 1 } : { gone: 1 };
-      },
-    ),
+    () => '/admin',
+    async ({ ids: [id = ''], operation, by, note }) => {
+      const currency = id === EVERY_CURRENCY ? id : payableCurrency(id);
+      if (currency === null) return { 'no-currency': 1 };
+      const request = { currency, by, note };
+      if (operation === 'stop')
+        return (await checkoutStops.stop(request)) ? { stopped: 1 } : { 'is-stopped': 1 };
+      if (operation !== 'resume' && operation !== 'release') return { 'no-action': 1 };
+      const goesOn = await checkoutStops.resume(request, operation === 'release');
+      return goesOn ? { 'goes-on': 1 } : { gone: 1 };
+    },
   );
-  return router;
 }

@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { ROW_TYPES } from '../../fulfilment/event.ts';
 import { undeliveredEvents } from '../../fulfilment/events.sql.ts';
 import { undeliveredReleases, unsentReleases, withheldReleases } from '../../fulfilment/releases.sql.ts';
@@ -6,7 +5,6 @@ import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId } from '../../platform/ids.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { fitting } from '../layout/query.ts';
-import { actionHandler } from '../actions/action-handler.ts';
 import type { Told } from '../actions/flash-message.ts';
 import { latestReleases, PAGE_ROWS } from './releases.sql.ts';
 import { ReleasesPage } from './releases-page.tsx';
@@ -14,12 +12,10 @@ import { ReleasesPage } from './releases-page.tsx';
 const RELEASE_ID = /^rel_[A-Za-z0-9]{24}$/;
 
 /** Which releases and events have not been delivered yet? */
-export function releaseRoutes(parts: AdminParts): Router {
-  const { gateway, guard, form, redeliver, hasReceiver, showOnly } = parts;
-  const router = Router();
+export function releaseRoutes({ gateway, show, act, redeliver, hasReceiver }: AdminParts): void {
   const { mode } = gateway;
 
-  const show = showOnly(async (req, res, { database, frame }) => {
+  show('/admin/releases', async (req, res, { database, frame }) => {
     const before = fitting(req.query.before, RELEASE_ID);
     const type = ROW_TYPES.find((known) => known === req.query.type) ?? null;
     const [undelivered, withheld, events, unsent, latest] = await Promise.all([
@@ -35,26 +31,19 @@ export function releaseRoutes(parts: AdminParts): Router {
     sendPage(res, ReleasesPage({ frame, ...page }));
   });
 
-  router.get('/admin/releases', guard.requireLogin, show);
-  router.post(
+  act(
     '/admin/releases',
-    guard.requireLogin,
-    form,
-    guard.requireForm,
-    actionHandler(
-      (_req, fields) => {
-        const order = parseOrderId(fields.get('order'));
-        return order !== null ? `/admin/orders/${order}` : '/admin/releases';
-      },
-      async ({ ids, by, note, operation }) => {
-        const told: Told = {};
-        for (const idOrOrderId of ids) {
-          const word = await redeliver({ idOrOrderId, by, note, withheld: operation === 'withheld' });
-          told[word] = (told[word] ?? 0) + 1;
-        }
-        return told;
-      },
-    ),
+    (_req, fields) => {
+      const order = parseOrderId(fields.get('order'));
+      return order !== null ? `/admin/orders/${order}` : '/admin/releases';
+    },
+    async ({ ids, by, note, operation }) => {
+      const told: Told = {};
+      for (const idOrOrderId of ids) {
+        const word = await redeliver({ idOrOrderId, by, note, withheld: operation === 'withheld' });
+        told[word] = (told[word] ?? 0) + 1;
+      }
+      return told;
+    },
   );
-  return router;
 }

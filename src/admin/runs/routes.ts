@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { Database } from '../../platform/database/database.ts';
 import { parseRunId, type RunId } from '../../platform/ids.ts';
@@ -25,11 +24,10 @@ import { RunPage } from './run-page.tsx';
 const MIN_MS = 60_000;
 
 /** When were our orders compared with the service's records, and with which result? */
-export function runRoutes({ gateway, guard, reconcileEveryMin, showOnly }: AdminParts): Router {
-  const router = Router();
+export function runRoutes({ gateway, show, reconcileEveryMin }: AdminParts): void {
   const { mode } = gateway;
 
-  const showList = showOnly(async (req, res, { database, frame }) => {
+  show('/admin/runs', async (req, res, { database, frame }) => {
     const filter = {
       before: parseRunId(req.query.before),
       day: dayOf(req.query.day),
@@ -41,9 +39,7 @@ export function runRoutes({ gateway, guard, reconcileEveryMin, showOnly }: Admin
     sendPage(res, RunListPage({ frame, filter, runs, next }));
   });
 
-  router.get('/admin/runs', guard.requireLogin, showList);
-
-  const showRun = showOnly(async (req, res, { database, frame }) => {
+  show('/admin/runs/:id', async (req, res, { database, frame }) => {
     const id = parseRunId(req.params.id);
     const run = id === null ? null : await runById(database, mode, id);
     if (run === null) throw new Problem('not-found');
@@ -65,8 +61,6 @@ export function runRoutes({ gateway, guard, reconcileEveryMin, showOnly }: Admin
     const page = { frame, run, items, customers, later, nextAt, children };
     sendPage(res, RunPage(page));
   });
-  router.get('/admin/runs/:id', guard.requireLogin, showRun);
-  return router;
 }
 
 /** The latest of the other runs (newest first) that began before this one; else the oldest of them. */

@@ -1,11 +1,9 @@
-import { Router } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import type { Database } from '../../platform/database/database.ts';
 import { Problem } from '../../platform/problem.ts';
 import { referenceIn } from '../../webhooks/receive.ts';
 import { refusedLately } from '../../webhooks/refused-webhooks.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { actionHandler } from '../actions/action-handler.ts';
 import { ROW_ID, readList } from './read-list.ts';
 import { paymentsAmong, webhookById, type StoredWebhook } from './webhooks.sql.ts';
 import { WebhookListPage } from './webhook-list-page.tsx';
@@ -14,9 +12,13 @@ import { WebhookPage, type NamedPayment } from './webhook-page.tsx';
 const AN_HOUR_SEC = 3_600;
 
 /** Which webhooks has the service sent? */
-export function receivedWebhookRoutes(parts: AdminParts): Router {
-  const router = Router();
-  const { database: primary, gateway, guard, form, askService, showOnly } = parts;
+export function receivedWebhookRoutes({
+  database: primary,
+  gateway,
+  show,
+  act,
+  askService,
+}: AdminParts): void {
   const { mode, dialect } = gateway;
 
   async function webhookNamed(database: Database, id: unknown): Promise<StoredWebhook> {
@@ -25,7 +27,7 @@ export function receivedWebhookRoutes(parts: AdminParts): Router {
     return webhook;
   }
 
-  const showList = showOnly(async (req, res, { database, frame }) => {
+  show('/admin/webhooks', async (req, res, { database, frame }) => {
     const [page, lately] = await Promise.all([
       readList(database, mode, req.query),
       refusedLately(database, mode, AN_HOUR_SEC),
@@ -33,8 +35,6 @@ export function receivedWebhookRoutes(parts: AdminParts): Router {
     const { signature } = dialect.webhook;
     sendPage(res, WebhookListPage({ frame, ...page, signature, refusedLately: lately }));
   });
-
-  router.get('/admin/webhooks', guard.requireLogin, showList);
 
   /** The payment that it names: as read when it came, or else as read with today's dialect. */
   async function paymentOf(
@@ -46,27 +46,19 @@ export function receivedWebhookRoutes(parts: AdminParts): Router {
     return payment ?? null;
   }
 
-  const showWebhook = showOnly(async (req, res, { database, frame }) => {
+  show('/admin/webhooks/:id', async (req, res, { database, frame }) => {
     const webhook = await webhookNamed(database, req.params.id);
     const payment = await paymentOf(database, webhook);
     sendPage(res, WebhookPage({ frame, webhook, payment }));
   });
-  router.get('/admin/webhooks/:id', guard.requireLogin, showWebhook);
-
-  router.post(
+  act(
     '/admin/webhooks/:id',
-    guard.requireLogin,
-    form,
-    guard.requireForm,
-    actionHandler(
-      (req) => `/admin/webhooks/${encodeURIComponent(String(req.params.id))}`,
-      async ({ by, note }, req) => {
-        const webhook = await webhookNamed(primary, req.params.id);
-        const payment = await paymentOf(primary, webhook);
-        if (payment === null) return { unknown: 1 };
-        return askService({ reference: payment.reference, by, note, webhook: String(webhook.id) });
-      },
-    ),
+    (req) => `/admin/webhooks/${encodeURIComponent(String(req.params.id))}`,
+    async ({ by, note }, req) => {
+      const webhook = await webhookNamed(primary, req.params.id);
+      const payment = await paymentOf(primary, webhook);
+      if (payment === null) return { unknown: 1 };
+      return askService({ reference: payment.reference, by, note, webhook: String(webhook.id) });
+    },
   );
-  return router;
 }

@@ -1,0 +1,103 @@
+import type { Request, RequestHandler, Response, Router } from 'express';
+import type { VNode } from 'preact';
+import type { Database } from '../platform/database/database.ts';
+import { MAX_BEHIND_SEC, type Picked, type Reads } from '../platform/database/reads.ts';
+import { sendPage } from '../platform/html.tsx';
+import type { Mode } from '../platform/mode.ts';
+import { readActionForm, type ActionForm } from './actions/action-form.ts';
+import { addressTelling, sentencesOf, type Told } from './actions/flash-message.ts';
+import type { Frame } from './layout/frame.tsx';
+import { cookieLine, cookieOf, COOKIES } from './login/cookies.ts';
+import type { AdminGuard } from './login/guard.ts';
+
+const A_YEAR_SEC = 365 * 86_400;
+/** Twice as long as the standby may be behind: clocks differ. */
+const ACTED_SEC = 2 * MAX_BEHIND_SEC;
+
+/** Who may see the pages, and whose shop they are about. */
+export type SiteGuard = AdminGuard & { shop: string };
+
+export type Pages = {
+  /**
+   * A page that only shows, or a download, for those who may log in. It is read from the standby. From the
+   * primary are read: all pages of a browser that has just acted, so that they show what it did; and a page
+   * that the standby could not make, such as that of an order which it does not have yet.
+   * @param atMostSec how old it may be
+   */
+  show(
+    address: string,
+    answer: (req: Request, res: Response, from: { database: Database; frame: Frame }) => Promise<void>,
+    atMostSec?: number,
+  ): void;
+  /**
+   * Performs the action of a form of ours and redirects to a page that shows the result. The browser stores
+   * the name for the next time.
+   * @param back the address to redirect to, built from the form's fields; always a page of ours
+   * @param askFirst returns a page to answer with: a confirmation of what cannot be undone, or what was asked
+   * to be seen; null: act
+   */
+  act(
+    address: string,
+    back: (req: Request, fields: URLSearchParams) => string,
+    perform: (form: ActionForm, req: Request) => Told | Promise<Told>,
+    askFirst?: (form: ActionForm, req: Request) => Promise<VNode | null>,
+  ): void;
+};
+
+type Parts = {
+  router: Router;
+  database: Database;
+  reads: Reads;
+  guard: SiteGuard;
+  mode: Mode;
+  /** Reads the body of a form. */
+  form: RequestHandler;
+};
+
+export function frameOf({ visitorOf, shop }: SiteGuard, mode: Mode, req: Request): Frame {
+  return { visitor: visitorOf(req), shop, mode, told: sentencesOf(req.query.told) };
+}
+
+/** How the pages of operations get their addresses. */
+export function createPages({ router, database, reads, guard, mode, form }: Parts): Pages {
+  const newest = { database, behindSec: 0 };
+  return {
+    show: (address, answer, atMostSec) => {
+      router.get(address, guard.requireLogin, async (req, res) => {
+        const answerFrom = (from: Picked): Promise<void> => {
+          const frame = { ...frameOf(guard, mode, req), behindSec: from.behindSec };
+          return answer(req, res, { database: from.database, frame });
+        };
+        const picked = cookieOf(req, COOKIES.acted) === '' ? await reads.pick(atMostSec) : newest;
+        try {
+          await answerFrom(picked);
+        } catch (error) {
+          if (picked.database === database || res.headersSent) throw error;
+          await answerFrom(newest);
+        }
+      });
+    },
+    act: (address, back, perform, askFirst) => {
+      router.post(address, guard.requireLogin, form, guard.requireForm, async (req, res) => {
+        const filled = readActionForm(req.body);
+        const question = 'told' in filled ? null : ((await askFirst?.(filled, req)) ?? null);
+        if (question !== null) {
+          sendPage(res, question);
+          return;
+        }
+        const told = 'told' in filled ? filled.told : await perform(filled, req);
+        if (!('told' in filled)) res.append('set-cookie', cookieLine(COOKIES.name, filled.by, A_YEAR_SEC));
+        res.redirect(303, addressTelling(back(req, new URLSearchParams(String(req.body))), told));
+      });
+    },
+  };
+}
+
+/** Marks a browser that acts by a cookie. Without a standby it sets none. */
+export function markActing({ look }: Reads): RequestHandler {
+  return (req, res, next) => {
+    if (look !== null && req.method === 'POST')
+      res.append('set-cookie', cookieLine(COOKIES.acted, 'yes', ACTED_SEC));
+    next();
+  };
+}
