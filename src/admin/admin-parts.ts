@@ -7,7 +7,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { CheckoutStops } from '../payments/checkout-stops.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { Reads } from '../platform/database/reads.ts';
-import type { AskService } from './actions/verify-now.ts';
+import type { AskService } from './verify-now.ts';
 import type { Pages, SiteGuard } from './pages.ts';
 import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
 

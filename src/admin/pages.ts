@@ -1,14 +1,15 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { VNode } from 'preact';
+import { pipeline } from 'node:stream/promises';
 import type { Database } from '../platform/database/database.ts';
 import { MAX_BEHIND_SEC, type Picked, type Reads } from '../platform/database/reads.ts';
 import { sendPage } from '../platform/html.tsx';
 import type { Mode } from '../platform/mode.ts';
-import { readActionForm, type ActionForm } from './actions/action-form.ts';
-import { addressTelling, sentencesOf, type Told } from './actions/flash-message.ts';
+import { readActionForm, type ActionForm, addressTelling, sentencesOf, type Told } from './action-form.ts';
 import type { Frame } from './layout/frame.tsx';
-import { cookieLine, cookieOf, COOKIES } from './login/cookies.ts';
+import { cookieLine, cookieOf, COOKIES } from './login/session.ts';
 import type { AdminGuard } from './login/guard.ts';
+import { textOfSheet, type Sheet } from '../platform/csv.ts';
 
 const A_YEAR_SEC = 365 * 86_400;
 /** Twice as long as the standby may be behind: clocks differ. */
@@ -100,4 +101,24 @@ export function markActing({ look }: Reads): RequestHandler {
       res.append('set-cookie', cookieLine(COOKIES.acted, 'yes', ACTED_SEC));
     next();
   };
+}
+
+/**
+ * Answers with a table as a file. Rows are read as fast as the client takes them, and no further once it has
+ * left; if reading fails, the connection breaks, so that a part does not look like the whole.
+ */
+export async function sendCsv(res: Response, name: string, sheet: Sheet): Promise<void> {
+  res.set({ 'cache-control': 'no-store', 'content-disposition': `attachment; filename="${name}.csv"` });
+  res.type('text/csv');
+  try {
+    await pipeline(textOfSheet(sheet, 'csv'), res);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
+/** The link to such a file. */
+export function downloadAddress(name: string, params: Record<string, string> = {}): string {
+  const query = new URLSearchParams(params).toString();
+  return `/admin/exports/${name}${query === '' ? '' : `?${query}`}`;
 }

@@ -2,7 +2,7 @@ import { get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { sendCsv } from '../../src/admin/layout/download.ts';
+import { sendCsv } from '../../src/admin/pages.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { plant } from '../reconciliation/books.ts';
 import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import express from 'express';
-import { ProblemPage } from '../../src/admin/layout/problem-page.tsx';
+import { ProblemPage } from '../../src/admin/layout/frame.tsx';
 import { problemHandler } from '../../src/platform/problem.ts';
 import { keepLines } from '../support/lines.ts';
 

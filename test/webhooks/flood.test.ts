@@ -197,7 +197,7 @@ test('over HTTP: 429, and when to come again', async () => {
     });
     const { default: express } = await import('express');
     const { webhookRoutes } = await import('../../src/webhooks/routes.ts');
-    const { ProblemPage } = await import('../../src/admin/layout/problem-page.tsx');
+    const { ProblemPage } = await import('../../src/admin/layout/frame.tsx');
     const { problemHandler } = await import('../../src/platform/problem.ts');
     const app = express()
       .use(webhookRoutes(receive))

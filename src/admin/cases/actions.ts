@@ -5,8 +5,7 @@ import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../../ca
 import type { Accept, AcceptOutcome } from '../../payments/accept.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { MAX_NAME, type ActionForm } from '../actions/action-form.ts';
-import type { Told } from '../actions/flash-message.ts';
+import { MAX_NAME, type ActionForm, type Told } from '../action-form.ts';
 import { readCases, type CaseKey, type CaseRow } from './cases.sql.ts';
 import { isAllowedFor } from './decisions.ts';
 import { readSelected, readTicks } from './selection.ts';

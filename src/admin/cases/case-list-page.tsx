@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import { useLocale } from '../../platform/html.tsx';
-import type { ActionForm } from '../actions/action-form.ts';
+import type { ActionForm } from '../action-form.ts';
 import { AdminPage, FormToken, type Frame } from '../layout/frame.tsx';
 import { Older, Table, type Head } from '../layout/parts.tsx';
 import { Customer, Held, Moment, Notes, Owner, ToOrder } from './case-parts.tsx';
@@ -9,7 +9,7 @@ import type { CaseCount, CaseRow } from './cases.sql.ts';
 import { textOf } from './decisions.ts';
 import { filterParams, PAGE_ROWS, type CaseFilter } from './filter.ts';
 import { FilterForm, Totals } from './list-parts.tsx';
-import { SeveralAtOnce } from './several.tsx';
+import { SeveralAtOnce } from './decide-form.tsx';
 import { keyOf, tickOf } from './selection.ts';
 
 type CaseListProps = {

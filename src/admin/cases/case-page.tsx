@@ -2,12 +2,10 @@ import type { VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import { useLocale } from '../../platform/html.tsx';
 import { AdminPage, Allowed, FormToken, WhoAndWhy, Who, type Frame } from '../layout/frame.tsx';
-import { Customer, customerOf, Held, Moment, Owner } from './case-parts.tsx';
+import { Customer, customerOf, Held, Moment, Owner, History } from './case-parts.tsx';
 import type { CaseRow } from './cases.sql.ts';
-import { History } from './case-history.tsx';
-import { addressOf, Decide, Hidden, type CasePageProps } from './decide-form.tsx';
+import { addressOf, Decide, Hidden, type CasePageProps, NoteAndAssign } from './decide-form.tsx';
 import { stepsFor, surplusOf, textOf, writtenMoney } from './decisions.ts';
-import { NoteAndAssign } from './several.tsx';
 import { tickOf } from './selection.ts';
 
 /** One problem: what is wrong, what to do now, and the ways to end it. */

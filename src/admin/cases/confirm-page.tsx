@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import type { ShopperText } from '../admin-parts.ts';
-import type { ActionForm } from '../actions/action-form.ts';
+import type { ActionForm } from '../action-form.ts';
 import { AdminPage, FormToken, type Frame } from '../layout/frame.tsx';
 import { Table } from '../layout/parts.tsx';
 import { decisionIn } from './actions.ts';

@@ -1,17 +1,23 @@
 import type { Request } from 'express';
 import { sendPage } from '../../platform/html.tsx';
 import { Problem } from '../../platform/problem.ts';
-import type { ActionForm } from '../actions/action-form.ts';
+import type { ActionForm } from '../action-form.ts';
 import type { AdminParts } from '../admin-parts.ts';
-import { sendCsv } from '../layout/download.ts';
+import { sendCsv } from '../pages.ts';
 import { actOnCases } from './actions.ts';
 import { latestCaseOf } from './case-records.sql.ts';
-import { caseSheet } from './case-sheet.ts';
-import { readCases, type CaseKey } from './cases.sql.ts';
+import { readCases, type CaseKey, type CaseRow } from './cases.sql.ts';
 import { addressOf } from './decide-form.tsx';
-import { filterParams, readFilter, wantedBy, type CaseFilter } from './filter.ts';
+import { filterParams, readFilter, wantedBy, type CaseFilter, type Wanted } from './filter.ts';
 import { parseKey } from './selection.ts';
 import { askFirst, show } from './show.ts';
+import { DEFAULT_LOCALE } from '../../platform/locale.ts';
+import type { Sheet } from '../../platform/csv.ts';
+import type { Queryable } from '../../platform/database/database.ts';
+import type { Mode } from '../../platform/mode.ts';
+import { formatMajor, minorDigits } from '../../platform/money.ts';
+import { customerOf } from './case-parts.tsx';
+import { heldMoney, textOf } from './decisions.ts';
 
 /** What waits for a person. The actions call the same functions as the command line. */
 export function caseRoutes(parts: AdminParts): void {
@@ -77,4 +83,39 @@ function listIn(params: string | null): CaseFilter {
 /** From its first page on. */
 function listAddress(filter: CaseFilter): string {
   return `/admin/cases?${new URLSearchParams(filterParams(filter, null)).toString()}`;
+}
+
+const COLUMNS = [
+  ...(['kind', 'customer', 'what', 'held', 'currency', 'since', 'owner', 'order_id', 'reference'] as const),
+];
+type Row = Record<(typeof COLUMNS)[number], string | null>;
+const PAGE = 1_000;
+
+/** The list as a table for a spreadsheet: amounts in major units, customers masked. */
+export function caseSheet(db: Queryable, mode: Mode, wanted: Wanted): Sheet<keyof Row> {
+  async function* rows(): AsyncGenerator<Row> {
+    for (let after: string | null = null, page: CaseRow[] | null = null; page?.length !== 0;) {
+      page = await readCases(db, mode, wanted, { after, limit: PAGE });
+      for (const row of page) yield rowOf(row);
+      after = page.at(-1)?.place ?? after;
+    }
+  }
+  return { columns: COLUMNS, rows: rows() };
+}
+
+function rowOf(row: CaseRow): Row {
+  const { title, sentence } = textOf(row, DEFAULT_LOCALE);
+  const held = heldMoney(row);
+  const isKnown = held !== null && minorDigits(held.currency) !== null;
+  return {
+    kind: title,
+    customer: customerOf(row),
+    what: sentence,
+    held: isKnown ? formatMajor(held) : null,
+    currency: held?.currency ?? null,
+    since: row.since.toISOString(),
+    owner: row.owner,
+    order_id: row.orderId,
+    reference: row.reference,
+  };
 }

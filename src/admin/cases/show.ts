@@ -1,19 +1,22 @@
 import type { Request } from 'express';
 import type { VNode } from 'preact';
 import { Problem } from '../../platform/problem.ts';
-import type { ActionForm } from '../actions/action-form.ts';
+import { type ActionForm, sentencesOf } from '../action-form.ts';
 import { frameOf } from '../pages.ts';
-import { sentencesOf } from '../actions/flash-message.ts';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts, ShopperText } from '../admin-parts.ts';
 import { decisionIn } from './actions.ts';
 import { CaseListPage } from './case-list-page.tsx';
 import { CasePage } from './case-page.tsx';
 import { recordsOf, referencesOf } from './case-records.sql.ts';
-import { countCases, readCases, type CaseKey } from './cases.sql.ts';
+import { countCases, readCases, type CaseKey, type CaseRow } from './cases.sql.ts';
 import { ConfirmPage, type Closing } from './confirm-page.tsx';
 import { PAGE_ROWS, wantedBy, type CaseFilter } from './filter.ts';
-import { previewOf } from './preview.ts';
 import { readSelected, readTicks } from './selection.ts';
+import { resolveSuspense } from '../../cases/suspense.sql.ts';
+import type { Order } from '../../orders/order.ts';
+import { findOrder } from '../../orders/orders.sql.ts';
+import { recordAcceptance } from '../../payments/accept.sql.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 
 /** A part of the list, or one case. */
 type View = { list: CaseFilter } | { name: CaseKey };
@@ -90,4 +93,52 @@ export async function askFirst(
     closings.push({ row, preview: isDecision ? await previewOf(parts, row, form) : null });
   if (closings.length === 0) return null;
   return ConfirmPage({ frame: frameOf(guard, gateway.mode, req), address, form, closings });
+}
+
+/** Carries the text out of the transaction that it takes back. */
+class Preview extends Error {
+  readonly text: ShopperText | null;
+  constructor(text: ShopperText | null) {
+    super('a decision was tried and taken back');
+    this.text = text;
+  }
+}
+
+/**
+ * What the shopper will read after a decision. The decision is made, read and taken back: the database itself
+ * says what it leads to.
+ * @returns null when no order is concerned, the case has changed, or the shop's pages are its own
+ */
+export async function previewOf(
+  { database, shopperText }: Pick<AdminParts, 'database' | 'shopperText'>,
+  row: CaseRow,
+  form: ActionForm,
+): Promise<ShopperText | null> {
+  const { orderId } = row;
+  if (orderId === null || shopperText === null) return null;
+  try {
+    return await database.transaction(async (tx) => {
+      const order = await findOrder(tx, orderId);
+      const after = order && (await decide(tx, row, form, order)) ? await findOrder(tx, orderId) : null;
+      throw new Preview(after && (await shopperText(tx, after)));
+    });
+  } catch (error) {
+    if (error instanceof Preview) return error.text;
+    throw error;
+  }
+}
+
+async function decide(tx: Queryable, row: CaseRow, form: ActionForm, order: Order): Promise<boolean> {
+  const decided = decisionIn(form);
+  if (decided === null) return false;
+  const { decision, refundNote } = decided;
+  const { by, note } = form;
+  return decision === 'accept'
+    ? recordAcceptance(
+        tx,
+        order.mode,
+        { id: row.id, by, note },
+        { id: order.releaseId, delivery: 'unneeded' },
+      )
+    : resolveSuspense(tx, order.mode, row.id, { by, note, decision, refundNote }, row.moneyVersion);
 }

@@ -4,6 +4,7 @@ import { UNSEEN_SEC } from '../../platform/database/reads.ts';
 import { span } from '../../platform/span.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Visitor } from '../login/guard.ts';
+import type { ProblemWording } from '../../platform/problem.ts';
 
 /**
  * What every page of operations shows: who is logged in, at which shop, in which mode, what the last form
@@ -141,5 +142,33 @@ export function WhoAndWhy(props: { visitor: Visitor; id: string; typed?: Typed |
         />
       </p>
     </>
+  );
+}
+
+/** What went wrong, for an operator, with a way on. A visitor who is not logged in gets no navigation. */
+export function ProblemPage({ title, lines, frame }: ProblemWording & { frame?: Frame }): VNode {
+  const body = (
+    <>
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      <p>
+        <a href="/admin/orders">Search orders</a> · <a href="/admin">Today</a>
+      </p>
+    </>
+  );
+  if (frame?.visitor.isAllowed === true)
+    return (
+      <AdminPage frame={frame} title={title} here={null}>
+        {body}
+      </AdminPage>
+    );
+  return (
+    <Page title={title} stylesheet="/admin/admin.css">
+      <main class="narrow">
+        <h1>{title}</h1>
+        {body}
+      </main>
+    </Page>
   );
 }

@@ -4,12 +4,18 @@ import { isLocalRequest } from '../../platform/local-request.ts';
 import { adminWith, type Operator } from '../../platform/operator.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';
-import { cookieLine, cookieOf, COOKIES } from './cookies.ts';
-import { loginAddress } from './page-after-login.ts';
+import {
+  cookieLine,
+  cookieOf,
+  COOKIES,
+  createRoster,
+  type Known,
+  createSessions,
+  SESSION_SEC,
+} from './session.ts';
+import { loginAddress } from './login-page.tsx';
 import { requireForm } from './require-form.ts';
 import { mayDo } from './roles.ts';
-import { createRoster, type Known } from './roster.ts';
-import { createSessions, SESSION_SEC } from './session.ts';
 
 /**
  * Who may see the pages of operations, and who may act there. With operators: requests with an

@@ -5,8 +5,7 @@ import { createGuessLimit } from '../../platform/guess-limit.ts';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminGuard } from './guard.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { LoginPage, StaleFormPage } from './login-page.tsx';
-import { pageAfterLogin } from './page-after-login.ts';
+import { LoginPage, StaleFormPage, pageAfterLogin } from './login-page.tsx';
 import { isFromHere } from './require-form.ts';
 
 /**

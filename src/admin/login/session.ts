@@ -1,7 +1,10 @@
 import { createHmac, randomBytes, scryptSync } from 'node:crypto';
-import { isSecret } from '../../platform/bearer.ts';
+import type { Request } from 'express';
+import { isSecret, bearerToken } from '../../platform/bearer.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { Secret } from '../../platform/secret.ts';
+import { cookieIn, cookieLine as lineOf } from '../../platform/cookie.ts';
+import type { Operator } from '../../platform/operator.ts';
 
 /** Logins of operators: each has an id of its own, expires, and can be ended. */
 export type Sessions = {
@@ -49,5 +52,62 @@ export function createSessions(token: Secret | null, clock: Clock): Sessions {
       closed.set(id, nowSec() + SESSION_SEC);
     },
     formTokenOf: (id) => sign(`form ${id}`),
+  };
+}
+
+export const COOKIES = {
+  session: '__Host-admin',
+  name: '__Host-admin-name',
+  acted: '__Host-admin-acted',
+} as const;
+type CookieName = (typeof COOKIES)[keyof typeof COOKIES];
+
+/** The value of a cookie; empty when there is none, or not one that we wrote. */
+export function cookieOf(req: Request, name: CookieName): string {
+  return cookieIn(req.get('cookie'), name);
+}
+
+/** A `Set-Cookie` line. @param maxAgeSec 0 makes the browser forget the cookie */
+export function cookieLine(name: CookieName, value: string, maxAgeSec: number): string {
+  return lineOf({ name, value, maxAgeSec, sameSite: 'Strict' });
+}
+
+/** An operator, and the logins made with that operator's token. */
+export type Known = { operator: Operator; sessions: Sessions };
+
+/** Finds the operator of a token or a cookie; null: it belongs to no operator. */
+type Roster = {
+  isEmpty: boolean;
+  ownerOf(token: string): Known | null;
+  /** By the bearer token of a request. */
+  shownBy(req: Request): Known | null;
+  /** By the cookie of a login, with the login's id. */
+  sessionOf(req: Request): (Known & { id: string }) | null;
+};
+
+export function createRoster(operators: readonly Operator[], clock: Clock): Roster {
+  const known = operators.map((operator) => ({ operator, sessions: createSessions(operator.token, clock) }));
+
+  function ownerOf(token: string): Known | null {
+    // All tokens are compared, so that the response time does not reveal which one nearly matched.
+    const owners = known.filter(({ operator }) => isSecret(token, operator.token));
+    return owners.at(0) ?? null;
+  }
+
+  return {
+    isEmpty: known.length === 0,
+    ownerOf,
+    shownBy: (req) => {
+      const shown = bearerToken(req.get('authorization'));
+      return shown === null ? null : ownerOf(shown);
+    },
+    sessionOf: (req) => {
+      const cookie = cookieOf(req, COOKIES.session);
+      for (const one of known) {
+        const id = one.sessions.idOf(cookie);
+        if (id !== null) return { ...one, id };
+      }
+      return null;
+    },
   };
 }

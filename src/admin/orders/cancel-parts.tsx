@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { CANCELLED_TEXT } from '../../orders/cancel.ts';
 import type { Order } from '../../orders/order.ts';
 import { Amount } from '../../platform/html.tsx';
-import type { ActionForm } from '../actions/action-form.ts';
+import type { ActionForm } from '../action-form.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { OrderLink, Status } from '../layout/parts.tsx';
 

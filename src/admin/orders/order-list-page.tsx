@@ -1,11 +1,10 @@
 import type { VNode } from 'preact';
 import type { OrderId } from '../../platform/ids.ts';
-import { downloadAddress } from '../layout/download.ts';
+import { downloadAddress } from '../pages.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Tabs } from '../layout/tabs.tsx';
-import { OrderTable } from './order-table.tsx';
+import { Tabs } from '../layout/parts.tsx';
+import { OrderTable, NothingFound, Sums } from './order-table.tsx';
 import { PAGE_ROWS, type OrderPage } from './find-orders.sql.ts';
-import { NothingFound, Sums } from './found.tsx';
 import { paramsOf, type OrderSearch } from './search.ts';
 
 type Props = { frame: Frame; search: OrderSearch; page: OrderPage; estimate: bigint };

@@ -10,7 +10,7 @@ import { Moment, Status } from '../layout/parts.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
 import { ForDevelopers } from './for-developers.tsx';
 import { OrderActions } from './order-actions.tsx';
-import type { Evidence } from './orders.sql.ts';
+import type { Evidence } from './find-orders.sql.ts';
 
 type Props = {
   frame: Frame;

@@ -18,11 +18,10 @@ import type { Frame } from '../layout/frame.tsx';
 import { frameOf } from '../pages.ts';
 import { releaseOf } from '../releases/releases.sql.ts';
 import { ConfirmCancel } from './cancel-parts.tsx';
-import { findOrders } from './find-orders.sql.ts';
+import { findOrders, estimateOrders, evidenceOf } from './find-orders.sql.ts';
 import { OrderListPage } from './order-list-page.tsx';
 import { OrderDetailPage } from './order-page.tsx';
-import { estimateOrders, evidenceOf } from './orders.sql.ts';
-import { confirmRefund, writeRefund } from './refund-actions.ts';
+import { confirmRefund, writeRefund } from './refund-form.tsx';
 import { readSearch } from './search.ts';
 
 /** Which order, and what happened to it? */

@@ -1,13 +1,22 @@
 import type { VNode } from 'preact';
 import { ROW_TYPES, type EventType } from '../../fulfilment/event.ts';
-import type { EventRow } from '../../fulfilment/events.sql.ts';
-import type { Undelivered, Unsent } from '../../fulfilment/releases.sql.ts';
-import { Amount } from '../../platform/html.tsx';
+import { type EventRow, undeliveredEvents } from '../../fulfilment/events.sql.ts';
+import {
+  type Undelivered,
+  type Unsent,
+  undeliveredReleases,
+  unsentReleases,
+  withheldReleases,
+} from '../../fulfilment/releases.sql.ts';
+import { Amount, sendPage } from '../../platform/html.tsx';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Delivery, EventsForm } from './events-form.tsx';
+import { Delivery, EventsForm, UndeliveredForm } from './delivery-forms.tsx';
 import { Choice, Moment, Older, OrderLink, Table } from '../layout/parts.tsx';
-import type { ReleaseRow } from './releases.sql.ts';
-import { UndeliveredForm } from './undelivered-form.tsx';
+import { type ReleaseRow, latestReleases, PAGE_ROWS } from './releases.sql.ts';
+import { parseOrderId } from '../../platform/ids.ts';
+import type { AdminParts } from '../admin-parts.ts';
+import { fitting } from '../layout/query.ts';
+import type { Told } from '../action-form.ts';
 
 type Props = {
   frame: Frame;
@@ -122,4 +131,43 @@ function waitingText({ undelivered, unsent, hasReceiver, latest }: Props): strin
             'never sent. To send: npm run releases -- send-unsent --by "your name"',
         ]),
   ];
+}
+
+const RELEASE_ID = /^rel_[A-Za-z0-9]{24}$/;
+
+/** Which releases and events have not been delivered yet? */
+export function releaseRoutes({ gateway, show, act, redeliver, hasReceiver }: AdminParts): void {
+  const { mode } = gateway;
+
+  show('/admin/releases', async (req, res, { database, frame }) => {
+    const before = fitting(req.query.before, RELEASE_ID);
+    const type = ROW_TYPES.find((known) => known === req.query.type) ?? null;
+    const [undelivered, withheld, events, unsent, latest] = await Promise.all([
+      undeliveredReleases(database, mode),
+      withheldReleases(database, mode, PAGE_ROWS),
+      undeliveredEvents(database, mode, type),
+      unsentReleases(database, mode),
+      latestReleases(database, mode, before),
+    ]);
+    const next = latest.length > PAGE_ROWS ? (latest[PAGE_ROWS - 1]?.id ?? null) : null;
+    const rows = { undelivered, withheld, events, unsent, latest: latest.slice(0, PAGE_ROWS) };
+    const page = { ...rows, type, hasReceiver, next };
+    sendPage(res, ReleasesPage({ frame, ...page }));
+  });
+
+  act(
+    '/admin/releases',
+    (_req, fields) => {
+      const order = parseOrderId(fields.get('order'));
+      return order !== null ? `/admin/orders/${order}` : '/admin/releases';
+    },
+    async ({ ids, by, note, operation }) => {
+      const told: Told = {};
+      for (const idOrOrderId of ids) {
+        const word = await redeliver({ idOrOrderId, by, note, withheld: operation === 'withheld' });
+        told[word] = (told[word] ?? 0) + 1;
+      }
+      return told;
+    },
+  );
 }

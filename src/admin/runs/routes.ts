@@ -18,7 +18,7 @@ import {
   type StoredRun,
 } from './runs.sql.ts';
 import { RunListPage } from './run-list-page.tsx';
-import { MAX_ITEMS } from './run-items.tsx';
+import { MAX_ITEMS } from './run-parts.tsx';
 import { RunPage } from './run-page.tsx';
 
 const MIN_MS = 60_000;

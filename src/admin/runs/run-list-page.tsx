@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
-import { downloadAddress } from '../layout/download.ts';
+import { downloadAddress } from '../pages.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Choice, Moment, Older, Status, Table } from '../layout/parts.tsx';
 import type { RunFilter, RunRow } from './runs.sql.ts';
-import { Compared } from './compared.tsx';
+import { Compared } from './run-parts.tsx';
 import { verdictWords, whyOf } from './verdict-text.ts';
 
 type Props = { frame: Frame; filter: RunFilter; runs: readonly RunRow[]; next: string | null };

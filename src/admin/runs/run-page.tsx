@@ -2,12 +2,10 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useLocale } from '../../platform/html.tsx';
 import type { ItemFacts } from '../../cases/findings.ts';
 import type { OrderId } from '../../platform/ids.ts';
-import { downloadAddress } from '../layout/download.ts';
+import { downloadAddress } from '../pages.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Moment } from '../layout/parts.tsx';
-import { Compared } from './compared.tsx';
-import { Items } from './run-items.tsx';
-import { Counts, Identity } from './run-numbers.tsx';
+import { Compared, Items, Counts, Identity } from './run-parts.tsx';
 import type { ComparedRun, StoredRun } from './runs.sql.ts';
 import { countsOf, differenceWords, problemSentence, verdictWords } from './verdict-text.ts';
 

@@ -1,10 +1,14 @@
 import type { VNode } from 'preact';
 import type { RefusedLately, RefusedMinute } from '../../webhooks/refused-webhooks.sql.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Moment, Older, OrderLink, Table } from '../layout/parts.tsx';
-import { Tabs } from '../layout/tabs.tsx';
-import { AboutOrder, RefusedLatelySection, RefusedTable, type Signature } from './refused-parts.tsx';
-import { resultOf } from './result.ts';
+import { Moment, Older, OrderLink, Table, Tabs } from '../layout/parts.tsx';
+import {
+  AboutOrder,
+  RefusedLatelySection,
+  RefusedTable,
+  type Signature,
+  resultOf,
+} from './webhook-parts.tsx';
 import type { FoundPayment, WebhookRow } from './webhooks.sql.ts';
 
 /** Either webhooks that were kept, or refused ones. */

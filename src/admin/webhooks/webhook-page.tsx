@@ -3,7 +3,7 @@ import type { OrderId, Reference } from '../../platform/ids.ts';
 import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
 import { foreignText } from '../../platform/foreign-text.ts';
 import { Moment, OrderLink } from '../layout/parts.tsx';
-import { resultOf } from './result.ts';
+import { resultOf } from './webhook-parts.tsx';
 import type { StoredWebhook } from './webhooks.sql.ts';
 
 /** A payment of ours that a webhook names. */

@@ -50,7 +50,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'whole addresses leave and nobody is named',
-    file: 'src/admin/books/routes.ts',
+    file: 'src/admin/books-page.tsx',
     find: '    await noteDisclosure(primary, { mode, to, note, period });\n',
     replace: '',
     breaks: 'nobody can tell a shopper who has got the address',

@@ -1,11 +1,11 @@
-import { GatewayKeyRefused, GatewayUnavailable } from '../../gateway/errors.ts';
-import type { Database } from '../../platform/database/database.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { Mode } from '../../platform/mode.ts';
-import { hintAndLease, postponeCheck } from '../../payments/checks.sql.ts';
-import type { Confirm } from '../../payments/confirm.ts';
-import type { Told } from './flash-message.ts';
-import { noteAsking, type AskRequest } from '../../payments/note-asking.sql.ts';
+import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Mode } from '../platform/mode.ts';
+import { hintAndLease, postponeCheck } from '../payments/checks.sql.ts';
+import type { Confirm } from '../payments/confirm.ts';
+import type { Told } from './action-form.ts';
+import { noteAsking, type AskRequest } from '../payments/note-asking.sql.ts';
 
 /**
  * Asks the service about a payment at once, for an operator. It is a hint like any other: it proves

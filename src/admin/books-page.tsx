@@ -1,21 +1,88 @@
+import type { VNode } from 'preact';
 import type { Request, Response } from 'express';
-import { NOT_A_PERSON } from '../../cases/decision.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { sendPage } from '../../platform/html.tsx';
-import type { Database } from '../../platform/database/database.ts';
-import { UNSEEN_SEC } from '../../platform/database/reads.ts';
-import { parseRunId } from '../../platform/ids.ts';
-import { Problem } from '../../platform/problem.ts';
-import { openBooks } from '../../reporting/books/books.ts';
-import { noteDisclosure } from '../../reporting/books/disclosures.sql.ts';
-import { monthBefore, monthOf, type Period } from '../../reporting/books/period.ts';
-import { EXPORTS, isExport, openExport, openMatched } from '../../reporting/exports/exports.ts';
-import { frameOf } from '../pages.ts';
-import type { AdminParts } from '../admin-parts.ts';
-import { sendCsv } from '../layout/download.ts';
-import { matchOf } from '../../reporting/order-search.sql.ts';
-import { readSearch } from '../orders/search.ts';
-import { BooksPage } from './books-page.tsx';
+import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from './layout/frame.tsx';
+import { NOT_A_PERSON } from '../cases/decision.ts';
+import { systemClock } from '../platform/clock.ts';
+import { sendPage } from '../platform/html.tsx';
+import type { Database } from '../platform/database/database.ts';
+import { UNSEEN_SEC } from '../platform/database/reads.ts';
+import { parseRunId } from '../platform/ids.ts';
+import { Problem } from '../platform/problem.ts';
+import { openBooks } from '../reporting/books/books.ts';
+import { noteDisclosure } from '../reporting/books/disclosures.sql.ts';
+import { monthBefore, monthOf, type Period } from '../reporting/books/period.ts';
+import { EXPORTS, isExport, openExport, openMatched } from '../reporting/exports/exports.ts';
+import { frameOf, sendCsv } from './pages.ts';
+import type { AdminParts } from './admin-parts.ts';
+import { matchOf } from '../reporting/order-search.sql.ts';
+import { readSearch } from './orders/search.ts';
+
+type Props = {
+  frame: Frame;
+  /** Like `2026-01`: the month that the forms begin with. */
+  month: string;
+  /** Whether the form for whole addresses was sent without a name or a reason. */
+  isUnnamed: boolean;
+};
+
+/** The month for the accountant, as files. */
+export function BooksPage({ frame, month, isUnnamed }: Props): VNode {
+  return (
+    <AdminPage frame={frame} title="Books" here="/admin/books">
+      <p class="none">
+        Every confirmed payment, refund, money held or decided about, and payout to your bank in a month, by
+        days in UTC. Over all time they add up to the reconciliation.
+      </p>
+      <form method="get" action="/admin/books.csv" class="filters">
+        <MonthField id="month" month={month} />
+        <p class="field">
+          <button>Rows</button>
+        </p>
+        <p class="field">
+          <button name="totals" value="yes">
+            Totals
+          </button>
+        </p>
+      </form>
+      <Allowed visitor={frame.visitor} action="books.csv">
+        <section aria-labelledby="whole">
+          <h2 id="whole">With whole addresses</h2>
+          <p class="none">
+            Addresses of shoppers are masked. Who takes them whole says why, and that is kept.
+          </p>
+          {isUnnamed && <p class="alarm">It needs your name and a reason.</p>}
+          <form method="post" action="/admin/books.csv" class="action">
+            <FormToken visitor={frame.visitor} />
+            <MonthField id="whole-month" month={month} />
+            <WhoAndWhy visitor={frame.visitor} id="disclosure" />
+            <p class="field">
+              <button>Rows with addresses</button>
+            </p>
+          </form>
+        </section>
+      </Allowed>
+      <section aria-labelledby="other">
+        <h2 id="other">Everything else</h2>
+        <ul>
+          {['orders', 'payments', 'suspense', 'findings', 'runs'].map((name) => (
+            <li key={name}>
+              <a href={`/admin/exports/${name}`}>All {name}</a>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </AdminPage>
+  );
+}
+
+function MonthField({ id, month }: { id: string; month: string }): VNode {
+  return (
+    <p class="field">
+      <label for={id}>Month</label>
+      <input id={id} name="month" type="month" required pattern="\d{4}-\d{2}" value={month} />
+    </p>
+  );
+}
 
 const DAY_MS = 86_400_000;
 
