@@ -3,12 +3,10 @@ import { Page } from '../platform/html.tsx';
 import { PROBLEMS } from '../platform/problem-types.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { Example, Fact, Prose } from './prose.tsx';
-import { SCHEMAS, type SchemaName } from './schemas.ts';
+import { Example, Fact, Prose, Menu } from './parts.tsx';
+import { SCHEMAS, type SchemaName, fieldsOf } from './schemas.ts';
 import type { z } from 'zod';
 import { curlOf, exampleOf } from './example.ts';
-import { Menu } from './menu.tsx';
-import { fieldsOf } from './schema-fields.ts';
 import { WEBHOOKS } from './webhooks.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { SCHEMAS } from './schemas.ts';
+import { SCHEMAS, type SchemaNode } from './schemas.ts';
 import type { Operation } from './operation.ts';
-import type { SchemaNode } from './schema-fields.ts';
 
 /**
  * A value for each field that is a text, by its name: examples of bodies are made of the schemas and of

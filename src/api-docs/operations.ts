@@ -1,7 +1,5 @@
 import { ALWAYS, BODY_PROBLEMS, JSON_BODY, orderId, type Operation } from './operation.ts';
-import { SHOP_OPERATIONS } from './shop-operations.ts';
-
-import { STOP_OPERATIONS } from './stop-operations.ts';
+import { SHOP_OPERATIONS, STOP_OPERATIONS } from './shop-operations.ts';
 
 /** Every route for programs, in the order in which an integration needs them. */
 export const OPERATIONS: readonly Operation[] = [

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Page } from '../platform/html.tsx';
 import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
-import { Fact } from './prose.tsx';
+import { Fact } from './parts.tsx';
 
 /** All errors, or one of them: the page that the `type` of a problem document links to. */
 export function ProblemsPage({ types }: { types: readonly ProblemType[] }): VNode {

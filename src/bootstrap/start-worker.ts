@@ -6,7 +6,7 @@ import { unsentReleases } from '../fulfilment/releases.sql.ts';
 import { beat } from '../platform/heartbeat/heartbeat.sql.ts';
 import { BEAT_MS } from '../platform/heartbeat/worker-watch.ts';
 import { sumConfirmedHours } from '../reporting/money-by-day.sql.ts';
-import { checkIntegrityWeekly } from '../reporting/weekly-integrity-check.ts';
+import { checkIntegrityWeekly } from '../reporting/integrity.ts';
 import { systemClock } from '../platform/clock.ts';
 import { forgetOldRefusals } from '../webhooks/refused-webhooks.sql.ts';
 import { prune } from '../retention.ts';

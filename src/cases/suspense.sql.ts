@@ -2,9 +2,10 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
-import { FINDINGS_OF_ITEM, findingsClosedWith, journalOfFindings } from './close-together.sql.ts';
-import type { Resolution } from './decision.ts';
 import {
+  FINDINGS_OF_ITEM,
+  findingsClosedWith,
+  journalOfFindings,
   IS_WANTED,
   notesOf,
   SUSPENSE,
@@ -13,6 +14,7 @@ import {
   type ItemsWanted,
   type Note,
 } from './work-lists.sql.ts';
+import type { Resolution } from './decision.ts';
 
 /**
  * Money the shop holds and has not earned: it waits here until an operator gives it back

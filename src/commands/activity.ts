@@ -1,7 +1,7 @@
 import type { Program } from '../program.ts';
 import { readActivity, type Action } from '../reporting/activity.sql.ts';
 import { sentenceOf } from '../reporting/activity.ts';
-import { windowOf } from './run-window.ts';
+import { windowOf } from './arguments.ts';
 
 const PAGE_ROWS = 1_000;
 type Asked = { by?: string; since?: string; until?: string; json: boolean };

@@ -14,7 +14,7 @@ import {
   type Candidate,
 } from '../reporting/after-restore.sql.ts';
 import { visible } from '../platform/terminal.ts';
-import { windowOf } from './run-window.ts';
+import { windowOf } from './arguments.ts';
 import { WorkListError, type Entry, type ListCommand, type Subcommand } from './work-list.ts';
 
 type Pair = { reference: Reference; order: string };

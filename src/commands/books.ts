@@ -1,14 +1,16 @@
 import { pipeline } from 'node:stream/promises';
 import { NOT_A_PERSON } from '../cases/decision.ts';
-import { textOfSheet } from '../platform/csv.ts';
+import { textOfSheet, type Sheet } from '../platform/csv.ts';
 import { UNSEEN_SEC } from '../platform/database/reads.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Program } from '../program.ts';
-import { openBooks, type Total } from '../reporting/books/books.ts';
-import { noteDisclosure } from '../reporting/books/disclosures.sql.ts';
-import { monthOf, type Period } from '../reporting/books/period.ts';
-import { UsageError, type Arguments } from './arguments.ts';
-import { windowOf } from './run-window.ts';
+import { openBooks, type Total } from '../reporting/books.ts';
+import { noteDisclosure } from '../reporting/books.sql.ts';
+import { monthOf, type Period } from '../reporting/period.ts';
+import { UsageError, type Arguments, windowOf } from './arguments.ts';
+import type { Database } from '../platform/database/database.ts';
+import { parseRunId } from '../platform/ids.ts';
+import { EXPORTS, isExport, openExport, openMatched } from '../reporting/exports.ts';
 
 /**
  * Prints the books of a period: rows to standard output, what they add up to behind them to standard error.
@@ -66,4 +68,38 @@ function whoAndWhy({ values }: Arguments): { to: string; note: string } {
     throw new UsageError('who takes the addresses, and why? --with-customers --by "name" --note "why"');
   if (NOT_A_PERSON.includes(to)) throw new UsageError(`"${to}" is not a person: give your name with --by`);
   return { to, note };
+}
+
+/** Prints rows of one kind to standard output as CSV, or as one JSON object per line. */
+export async function exportCommand(program: Program, args: Arguments): Promise<number> {
+  const [name = '', ...more] = args.positionals;
+  if (more.length > 0) throw new UsageError(`export takes one name, not "${args.positionals.join(' ')}"`);
+  const { database } = await program.reads.pick(UNSEEN_SEC);
+  const sheet =
+    name === 'matched' ? await matchedBy(database, program, args) : rowsBy(database, program, name, args);
+  await pipeline(textOfSheet(sheet, args.values.json ? 'json' : 'csv'), process.stdout, { end: false });
+  return 0;
+}
+
+function rowsBy(database: Database, { gateway }: Program, name: string, { values }: Arguments): Sheet {
+  if (!isExport(name))
+    throw new UsageError(`export what? ${Object.keys(EXPORTS).join(', ')} or matched, not "${name}"`);
+  const { statuses }: { statuses: readonly string[] } = EXPORTS[name];
+  const { status = null } = values;
+  if (status !== null && !statuses.includes(status))
+    throw new UsageError(`--status of ${name} is one of ${statuses.join(', ')}`);
+  const { since = null, until = null } = windowOf(values.since, values.until);
+  return openExport(database, name, { mode: gateway.mode, period: { since, until }, status });
+}
+
+async function matchedBy(database: Database, { gateway }: Program, { values }: Arguments): Promise<Sheet> {
+  const { since, until, status, run } = values;
+  if ((since ?? until ?? status) !== undefined)
+    throw new UsageError('export matched takes --run and no period: a run has its own');
+  const id = run === undefined ? null : parseRunId(run);
+  const matched = run !== undefined && id === null ? null : await openMatched(database, gateway.mode, id);
+  if (matched === null)
+    throw new UsageError(`no complete run ${run ?? 'yet'}: npm run reconcile -- --runs lists them`);
+  process.stderr.write(`Of ${matched.run}, which counted ${matched.counted} as matched or repaired.\n`);
+  return matched.sheet;
 }

@@ -13,13 +13,19 @@ import { openProgram } from '../bootstrap/open-program.ts';
 import { runProcess } from '../bootstrap/run-process.ts';
 import { activity } from './activity.ts';
 import { AFTER_RESTORE } from './after-restore.ts';
-import { booksCommand } from './books.ts';
-import { exportCommand } from './export.ts';
+import { booksCommand, exportCommand } from './books.ts';
 import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
-import { explainCommand } from './explain.ts';
-import { dispute } from './dispute.ts';
+import { explainCommand, dispute } from './explain.ts';
 import { dialectInForce } from './dialect.ts';
-import { beginOf, readArguments, runQuestionOf, UsageError, type Arguments } from './arguments.ts';
+import {
+  beginOf,
+  readArguments,
+  runQuestionOf,
+  UsageError,
+  type Arguments,
+  windowOf,
+  WindowError,
+} from './arguments.ts';
 import { readOptions, refuse, usageText } from '../platform/usage.ts';
 import { USAGES } from './usages.ts';
 import { REFUNDS } from './refunds.ts';
@@ -27,7 +33,6 @@ import { ORDERS } from './orders.ts';
 import { lookBack } from './run-history.ts';
 import { person } from './person.ts';
 import { retention } from './retention.ts';
-import { windowOf, WindowError } from './run-window.ts';
 import { workList } from './work-list.ts';
 import { LISTS } from './work-lists.ts';
 

@@ -1,4 +1,4 @@
-import { caseRow, moneyOf } from '../cases/case-row.ts';
+import { caseRow, moneyOf } from '../cases/case-text.ts';
 import { listFindings } from '../cases/findings.ts';
 import { openSuspense } from '../cases/suspense.sql.ts';
 import { undeliveredEvents } from '../fulfilment/events.sql.ts';

@@ -3,7 +3,7 @@ import { reopenOrder } from '../orders/reopen.sql.ts';
 import { shopViewOf } from '../orders/order-view.ts';
 import { displayMoney } from '../platform/money.ts';
 import { orderIdOf } from '../reporting/timeline.sql.ts';
-import { windowOf } from './run-window.ts';
+import { windowOf } from './arguments.ts';
 import type { ListCommand } from './work-list.ts';
 
 const LATEST = 50;

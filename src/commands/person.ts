@@ -9,8 +9,7 @@ import {
 } from '../orders/erasure.sql.ts';
 import { emptyAnswersOf } from '../payments/prune-answers.sql.ts';
 import type { Program } from '../program.ts';
-import { mentionsOf } from '../reporting/mentions.sql.ts';
-import { personData } from '../reporting/person.sql.ts';
+import { mentionsOf, personData } from '../reporting/person.sql.ts';
 import { deleteWebhooksOf } from '../webhooks/prune-webhooks.sql.ts';
 import { UsageError, type Arguments } from './arguments.ts';
 

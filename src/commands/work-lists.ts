@@ -8,7 +8,7 @@ import { ACCEPT_TOLD, decideFirst, NOT_RESOLVED, SURPLUS_NOTED } from './case-to
 import { heldUnder } from '../cases/findings-list.sql.ts';
 import { noteSurplusRefund, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
-import { CASE_HEADINGS } from '../cases/case-row.ts';
+import { CASE_HEADINGS } from '../cases/case-text.ts';
 import { deliveryEntries, findingEntries, suspenseEntries } from './entries.ts';
 import { CURRENCIES } from './currencies.ts';
 import { RECHECK } from './recheck.ts';

@@ -1,6 +1,9 @@
 import type { VNode } from 'preact';
 import { currencyNames, type Shelf } from './group-by-currency.ts';
 import { useReader } from './language.tsx';
+import type { Order } from '../orders/order.ts';
+import { EVERY_CURRENCY } from '../payments/currency-stops.sql.ts';
+import { Amount } from '../platform/html.tsx';
 
 type BasketProps = {
   shelves: readonly Shelf[];
@@ -66,5 +69,55 @@ export function Basket({ shelves, isStopped, isDemo }: BasketProps): VNode {
         )}
       </div>
     </section>
+  );
+}
+
+/** A basket is kept by the browser, so that it can be bought later. */
+export function Stopped({ currencies }: { currencies: readonly string[] }): VNode | null {
+  const { language, words } = useReader();
+  if (currencies.length === 0) return null;
+  const { allStopped, stopped } = words.shop;
+  const names = (): string[] => [...new Set(currencies)].map((currency) => currencyNames(currency, language));
+  return (
+    <p class="notice" role="status">
+      {currencies.includes(EVERY_CURRENCY)
+        ? allStopped
+        : stopped(new Intl.ListFormat(language).format(names()))}
+    </p>
+  );
+}
+
+/**
+ * A shopper who comes back to the shop without having paid need not choose again, and
+ * should not order twice.
+ */
+export function OpenOrder({ order: { id, lines, total } }: { order: Order }): VNode {
+  const { open, openHelp, openLink, openPay } = useReader().words.shop;
+  return (
+    <section class="notice" aria-labelledby="open-order-heading">
+      <h2 id="open-order-heading">{open}</h2>
+      <p>
+        {lines.map(({ quantity, description }) => `${quantity} × ${description}`).join(', ')}:{' '}
+        <Amount {...total} />. {openHelp} <a href={`/shop/orders/${id}`}>{openLink}</a>.
+      </p>
+      <form class="resume" method="post" action="/checkout">
+        <input type="hidden" name="orderId" value={id} />
+        <button class="button secondary" type="submit">
+          {openPay}
+        </button>
+      </form>
+    </section>
+  );
+}
+
+/** Tells the script which things the last order took out of the basket. */
+export function Bought({ order }: { order: Order | null }): VNode | null {
+  if (order?.status !== 'paid' && order?.status !== 'review') return null;
+  return (
+    <ul data-bought={order.id} hidden>
+      {order.lines.map(
+        ({ sku, quantity }) => sku !== null && <li key={sku} data-sku={sku} data-quantity={quantity} />,
+      )}
+    </ul>
   );
 }

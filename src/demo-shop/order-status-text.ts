@@ -3,6 +3,8 @@ import { refundTextOf } from '../orders/refund-text.ts';
 import { DEFAULT_LOCALE } from '../platform/locale.ts';
 import { decidedText, extraText, heldText, type HeldMoney, type ReviewDecision } from './money-text.ts';
 import { EN, type Words } from './words/en.ts';
+import { moneyAbout } from '../cases/suspense.sql.ts';
+import type { Queryable } from '../platform/database/database.ts';
 
 export type { ReviewDecision } from './money-text.ts';
 
@@ -91,4 +93,13 @@ function behaviourOf(shown: Shown, { isPastDeadline }: Standing, { pay }: Words)
     case 'over':
       return { changes: false, pay: null, needsHelp: true };
   }
+}
+
+/**
+ * What the shopper of an order reads on its page, as far as `db` sees: in a transaction, what would be read
+ * after it.
+ */
+export async function shopperTextOf(db: Queryable, order: Order): Promise<OrderStatusText> {
+  const { decisions, ...money } = await moneyAbout(db, order.id);
+  return statusTextOf(order, decisions, money);
 }

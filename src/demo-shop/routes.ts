@@ -18,9 +18,9 @@ import { cachingOf, findAsset, readAssets, type Asset } from './assets.ts';
 import { brandingOf, type Branding } from './branding.ts';
 import { pageFor, readerOf, rememberLanguage } from './language.tsx';
 import { OrderPage } from './order-page.tsx';
-import { ProblemPage } from './problem-page.tsx';
+import { ProblemPage } from './frame.tsx';
 import { ShopPage } from './shop-page.tsx';
-import { shopperTextOf } from './shopper-text.ts';
+import { shopperTextOf } from './order-status-text.ts';
 
 export type ShopRoutesParts = {
   branding: Branding;

@@ -1,6 +1,11 @@
 import type { ReleasePlan } from '../fulfilment/release.ts';
-import { FINDINGS_OF_ITEM, findingsClosedWith, journalOfFindings } from '../cases/close-together.sql.ts';
-import { SUSPENSE, versionOf } from '../cases/work-lists.sql.ts';
+import {
+  FINDINGS_OF_ITEM,
+  findingsClosedWith,
+  journalOfFindings,
+  SUSPENSE,
+  versionOf,
+} from '../cases/work-lists.sql.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';

@@ -1,4 +1,4 @@
-import { noOpenCase, noOpenFinding } from '../cases/kept-evidence.sql.ts';
+import { noOpenCase, noOpenFinding } from '../cases/work-lists.sql.ts';
 import { bytesNameAddress, patternsOf } from '../orders/erasure.sql.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { confirmedDays, sumConfirmedHours } from '../../src/reporting/money-by-day.sql.ts';
-import { isWebhookSilenceSuspicious } from '../../src/reporting/webhook-silence.ts';
-import { webhookSilence } from '../../src/reporting/shop-state.sql.ts';
+import { isWebhookSilenceSuspicious, webhookSilence } from '../../src/reporting/shop-state.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let clone: TestDatabase;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { windowOf, WindowError } from '../../src/commands/run-window.ts';
+import { windowOf, WindowError } from '../../src/commands/arguments.ts';
 
 const iso = (since?: string, until?: string): (string | undefined)[] => {
   const window = windowOf(since, until);

@@ -30,7 +30,7 @@ describe('assets', () => {
   test.each([
     '/shop/assets/shop.css',
     '/shop/assets/shop.css?v=0123456789ab',
-    '/shop/assets/money.js?v=a&v=b',
+    '/shop/assets/page.js?v=a&v=b',
   ])('another version is asked for again each time: %s', async (address) => {
     const { app } = shopApp();
     const first = await request(app).get(address).expect(200).expect('cache-control', 'no-cache');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readArguments } from '../../src/commands/arguments.ts';
-import { dispute } from '../../src/commands/dispute.ts';
+import { dispute } from '../../src/commands/explain.ts';
 import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createWorkerWatch } from '../../src/platform/heartbeat/worker-watch.ts';
 import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
-import { checkIntegrity } from '../../src/reporting/integrity.ts';
-import { checkIntegrityWeekly } from '../../src/reporting/weekly-integrity-check.ts';
+import { checkIntegrity, checkIntegrityWeekly } from '../../src/reporting/integrity.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { Alert, Over } from '../../src/alerts/alert.ts';
 import { keepLines } from '../support/lines.ts';

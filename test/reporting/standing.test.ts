@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { standingOf } from '../../src/reporting/standing.ts';
 import { storyLines } from '../../src/reporting/story-text.ts';
-import { explainText } from '../../src/reporting/explain-text.ts';
+import { explainText } from '../../src/reporting/explain.ts';
 import type { OrderDetail } from '../../src/reporting/order-detail.ts';
 import type { StoryEvent } from '../../src/reporting/timeline.sql.ts';
 import { ROOT } from '../docs/markdown.ts';

@@ -1,5 +1,5 @@
 import { FINDINGS, notesOf, SUSPENSE, versionOf, type Note } from '../../cases/work-lists.sql.ts';
-import type { Age } from '../../cases/age.ts';
+import type { Age } from '../../cases/findings.ts';
 import { age } from '../../reporting/shop-state.sql.ts';
 import type { OrderStatus } from '../../orders/order.ts';
 import type { Queryable } from '../../platform/database/database.ts';

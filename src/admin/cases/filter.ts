@@ -1,4 +1,4 @@
-import { AGE_BOUNDS_SEC, type Age } from '../../cases/age.ts';
+import { AGE_BOUNDS_SEC, type Age } from '../../cases/findings.ts';
 import { fitting } from '../layout/query.ts';
 
 const AGES = ['<1d', '1-7d', '7-30d', '>30d'] as const;

@@ -1,4 +1,4 @@
-import { AGE_WORDS } from '../../cases/age.ts';
+import { AGE_WORDS } from '../../cases/findings.ts';
 import type { OpenCases } from '../cases/cases.sql.ts';
 import {
   WAIT_STEPS_SEC,

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { AGE_WORDS } from '../../cases/age.ts';
+import { AGE_WORDS } from '../../cases/findings.ts';
 import { caseTitle } from '../../cases/case-text.ts';
 import {
   type StoppedCurrency,

@@ -1,8 +1,11 @@
 import type { VNode } from 'preact';
 import type { ServiceHealth } from '../../gateway/gateway.ts';
 import type { WorkerState } from '../../platform/heartbeat/worker-watch.ts';
-import { isWebhookSilenceSuspicious } from '../../reporting/webhook-silence.ts';
-import type { LastRun, WebhookSilence } from '../../reporting/shop-state.sql.ts';
+import {
+  isWebhookSilenceSuspicious,
+  type LastRun,
+  type WebhookSilence,
+} from '../../reporting/shop-state.sql.ts';
 import { span } from '../layout/parts.tsx';
 
 export type Health = {

@@ -3,7 +3,7 @@ import type { EventRow } from '../../fulfilment/events.sql.ts';
 import { foreignText } from '../../platform/foreign-text.ts';
 import { sentence } from '../../reporting/order-words.ts';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
-import { recordOf } from '../../reporting/explain-text.ts';
+import { recordOf } from '../../reporting/explain.ts';
 import type { Frame } from '../layout/frame.tsx';
 import { Moment, Status, Table, words } from '../layout/parts.tsx';
 import { EventsForm } from '../releases/delivery-forms.tsx';

@@ -9,7 +9,7 @@ import { sendPage } from '../../platform/html.tsx';
 import { parseOrderId, parseReference, type OrderId } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
 import { emailOf } from '../../reporting/circumstances.sql.ts';
-import { disputePack } from '../../reporting/dispute.ts';
+import { disputePack } from '../../reporting/dispute-page.tsx';
 import { disputeOf } from '../../reporting/dispute.sql.ts';
 import { explain } from '../../reporting/explain.ts';
 import { matchOf } from '../../reporting/order-search.sql.ts';

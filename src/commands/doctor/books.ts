@@ -6,8 +6,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { lastRuns } from '../../reconciliation/report/runs.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
 import { lastRun, openFindingCounts, openSuspenseSums } from '../../reporting/shop-state.sql.ts';
-import { counted, look, ok, wrong, type Answer } from './answers.ts';
-import type { Topic } from './ask.ts';
+import { counted, look, ok, wrong, type Answer, type Topic } from './answers.ts';
 import type { Subject } from './subject.ts';
 import { sandboxOrders } from './tried-out.ts';
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createAlertMail } from '../../alerts/mail.ts';
 import type { Config } from '../../config.ts';
-import { look, ok, wrong, type Answer } from './answers.ts';
-import type { Topic } from './ask.ts';
+import { look, ok, wrong, type Answer, type Topic } from './answers.ts';
 import type { Subject } from './subject.ts';
 
 const PACKAGE = new URL('../../../package.json', import.meta.url);

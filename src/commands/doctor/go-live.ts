@@ -1,7 +1,6 @@
 import { isNamedForTrying } from '../../config/rules.ts';
 import { isLoopback } from '../../platform/config-fields.ts';
-import { counted, look, ok, wrong, type Answer } from './answers.ts';
-import type { Topic } from './ask.ts';
+import { counted, look, ok, wrong, type Answer, type Topic } from './answers.ts';
 import { BOOKS } from './books.ts';
 import { ownParts, warnings } from './configuration.ts';
 import { DATABASE } from './database.ts';

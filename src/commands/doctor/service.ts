@@ -1,6 +1,5 @@
 import { checkService } from '../../gateway/verify.ts';
-import { look, ok, wrong, type Answer } from './answers.ts';
-import type { Topic } from './ask.ts';
+import { look, ok, wrong, type Answer, type Topic } from './answers.ts';
 import { clock } from './database.ts';
 import type { Subject } from './subject.ts';
 

@@ -3,11 +3,14 @@ import { tellOfUnsent } from '../../fulfilment/unsent.ts';
 import { lastHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
 import { MISSING_SEC } from '../../platform/heartbeat/worker-watch.ts';
 import { span } from '../../platform/span.ts';
-import { dueRows, undeliveredCounts, webhookSilence } from '../../reporting/shop-state.sql.ts';
-import { isWebhookSilenceSuspicious } from '../../reporting/webhook-silence.ts';
+import {
+  dueRows,
+  undeliveredCounts,
+  webhookSilence,
+  isWebhookSilenceSuspicious,
+} from '../../reporting/shop-state.sql.ts';
 import { refusedLately } from '../../webhooks/refused-webhooks.sql.ts';
-import { counted, look, ok, wrong, type Answer } from './answers.ts';
-import type { Topic } from './ask.ts';
+import { counted, look, ok, wrong, type Answer, type Topic } from './answers.ts';
 import type { Subject } from './subject.ts';
 
 export const WORK: Topic = {

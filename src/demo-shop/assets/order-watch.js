@@ -3,10 +3,8 @@
 // server alone. The server tells by itself; where a proxy swallows that, the page asks now and again.
 
 import { openOrder, rememberOpenOrder, takeOutBought } from './browser-memory.js';
-import { sendOnce } from './buying.js';
-import { isPageFinal, statusOfOrder } from './order-status.js';
+import { isPageFinal, sendOnce, statusOfOrder, word } from './page.js';
 import { quantitiesIn } from './product-control.js';
-import { word } from './words.js';
 
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 10_000;

@@ -1,6 +1,6 @@
 /* global document, HTMLElement, HTMLInputElement */
 
-import { word } from './words.js';
+import { word } from './page.js';
 
 /** @typedef {{ sku: string, name: string, currency: string, unitAmount: bigint, quantity: () => number, show: (quantity: number) => void }} ProductControl */
 

@@ -1,5 +1,4 @@
-import { caseRow, CASE_HEADINGS, moneyOf } from '../../cases/case-row.ts';
-import { caseTitle } from '../../cases/case-text.ts';
+import { caseRow, CASE_HEADINGS, moneyOf, caseTitle } from '../../cases/case-text.ts';
 import { FINDING_CLASSES, type Verdict } from '../../cases/classes.ts';
 import { formatList, formatTable, type ListRow } from '../../platform/table.ts';
 import { visible, wrapped, type Colour } from '../../platform/terminal.ts';

@@ -5,8 +5,7 @@ import type { CashSums } from './balances.sql.ts';
 import type { TransferChange, TransferMatch } from './transfers.sql.ts';
 import { SET_ASIDE_CLASSES, type ReconciliationClass, type Verdict } from '../../cases/classes.ts';
 import type { Taken } from '../begin.sql.ts';
-import { ageOf, type Age } from '../../cases/age.ts';
-import type { ItemFacts } from '../../cases/findings.ts';
+import { ageOf, type Age, type ItemFacts } from '../../cases/findings.ts';
 import type { FindingCount } from '../raise.sql.ts';
 import {
   identityOf,

@@ -17,7 +17,7 @@ const REST = 'prisma/migrations/20261126107000_rest_of_accepted_money/migration.
 const BY_THEIR_PAGE = ['test/admin/books.test.ts'];
 const WITHHELD = 'prisma/migrations/20261125100000_money_that_went_back/migration.sql';
 const BY_WITHHOLDING = ['test/fulfilment/withheld.test.ts'];
-const ACCOUNTS = 'src/reporting/books/books.sql.ts';
+const ACCOUNTS = 'src/reporting/books.sql.ts';
 
 const BY_THE_DOCTOR = ['test/commands/doctor.test.ts'];
 const TRIED_OUT = 'src/commands/doctor/tried-out.ts';
@@ -58,7 +58,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what a run raised is exported as matched',
-    file: 'src/reporting/exports/exports.ts',
+    file: 'src/reporting/exports.ts',
     find: 'if (!raised.has(row.reference)) yield row;',
     replace: 'yield row;',
     breaks: 'a payment that went back is shown to an accountant as agreed',
@@ -298,7 +298,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a time without a zone is local',
-    file: 'src/commands/run-window.ts',
+    file: 'src/commands/arguments.ts',
     find: 'if (time !== undefined && zone === undefined)',
     replace: 'if (false)',
     breaks: 'a run is about other hours than its reader thinks',

@@ -46,7 +46,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a decision about money leaves its finding open',
-    file: 'src/cases/close-together.sql.ts',
+    file: 'src/cases/work-lists.sql.ts',
     find: 'd.reference AND f.closed_at IS NULL\n  RETURNING',
     replace: 'd.reference AND f.closed_at IS NULL AND false\n  RETURNING',
     breaks: 'every problem is decided twice',

@@ -48,7 +48,7 @@ export const PRIVACY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the dispute pack names the customer',
-    file: 'src/reporting/dispute.ts',
+    file: 'src/reporting/dispute-page.tsx',
     find: 'Buffer.from(text), withCustomer)',
     replace: 'Buffer.from(text), true)',
     breaks: 'an address leaves the house without a word',

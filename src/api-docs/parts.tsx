@@ -1,7 +1,41 @@
 import type { VNode } from 'preact';
+import { type SchemaName, SCHEMAS } from './schemas.ts';
 import { OPERATIONS } from './operations.ts';
-import { SCHEMAS } from './schemas.ts';
 import { WEBHOOKS } from './webhooks.ts';
+
+/** A sentence in which names stand between backticks. */
+export function Prose({ text }: { text: string }): VNode {
+  return <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
+}
+
+/** What something is, and what is said of it, with its fields. */
+export function Fact({
+  term,
+  text,
+  schema,
+}: {
+  term: string;
+  text: string;
+  schema?: SchemaName | null;
+}): VNode {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>
+        {schema && <a href={`#schema-${schema}`}>{schema}</a>} <Prose text={text} />
+      </dd>
+    </div>
+  );
+}
+
+/** Text to copy. */
+export function Example({ text, of }: { text: string; of: string }): VNode {
+  return (
+    <pre class="scroll" tabIndex={0} role="region" aria-label={`Example of ${of}`}>
+      {text}
+    </pre>
+  );
+}
 
 /** Everything on the page, by what one is about. */
 export function Menu(): VNode {

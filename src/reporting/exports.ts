@@ -1,13 +1,13 @@
-import { FINDING_COLUMNS, findingRow } from '../../cases/export-findings.ts';
-import { streamFindings } from '../../cases/findings.ts';
-import type { Sheet } from '../../platform/csv.ts';
-import type { Database } from '../../platform/database/database.ts';
-import type { RunId } from '../../platform/ids.ts';
-import type { Mode } from '../../platform/mode.ts';
-import { formatMajor } from '../../platform/money.ts';
-import { ORDER_STATUSES } from '../../orders/order.ts';
-import { masked } from '../books/books.ts';
-import { ORDER_VIEWS } from '../order-search.sql.ts';
+import { FINDING_COLUMNS, findingRow } from '../cases/export-findings.ts';
+import { streamFindings } from '../cases/findings.ts';
+import type { Sheet } from '../platform/csv.ts';
+import type { Database } from '../platform/database/database.ts';
+import type { RunId } from '../platform/ids.ts';
+import type { Mode } from '../platform/mode.ts';
+import { formatMajor } from '../platform/money.ts';
+import { ORDER_STATUSES } from '../orders/order.ts';
+import { masked } from './books.ts';
+import { ORDER_VIEWS } from './order-search.sql.ts';
 import { comparedRun, releasedBefore, rowsOf, type RowsWanted, type Value } from './exports.sql.ts';
 
 const PAYMENT_STATUSES = [

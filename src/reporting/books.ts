@@ -1,9 +1,9 @@
-import type { Dialect } from '../../gateway/dialect/dialect.ts';
-import { feeOfAnswer } from '../../gateway/records/evidence.ts';
-import type { Sheet } from '../../platform/csv.ts';
-import type { Queryable } from '../../platform/database/database.ts';
-import type { Mode } from '../../platform/mode.ts';
-import { formatMajor } from '../../platform/money.ts';
+import type { Dialect } from '../gateway/dialect/dialect.ts';
+import { feeOfAnswer } from '../gateway/records/evidence.ts';
+import type { Sheet } from '../platform/csv.ts';
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import { formatMajor } from '../platform/money.ts';
 import { entriesByKind, type Entry, type EntryKind } from './books.sql.ts';
 import type { Period } from './period.ts';
 

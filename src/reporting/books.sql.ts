@@ -1,6 +1,6 @@
-import type { Queryable } from '../../platform/database/database.ts';
-import type { OrderId } from '../../platform/ids.ts';
-import type { Mode } from '../../platform/mode.ts';
+import type { Queryable, Database } from '../platform/database/database.ts';
+import type { OrderId } from '../platform/ids.ts';
+import type { Mode } from '../platform/mode.ts';
 import { boundsOf, type Period } from './period.ts';
 
 export type EntryKind = 'payment' | 'refund' | 'held' | 'decided' | 'payout' | 'payout_returned';
@@ -149,4 +149,16 @@ async function* entriesOf(
     const last = page.length === PAGE ? page.at(-1) : undefined;
     behind = last && [last.exactAt, last.id];
   }
+}
+
+/** Who takes whole addresses of shoppers out of this program, of which period, and why. */
+type Disclosure = { mode: Mode; to: string; note: string; period: Period };
+
+/** Notes it before anything is handed out: what was only begun has been seen. */
+export async function noteDisclosure(
+  database: Database,
+  { mode, to, note, period }: Disclosure,
+): Promise<void> {
+  const prisma = await database.prisma();
+  await prisma.disclosure.create({ data: { mode, disclosedTo: to, note, ...period } });
 }
