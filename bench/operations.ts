@@ -9,7 +9,7 @@ import { findOrders, estimateOrders, evidenceOf } from '../src/admin/orders/find
 import { readSearch } from '../src/admin/orders/search.ts';
 import { latestReleases, releaseOf } from '../src/admin/releases/releases.sql.ts';
 import { MAX_ITEMS } from '../src/admin/runs/run-parts.tsx';
-import { itemsOfRun, latestRuns, runById, runsToCompare } from '../src/admin/runs/runs.sql.ts';
+import { itemsOfRun, latestRuns, runAfter, runById } from '../src/admin/runs/runs.sql.ts';
 import { orderIdOf } from '../src/reporting/timeline.sql.ts';
 import { latestWebhooks, webhookById } from '../src/admin/webhooks/webhooks.sql.ts';
 import { refusedByMinute, refusedLately } from '../src/webhooks/refused-webhooks.sql.ts';
@@ -133,7 +133,7 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
     'one run: what was open': () => itemsOfRun(db, runId, MAX_ITEMS),
     'one run: others': async () => {
       const run = await runById(all, mode, runId);
-      return run && runsToCompare(all, mode, run);
+      return run && runAfter(all, mode, run);
     },
     'one run: what changed': () => changesBetween(db, mode, 'run_99' as RunId, runId),
     'charts: confirmed': () => confirmedDays(db, mode, 30),

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { type Action, readActivity } from '../reporting/activity.sql.ts';
 import { sentenceOf } from '../reporting/activity.ts';
 import { AdminPage, type Frame } from './layout/frame.tsx';
-import { Moment, Older, OrderLink, Table } from './layout/parts.tsx';
+import { Button, Field, Moment, Older, OrderLink, Table } from './layout/parts.tsx';
 import { sendPage } from '../platform/html.tsx';
 import type { AdminParts } from './admin-parts.ts';
 import { fitting } from './layout/query.ts';
@@ -11,39 +11,27 @@ type Filter = { by: string; day: string };
 type Props = { frame: Frame; actions: readonly Action[]; filter: Filter; next: string | null };
 
 /** What people did, newest first. */
-export function ActivityPage({ frame, actions, filter, next }: Props): VNode {
+function ActivityPage({ frame, actions, filter, next }: Props): VNode {
   return (
     <AdminPage frame={frame} title="Activity" here="/admin/activity">
       <form method="get" action="/admin/activity" class="filters">
-        <p class="field">
-          <label for="by">Person</label>
-          <input id="by" name="by" maxLength={80} value={filter.by} />
-        </p>
-        <p class="field">
-          <label for="day">Day, in UTC</label>
-          <input id="day" name="day" type="date" value={filter.day} />
-        </p>
-        <p class="field">
-          <button>Show</button>
-        </p>
+        <Field id="by" label="Person" name="by" maxLength={80} value={filter.by} />
+        <Field id="day" label="Day, in UTC" name="day" type="date" value={filter.day} />
+        <Button>Show</Button>
       </form>
       {actions.length === 0 ? (
         <p class="none">Nobody did anything then.</p>
       ) : (
-        <Table label="What people did" head={['When', 'Who', 'What', 'Order']}>
-          {actions.map((action) => (
-            <tr key={action.key}>
-              <td>
-                <Moment at={action.at} />
-              </td>
-              <td>{action.by}</td>
-              <td class="words">{sentenceOf(action)}</td>
-              <td>
-                <OrderLink id={action.orderId} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          label="What people did"
+          head={['When', 'Who', { words: 'What' }, 'Order']}
+          rows={actions.map((action) => [
+            <Moment at={action.at} />,
+            action.by,
+            sentenceOf(action),
+            <OrderLink id={action.orderId} />,
+          ])}
+        />
       )}
       {next !== null && <Older address="/admin/activity" params={{ ...filter, before: next }} />}
     </AdminPage>

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { Request, Response } from 'express';
-import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from './layout/frame.tsx';
+import { Action, AdminPage, Allowed, type Frame } from './layout/frame.tsx';
+import { Button, Field } from './layout/parts.tsx';
 import { NOT_A_PERSON } from '../cases/decision.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sendPage } from '../platform/html.tsx';
@@ -26,7 +27,7 @@ type Props = {
 };
 
 /** The month for the accountant, as files. */
-export function BooksPage({ frame, month, isUnnamed }: Props): VNode {
+function BooksPage({ frame, month, isUnnamed }: Props): VNode {
   return (
     <AdminPage frame={frame} title="Books" here="/admin/books">
       <p class="none">
@@ -35,14 +36,10 @@ export function BooksPage({ frame, month, isUnnamed }: Props): VNode {
       </p>
       <form method="get" action="/admin/books.csv" class="filters">
         <MonthField id="month" month={month} />
-        <p class="field">
-          <button>Rows</button>
-        </p>
-        <p class="field">
-          <button name="totals" value="yes">
-            Totals
-          </button>
-        </p>
+        <Button>Rows</Button>
+        <Button name="totals" value="yes">
+          Totals
+        </Button>
       </form>
       <Allowed visitor={frame.visitor} action="books.csv">
         <section aria-labelledby="whole">
@@ -51,14 +48,14 @@ export function BooksPage({ frame, month, isUnnamed }: Props): VNode {
             Addresses of shoppers are masked. Who takes them whole says why, and that is kept.
           </p>
           {isUnnamed && <p class="alarm">It needs your name and a reason.</p>}
-          <form method="post" action="/admin/books.csv" class="action">
-            <FormToken visitor={frame.visitor} />
+          <Action
+            visitor={frame.visitor}
+            address="/admin/books.csv"
+            id="disclosure"
+            button="Rows with addresses"
+          >
             <MonthField id="whole-month" month={month} />
-            <WhoAndWhy visitor={frame.visitor} id="disclosure" />
-            <p class="field">
-              <button>Rows with addresses</button>
-            </p>
-          </form>
+          </Action>
         </section>
       </Allowed>
       <section aria-labelledby="other">
@@ -77,10 +74,7 @@ export function BooksPage({ frame, month, isUnnamed }: Props): VNode {
 
 function MonthField({ id, month }: { id: string; month: string }): VNode {
   return (
-    <p class="field">
-      <label for={id}>Month</label>
-      <input id={id} name="month" type="month" required pattern="\d{4}-\d{2}" value={month} />
-    </p>
+    <Field id={id} label="Month" name="month" type="month" required pattern="\d{4}-\d{2}" value={month} />
   );
 }
 

@@ -5,7 +5,7 @@ import type { ListRow } from '../platform/table.ts';
 import { shortId, visible } from '../platform/terminal.ts';
 
 /** What a sentence about a case needs; money in minor units. */
-export type CaseFacts = {
+type CaseFacts = {
   /** Of the finding or of the item in suspense. */
   class: string;
   /** What the payment asked for; null for a transaction that is not ours. */

@@ -147,7 +147,7 @@ export async function noteSurplusRefund(
 type OrderMoney = { class: string; money: Money; surplusRefund: string | null };
 
 /** Of one order, oldest first: what waits for a decision, and how the rest left suspense. */
-export type MoneyAbout = {
+type MoneyAbout = {
   /** A case is open because money of the paid order went back, and no refund of ours explains it. */
   isGoneBack: boolean;
   held: OrderMoney[];

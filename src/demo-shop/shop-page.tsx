@@ -123,7 +123,7 @@ const MAX_QUANTITY = 99;
  * `POST /checkout` reads; the data attributes are for the basket's running total, which is
  * shown and never sent.
  */
-export function ProductCard({ product }: { product: Product }): VNode {
+function ProductCard({ product }: { product: Product }): VNode {
   const { sku, name, description, image, price } = product;
   const { quantity, of } = useReader().words.shop;
   return (

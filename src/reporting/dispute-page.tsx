@@ -17,7 +17,7 @@ const STYLE = `
   @media print { body { margin: 0; max-width: none; } }`;
 
 /** One order for an acquirer: one file, without scripts and without anything that has to be loaded. */
-export function DisputePage({ dispute, shown }: { dispute: Dispute; shown: Shown }): VNode {
+function DisputePage({ dispute, shown }: { dispute: Dispute; shown: Shown }): VNode {
   const { order, answers, webhooks, release, refunds } = dispute;
   const title = `Order ${order.orderId}`;
   return (

@@ -97,7 +97,7 @@ function wrapped(text: string, first = ''): string[] {
 }
 
 /** Every row of every table about an order, in time order, as it is. */
-export function evidenceText(order: Order, detail: OrderDetail): string {
+function evidenceText(order: Order, detail: OrderDetail): string {
   const { payments, story, journal } = detail;
   const external =
     order.externalId === null

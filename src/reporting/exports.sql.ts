@@ -158,7 +158,7 @@ export async function* releasedBefore(
 
 // What the export of orders reads: one row an order, with what people did about its money.
 
-export const ORDER_COLUMNS = `x.id, external_id, x.status, x.amount, x.currency, created_at, paid_at, e.reference,
+const ORDER_COLUMNS = `x.id, external_id, x.status, x.amount, x.currency, created_at, paid_at, e.reference,
       (SELECT coalesce(sum(amount), 0)::bigint FROM refunds WHERE order_id = x.id) AS refunded,
       cancelled_at, cancelled_by, cancel_reason,
       CASE WHEN e.id IS NOT NULL THEN money_that_came(e) END AS received, email AS customer,
@@ -179,9 +179,9 @@ const DEEDS = `
     UNION ALL SELECT NULL, accepted_by, note, accepted_at FROM acceptances WHERE order_id = x.id
   ) deeds`;
 
-export const ORDER_JOINS = `LEFT JOIN releases e ON e.id = x.release_id LEFT JOIN LATERAL (${DEEDS}) deeds ON true`;
+const ORDER_JOINS = `LEFT JOIN releases e ON e.id = x.release_id LEFT JOIN LATERAL (${DEEDS}) deeds ON true`;
 
 /** $1 is the mode, $4 the view, $5 the currency; $6 to $8 what was searched for. */
-export const ORDER_FILTERS = `($4::text IS NULL OR ${inViewSql('orders', '$4::text', '$1')})
+const ORDER_FILTERS = `($4::text IS NULL OR ${inViewSql('orders', '$4::text', '$1')})
       AND ($5::text IS NULL OR currency = $5) AND ($6::text IS NULL OR lower(email) = lower($6))
       AND ($7::text[] IS NULL OR id = ANY($7)) AND ($8::text IS NULL OR ${hasPartSql('orders', '$8::text')})`;

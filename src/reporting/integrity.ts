@@ -15,7 +15,7 @@ import type { Mode } from '../platform/mode.ts';
 import type { Alarm } from '../alerts/alert.ts';
 
 /** How many orders were checked, and how many rows were changed by other means. */
-export type Integrity = { orders: number; contradictions: number };
+type Integrity = { orders: number; contradictions: number };
 
 type IntegrityOptions = {
   onFound: (found: Contradiction) => unknown;

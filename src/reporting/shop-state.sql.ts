@@ -136,7 +136,7 @@ const due = (table: 'payments' | 'releases'): string =>
      AND (leased_until IS NULL OR leased_until < now()) ORDER BY next_check_at LIMIT ${MAX_DUE}) due`;
 
 /** Rows that are due and not leased by a worker, and how late the first of them is. */
-export type DueRows = { queue: 'payments' | 'releases'; rows: number; lagSec: number };
+type DueRows = { queue: 'payments' | 'releases'; rows: number; lagSec: number };
 
 export function dueRows(db: Queryable, mode: Mode): Promise<DueRows[]> {
   return db.query(`${due('payments')} UNION ALL ${due('releases')}`, [mode]);

@@ -522,29 +522,3 @@ test('whoever looks reads amounts as they write them', async () => {
     expect(await ngozi.text(path)).not.toMatch(/[>\s]\d+,\d\d[<\s]/);
   }
 });
-
-describe("a run's page", () => {
-  test('tells what opened, closed and changed since the run before, or any other', async () => {
-    const quiet = await shop.program.reconcile({ dryRun: false });
-    const [orderId = ''] = await heldOrders(1);
-    const latest = await shop.program.reconcile({ dryRun: false });
-    const since = await ngozi.text(`/admin/runs/${latest.runId}?against=${quiet.runId}`);
-    expect(since).toContain('1 opened, 0 closed, 0 changed their class.');
-    expect(since).toContain(orderId);
-    // Whichever of the two is looked at.
-    expect(await ngozi.text(`/admin/runs/${quiet.runId}?against=${latest.runId}`)).toContain('1 opened');
-    expect(await ngozi.text(`/admin/runs/${latest.runId}`)).toContain(
-      'No change: the same differences are open after both.',
-    );
-    await ngozi.sendAndRead(LIST, [...(await boxes(orderId)), ...by('Ngozi'), ...DECIDE, ...SURE]);
-    const { runId } = await shop.program.reconcile({ dryRun: false });
-    const after = await ngozi.text(`/admin/runs/${runId}?against=${latest.runId}`);
-    expect(after).toContain('0 opened, 1 closed');
-    expect(after).toContain('>Ngozi</td>');
-  });
-
-  test('says so when two runs cannot be compared', async () => {
-    const { runId } = await shop.program.reconcile({ dryRun: false });
-    expect(await ngozi.text(`/admin/runs/${runId}?against=run_unknown`)).toContain('cannot be compared');
-  });
-});

@@ -32,7 +32,7 @@ export function CaseListPage({ frame, filter, found, counts, typed }: CaseListPr
     ...(mayAct ? ['Select'] : []),
     'Kind',
     'Customer',
-    'What is wrong',
+    { words: 'What is wrong' },
     { number: 'Held' },
     'Since',
     'Owner',
@@ -40,14 +40,16 @@ export function CaseListPage({ frame, filter, found, counts, typed }: CaseListPr
     'Next',
   ];
   const table = (
-    <Table label="To do" head={head}>
-      {rows.map((row) => (
-        <tr key={row.place}>
-          {mayAct && <Select row={row} isChecked={!isAll && (typed?.ids.includes(tickOf(row)) ?? false)} />}
-          <Cells row={row} />
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label="To do"
+      head={head}
+      rows={rows.map((row) => [
+        ...(mayAct
+          ? [<Select row={row} isChecked={!isAll && (typed?.ids.includes(tickOf(row)) ?? false)} />]
+          : []),
+        ...cellsOf(row),
+      ])}
+    />
   );
   return (
     <AdminPage frame={frame} title="To do" here="/admin/cases">
@@ -84,51 +86,37 @@ export function CaseListPage({ frame, filter, found, counts, typed }: CaseListPr
 function Select({ row, isChecked }: { row: CaseRow; isChecked: boolean }): VNode {
   const label = `Select ${caseTitle(row.class)}, ${row.reference}`;
   return (
-    <td>
+    <>
       <input type="checkbox" name="id" value={tickOf(row)} checked={isChecked} aria-label={label} />
       <input type="hidden" name="shown" value={tickOf(row)} />
-    </td>
+    </>
   );
 }
 
-function Cells({ row }: { row: CaseRow }): VNode {
+function cellsOf(row: CaseRow): VNode[] {
   const others = row.findings.map((finding) => finding.class).filter((name) => name !== row.class);
-  return (
+  return [
     <>
-      <td>
-        <span class="status review">{caseTitle(row.class)}</span>
-        {others.map((name) => (
-          <p class="none" key={name}>
-            {caseTitle(name)}
-          </p>
-        ))}
-      </td>
-      <td>
-        <Customer row={row} />
-      </td>
-      <td class="words">
-        <Sentence row={row} />
-        <Notes notes={row.notes} />
-      </td>
-      <td class="number">
-        <Held row={row} />
-      </td>
-      <td>
-        <Moment at={row.since} />
-      </td>
-      <td>
-        <Owner name={row.owner} />
-      </td>
-      <td>
-        <ToOrder id={row.orderId} />
-      </td>
-      <td>
-        <a class="next" href={`/admin/cases/${keyOf(row)}`}>
-          Decide
-        </a>
-      </td>
-    </>
-  );
+      <span class="status review">{caseTitle(row.class)}</span>
+      {others.map((name) => (
+        <p class="none" key={name}>
+          {caseTitle(name)}
+        </p>
+      ))}
+    </>,
+    <Customer row={row} />,
+    <>
+      <Sentence row={row} />
+      <Notes notes={row.notes} />
+    </>,
+    <Held row={row} />,
+    <Moment at={row.since} />,
+    <Owner name={row.owner} />,
+    <ToOrder id={row.orderId} />,
+    <a class="next" href={`/admin/cases/${keyOf(row)}`}>
+      Decide
+    </a>,
+  ];
 }
 
 function Sentence({ row }: { row: CaseRow }): VNode {

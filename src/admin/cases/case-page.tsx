@@ -1,7 +1,8 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import { useLocale } from '../../platform/html.tsx';
 import { AdminPage, Allowed, FormToken, WhoAndWhy, Who, type Frame } from '../layout/frame.tsx';
+import { Button, Field } from '../layout/parts.tsx';
 import { Customer, customerOf, Held, Moment, Owner, History } from './case-parts.tsx';
 import type { CaseRow } from './cases.sql.ts';
 import { addressOf, Decide, Hidden, type CasePageProps, NoteAndAssign } from './decide-form.tsx';
@@ -20,7 +21,7 @@ export function CasePage(props: CasePageProps): VNode {
       ) : (
         <WhatIsWrong row={row} frame={frame} />
       )}
-      <Facts row={row} records={records} reference={reference} />
+      <About row={row} records={records} reference={reference} />
       {row !== null && <Decide {...props} row={row} />}
       <Allowed visitor={frame.visitor} action="note">
         <section aria-labelledby="notes">
@@ -29,11 +30,9 @@ export function CasePage(props: CasePageProps): VNode {
             <Hidden {...props} />
             <WhoAndWhy visitor={frame.visitor} id="note" />
             {row === null ? (
-              <p class="field">
-                <button name="operation" value="note">
-                  Add note
-                </button>
-              </p>
+              <Button name="operation" value="note">
+                Add note
+              </Button>
             ) : (
               <NoteAndAssign typed={null} />
             )}
@@ -73,15 +72,17 @@ function WhatIsWrong({ row, frame }: { row: CaseRow; frame: Frame }): VNode {
             <input type="hidden" name="id" value={tickOf(row)} />
             <input type="hidden" name="note" value={`${writtenMoney(surplus, 'en')} too much`} />
             <Who visitor={frame.visitor} id="surplus" />
-            <p class="field">
-              <label for="surplus">Number of the refund</label>
-              <input id="surplus" name="refund" required maxLength={200} autocomplete="off" />
-            </p>
-            <p class="field">
-              <button name="operation" value="surplus">
-                I refunded {writtenMoney(surplus, locale)}
-              </button>
-            </p>
+            <Field
+              id="surplus"
+              label="Number of the refund"
+              name="refund"
+              required
+              maxLength={200}
+              autocomplete="off"
+            />
+            <Button name="operation" value="surplus">
+              I refunded {writtenMoney(surplus, locale)}
+            </Button>
           </form>
         </Allowed>
       )}
@@ -89,49 +90,29 @@ function WhatIsWrong({ row, frame }: { row: CaseRow; frame: Frame }): VNode {
   );
 }
 
-function Facts({ row, records, reference }: Pick<CasePageProps, 'row' | 'records' | 'reference'>): VNode {
+function About({ row, records, reference }: Pick<CasePageProps, 'row' | 'records' | 'reference'>): VNode {
   const orderId = row?.orderId ?? records.find((record) => record.orderId !== null)?.orderId ?? null;
+  const facts: [name: string, fact: ComponentChildren][] = [
+    ...(row === null
+      ? []
+      : ([
+          ['Customer', <Customer row={row} />],
+          ['Money held', <Held row={row} />],
+          ['Since', <Moment at={row.since} />],
+          ['Owner', <Owner name={row.owner} />],
+        ] as const)),
+    ['Order', orderId === null ? 'not ours' : <a href={`/admin/orders/${orderId}`}>{orderId}</a>],
+    ['Reference', <code>{reference}</code>],
+  ];
   return (
     <section class="ledger" aria-label="About it">
       <dl class="counts">
-        {row !== null && (
-          <>
-            <div>
-              <dt>Customer</dt>
-              <dd>
-                <Customer row={row} />
-              </dd>
-            </div>
-            <div>
-              <dt>Money held</dt>
-              <dd>
-                <Held row={row} />
-              </dd>
-            </div>
-            <div>
-              <dt>Since</dt>
-              <dd>
-                <Moment at={row.since} />
-              </dd>
-            </div>
-            <div>
-              <dt>Owner</dt>
-              <dd>
-                <Owner name={row.owner} />
-              </dd>
-            </div>
-          </>
-        )}
-        <div>
-          <dt>Order</dt>
-          <dd>{orderId === null ? 'not ours' : <a href={`/admin/orders/${orderId}`}>{orderId}</a>}</dd>
-        </div>
-        <div>
-          <dt>Reference</dt>
-          <dd>
-            <code>{reference}</code>
-          </dd>
-        </div>
+        {facts.map(([name, fact]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{fact}</dd>
+          </div>
+        ))}
       </dl>
     </section>
   );

@@ -2,8 +2,8 @@ import type { VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import type { ShopperText } from '../admin-parts.ts';
 import type { ActionForm } from '../action-form.ts';
-import { AdminPage, FormToken, type Frame } from '../layout/frame.tsx';
-import { Table } from '../layout/parts.tsx';
+import { AdminPage, Confirm, Facts, type Frame } from '../layout/frame.tsx';
+import { Button, Table } from '../layout/parts.tsx';
 import { decisionIn } from './actions.ts';
 import { Customer, Held, ToOrder } from './case-parts.tsx';
 import type { CaseRow } from './cases.sql.ts';
@@ -29,43 +29,30 @@ export function ConfirmPage({ frame, address, form, closings }: Props): VNode {
       title={count === 1 ? 'Close this case?' : `Close these ${count} cases?`}
       here="/admin/cases"
     >
-      <Table label="To be closed" head={['Kind', 'Customer', { number: 'Held' }, 'Order']}>
-        {closings.map(({ row }) => (
-          <tr key={row.place}>
-            <td>{caseTitle(row.class)}</td>
-            <td>
-              <Customer row={row} />
-            </td>
-            <td class="number">
-              <Held row={row} />
-            </td>
-            <td>
-              <ToOrder id={row.orderId} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="To be closed"
+        head={['Kind', 'Customer', { number: 'Held' }, 'Order']}
+        rows={closings.map(({ row }) => [
+          caseTitle(row.class),
+          <Customer row={row} />,
+          <Held row={row} />,
+          <ToOrder id={row.orderId} />,
+        ])}
+      />
       <Decision form={form} />
       <Previews closings={closings} />
       <p>This cannot be undone. You can still add a note later.</p>
-      <form method="post" action={address} class="action">
-        <FormToken visitor={frame.visitor} />
-        {form.sent
-          .filter(([name]) => name !== 'sure' && name !== 'back')
-          .map(([name, value], at) => (
-            <input key={at} type="hidden" name={name} value={value} />
-          ))}
-        <p class="field">
-          <button name="sure" value="yes">
-            {count === 1 ? 'Close the case' : `Close ${count} cases`}
-          </button>
-        </p>
-        <p class="field">
-          <button name="back" value="yes" class="quiet">
+      <Confirm
+        visitor={frame.visitor}
+        address={address}
+        form={form}
+        button={count === 1 ? 'Close the case' : `Close ${count} cases`}
+        back={
+          <Button name="back" value="yes" isQuiet>
             Back
-          </button>
-        </p>
-      </form>
+          </Button>
+        }
+      />
     </AdminPage>
   );
 }
@@ -73,25 +60,16 @@ export function ConfirmPage({ frame, address, form, closings }: Props): VNode {
 function Decision({ form }: Pick<Props, 'form'>): VNode {
   const decided = form.operation === 'resolve' ? decisionIn(form) : null;
   const text = decided && DECISION_TEXTS[decided.decision];
-  const facts = [
-    ['Decision', text && `${text.name}. ${text.meaning}`],
-    ['Refund number', decided?.refundNote],
-    ['By', form.by],
-    ['Why', form.note],
-  ] as const;
   return (
     <section aria-label="Decision">
-      <dl class="facts">
-        {facts.map(
-          ([name, value]) =>
-            typeof value === 'string' && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      <Facts
+        facts={{
+          Decision: text && `${text.name}. ${text.meaning}`,
+          'Refund number': decided?.refundNote,
+          By: form.by,
+          Why: form.note,
+        }}
+      />
     </section>
   );
 }

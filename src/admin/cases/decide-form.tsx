@@ -6,7 +6,7 @@ import type { CaseRecord } from './case-records.sql.ts';
 import { DECISION_TEXTS, decisionsFor, surplusOf } from './decisions.ts';
 import { keyOf, tickOf } from './selection.ts';
 import { DECISIONS, type Decision } from '../../cases/decision.ts';
-import { Choice } from '../layout/parts.tsx';
+import { Button, Choice, Field } from '../layout/parts.tsx';
 import type { Visitor } from '../login/guard.ts';
 
 export type CasePageProps = {
@@ -69,15 +69,9 @@ export function Decide(props: CasePageProps & { row: CaseRow }): VNode | null {
         <div class="action">
           {decisions.length > 0 && <RefundNumber id="refund" value={typed?.field('refund') ?? null} />}
           <WhoAndWhy visitor={frame.visitor} id="decision" typed={typed} />
-          <p class="field">
-            <button
-              name="operation"
-              value={mayClose ? 'close' : 'resolve'}
-              class={isWaiting ? 'quiet' : undefined}
-            >
-              {mayClose ? 'Close…' : 'Continue…'}
-            </button>
-          </p>
+          <Button name="operation" value={mayClose ? 'close' : 'resolve'} isQuiet={isWaiting}>
+            {mayClose ? 'Close…' : 'Continue…'}
+          </Button>
         </div>
       </form>
     </section>
@@ -114,17 +108,13 @@ export function SeveralAtOnce({ visitor, rows, typed }: Props): VNode {
           options={[{ value: '', name: 'choose…' }, ...decisions]}
         />
         <RefundNumber id="refund" value={typed?.field('refund') ?? null} />
-        <p class="field">
-          <button name="operation" value="resolve">
-            Decide about selected…
-          </button>
-        </p>
+        <Button name="operation" value="resolve">
+          Decide about selected…
+        </Button>
         <Allowed visitor={visitor} action="close">
-          <p class="field">
-            <button name="operation" value="close" class="quiet">
-              Close selected without money…
-            </button>
-          </p>
+          <Button name="operation" value="close" isQuiet>
+            Close selected without money…
+          </Button>
         </Allowed>
       </div>
       <div class="action">
@@ -134,38 +124,36 @@ export function SeveralAtOnce({ visitor, rows, typed }: Props): VNode {
   );
 }
 
-export function RefundNumber({ id, value }: { id: string; value: string | null }): VNode {
+function RefundNumber({ id, value }: { id: string; value: string | null }): VNode {
   return (
-    <p class="field">
-      <label for={id}>Refund number from the payment service, required with a refund</label>
-      <input id={id} name="refund" maxLength={200} autocomplete="off" value={value ?? ''} />
-    </p>
+    <Field
+      id={id}
+      label="Refund number from the payment service, required with a refund"
+      name="refund"
+      maxLength={200}
+      autocomplete="off"
+      value={value ?? ''}
+    />
   );
 }
 
 export function NoteAndAssign({ typed }: { typed: ActionForm | null }): VNode {
   return (
     <>
-      <p class="field">
-        <button name="operation" value="note" class="quiet">
-          Add note
-        </button>
-      </p>
-      <p class="field">
-        <label for="owner">Assign to</label>
-        <input
-          id="owner"
-          name="owner"
-          maxLength={80}
-          autocomplete="off"
-          value={typed?.field('owner') ?? ''}
-        />
-      </p>
-      <p class="field">
-        <button name="operation" value="assign" class="quiet">
-          Assign
-        </button>
-      </p>
+      <Button name="operation" value="note" isQuiet>
+        Add note
+      </Button>
+      <Field
+        id="owner"
+        label="Assign to"
+        name="owner"
+        maxLength={80}
+        autocomplete="off"
+        value={typed?.field('owner') ?? ''}
+      />
+      <Button name="operation" value="assign" isQuiet>
+        Assign
+      </Button>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { Fragment, type VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import { Amount } from '../../platform/html.tsx';
-import { Choice } from '../layout/parts.tsx';
+import { Button, Choice, Field } from '../layout/parts.tsx';
 import type { CaseCount } from './cases.sql.ts';
 import { AGE_NAMES, UNASSIGNED, type CaseFilter } from './filter.ts';
 
@@ -15,10 +15,15 @@ export function FilterForm({ filter, counts }: { filter: CaseFilter; counts: rea
   const any = { value: '', name: 'any' };
   return (
     <form method="get" action="/admin/cases" class="filters">
-      <p class="field wide">
-        <label for="q">Customer, order or reference</label>
-        <input id="q" name="q" type="search" maxLength={254} value={filter.q ?? ''} />
-      </p>
+      <Field
+        id="q"
+        label="Customer, order or reference"
+        width="wide"
+        name="q"
+        type="search"
+        maxLength={254}
+        value={filter.q ?? ''}
+      />
       <Choice
         id="class"
         name="class"
@@ -44,9 +49,7 @@ export function FilterForm({ filter, counts }: { filter: CaseFilter; counts: rea
           ...owners.filter((name) => name !== UNASSIGNED).map((value) => ({ value, name: value })),
         ]}
       />
-      <p class="field">
-        <button>Show</button>
-      </p>
+      <Button>Show</Button>
     </form>
   );
 }

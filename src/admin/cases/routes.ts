@@ -92,7 +92,7 @@ type Row = Record<(typeof COLUMNS)[number], string | null>;
 const PAGE = 1_000;
 
 /** The list as a table for a spreadsheet: amounts in major units, customers masked. */
-export function caseSheet(db: Queryable, mode: Mode, wanted: Wanted): Sheet<keyof Row> {
+function caseSheet(db: Queryable, mode: Mode, wanted: Wanted): Sheet<keyof Row> {
   async function* rows(): AsyncGenerator<Row> {
     for (let after: string | null = null, page: CaseRow[] | null = null; page?.length !== 0;) {
       page = await readCases(db, mode, wanted, { after, limit: PAGE });

@@ -109,7 +109,7 @@ class Preview extends Error {
  * says what it leads to.
  * @returns null when no order is concerned, the case has changed, or the shop's pages are its own
  */
-export async function previewOf(
+async function previewOf(
   { database, shopperText }: Pick<AdminParts, 'database' | 'shopperText'>,
   row: CaseRow,
   form: ActionForm,

@@ -9,7 +9,7 @@ import type { AdminParts } from '../admin-parts.ts';
 import { openCaseCounts } from '../cases/cases.sql.ts';
 import { heldDays, confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 
-export function ChartsPage({
+function ChartsPage({
   frame,
   charts,
   days,

@@ -17,7 +17,7 @@ import {
 } from '../../reporting/shop-state.sql.ts';
 import { type OpenCases, openCaseCounts } from '../cases/cases.sql.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { span } from '../layout/parts.tsx';
+import { Button, Field, span } from '../layout/parts.tsx';
 import { Alarms, HealthLine, type Health } from './health.tsx';
 import { MoneyTable, type MoneyLine, moneyLines } from './money-table.tsx';
 import { StopForm, Stops } from './stops.tsx';
@@ -37,7 +37,7 @@ export type Today = Health & {
 };
 
 /** Today at a glance: can shoppers pay, what must a person do, what came in, does everything run? */
-export function TodayPage(today: Today): VNode {
+function TodayPage(today: Today): VNode {
   const { frame, stops, cases, undelivered, money, isWaitingCut } = today;
   return (
     <AdminPage frame={frame} title="Today" here="/admin">
@@ -45,13 +45,16 @@ export function TodayPage(today: Today): VNode {
       <Alarms {...today} />
       <ToDo cases={cases} undelivered={undelivered} />
       <form method="get" action="/admin/orders" class="filters" role="search">
-        <p class="field wide">
-          <label for="q">Find an order: e-mail, order number, reference or your own number</label>
-          <input id="q" name="q" type="search" autocomplete="off" spellcheck={false} />
-        </p>
-        <p class="field">
-          <button>Search orders</button>
-        </p>
+        <Field
+          id="q"
+          label="Find an order: e-mail, order number, reference or your own number"
+          width="wide"
+          name="q"
+          type="search"
+          autocomplete="off"
+          spellcheck={false}
+        />
+        <Button>Search orders</Button>
       </form>
       <section aria-labelledby="money">
         <h2 id="money">Takings today</h2>

@@ -63,27 +63,26 @@ export function MoneyTable({ lines, isWaitingCut }: TableProps): VNode {
   if (lines.length === 0) return <p class="none">No order today, and no payment is waited for.</p>;
   return (
     <>
-      <Table label="Money today" head={HEAD}>
-        {lines.map(({ currency, takings, ordersPaid, waiting, waitingPayments, heldBack, wentBack }) => (
-          <tr key={currency}>
-            <th scope="row">{currency}</th>
-            <td class="number main">
-              <Bare amount={takings} currency={currency} />
-            </td>
-            <td class="number">{ordersPaid.toLocaleString('en')}</td>
-            <td class="number">
-              <Bare amount={waiting} currency={currency} />
-              {waitingPayments > 0 && ` (${waitingPayments.toLocaleString('en')})`}
-            </td>
-            <td class={heldBack > 0n ? 'number warn' : 'number'}>
-              <Bare amount={heldBack} currency={currency} />
-            </td>
-            <td class="number">
-              <Bare amount={wentBack} currency={currency} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="Money today"
+        head={HEAD}
+        isHeaded
+        rows={lines.map(({ currency, takings, ordersPaid, waiting, waitingPayments, heldBack, wentBack }) => [
+          currency,
+          <strong>
+            <Bare amount={takings} currency={currency} />
+          </strong>,
+          ordersPaid.toLocaleString('en'),
+          <>
+            <Bare amount={waiting} currency={currency} />
+            {waitingPayments > 0 && ` (${waitingPayments.toLocaleString('en')})`}
+          </>,
+          <span class={heldBack > 0n ? 'warn' : undefined}>
+            <Bare amount={heldBack} currency={currency} />
+          </span>,
+          <Bare amount={wentBack} currency={currency} />,
+        ])}
+      />
       <p class="none">
         Days are in UTC. Takings = paid − went back (refunds and reversals). Waiting: no money has come yet
         (how many payments). Held back: money that came and is not ours yet.

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { EVERY_CURRENCY, type StoppedCurrency } from '../../payments/currency-stops.sql.ts';
 import { Amount } from '../../platform/html.tsx';
-import { FormToken, WhoAndWhy } from '../layout/frame.tsx';
-import { Moment } from '../layout/parts.tsx';
+import { Action } from '../layout/frame.tsx';
+import { Field, Moment } from '../layout/parts.tsx';
 import type { Visitor } from '../login/guard.ts';
 
 type Props = { stops: readonly StoppedCurrency[]; visitor: Visitor };
@@ -23,16 +23,14 @@ export function Stops({ stops, visitor }: Props): VNode {
             {visitor.may('checkouts') && (
               <details>
                 <summary>{isAll ? 'Allow payments again…' : `Allow ${currency} again…`}</summary>
-                <form method="post" action="/admin/checkouts" class="action">
-                  <FormToken visitor={visitor} />
-                  <input type="hidden" name="id" value={currency} />
-                  <WhoAndWhy visitor={visitor} id={`resume-${isAll ? 'all' : currency}`} />
-                  <p class="field">
-                    <button name="operation" value={reason === null ? 'release' : 'resume'}>
-                      Allow it from now on
-                    </button>
-                  </p>
-                </form>
+                <Action
+                  visitor={visitor}
+                  address="/admin/checkouts"
+                  about={currency}
+                  id={`resume-${isAll ? 'all' : currency}`}
+                  operation={reason === null ? 'release' : 'resume'}
+                  button="Allow it from now on"
+                />
               </details>
             )}
           </section>
@@ -81,19 +79,16 @@ export function StopForm({ visitor }: Pick<Props, 'visitor'>): VNode | null {
         Payments that have begun go on. Shoppers read that they should come back later, and keep their
         baskets.
       </p>
-      <form method="post" action="/admin/checkouts" class="action">
-        <FormToken visitor={visitor} />
-        <p class="field">
-          <label for="stop-id">Currency, such as NGN (* for all)</label>
-          <input id="stop-id" name="id" required pattern="[A-Za-z]{3}|\*" autocomplete="off" />
-        </p>
-        <WhoAndWhy visitor={visitor} id="stop" />
-        <p class="field">
-          <button name="operation" value="stop">
-            Stop
-          </button>
-        </p>
-      </form>
+      <Action visitor={visitor} address="/admin/checkouts" id="stop" operation="stop" button="Stop">
+        <Field
+          id="stop-id"
+          label="Currency, such as NGN (* for all)"
+          name="id"
+          required
+          pattern="[A-Za-z]{3}|\*"
+          autocomplete="off"
+        />
+      </Action>
     </details>
   );
 }

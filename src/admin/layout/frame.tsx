@@ -3,7 +3,9 @@ import { Page } from '../../platform/html.tsx';
 import { UNSEEN_SEC } from '../../platform/database/reads.ts';
 import { span } from '../../platform/span.ts';
 import type { Mode } from '../../platform/mode.ts';
+import type { ActionForm } from '../action-form.ts';
 import type { Visitor } from '../login/guard.ts';
+import { Button, Field } from './parts.tsx';
 import type { ProblemWording } from '../../platform/problem.ts';
 
 /**
@@ -116,12 +118,8 @@ type Typed = { by: string; note: string };
 export function Who({ visitor, id, typed }: { visitor: Visitor; id: string; typed?: Typed | null }): VNode {
   if (visitor.isNamed) return <p class="field">Signed by {visitor.name}</p>;
   const name = typed?.by ?? visitor.name;
-  return (
-    <p class="field">
-      <label for={`${id}-by`}>Your name</label>
-      <input id={`${id}-by`} name="by" required maxLength={80} value={name} autocomplete="name" />
-    </p>
-  );
+  const by = { name: 'by', required: true, maxLength: 80, value: name, autocomplete: 'name' };
+  return <Field id={`${id}-by`} label="Your name" {...by} />;
 }
 
 /** Who does it, and why: every action needs both. */
@@ -130,18 +128,79 @@ export function WhoAndWhy(props: { visitor: Visitor; id: string; typed?: Typed |
   return (
     <>
       <Who {...props} />
-      <p class="field wide">
-        <label for={`${id}-note`}>Why, in a sentence</label>
-        <input
-          id={`${id}-note`}
-          name="note"
-          required
-          maxLength={500}
-          autocomplete="off"
-          value={typed?.note}
-        />
-      </p>
+      <Field
+        id={`${id}-note`}
+        label="Why, in a sentence"
+        width="wide"
+        name="note"
+        required
+        maxLength={500}
+        autocomplete="off"
+        value={typed?.note}
+      />
     </>
+  );
+}
+
+type ActionProps = {
+  visitor: Visitor;
+  /** Where the form is sent. */
+  address: string;
+  /** The row that the action is about; left out where a field of the form says it. */
+  about?: string;
+  /** Distinguishes its fields from those of other forms. */
+  id: string;
+  button: string;
+  operation?: string;
+  isQuiet?: boolean;
+  /** Further fields. */
+  children?: ComponentChildren;
+};
+
+/** A form for one action: what it is about, who does it, and why. */
+export function Action(props: ActionProps): VNode {
+  const { visitor, address, about, id, button, operation, isQuiet, children } = props;
+  return (
+    <form method="post" action={address} class="action">
+      <FormToken visitor={visitor} />
+      {about !== undefined && <input type="hidden" name="id" value={about} />}
+      {children}
+      <WhoAndWhy visitor={visitor} id={id} />
+      <Button name={operation && 'operation'} value={operation} isQuiet={isQuiet}>
+        {button}
+      </Button>
+    </form>
+  );
+}
+
+type ConfirmProps = { visitor: Visitor; address: string; form: ActionForm; button: string; back?: VNode };
+
+/** Sends a form again, now that the person has seen what it does. */
+export function Confirm({ visitor, address, form, button, back }: ConfirmProps): VNode {
+  const sent = form.sent.filter(([name]) => name !== 'sure' && name !== 'back');
+  return (
+    <form method="post" action={address} class="action">
+      <FormToken visitor={visitor} />
+      {sent.map(([name, value], at) => (
+        <input key={at} type="hidden" name={name} value={value} />
+      ))}
+      <Button name="sure" value="yes">
+        {button}
+      </Button>
+      {back}
+    </form>
+  );
+}
+
+/** Names and what they are; what is null is left out. */
+export function Facts({ facts }: { facts: Readonly<Record<string, ComponentChildren>> }): VNode {
+  return (
+    <dl class="facts">
+      {Object.entries(facts).map(
+        ([name, fact]) =>
+          fact !== null && fact !== undefined && [<dt key={name}>{name}</dt>, <dd>{fact}</dd>],
+      )}
+    </dl>
   );
 }
 

@@ -1,11 +1,4 @@
-import {
-  cloneElement,
-  isValidElement,
-  toChildArray,
-  type ComponentChildren,
-  type FunctionComponent,
-  type VNode,
-} from 'preact';
+import type { ComponentChildren, JSX, VNode } from 'preact';
 import type { OrderId } from '../../platform/ids.ts';
 
 export { span } from '../../platform/span.ts';
@@ -27,63 +20,59 @@ export function words(word: string): string {
   return word.replaceAll('_', ' ');
 }
 
-/** The head of a table; a column of numbers stands to the right. */
-export type Head = readonly (string | { number: string })[];
+/** The columns of a table: one of numbers stands to the right, one of words is as wide as the rest leaves. */
+export type Head = readonly (string | { number: string } | { words: string })[];
+
+type TableProps = {
+  label: string;
+  head: Head;
+  /** Under the head, cell by cell. */
+  rows: readonly (readonly ComponentChildren[])[];
+  /** Whether the first cell says what its row is about. */
+  isHeaded?: boolean;
+};
 
 /**
  * A table that scrolls by itself where the screen is narrower; on a phone each row of more than two columns
  * is a card, whose cells bear the names of their columns.
  */
-export function Table({
-  label,
-  head,
-  children,
-}: {
-  label: string;
-  head: Head;
-  children: ComponentChildren;
-}): VNode {
-  const names = head.map((name) => (typeof name === 'string' ? name : name.number));
+export function Table({ label, head, rows, isHeaded = false }: TableProps): VNode {
+  const columns = head.map((column) => {
+    const [kind, name] = typeof column === 'string' ? [undefined, column] : (Object.entries(column)[0] ?? []);
+    return { kind, name };
+  });
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-      <table class={names.length > 2 ? 'rows' : undefined}>
+      <table class={columns.length > 2 ? 'rows' : undefined}>
         <thead>
           <tr>
-            {head.map((name, at) => (
-              <th scope="col" class={typeof name === 'string' ? undefined : 'number'} key={names[at]}>
-                {names[at]}
+            {columns.map(({ kind, name }) => (
+              <th scope="col" class={kind === 'number' ? kind : undefined} key={name}>
+                {name}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {elementsOf(children).map((row) => {
-            const cells = elementsOf(row.props.children);
-            return cloneElement(
-              row,
-              {},
-              cells.map((cell, at) => cloneElement(cell, { 'data-label': names[at] })),
-            );
-          })}
+          {rows.map((cells, place) => (
+            <tr key={place}>
+              {cells.map((cell, at) =>
+                isHeaded && at === 0 ? (
+                  <th scope="row" data-label={columns[at]?.name} key={at}>
+                    {cell}
+                  </th>
+                ) : (
+                  <td class={columns[at]?.kind} data-label={columns[at]?.name} key={at}>
+                    {cell}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>
   );
-}
-
-type Element = VNode<{ children?: ComponentChildren; 'data-label'?: string }>;
-
-/**
- * The elements of HTML that children amount to: a component between a table and its rows or cells is called
- * here.
- */
-function elementsOf(children: ComponentChildren): Element[] {
-  return toChildArray(children).flatMap((child) => {
-    if (!isValidElement(child)) return [];
-    const { type, props } = child;
-    if (typeof type === 'string') return [child];
-    return elementsOf((type as FunctionComponent)(props));
-  });
 }
 
 /**
@@ -107,6 +96,33 @@ export function OrderLink({ id }: { id: OrderId | null }): VNode {
     <a class="id" href={`/admin/orders/${id}`}>
       {id}
     </a>
+  );
+}
+
+type FieldProps = JSX.IntrinsicElements['input'] & {
+  id: string;
+  label: ComponentChildren;
+  width?: 'wide' | 'short';
+};
+
+/** An input under its label. */
+export function Field({ label, width, ...input }: FieldProps): VNode {
+  return (
+    <p class={width === undefined ? 'field' : `field ${width}`}>
+      <label for={input.id}>{label}</label>
+      <input {...input} />
+    </p>
+  );
+}
+
+type ButtonProps = { name?: string; value?: string; isQuiet?: boolean; children: ComponentChildren };
+
+/** Sends its form. */
+export function Button({ isQuiet = false, ...button }: ButtonProps): VNode {
+  return (
+    <p class="field">
+      <button class={isQuiet ? 'quiet' : undefined} {...button} />
+    </p>
   );
 }
 

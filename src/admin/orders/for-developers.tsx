@@ -70,24 +70,17 @@ function Payments({ payments }: { payments: OrderDetail['payments'] }): VNode {
           'Next check',
           'Webhooks',
         ]}
-      >
-        {payments.map(({ reference, status, reason, checks, hints, nextCheckAt }) => (
-          <tr key={reference}>
-            <td>
-              <code>{reference}</code>
-            </td>
-            <td>
-              <Status word={status} /> {reason === null ? '' : words(reason)}
-            </td>
-            <td class="number">{checks}</td>
-            <td class="number">{hints}</td>
-            <td>{nextCheckAt === null ? 'finished' : <Moment at={nextCheckAt} />}</td>
-            <td>
-              <a href={`/admin/webhooks?reference=${reference}`}>show</a>
-            </td>
-          </tr>
-        ))}
-      </Table>
+        rows={payments.map(({ reference, status, reason, checks, hints, nextCheckAt }) => [
+          <code>{reference}</code>,
+          <>
+            <Status word={status} /> {reason === null ? '' : words(reason)}
+          </>,
+          checks,
+          hints,
+          nextCheckAt === null ? 'finished' : <Moment at={nextCheckAt} />,
+          <a href={`/admin/webhooks?reference=${reference}`}>show</a>,
+        ])}
+      />
     </>
   );
 }
@@ -110,7 +103,7 @@ function EvidenceItem({ answer }: { answer: Evidence }): VNode {
 }
 
 /** The story in order of time, with the pauses between: a long pause is often where the problem is. */
-export function Timeline({ story }: { story: readonly StoryEvent[] }): VNode {
+function Timeline({ story }: { story: readonly StoryEvent[] }): VNode {
   return (
     <ol class="timeline">
       {story.map((event, index) => (

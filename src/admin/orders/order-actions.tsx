@@ -1,9 +1,8 @@
 import type { VNode } from 'preact';
 import { formatMajor } from '../../platform/money.ts';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
-import { FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Action, type Frame } from '../layout/frame.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
-import { CancelForm, ReopenForm } from './cancel-parts.tsx';
 import { RefundForm } from './refund-form.tsx';
 
 /** Statuses in which there is nothing to cancel. */
@@ -16,6 +15,7 @@ export function OrderActions({ frame, orderDetail, release }: Props): VNode | nu
   const { orderId, status, payments, unexplained } = orderDetail;
   const isGone = isMoneyGone(orderDetail);
   const { may } = frame.visitor;
+  const onOrder = { visitor: frame.visitor, about: orderId };
   const actions: [name: string, action: string, form: VNode | null][] = [
     [
       'Refund …',
@@ -32,8 +32,25 @@ export function OrderActions({ frame, orderDetail, release }: Props): VNode | nu
       'releases',
       release === null ? null : <DeliverForm frame={frame} release={release} isGone={isGone} />,
     ],
-    ['Cancel …', 'cancel', ENDED.includes(status) ? null : <CancelForm frame={frame} orderId={orderId} />],
-    ['Reopen …', 'reopen', status === 'cancelled' ? <ReopenForm frame={frame} orderId={orderId} /> : null],
+    [
+      'Cancel …',
+      'cancel',
+      ENDED.includes(status) ? null : (
+        <Action {...onOrder} address="/admin/orders/cancel" id="cancel-order" button="Cancel the order …" />
+      ),
+    ],
+    [
+      'Reopen …',
+      'reopen',
+      status === 'cancelled' ? (
+        <Action
+          {...onOrder}
+          address="/admin/orders/reopen"
+          id="reopen"
+          button="Reopen: it may be paid again"
+        />
+      ) : null,
+    ],
   ];
   const shown = actions.filter(([, action, form]) => form !== null && may(action));
   if (shown.length === 0) return null;
@@ -52,8 +69,7 @@ export function OrderActions({ frame, orderDetail, release }: Props): VNode | nu
 
 function CheckForm({ frame, payments }: { frame: Frame; payments: OrderDetail['payments'] }): VNode {
   return (
-    <form method="post" action="/admin/checks" class="action">
-      <FormToken visitor={frame.visitor} />
+    <Action visitor={frame.visitor} address="/admin/checks" id="check" button="Check now">
       {payments.length === 1 ? (
         <input type="hidden" name="id" value={payments[0]?.reference} />
       ) : (
@@ -66,11 +82,7 @@ function CheckForm({ frame, payments }: { frame: Frame; payments: OrderDetail['p
           </select>
         </p>
       )}
-      <WhoAndWhy visitor={frame.visitor} id="check" />
-      <p class="field">
-        <button>Check now</button>
-      </p>
-    </form>
+    </Action>
   );
 }
 
@@ -84,23 +96,21 @@ type DeliverProps = { frame: Frame; release: ReleaseRow; isGone: boolean };
 function DeliverForm({ frame, release, isGone }: DeliverProps): VNode {
   const { id, orderId } = release;
   return (
-    <form method="post" action="/admin/releases" class="action">
-      <FormToken visitor={frame.visitor} />
-      <input type="hidden" name="id" value={id} />
-      <input type="hidden" name="order" value={orderId} />
-      <WhoAndWhy visitor={frame.visitor} id="redeliver" />
-      <p class="field">
-        {isGone ? (
-          <button name="operation" value="withheld" class="quiet">
-            Send all the same
-          </button>
-        ) : (
-          <button>Send again</button>
-        )}
-      </p>
+    <>
       <p class="none">
         It carries the same id as before, by which the delivery system knows not to ship twice.
       </p>
-    </form>
+      <Action
+        visitor={frame.visitor}
+        address="/admin/releases"
+        about={id}
+        id="redeliver"
+        button={isGone ? 'Send all the same' : 'Send again'}
+        operation={isGone ? 'withheld' : undefined}
+        isQuiet={isGone}
+      >
+        <input type="hidden" name="order" value={orderId} />
+      </Action>
+    </>
   );
 }

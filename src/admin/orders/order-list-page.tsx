@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { OrderId } from '../../platform/ids.ts';
 import { downloadAddress } from '../pages.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Tabs } from '../layout/parts.tsx';
+import { Button, Field, Tabs } from '../layout/parts.tsx';
 import { OrderTable, NothingFound, Sums } from './order-table.tsx';
 import { PAGE_ROWS, type OrderPage } from './find-orders.sql.ts';
 import { paramsOf, type OrderSearch } from './search.ts';
@@ -71,33 +71,28 @@ function addressOf(search: OrderSearch, before: OrderId | null = null): string {
 function SearchForm({ search }: { search: OrderSearch }): VNode {
   return (
     <form method="get" action={ADDRESS} class="filters" role="search">
-      <p class="field wide">
-        <label for="q">Find by e-mail, goods, order number, reference, refund number or colleague</label>
-        <input
-          id="q"
-          name="q"
-          type="search"
-          value={search.words ?? ''}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </p>
+      <Field
+        id="q"
+        label="Find by e-mail, goods, order number, reference, refund number or colleague"
+        width="wide"
+        name="q"
+        type="search"
+        value={search.words ?? ''}
+        autocomplete="off"
+        spellcheck={false}
+      />
       {search.view !== null && <input type="hidden" name="status" value={search.view} />}
-      <p class="field short">
-        <label for="currency">Currency</label>
-        <input id="currency" name="currency" value={search.currency ?? ''} maxLength={3} size={4} />
-      </p>
-      <p class="field">
-        <label for="from">From</label>
-        <input id="from" name="from" type="date" value={search.from ?? ''} />
-      </p>
-      <p class="field">
-        <label for="to">To</label>
-        <input id="to" name="to" type="date" value={search.to ?? ''} />
-      </p>
-      <p class="field">
-        <button>Search</button>
-      </p>
+      <Field
+        id="currency"
+        label="Currency"
+        name="currency"
+        value={search.currency ?? ''}
+        maxLength={3}
+        size={4}
+      />
+      <Field id="from" label="From" name="from" type="date" value={search.from ?? ''} />
+      <Field id="to" label="To" name="to" type="date" value={search.to ?? ''} />
+      <Button>Search</Button>
     </form>
   );
 }

@@ -5,7 +5,7 @@ import { displayMajor } from '../../platform/money.ts';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
 import { goodsOf, standingOf, stateOf } from '../../reporting/standing.ts';
 import { storyLines } from '../../reporting/story-text.ts';
-import { AdminPage, Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Action, AdminPage, Allowed, Facts, type Frame } from '../layout/frame.tsx';
 import { Moment, Status } from '../layout/parts.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
 import { ForDevelopers } from './for-developers.tsx';
@@ -110,11 +110,7 @@ function Heading({ frame, orderDetail, email }: HeadingProps): VNode {
           ))}
         </ul>
       )}
-      {Object.keys(metadata).length > 0 && (
-        <dl class="facts">
-          {Object.entries(metadata).map(([name, text]) => [<dt key={name}>{name}</dt>, <dd>{text}</dd>])}
-        </dl>
-      )}
+      {Object.keys(metadata).length > 0 && <Facts facts={metadata} />}
     </div>
   );
 }
@@ -134,14 +130,13 @@ function Customer({ frame, orderDetail: { orderId, customer }, email }: HeadingP
       <Allowed visitor={frame.visitor} action="customer">
         <details>
           <summary>Show</summary>
-          <form method="post" action="/admin/orders/customer" class="action">
-            <FormToken visitor={frame.visitor} />
-            <input type="hidden" name="id" value={orderId} />
-            <WhoAndWhy visitor={frame.visitor} id="customer" />
-            <p class="field">
-              <button>Show it</button>
-            </p>
-          </form>
+          <Action
+            visitor={frame.visitor}
+            address="/admin/orders/customer"
+            about={orderId}
+            id="customer"
+            button="Show it"
+          />
         </details>
       </Allowed>
     </>

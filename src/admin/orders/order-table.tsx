@@ -10,30 +10,22 @@ import type { OrderSearch } from './search.ts';
 /** Orders as a person recognises them: who, what, how much, in which state and why. */
 export function OrderTable({ orders }: { orders: readonly OrderRow[] }): VNode {
   const hasNumbers = orders.some(({ externalId }) => externalId !== null);
-  const head = ['When', 'Customer', 'What', { number: 'Amount' }, 'State', 'Order'];
+  const head = ['When', 'Customer', { words: 'What' }, { number: 'Amount' }, 'State', 'Order'];
   return (
     <div class="orders">
-      <Table label="Orders" head={[...head, ...(hasNumbers ? ['Your number'] : [])]}>
-        {orders.map((order) => (
-          <tr key={order.id}>
-            <td>
-              <Moment at={order.createdAt} />
-            </td>
-            <td>{maskEmail(order.email)}</td>
-            <td class="words">{goodsOf(order)}</td>
-            <td class="number">
-              <Amount {...order} />
-            </td>
-            <td>
-              <State order={order} />
-            </td>
-            <td>
-              <a href={`/admin/orders/${order.id}`}>{order.id.slice(0, 8)}</a>
-            </td>
-            {hasNumbers && <td>{order.externalId ?? ''}</td>}
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="Orders"
+        head={[...head, ...(hasNumbers ? ['Your number'] : [])]}
+        rows={orders.map((order) => [
+          <Moment at={order.createdAt} />,
+          maskEmail(order.email),
+          goodsOf(order),
+          <Amount {...order} />,
+          <State order={order} />,
+          <a href={`/admin/orders/${order.id}`}>{order.id.slice(0, 8)}</a>,
+          ...(hasNumbers ? [order.externalId ?? ''] : []),
+        ])}
+      />
     </div>
   );
 }

@@ -5,7 +5,8 @@ import { formatMajor, parseMajor } from '../../platform/money.ts';
 import { Amount, MajorAmount } from '../../platform/html.tsx';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
 import type { ActionForm, Told } from '../action-form.ts';
-import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Action, AdminPage, Confirm, Facts, type Frame } from '../layout/frame.tsx';
+import { Field } from '../layout/parts.tsx';
 import { type ReleaseRow, releaseOf } from '../releases/releases.sql.ts';
 import { findOrder } from '../../orders/orders.sql.ts';
 import { recordRefund, type RefundOutcome } from '../../orders/refunds.sql.ts';
@@ -29,30 +30,32 @@ export function RefundForm({ frame, orderDetail }: { frame: Frame; orderDetail: 
           delivery !== 'withheld' &&
           ' The goods have not been sent. When all of the money went back, they will not be.'}
       </p>
-      <form method="post" action="/admin/refunds" class="action">
-        <FormToken visitor={frame.visitor} />
-        <input type="hidden" name="id" value={orderId} />
-        <p class="field">
-          <label for="refund-amount">Amount in {currency}</label>
-          <input
-            id="refund-amount"
-            name="amount"
-            required
-            maxLength={20}
-            value={unexplained === null || unexplained === '0' ? undefined : majorOf(unexplained)}
-            inputMode="decimal"
-            autocomplete="off"
-          />
-        </p>
-        <p class="field">
-          <label for="refund-number">Number of the refund at the service or the bank</label>
-          <input id="refund-number" name="refund" required maxLength={128} autocomplete="off" />
-        </p>
-        <WhoAndWhy visitor={frame.visitor} id="refund" />
-        <p class="field">
-          <button>Write down a refund</button>
-        </p>
-      </form>
+      <Action
+        visitor={frame.visitor}
+        address="/admin/refunds"
+        about={orderId}
+        id="refund"
+        button="Write down a refund"
+      >
+        <Field
+          id="refund-amount"
+          label={`Amount in ${currency}`}
+          name="amount"
+          required
+          maxLength={20}
+          value={unexplained === null || unexplained === '0' ? undefined : majorOf(unexplained)}
+          inputMode="decimal"
+          autocomplete="off"
+        />
+        <Field
+          id="refund-number"
+          label="Number of the refund at the service or the bank"
+          name="refund"
+          required
+          maxLength={128}
+          autocomplete="off"
+        />
+      </Action>
     </>
   );
 }
@@ -76,43 +79,26 @@ type ConfirmProps = {
 };
 
 /** Shows once more what is written down for good, and what the shopper will read. */
-export function ConfirmRefund({ frame, form, order, amount, number, at, release }: ConfirmProps): VNode {
+function ConfirmRefund({ frame, form, order, amount, number, at, release }: ConfirmProps): VNode {
   const text = refundTextOf({ ...order, refunded: order.refunded + amount, refundedAt: at });
   const goods = order.refunded + amount < order.came ? null : goodsText(release);
   return (
     <AdminPage frame={frame} title="Write down this refund?" here="/admin/orders">
       <p>What is written down stays: there is no way to take it back. Is the money on its way?</p>
       <section aria-label="The refund">
-        <dl class="facts">
-          <dt>Order</dt>
-          <dd>
-            <code>{order.id}</code>
-          </dd>
-          <dt>Amount</dt>
-          <dd>
-            <Amount amount={amount} currency={order.total.currency} />
-          </dd>
-          <dt>Number</dt>
-          <dd>{number}</dd>
-          <dt>By</dt>
-          <dd>{form.by}</dd>
-          <dt>Why</dt>
-          <dd>{form.note}</dd>
-          {goods !== null && [<dt key="goods">Goods</dt>, <dd>{goods}</dd>]}
-          <dt>The shopper will read</dt>
-          <dd>{text === null ? '' : `${text.heading}. ${text.sentence}`}</dd>
-        </dl>
+        <Facts
+          facts={{
+            Order: <code>{order.id}</code>,
+            Amount: <Amount amount={amount} currency={order.total.currency} />,
+            Number: number,
+            By: form.by,
+            Why: form.note,
+            Goods: goods,
+            'The shopper will read': text === null ? '' : `${text.heading}. ${text.sentence}`,
+          }}
+        />
       </section>
-      <form method="post" action="/admin/refunds" class="action">
-        <FormToken visitor={frame.visitor} />
-        {form.sent.map(([name, value], index) => (
-          <input key={index} type="hidden" name={name} value={value} />
-        ))}
-        <input type="hidden" name="sure" value="yes" />
-        <p class="field">
-          <button>Write it down for good</button>
-        </p>
-      </form>
+      <Confirm visitor={frame.visitor} address="/admin/refunds" form={form} button="Write it down for good" />
       <p>
         <a href={`/admin/orders/${order.id}`}>Back to the order</a>
       </p>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { EventRow } from '../../fulfilment/events.sql.ts';
 import { Allowed, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
-import { Moment, OrderLink, Table } from '../layout/parts.tsx';
+import { Button, Moment, OrderLink, Table } from '../layout/parts.tsx';
 import type { Undelivered } from '../../fulfilment/releases.sql.ts';
 import { Amount } from '../../platform/html.tsx';
 
@@ -14,7 +14,7 @@ const HEAD = [
   'Delivery',
   { number: 'Tries' },
   'Next try',
-  'Last error',
+  { words: 'Last error' },
 ];
 
 /** Events, oldest first, with what became of them; those that are selected are sent again. */
@@ -32,37 +32,27 @@ export function EventsForm({
     <form method="post" action="/admin/releases">
       <FormToken visitor={frame.visitor} />
       {order !== undefined && <input type="hidden" name="order" value={order} />}
-      <Table label="The events, and what became of each" head={HEAD}>
-        {events.slice(0, MAX_SHOWN).map((event) => (
-          <tr key={event.id}>
-            <td>
-              <input type="checkbox" name="id" value={event.id} aria-label={`${event.type} ${event.id}`} />
-            </td>
-            <td>
-              <Moment at={event.happenedAt} />
-            </td>
-            <td>{event.type}</td>
-            <td>
-              <OrderLink id={event.orderId} />
-            </td>
-            <td>
-              <Delivery word={event.delivery} why="this type is not asked for" />
-            </td>
-            <td class="number">{event.attempts}</td>
-            <td>
-              <Moment at={event.nextDeliveryAt} />
-            </td>
-            <td class="words">{event.lastError ?? ''}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="The events, and what became of each"
+        head={HEAD}
+        rows={events
+          .slice(0, MAX_SHOWN)
+          .map((event) => [
+            <input type="checkbox" name="id" value={event.id} aria-label={`${event.type} ${event.id}`} />,
+            <Moment at={event.happenedAt} />,
+            event.type,
+            <OrderLink id={event.orderId} />,
+            <Delivery word={event.delivery} why="this type is not asked for" />,
+            event.attempts,
+            <Moment at={event.nextDeliveryAt} />,
+            event.lastError ?? '',
+          ])}
+      />
       {events.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
       <Allowed visitor={frame.visitor} action="events">
         <div class="action">
           <WhoAndWhy visitor={frame.visitor} id="redeliver-events" />
-          <p class="field">
-            <button>Send selected again</button>
-          </p>
+          <Button>Send selected again</Button>
         </div>
       </Allowed>
     </form>
@@ -98,47 +88,32 @@ export function UndeliveredForm({ frame, undelivered, isWithheld = false }: Prop
           { number: 'Tries' },
           'Next try',
           { number: 'Amount' },
-          'Last error',
+          { words: 'Last error' },
         ]}
-      >
-        {undelivered.slice(0, MAX_SHOWN).map((release) => (
-          <tr key={release.id}>
-            <td>
-              <input type="checkbox" name="id" value={release.id} aria-label={`Order ${release.orderId}`} />
-            </td>
-            <td>
-              <Moment at={release.releasedAt} />
-            </td>
-            <td>
-              <OrderLink id={release.orderId} />
-            </td>
-            <td>
-              <Delivery word={release.delivery} />
-            </td>
-            <td class="number">{release.attempts}</td>
-            <td>
-              <Moment at={release.nextDeliveryAt} />
-            </td>
-            <td class="number">
-              <Amount {...release} />
-            </td>
-            <td class="words">{release.lastError ?? ''}</td>
-          </tr>
-        ))}
-      </Table>
+        rows={undelivered
+          .slice(0, MAX_SHOWN)
+          .map((release) => [
+            <input type="checkbox" name="id" value={release.id} aria-label={`Order ${release.orderId}`} />,
+            <Moment at={release.releasedAt} />,
+            <OrderLink id={release.orderId} />,
+            <Delivery word={release.delivery} />,
+            release.attempts,
+            <Moment at={release.nextDeliveryAt} />,
+            <Amount {...release} />,
+            release.lastError ?? '',
+          ])}
+      />
       {undelivered.length > MAX_SHOWN && <p class="none">The oldest {MAX_SHOWN} are shown.</p>}
       <Allowed visitor={frame.visitor} action="releases">
         <div class="action">
           <WhoAndWhy visitor={frame.visitor} id={isWithheld ? 'send-withheld' : 'redeliver'} />
-          <p class="field">
-            {isWithheld ? (
-              <button name="operation" value="withheld" class="quiet">
-                Send selected all the same
-              </button>
-            ) : (
-              <button>Send selected again</button>
-            )}
-          </p>
+          {isWithheld ? (
+            <Button name="operation" value="withheld" isQuiet>
+              Send selected all the same
+            </Button>
+          ) : (
+            <Button>Send selected again</Button>
+          )}
         </div>
       </Allowed>
     </form>

@@ -11,7 +11,7 @@ import {
 import { Amount, sendPage } from '../../platform/html.tsx';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Delivery, EventsForm, UndeliveredForm } from './delivery-forms.tsx';
-import { Choice, Moment, Older, OrderLink, Table } from '../layout/parts.tsx';
+import { Button, Choice, Moment, Older, OrderLink, Table } from '../layout/parts.tsx';
 import { type ReleaseRow, latestReleases, PAGE_ROWS } from './releases.sql.ts';
 import { parseOrderId } from '../../platform/ids.ts';
 import type { AdminParts } from '../admin-parts.ts';
@@ -35,7 +35,7 @@ type Props = {
 };
 
 /** Paid orders that the delivery system has not accepted yet, and the latest ones. */
-export function ReleasesPage(props: Props): VNode {
+function ReleasesPage(props: Props): VNode {
   const { frame, undelivered, withheld, events, type, latest, next } = props;
   return (
     <AdminPage frame={frame} title="Deliveries" here="/admin/releases">
@@ -70,9 +70,7 @@ export function ReleasesPage(props: Props): VNode {
               ...ROW_TYPES.map((value) => ({ value, name: value })),
             ]}
           />
-          <p class="field">
-            <button>Show</button>
-          </p>
+          <Button>Show</Button>
         </form>
         {events.length > 0 && <EventsForm frame={frame} events={events} />}
       </section>
@@ -88,27 +86,14 @@ function Latest({ latest, next }: Pick<Props, 'latest' | 'next'>): VNode {
       <Table
         label="Latest deliveries"
         head={['Paid', 'Order', 'Delivery', { number: 'Amount' }, 'Delivered']}
-      >
-        {latest.map(({ id, orderId, delivery, amount, currency, releasedAt, deliveredAt }) => (
-          <tr key={id}>
-            <td>
-              <Moment at={releasedAt} />
-            </td>
-            <td>
-              <OrderLink id={orderId} />
-            </td>
-            <td>
-              <Delivery word={delivery} why="no delivery system was connected" />
-            </td>
-            <td class="number">
-              <Amount amount={amount} currency={currency} />
-            </td>
-            <td>
-              <Moment at={deliveredAt} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+        rows={latest.map(({ orderId, delivery, amount, currency, releasedAt, deliveredAt }) => [
+          <Moment at={releasedAt} />,
+          <OrderLink id={orderId} />,
+          <Delivery word={delivery} why="no delivery system was connected" />,
+          <Amount amount={amount} currency={currency} />,
+          <Moment at={deliveredAt} />,
+        ])}
+      />
       {next !== null && <Older address="/admin/releases" params={{ before: next }} />}
     </section>
   );

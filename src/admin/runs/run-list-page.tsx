@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { downloadAddress } from '../pages.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Choice, Moment, Older, Status, Table } from '../layout/parts.tsx';
+import { Button, Choice, Field, Moment, Older, Status, Table } from '../layout/parts.tsx';
 import type { RunFilter, RunRow } from './runs.sql.ts';
 import { Compared } from './run-parts.tsx';
 import { verdictWords, whyOf } from './verdict-text.ts';
@@ -25,13 +25,8 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
             { value: 'not-agreed', name: 'not agreed only' },
           ]}
         />
-        <p class="field">
-          <label for="day">Day</label>
-          <input id="day" name="day" type="date" value={day ?? ''} />
-        </p>
-        <p class="field">
-          <button>Show</button>
-        </p>
+        <Field id="day" label="Day" name="day" type="date" value={day ?? ''} />
+        <Button>Show</Button>
       </form>
       {runs.length === 0 ? (
         <p class="none">
@@ -44,9 +39,18 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
           )}
         </p>
       ) : (
-        <Table label="Checks" head={['Started', 'Payments', 'Result', 'Why']}>
-          {runs.map(Row)}
-        </Table>
+        <Table
+          label="Checks"
+          head={['Started', 'Payments', 'Result', { words: 'Why' }]}
+          rows={runs.map((run) => [
+            <a href={`/admin/runs/${run.id}`}>
+              <Moment at={run.startedAt} />
+            </a>,
+            <Compared run={run} />,
+            <Status word={run.verdict ?? 'pending'} name={verdictWords(run.verdict)} />,
+            whyOf(run),
+          ])}
+        />
       )}
       {next !== null && <Older address="/admin/runs" params={paramsOf(filter, next)} />}
       {runs.length > 0 && (
@@ -55,25 +59,6 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
         </p>
       )}
     </AdminPage>
-  );
-}
-
-function Row({ id, startedAt, ...run }: RunRow): VNode {
-  return (
-    <tr key={id}>
-      <td>
-        <a href={`/admin/runs/${id}`}>
-          <Moment at={startedAt} />
-        </a>
-      </td>
-      <td>
-        <Compared run={run} />
-      </td>
-      <td>
-        <Status word={run.verdict ?? 'pending'} name={verdictWords(run.verdict)} />
-      </td>
-      <td class="words">{whyOf(run)}</td>
-    </tr>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useLocale } from '../../platform/html.tsx';
 import type { ItemFacts } from '../../cases/findings.ts';
 import type { OrderId } from '../../platform/ids.ts';
@@ -6,7 +6,7 @@ import { downloadAddress } from '../pages.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Moment } from '../layout/parts.tsx';
 import { Compared, Items, Counts, Identity } from './run-parts.tsx';
-import type { ComparedRun, StoredRun } from './runs.sql.ts';
+import type { LaterRun, StoredRun } from './runs.sql.ts';
 import { countsOf, differenceWords, problemSentence, verdictWords } from './verdict-text.ts';
 
 type Props = {
@@ -15,14 +15,12 @@ type Props = {
   items: readonly ItemFacts[];
   customers: ReadonlyMap<OrderId, string>;
   /** The next run after it; null: there is none yet. */
-  later: ComparedRun | null;
+  later: LaterRun | null;
   /** When the schedule checks again after the last run; null: there is no schedule. */
   nextAt: Date | null;
-  /** What changed between this run and another. */
-  children: ComponentChildren;
 };
 
-export function RunPage({ frame, run, items, customers, later, nextAt, children }: Props): VNode {
+export function RunPage({ frame, run, items, customers, later, nextAt }: Props): VNode {
   const { id, startedAt, finishedAt, verdict, report } = run;
   return (
     <AdminPage frame={frame} title="Check against the service" here="/admin/runs">
@@ -50,7 +48,9 @@ export function RunPage({ frame, run, items, customers, later, nextAt, children 
           </p>
         </>
       )}
-      {children}
+      <p class="none">
+        What changed since another check: <code>npm run reconcile -- --diff RUN {id}</code>
+      </p>
     </AdminPage>
   );
 }

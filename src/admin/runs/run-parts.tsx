@@ -17,34 +17,26 @@ export function Identity({ lines }: { lines: readonly IdentityLine[] }): VNode {
       <h2 id="identity">The money</h2>
       {lines.length === 0 && <p class="none">No money in any class.</p>}
       {lines.map(({ currency, serviceTotal, confirmed, classes, difference }) => (
-        <Table key={currency} label={`Money in ${currency}`} head={[currency, { number: 'Amount' }]}>
-          <tr>
-            <th scope="row">paid at the service</th>
-            <td class="number">
-              <MajorNumber text={serviceTotal} />
-            </td>
-          </tr>
-          <tr>
-            <th scope="row">= confirmed here</th>
-            <td class="number">
-              <MajorNumber text={confirmed} />
-            </td>
-          </tr>
-          {Object.entries(classes).map(([name, amount]) => (
-            <tr key={name}>
-              <th scope="row">+ {caseTitle(name)}</th>
-              <td class="number">
-                <MajorNumber text={amount} />
-              </td>
-            </tr>
-          ))}
-          <tr class={/[1-9]/.test(difference) ? 'alarm' : ''}>
-            <th scope="row">+ unexplained</th>
-            <td class="number">
-              <MajorNumber text={difference} />
-            </td>
-          </tr>
-        </Table>
+        <Table
+          key={currency}
+          label={`Money in ${currency}`}
+          head={[currency, { number: 'Amount' }]}
+          isHeaded
+          rows={[
+            ['paid at the service', <MajorNumber text={serviceTotal} />],
+            ['= confirmed here', <MajorNumber text={confirmed} />],
+            ...Object.entries(classes).map(([name, amount]) => [
+              `+ ${caseTitle(name)}`,
+              <MajorNumber text={amount} />,
+            ]),
+            [
+              '+ unexplained',
+              <span class={/[1-9]/.test(difference) ? 'alarm' : undefined}>
+                <MajorNumber text={difference} />
+              </span>,
+            ],
+          ]}
+        />
       ))}
     </section>
   );
@@ -97,28 +89,21 @@ export function Items({ items, customers, since }: Props): VNode {
       <h2 id="items">What was open after it</h2>
       <Table
         label="Differences"
-        head={['Problem', 'Customer', 'What is wrong', 'First seen', 'Order', 'To do']}
-      >
-        {items.map((item) => {
+        head={['Problem', 'Customer', { words: 'What is wrong' }, 'First seen', 'Order', 'To do']}
+        rows={items.map((item) => {
           const { class: name, reference, orderId, firstSeenAt } = item;
           const { title, sentence } = caseText({ class: name, ...moneyOf(item), held: null }, locale);
           const email = orderId === null ? undefined : customers.get(orderId);
-          return (
-            <tr key={`${name}${reference}`}>
-              <td>{title}</td>
-              <td>{email === undefined ? '–' : maskEmail(email)}</td>
-              <td class="words">{sentence}</td>
-              <td>{new Date(firstSeenAt) >= since ? 'new' : <Moment at={new Date(firstSeenAt)} />}</td>
-              <td>
-                <OrderLink id={orderId} />
-              </td>
-              <td>
-                <a href={`/admin/cases?${new URLSearchParams({ q: reference }).toString()}`}>Look at it</a>
-              </td>
-            </tr>
-          );
+          return [
+            title,
+            email === undefined ? '–' : maskEmail(email),
+            sentence,
+            new Date(firstSeenAt) >= since ? 'new' : <Moment at={new Date(firstSeenAt)} />,
+            <OrderLink id={orderId} />,
+            <a href={`/admin/cases?${new URLSearchParams({ q: reference }).toString()}`}>Look at it</a>,
+          ];
         })}
-      </Table>
+      />
       {items.length === MAX_ITEMS && (
         <p class="none">
           The oldest {MAX_ITEMS}. <a href="/admin/cases">All that is to be done</a>

@@ -80,44 +80,27 @@ export async function customersOf(
 
 export type StoredRun = Omit<RunRow, 'findings'> & { report: ReconciliationReport | null };
 
-const RUN = {
-  id: true,
-  startedAt: true,
-  finishedAt: true,
-  since: true,
-  until: true,
-  verdict: true,
-  problem: true,
-} as const;
-
 export async function runById(database: Database, mode: Mode, id: RunId): Promise<StoredRun | null> {
   const { reconciliationRun } = await database.prisma();
-  const run = await reconciliationRun.findFirst({ where: { id, mode }, select: { ...RUN, report: true } });
-  return run as StoredRun | null;
+  return (await reconciliationRun.findFirst({
+    where: { id, mode },
+    omit: { inputs: true, outcome: true },
+  })) as StoredRun | null;
 }
 
-/** A run that another one is compared with. */
-export type ComparedRun = Omit<RunRow, 'findings'>;
+export type LaterRun = Pick<RunRow, 'id' | 'startedAt' | 'verdict'>;
 
-/** Finished runs around this one, newest first: twenty after it and twenty before. */
-export async function runsToCompare(
+/** The next finished run after one. */
+export async function runAfter(
   database: Database,
   mode: Mode,
-  { id, startedAt }: StoredRun,
-): Promise<ComparedRun[]> {
+  { startedAt }: StoredRun,
+): Promise<LaterRun | null> {
   const { reconciliationRun } = await database.prisma();
-  const others = { mode, id: { not: id }, finishedAt: { not: null } };
-  const after = await reconciliationRun.findMany({
-    where: { ...others, startedAt: { gt: startedAt } },
+  const run = await reconciliationRun.findFirst({
+    where: { mode, startedAt: { gt: startedAt }, finishedAt: { not: null } },
     orderBy: { startedAt: 'asc' },
-    take: 20,
-    select: RUN,
+    select: { id: true, startedAt: true, verdict: true },
   });
-  const before = await reconciliationRun.findMany({
-    where: { ...others, startedAt: { lte: startedAt } },
-    orderBy: { startedAt: 'desc' },
-    take: 20,
-    select: RUN,
-  });
-  return [...after.reverse(), ...before] as ComparedRun[];
+  return run as LaterRun | null;
 }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { RefusedLately, RefusedMinute } from '../../webhooks/refused-webhooks.sql.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
-import { Moment, Older, OrderLink, Table, Tabs } from '../layout/parts.tsx';
+import { Button, Field, Moment, Older, OrderLink, Table, Tabs } from '../layout/parts.tsx';
 import {
   AboutOrder,
   RefusedLatelySection,
@@ -68,13 +68,16 @@ function pageAfter(next: string, isRefused: boolean, search: Props['search']): R
 function SearchForm({ name }: { name: string }): VNode {
   return (
     <form method="get" action={ADDRESS} class="filters" role="search">
-      <p class="field wide">
-        <label for="reference">Payment reference or order id</label>
-        <input id="reference" name="reference" value={name} autocomplete="off" spellcheck={false} />
-      </p>
-      <p class="field">
-        <button>Search</button>
-      </p>
+      <Field
+        id="reference"
+        label="Payment reference or order id"
+        width="wide"
+        name="reference"
+        value={name}
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <Button>Search</Button>
     </form>
   );
 }
@@ -91,22 +94,18 @@ function Kept({ frame, list: { webhooks }, search }: KeptProps): VNode {
   if (webhooks.length === 0) return <NoneFound search={search} />;
   const hasOtherMode = webhooks.some(({ mode }) => mode !== frame.mode);
   return (
-    <Table label="Webhooks" head={['When', 'About order', 'Result', ...(hasOtherMode ? ['Mode'] : [])]}>
-      {webhooks.map((webhook) => (
-        <tr key={String(webhook.id)}>
-          <td>
-            <a href={`${ADDRESS}/${webhook.id}`}>
-              <Moment at={webhook.receivedAt} />
-            </a>
-          </td>
-          <td>
-            <AboutOrder {...webhook} />
-          </td>
-          <td class="words">{resultOf(webhook)}</td>
-          {hasOtherMode && <td>{webhook.mode}</td>}
-        </tr>
-      ))}
-    </Table>
+    <Table
+      label="Webhooks"
+      head={['When', 'About order', { words: 'Result' }, ...(hasOtherMode ? ['Mode'] : [])]}
+      rows={webhooks.map((webhook) => [
+        <a href={`${ADDRESS}/${webhook.id}`}>
+          <Moment at={webhook.receivedAt} />
+        </a>,
+        <AboutOrder {...webhook} />,
+        resultOf(webhook),
+        ...(hasOtherMode ? [webhook.mode] : []),
+      ])}
+    />
   );
 }
 

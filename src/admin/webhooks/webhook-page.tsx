@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { OrderId, Reference } from '../../platform/ids.ts';
-import { AdminPage, FormToken, WhoAndWhy, type Frame } from '../layout/frame.tsx';
+import { Action, AdminPage, Facts, type Frame } from '../layout/frame.tsx';
 import { foreignText } from '../../platform/foreign-text.ts';
 import { Moment, OrderLink } from '../layout/parts.tsx';
 import { resultOf } from './webhook-parts.tsx';
@@ -16,29 +16,25 @@ export function WebhookPage({ frame, webhook, payment }: WebhookProps): VNode {
   return (
     <AdminPage frame={frame} title={`Webhook #${id}`} here="/admin/webhooks">
       <section aria-label="What came">
-        <dl class="facts">
-          <dt>Received</dt>
-          <dd>
-            <Moment at={webhook.receivedAt} />
-            {deliveries > 1 && (
+        <Facts
+          facts={{
+            Received: (
               <>
-                , {deliveries} times, last <Moment at={webhook.lastReceivedAt} />
+                <Moment at={webhook.receivedAt} />
+                {deliveries > 1 && (
+                  <>
+                    , {deliveries} times, last <Moment at={webhook.lastReceivedAt} />
+                  </>
+                )}
               </>
-            )}
-          </dd>
-          <dt>Result</dt>
-          <dd>{resultOf(webhook)}</dd>
-          <dt>Order</dt>
-          <dd>
-            <OrderLink id={payment?.orderId ?? null} />
-          </dd>
-          <dt>Signature</dt>
-          <dd>{authenticity === 'signed' ? 'good' : 'none'}</dd>
-          <dt>Mode</dt>
-          <dd>{webhook.mode}</dd>
-          <dt>Type</dt>
-          <dd>{contentType === '' ? 'none' : contentType}</dd>
-        </dl>
+            ),
+            Result: resultOf(webhook),
+            Order: <OrderLink id={payment?.orderId ?? null} />,
+            Signature: authenticity === 'signed' ? 'good' : 'none',
+            Mode: webhook.mode,
+            Type: contentType === '' ? 'none' : contentType,
+          }}
+        />
         <h2>Body, {body.length} bytes</h2>
         <pre tabIndex={0}>{foreignText(body)}</pre>
       </section>
@@ -50,14 +46,13 @@ export function WebhookPage({ frame, webhook, payment }: WebhookProps): VNode {
               ? 'When it came, no reference was found in it. Today’s dialect finds one: we ask the service about that payment.'
               : 'We ask the service about the payment, as when the webhook came.'}
           </p>
-          <form method="post" action={`/admin/webhooks/${id}`} class="action">
-            <FormToken visitor={frame.visitor} />
-            <input type="hidden" name="id" value={payment.reference} />
-            <WhoAndWhy visitor={frame.visitor} id="ask" />
-            <p class="field">
-              <button>Check with the payment service now</button>
-            </p>
-          </form>
+          <Action
+            visitor={frame.visitor}
+            address={`/admin/webhooks/${id}`}
+            about={payment.reference}
+            id="ask"
+            button="Check with the payment service now"
+          />
         </section>
       )}
     </AdminPage>

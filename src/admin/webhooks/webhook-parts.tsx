@@ -65,27 +65,23 @@ export function RefusedTable(props: {
   const orderOf = (reference: Reference | null) =>
     payments.find((payment) => payment.reference === reference)?.orderId;
   return (
-    <Table label="Refused webhooks" head={['When', 'About order', 'Result', 'From']}>
-      {minutes.flatMap(({ key, reason, times, samples }) =>
-        samples.map((sample, nth) => (
-          <tr key={`${key} ${nth}`}>
-            <td>
-              <Moment at={new Date(sample.at)} />
-            </td>
-            <td>
-              <AboutOrder orderId={orderOf(sample.reference) ?? null} reference={sample.reference} />
-            </td>
-            <td class="words">
-              refused: {REFUSALS[reason].why}
-              {nth === samples.length - 1 &&
-                times > samples.length &&
-                `, and ${(times - samples.length).toLocaleString('en')} more in this minute`}
-            </td>
-            <td>{addressOf(sample)}</td>
-          </tr>
-        )),
+    <Table
+      label="Refused webhooks"
+      head={['When', 'About order', { words: 'Result' }, 'From']}
+      rows={minutes.flatMap(({ reason, times, samples }) =>
+        samples.map((sample, nth) => [
+          <Moment at={new Date(sample.at)} />,
+          <AboutOrder orderId={orderOf(sample.reference) ?? null} reference={sample.reference} />,
+          <>
+            refused: {REFUSALS[reason].why}
+            {nth === samples.length - 1 &&
+              times > samples.length &&
+              `, and ${(times - samples.length).toLocaleString('en')} more in this minute`}
+          </>,
+          addressOf(sample),
+        ]),
       )}
-    </Table>
+    />
   );
 }
 

@@ -47,7 +47,7 @@ export async function lastBegin(db: Queryable, mode: Mode): Promise<{ at: Date; 
 }
 
 /** The payment of a mode that was confirmed first. */
-export type FirstPaid = { orderId: string; amount: bigint; currency: string; releasedAt: Date };
+type FirstPaid = { orderId: string; amount: bigint; currency: string; releasedAt: Date };
 
 export async function firstPaid(db: Queryable, mode: Mode): Promise<FirstPaid | null> {
   const [row] = await db.query<FirstPaid>(
