@@ -7,10 +7,13 @@ import type { Program } from '../program.ts';
 import { openBooks, type Total } from '../reporting/books.ts';
 import { noteDisclosure } from '../reporting/books.sql.ts';
 import { monthOf, type Period } from '../reporting/period.ts';
-import { UsageError, type Arguments, windowOf } from './arguments.ts';
+import { UsageError, type Arguments, windowOf, type Told } from './arguments.ts';
 import type { Database } from '../platform/database/database.ts';
 import { parseRunId } from '../platform/ids.ts';
 import { EXPORTS, isExport, openExport, openMatched } from '../reporting/exports.ts';
+
+/** Rows stream to standard output; nothing is left to print. */
+const PRINTED: Told = { text: '', exitCode: 0 };
 
 /**
  * Prints the books of a period: rows to standard output, what they add up to behind them to standard error.
@@ -18,9 +21,8 @@ import { EXPORTS, isExport, openExport, openMatched } from '../reporting/exports
 export async function booksCommand(
   { database: primary, reads, gateway }: Program,
   args: Arguments,
-): Promise<number> {
-  const { values, positionals } = args;
-  if (positionals.length > 0) throw new UsageError(`books takes no "${positionals.join(' ')}"`);
+): Promise<Told> {
+  const { values } = args;
   const mode = modeOf(values.mode) ?? gateway.mode;
   const period = periodOf(args);
   const withCustomers = values['with-customers'];
@@ -30,7 +32,7 @@ export async function booksCommand(
   const sheet = values.totals ? books.totalsSheet : books.sheet;
   await pipeline(textOfSheet(sheet, values.json ? 'json' : 'csv'), process.stdout, { end: false });
   if (!values.totals) process.stderr.write(textOfTotals(books.totals(), mode));
-  return 0;
+  return PRINTED;
 }
 
 function textOfTotals(totals: readonly Total[], mode: Mode): string {
@@ -71,14 +73,14 @@ function whoAndWhy({ values }: Arguments): { to: string; note: string } {
 }
 
 /** Prints rows of one kind to standard output as CSV, or as one JSON object per line. */
-export async function exportCommand(program: Program, args: Arguments): Promise<number> {
+export async function exportCommand(program: Program, args: Arguments): Promise<Told> {
   const [name = '', ...more] = args.positionals;
   if (more.length > 0) throw new UsageError(`export takes one name, not "${args.positionals.join(' ')}"`);
   const { database } = await program.reads.pick(UNSEEN_SEC);
   const sheet =
     name === 'matched' ? await matchedBy(database, program, args) : rowsBy(database, program, name, args);
   await pipeline(textOfSheet(sheet, args.values.json ? 'json' : 'csv'), process.stdout, { end: false });
-  return 0;
+  return PRINTED;
 }
 
 function rowsBy(database: Database, { gateway }: Program, name: string, { values }: Arguments): Sheet {

@@ -7,7 +7,7 @@ import { systemClock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import type { Program } from '../program.ts';
-import { UsageError, type Arguments } from './arguments.ts';
+import { UsageError, type Arguments, type Told } from './arguments.ts';
 import { disputePack } from '../reporting/dispute-page.tsx';
 import { disputeOf } from '../reporting/dispute.sql.ts';
 
@@ -18,7 +18,7 @@ import { disputeOf } from '../reporting/dispute.sql.ts';
 export async function explainCommand(
   { database: primary, reads }: Program,
   { values: { all, evidence, json }, positionals: [name, ...more] }: Arguments,
-): Promise<{ text: string; exitCode: number }> {
+): Promise<Told> {
   if (all) {
     if (name !== undefined) throw new UsageError('explain takes an order or --all, not both');
     return explainAll(primary, json);
@@ -68,7 +68,7 @@ function plain(text: string): string {
 const TELL_EVERY_MS = 3_000;
 
 /** Prints each row that was changed by other means, and gives a summary; with `json` one object per line. */
-async function explainAll(database: Database, json: boolean): Promise<{ text: string; exitCode: number }> {
+async function explainAll(database: Database, json: boolean): Promise<Told> {
   let toldMs = systemClock.elapsedMs();
   const seen = await checkIntegrity(database, {
     onFound: (one) => print(json ? JSON.stringify(one) : `order ${one.orderId}: ${one.what}`),
@@ -98,7 +98,7 @@ function print(line: string): Promise<void> {
 export async function dispute(
   { database }: Program,
   { positionals: [name, ...more], values }: Arguments,
-): Promise<{ text: string; exitCode: number }> {
+): Promise<Told> {
   if (name === undefined || more.length > 0)
     throw new UsageError('which order? give its id, the reference of a payment, or its external id');
   const found = await disputeOf(database, name);

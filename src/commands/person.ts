@@ -11,9 +11,7 @@ import { emptyAnswersOf } from '../payments/prune-answers.sql.ts';
 import type { Program } from '../program.ts';
 import { mentionsOf, personData } from '../reporting/person.sql.ts';
 import { deleteWebhooksOf } from '../webhooks/prune-webhooks.sql.ts';
-import { UsageError, type Arguments } from './arguments.ts';
-
-type Told = { text: string; exitCode: number };
+import { UsageError, type Arguments, type Told } from './arguments.ts';
 
 /** What a person asks about an address: all that is kept, or that it be erased. */
 export async function person(program: Program, { positionals, values }: Arguments): Promise<Told> {

@@ -1,13 +1,12 @@
 import { countAllOld, prune } from '../retention.ts';
 import type { Program } from '../program.ts';
-import { UsageError, type Arguments } from './arguments.ts';
+import type { Arguments, Told } from './arguments.ts';
 
 /** Prunes now what the worker prunes once a day, or says how much that is. */
 export async function retention(
   { database, config: { RETAIN_BODIES_DAYS: days } }: Program,
-  { positionals, values }: Arguments,
-): Promise<{ text: string; exitCode: number }> {
-  if (positionals.length > 0) throw new UsageError(`retention takes no "${positionals.join(' ')}"`);
+  { values }: Arguments,
+): Promise<Told> {
   if (days === undefined)
     return {
       text: 'RETAIN_BODIES_DAYS is not set: answers, webhooks and messages are kept for ever.',

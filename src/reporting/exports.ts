@@ -1,5 +1,4 @@
-import { FINDING_COLUMNS, findingRow } from '../cases/export-findings.ts';
-import { streamFindings } from '../cases/findings.ts';
+import { streamFindings, type Finding } from '../cases/findings.ts';
 import type { Sheet } from '../platform/csv.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { RunId } from '../platform/ids.ts';
@@ -14,6 +13,27 @@ const PAYMENT_STATUSES = [
   ...(['created', 'sending', 'open', 'ambiguous', 'refused', 'paid', 'failed', 'expired', 'held'] as const),
 ];
 const OPEN_OR_CLOSED = ['open', 'closed'] as const;
+
+/** The columns of findings and their content. */
+const CELLS_OF_FINDING: readonly [name: string, cell: (finding: Finding) => string | null][] = [
+  ['id', ({ id }) => String(id)],
+  ['class', (finding) => finding.class],
+  ['reference', ({ reference }) => reference],
+  ['order_id', ({ orderId }) => orderId],
+  ['expected', ({ expected }) => expected],
+  ['actual', ({ actual }) => actual],
+  ['currency', ({ currency }) => currency],
+  ['first_seen_at', ({ firstSeenAt }) => firstSeenAt],
+  ['last_seen_at', ({ lastSeenAt }) => lastSeenAt],
+  ['age', ({ age }) => age],
+  ['owner', ({ owner }) => owner],
+  ['notes', ({ notes }) => notes.map(({ at, by, note }) => `${at} ${by}: ${note}`).join('\n')],
+  ['evidence', ({ evidence }) => evidence && JSON.stringify(evidence)],
+  ['reopens', ({ reopens }) => reopens],
+  ['closed_at', ({ closedAt }) => closedAt],
+  ['closed_by', ({ closedBy }) => closedBy],
+  ['resolution', ({ resolution }) => resolution],
+];
 
 /**
  * What can be exported by period and status: its columns, and the words that `status` may be. Customers are
@@ -77,7 +97,7 @@ export const EXPORTS = {
     ],
     statuses: OPEN_OR_CLOSED,
   },
-  findings: { columns: FINDING_COLUMNS, statuses: OPEN_OR_CLOSED },
+  findings: { columns: CELLS_OF_FINDING.map(([name]) => name), statuses: OPEN_OR_CLOSED },
   runs: {
     columns: [
       'id',
@@ -164,4 +184,8 @@ async function* findingRows(
     const isWanted = (since === null || at >= since) && (until === null || at < until);
     if (isWanted && (status !== 'closed' || finding.closedAt !== null)) yield findingRow(finding);
   }
+}
+
+function findingRow(finding: Finding): Record<string, string | null> {
+  return Object.fromEntries(CELLS_OF_FINDING.map(([name, cell]) => [name, cell(finding)]));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from '@jest/globals';
-import { USAGES } from '../../src/commands/usages.ts';
+import { COMMANDS as OURS, usageOf } from '../../src/commands/commands.ts';
 import { usageText } from '../../src/platform/usage.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 import { cleanUp, newFolder, runProcess } from '../support/process.ts';
@@ -48,15 +48,15 @@ test('every command of an installation explains its own words, options and exit 
   const ours = COMMANDS.filter(
     ({ file, args }) => file === 'local/start.ts' && !/^(server|worker)$/.test(args[0] ?? ''),
   );
-  expect(ours.map(({ args }) => args[0]).sort()).toEqual(Object.keys(USAGES).sort());
+  expect(ours.map(({ args }) => args[0]).sort()).toEqual(Object.keys(OURS).sort());
   for (const { name, args } of ours) {
-    const usage = USAGES[args[0] ?? ''];
-    if (usage) expectHelp(usageText(`npm run ${name}`, usage), name);
+    const command = OURS[args[0] ?? ''];
+    if (command) expectHelp(usageText(`npm run ${name}`, usageOf(command)), name);
   }
 });
 
 const PROGRAMS = COMMANDS.filter(
-  ({ name, args }) => name === 'findings' || USAGES[args[0] ?? ''] === undefined,
+  ({ name, args }) => name === 'findings' || OURS[args[0] ?? ''] === undefined,
 );
 /** What `npm test` starts is compiled once; of other folders there are only the sources. */
 const CHEAP = ['worker', 'findings'];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { windowOf, WindowError } from '../../src/commands/arguments.ts';
+import { UsageError, windowOf } from '../../src/commands/arguments.ts';
 
 const iso = (since?: string, until?: string): (string | undefined)[] => {
   const window = windowOf(since, until);
@@ -31,6 +31,6 @@ test.each([
   ['2026-02-01', '2026-01-01', 'type --since 2026-01-01 --until 2026-02-01'],
   ['2026-02-01T00:00:00Z', '2026-02-01T01:00:00+01:00', '--since must lie before --until'],
 ])('G13: %s to %s is refused', (since, until, says) => {
-  expect(() => windowOf(since, until)).toThrow(WindowError);
+  expect(() => windowOf(since, until)).toThrow(UsageError);
   expect(() => windowOf(since, until)).toThrow(says);
 });

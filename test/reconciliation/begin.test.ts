@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { beginOf, readArguments } from '../../src/commands/arguments.ts';
+import { readArguments } from '../../src/commands/arguments.ts';
+import { beginOf } from '../../src/commands/reconcile.ts';
 import { newProbeReference, newReference } from '../../src/platform/ids.ts';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { exportFindings } from '../../src/cases/export-findings.ts';
-import { listFindings, resolveFinding, streamFindings } from '../../src/cases/findings.ts';
+import { listFindings, resolveFinding } from '../../src/cases/findings.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS } from '../../src/cases/work-lists.sql.ts';
+import { textOfSheet } from '../../src/platform/csv.ts';
+import { openExport } from '../../src/reporting/exports.ts';
+import { EVERYTHING } from '../../src/reporting/period.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;
@@ -19,11 +21,11 @@ const only = async () => {
   expect(findings).toHaveLength(1);
   return findings[0] ?? Promise.reject(new Error('there is none'));
 };
-const texts = async (format: 'csv' | 'json', isOpenOnly = true): Promise<string> => {
+const exported = async (format: 'csv' | 'json', status: 'open' | null = 'open'): Promise<string[]> => {
+  const wanted = { mode: 'test', period: EVERYTHING, status } as const;
   let text = '';
-  for await (const part of exportFindings(streamFindings(desk.database, 'test', isOpenOnly), format))
-    text += part;
-  return text;
+  for await (const part of textOfSheet(openExport(desk.database, 'findings', wanted), format)) text += part;
+  return text.split('\n').filter((line) => line !== '');
 };
 
 /** A person decides about the oldest money in suspense. */
@@ -134,7 +136,7 @@ describe('a finding', () => {
 
 describe('the export', () => {
   test('has everything of a finding, open ones or all, as JSON', async () => {
-    expect(JSON.parse(await texts('json'))).toEqual([]);
+    expect(await exported('json')).toEqual([]);
     await desk.put({}, { amount: '20.00' });
     // A run of its own: the oldest finding and the oldest money in suspense are of one payment.
     await run();
@@ -142,10 +144,12 @@ describe('the export', () => {
     await run();
     const [first] = await open();
     await decideAs('Ada', first?.reference);
-    expect(JSON.parse(await texts('json'))).toEqual([expect.objectContaining({ closedAt: null })]);
-    expect(JSON.parse(await texts('json', false))).toEqual([
-      expect.objectContaining({ id: String(first?.id), closedBy: 'Ada', resolution: 'refunded' }),
-      expect.objectContaining({ closedAt: null, age: '<1d' }),
+    expect((await exported('json')).map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ closed_at: null }),
+    ]);
+    expect((await exported('json', null)).map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ id: String(first?.id), closed_by: 'Ada', resolution: 'refunded' }),
+      expect.objectContaining({ closed_at: null, age: '<1d' }),
     ]);
   });
 
@@ -153,7 +157,7 @@ describe('the export', () => {
     for (let count = 0; count < 2_050; count += 1)
       desk.service.history.push({ reference: `other-${count}`, amount: '1.00' });
     await run();
-    expect((await texts('csv')).trimEnd().split('\r\n')).toHaveLength(2_051);
-    expect(JSON.parse(await texts('json'))).toHaveLength(2_050);
+    expect(await exported('csv')).toHaveLength(2_051);
+    expect(await exported('json')).toHaveLength(2_050);
   });
 });

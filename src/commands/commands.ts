@@ -1,50 +1,32 @@
+import type { Program } from '../program.ts';
 import type { Usage } from '../platform/usage.ts';
-import type { Option } from './arguments.ts';
+import { activity } from './activity.ts';
 import { AFTER_RESTORE } from './after-restore.ts';
+import { OPTIONS, type Arguments, type Option, type Told } from './arguments.ts';
+import { booksCommand, exportCommand } from './books.ts';
+import { dispute, explainCommand } from './explain.ts';
 import { ORDERS } from './orders.ts';
+import { person } from './person.ts';
+import { reconcileCommand } from './reconcile.ts';
 import { REFUNDS } from './refunds.ts';
-import type { ListCommand } from './work-list.ts';
+import { retention } from './retention.ts';
+import { workList, type ListCommand } from './work-list.ts';
 import { LISTS } from './work-lists.ts';
 
-const MEANINGS: Readonly<Record<Option, string>> = {
-  json: 'as JSON, for programs',
-  'dry-run': 'shows what it would do and changes nothing',
-  csv: 'as CSV (also without it)',
-  all: 'everything, not only one',
-  evidence: 'every row that is kept of it, in the order of time',
-  begin: 'reconciliation begins now: what was before is not raised',
-  'even-of-our-form': 'with --begin: also references of our form',
-  runs: 'lists earlier runs',
-  show: 'prints the report of a run again',
-  replay: 'the same, to the byte as --json printed it',
-  diff: 'what changed between two runs',
-  since: 'from this time on, 2026-01-31 or 2026-01-31T08:00:00Z',
-  until: 'up to this time, not included',
-  note: 'why; it is kept',
-  by: 'your name; it is kept',
-  owner: 'who works on it',
-  decision: 'accept, refund, credit, keep, write_off or other',
-  refund: 'the number of the refund at the payment service',
-  order: 'order id or your own number of it',
-  'with-customer': 'with the whole e-mail address',
-  'even-open': 'also when money of an order is still open',
-  month: 'a month like 2026-01',
-  mode: 'test or live',
-  status: 'only rows with this status',
-  run: 'the run (without it: the last complete one)',
-  totals: 'only the totals',
-  'with-customers': 'with whole e-mail addresses; needs --by and --note',
-  amount: 'in major units, 5.00',
-  type: 'only events of this type, order.failed',
+type Command = Omit<Usage, 'options'> & {
+  options: readonly Option[];
+  /** Whether nothing but options may follow its name. */
+  isBare?: true;
+  /** Left out: `command-line.ts` runs it, because it needs no program. */
+  run?: (program: Program, args: Arguments) => Promise<Told>;
 };
 
-type Row = Omit<Usage, 'options'> & { options: readonly Option[] };
-
 const DONE = '0 done, 1 not done';
-const NO_ARGUMENTS = { forms: [''], options: [], example: '' } as const;
 
-const ROWS: Readonly<Record<string, Row>> = {
+/** Every command, by the name that is typed. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
   reconcile: {
+    run: reconcileCommand,
     does: "Compares our orders with the payment service's records.",
     forms: [
       '[--since TIME] [--until TIME] [--dry-run] [--json]',
@@ -60,6 +42,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: '--dry-run',
   },
   explain: {
+    run: explainCommand,
     does: 'What happened to one order, and what is next.',
     forms: ['ORDER-ID | REFERENCE | YOUR-NUMBER | E-MAIL  [--evidence | --json]', '--all [--json]'],
     options: ['evidence', 'all', 'json'],
@@ -71,8 +54,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: 'cancel SO-1001 --note "out of stock" --by "Ada"',
   }),
   findings: listRow("Differences between orders and the service's records.", LISTS.findings, {
-    forms: ['export [--csv | --json] [--all]'],
-    options: ['owner', 'note', 'by', 'csv', 'all'],
+    options: ['owner', 'note', 'by'],
     example: 'resolve 12 --note "the service confirmed it" --by "Ada"',
   }),
   suspense: listRow('Money that was received and must not be kept yet.', LISTS.suspense, {
@@ -92,6 +74,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: 'stop NGN --note "wrong price list" --by "Ada"',
   }),
   activity: {
+    run: async (program, { values }) => ({ text: await activity(program, values), exitCode: 0 }),
+    isBare: true,
     does: 'Who did what, newest first.',
     forms: ['[--by NAME] [--since TIME] [--until TIME] [--json]'],
     options: ['by', 'since', 'until', 'json'],
@@ -103,6 +87,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: 'adopt t27pAbCdt27pAbCdt27pAbCd --order SO-1 --by "Ada" --note "restored"',
   }),
   dispute: {
+    run: dispute,
     does: 'One file about an order for the acquirer, on standard output.',
     forms: ['ORDER [--json] [--with-customer]'],
     options: ['json', 'with-customer'],
@@ -110,6 +95,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: 'SO-1001 > pack.html',
   },
   person: {
+    run: person,
     does: 'Everything kept about an e-mail address, and how to erase it.',
     forms: ['show E-MAIL --by NAME', 'erase E-MAIL --by NAME --note WHY [--even-open]'],
     options: ['by', 'note', 'even-open'],
@@ -117,6 +103,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: 'show ada@example.com --by "Ngozi"',
   },
   retention: {
+    run: retention,
+    isBare: true,
     does: 'Deletes what is older than RETAIN_BODIES_DAYS, as the worker does daily.',
     forms: ['[--dry-run]'],
     options: ['dry-run'],
@@ -124,6 +112,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: '--dry-run',
   },
   books: {
+    run: booksCommand,
+    isBare: true,
     does: 'The books of a month for the accountant, as CSV on standard output.',
     forms: [
       '[--month MONTH | --since TIME --until TIME] [--mode MODE]',
@@ -137,6 +127,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: '--month 2026-01 > january.csv',
   },
   export: {
+    run: exportCommand,
     does: 'All rows of one kind as CSV, on standard output.',
     forms: ['orders | payments | suspense | findings | runs  [options]', 'matched [--run RUN] [--json]'],
     options: ['since', 'until', 'status', 'run', 'json'],
@@ -144,6 +135,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: 'orders --status paid > orders.csv',
   },
   doctor: {
+    isBare: true,
     does: 'What is configured, reached and missing.',
     forms: ['[--json]'],
     options: ['json'],
@@ -151,6 +143,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: '',
   },
   'go-live': {
+    isBare: true,
     does: 'What is missing before the first real payment. Changes nothing.',
     forms: ['[--json]'],
     options: ['json'],
@@ -158,6 +151,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: '',
   },
   dialect: {
+    isBare: true,
     does: "How the service's answers are read, each value with its origin.",
     forms: ['[--json]'],
     options: ['json'],
@@ -165,26 +159,36 @@ const ROWS: Readonly<Record<string, Row>> = {
     example: '--json',
   },
   migrate: {
-    ...NO_ARGUMENTS,
+    // Composing has migrated the database already.
+    run: () => Promise.resolve({ text: 'The database has the schema of this version.', exitCode: 0 }),
+    isBare: true,
+    forms: [''],
+    options: [],
+    example: '',
     does: 'Gives the database the schema of this version.',
     exits: '0 done, 1 the database could not be reached or changed',
   },
 };
 
-/** How each command of this folder is called, by the name that is typed. */
-export const USAGES: Readonly<Record<string, Usage>> = Object.fromEntries(
-  Object.entries(ROWS).map(([name, row]) => [
-    name,
-    { ...row, options: Object.fromEntries(row.options.map((each) => [`--${each}`, MEANINGS[each]])) },
-  ]),
-);
+/** How a command is called. */
+export function usageOf({ options, ...command }: Command): Usage {
+  const meanings = options.map((name) => [`--${name}`, OPTIONS[name].meaning] as const);
+  return { ...command, options: Object.fromEntries(meanings) };
+}
 
 function listRow(
   does: string,
-  { subcommands }: ListCommand,
-  { forms = [], options, example }: Pick<Row, 'options' | 'example'> & { forms?: readonly string[] },
-): Row {
-  const list = options.includes('since') ? '[list] [--since TIME] [--json]' : '[list] [--json]';
-  const usages = Object.values(subcommands).map(({ usage }) => usage);
-  return { does, forms: [list, ...usages, ...forms], options: [...options, 'json'], exits: DONE, example };
+  list: ListCommand,
+  { options, example }: Pick<Command, 'options' | 'example'>,
+): Command {
+  const first = options.includes('since') ? '[list] [--since TIME] [--json]' : '[list] [--json]';
+  const usages = Object.values(list.subcommands).map(({ usage }) => usage);
+  return {
+    run: async (program, args) => ({ text: '', exitCode: await workList(program, list, args) }),
+    does,
+    forms: [first, ...usages],
+    options: [...options, 'json'],
+    exits: DONE,
+    example,
+  };
 }
