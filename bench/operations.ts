@@ -5,7 +5,7 @@ import * as glance from '../src/reporting/shop-state.sql.ts';
 import { latestCaseOf, recordsOf } from '../src/admin/cases/case-records.sql.ts';
 import { countCases, openCaseCounts, readCases } from '../src/admin/cases/cases.sql.ts';
 import * as metrics from '../src/observability/metrics/metrics.sql.ts';
-import { findOrders, estimateOrders, evidenceOf } from '../src/admin/orders/find-orders.sql.ts';
+import { evidenceOf, findOrders } from '../src/admin/orders/find-orders.sql.ts';
 import { readSearch } from '../src/admin/orders/search.ts';
 import { latestReleases, releaseOf } from '../src/admin/releases/releases.sql.ts';
 import { MAX_ITEMS } from '../src/admin/runs/run-parts.tsx';
@@ -99,7 +99,6 @@ function pages(db: Queryable, all: Database, orders: number): Record<string, () 
       currency: 'GHS',
       to: '2026-01-01',
     }),
-    'orders: how many': () => estimateOrders(db),
     'orders: by reference': () => orderIdOf(db, idOf('p', 4_711)),
     'orders: by external id': () => orderIdOf(db, 'shop-4711'),
     'orders: by nothing known': () => orderIdOf(db, 'nothing'),

@@ -1,4 +1,4 @@
-import type { Queryable } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
@@ -20,13 +20,14 @@ export async function newestEntry(db: Queryable, mode: Mode): Promise<Date | nul
 }
 
 /** When the last complete run over everything began. */
-export async function lastCompleteRun(db: Queryable, mode: Mode): Promise<Date | null> {
-  const [row] = await db.query<{ at: Date | null }>(
-    `SELECT max(started_at) AS at FROM reconciliation_runs
-     WHERE mode = $1 AND complete AND since IS NULL AND until IS NULL`,
-    [mode],
-  );
-  return row?.at ?? null;
+export async function lastCompleteRun(database: Database, mode: Mode): Promise<Date | null> {
+  const { reconciliationRun } = await database.prisma();
+  const run = await reconciliationRun.findFirst({
+    where: { mode, complete: true, since: null, until: null },
+    orderBy: { startedAt: 'desc' },
+    select: { startedAt: true },
+  });
+  return run?.startedAt ?? null;
 }
 
 export const MAX_CANDIDATES = 10;

@@ -1,4 +1,4 @@
-import type { Queryable } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import { maskEmail } from './activity.ts';
 
@@ -86,9 +86,10 @@ const OPEN_CASES = `
   FROM (${MONEY_IN_SUSPENSE} UNION ALL ${OTHER_FINDINGS}) cases ORDER BY since, reference, class`;
 
 /** The whole address; null once it was erased. */
-export async function emailOf(db: Queryable, orderId: OrderId): Promise<string | null> {
-  const [row] = await db.query<{ email: string }>('SELECT email FROM orders WHERE id = $1', [orderId]);
-  return row === undefined || row.email === 'erased' ? null : row.email;
+export async function emailOf(database: Database, orderId: OrderId): Promise<string | null> {
+  const { order } = await database.prisma();
+  const row = await order.findUnique({ where: { id: orderId }, select: { email: true } });
+  return row === null || row.email === 'erased' ? null : row.email;
 }
 
 /** An order among several that a name fits. */

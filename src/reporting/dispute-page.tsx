@@ -119,8 +119,8 @@ function releaseRows(release: NonNullable<Dispute['release']>, shown: Shown): st
   const { id, delivery, attempts, releasedAt, deliveredAt, lastError } = release;
   return [
     ['Release', id],
-    ['Released', releasedAt.toISOString()],
-    ['Delivery', `${delivery}, ${attempts} attempt(s); each with its time is in the journal`],
+    ['Released', releasedAt?.toISOString() ?? 'not'],
+    ['Delivery', `${delivery}, ${attempts ?? 0} attempt(s); each with its time is in the journal`],
     ['Delivered', deliveredAt?.toISOString() ?? 'not'],
     ['Last error', shown(lastError ?? 'none')],
   ];

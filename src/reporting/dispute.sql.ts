@@ -31,8 +31,6 @@ export type Dispute = {
   order: Omit<OrderDetail, 'lines' | 'amount'> & {
     amount: string;
     email: string;
-    placedAt: Date;
-    paidAt: Date | null;
     lines: { description: string; quantity: number; unitAmount: string }[];
   };
   answers: Exhibit[];
@@ -40,12 +38,12 @@ export type Dispute = {
   release: {
     id: string;
     delivery: string;
-    attempts: number;
-    releasedAt: Date;
+    attempts: number | null;
+    releasedAt: Date | null;
     deliveredAt: Date | null;
     lastError: string | null;
   } | null;
-  /** Rows of the shop's refunds as they are; empty where the program keeps none. */
+  /** Rows of the shop's refunds as they are. */
   refunds: Record<string, unknown>[];
   journal: JournalLine[];
 };
@@ -62,17 +60,14 @@ export function disputeOf(database: Database, name: string): Promise<Dispute | n
     if (id === null || seen === null) return null;
     const { order, orderDetail } = seen;
     const { currency } = order.total;
-    const [row] = await tx.query<{ email: string; placedAt: Date }>(
-      'SELECT email, created_at AS "placedAt" FROM orders WHERE id = $1',
-      [id],
-    );
+    const [row] = await tx.query<{ email: string }>('SELECT email FROM orders WHERE id = $1', [id]);
     if (row === undefined) return null;
+    const { delivery, attempts, lastError, deliveredAt, paidAt } = orderDetail;
     return {
       order: {
         ...orderDetail,
         amount: displayMoney(order.total),
         ...row,
-        paidAt: order.paidAt,
         lines: order.lines.map(({ description, quantity, unitAmount }) => ({
           description,
           quantity,
@@ -80,6 +75,10 @@ export function disputeOf(database: Database, name: string): Promise<Dispute | n
         })),
       },
       ...(await exhibitsOf(tx, id)),
+      release:
+        delivery === null
+          ? null
+          : { id: order.releaseId, delivery, attempts, releasedAt: paidAt, deliveredAt, lastError },
       ...(await recordsOf(tx, id)),
     };
   });
@@ -104,29 +103,15 @@ async function exhibitsOf(tx: Queryable, id: OrderId): Promise<Pick<Dispute, 'an
   };
 }
 
-async function recordsOf(
-  tx: Queryable,
-  id: OrderId,
-): Promise<Pick<Dispute, 'release' | 'refunds' | 'journal'>> {
-  const [release = null] = await tx.query<NonNullable<Dispute['release']>>(
-    `SELECT id, delivery, attempts, released_at AS "releasedAt", delivered_at AS "deliveredAt",
-       last_error AS "lastError" FROM releases WHERE order_id = $1`,
+async function recordsOf(tx: Queryable, id: OrderId): Promise<Pick<Dispute, 'refunds' | 'journal'>> {
+  const refunds = await tx.query<{ row: Record<string, unknown> }>(
+    `SELECT to_jsonb(r) AS row FROM refunds r WHERE order_id = $1 ORDER BY refunded_at, id`,
     [id],
   );
-  const [there] = await tx.query<{ refunds: boolean }>(
-    `SELECT to_regclass('refunds') IS NOT NULL AS refunds`,
-  );
-  const refunds =
-    there?.refunds === true
-      ? await tx.query<{ row: Record<string, unknown> }>(
-          `SELECT to_jsonb(r) AS row FROM refunds r WHERE order_id = $1 ORDER BY refunded_at, id`,
-          [id],
-        )
-      : [];
   const journal = await tx.query<JournalLine>(
     `SELECT seq, at, event, reference, cause, detail, encode(hash, 'hex') AS hash
      FROM journal WHERE order_id = $1 ORDER BY seq`,
     [id],
   );
-  return { release, refunds: refunds.map(({ row }) => row), journal };
+  return { refunds: refunds.map(({ row }) => row), journal };
 }

@@ -7,8 +7,7 @@ import { Older, Table, type Head } from '../layout/parts.tsx';
 import { Customer, Held, Moment, Notes, Owner, ToOrder } from './case-parts.tsx';
 import type { CaseCount, CaseRow } from './cases.sql.ts';
 import { textOf } from './decisions.ts';
-import { filterParams, PAGE_ROWS, type CaseFilter } from './filter.ts';
-import { FilterForm, Totals } from './list-parts.tsx';
+import { filterParams, PAGE_ROWS, type CaseFilter, FilterForm, Totals } from './filter.tsx';
 import { SeveralAtOnce } from './decide-form.tsx';
 import { keyOf, tickOf } from './selection.ts';
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
 import { useLocale } from '../../platform/html.tsx';
 import { AdminPage, Allowed, FormToken, WhoAndWhy, Who, type Frame } from '../layout/frame.tsx';
@@ -92,22 +92,21 @@ function WhatIsWrong({ row, frame }: { row: CaseRow; frame: Frame }): VNode {
 
 function About({ row, records, reference }: Pick<CasePageProps, 'row' | 'records' | 'reference'>): VNode {
   const orderId = row?.orderId ?? records.find((record) => record.orderId !== null)?.orderId ?? null;
-  const facts: [name: string, fact: ComponentChildren][] = [
-    ...(row === null
-      ? []
-      : ([
-          ['Customer', <Customer row={row} />],
-          ['Money held', <Held row={row} />],
-          ['Since', <Moment at={row.since} />],
-          ['Owner', <Owner name={row.owner} />],
-        ] as const)),
-    ['Order', orderId === null ? 'not ours' : <a href={`/admin/orders/${orderId}`}>{orderId}</a>],
-    ['Reference', <code>{reference}</code>],
-  ];
+  const order = orderId === null ? 'not ours' : <a href={`/admin/orders/${orderId}`}>{orderId}</a>;
+  const facts = {
+    ...(row !== null && {
+      Customer: <Customer row={row} />,
+      'Money held': <Held row={row} />,
+      Since: <Moment at={row.since} />,
+      Owner: <Owner name={row.owner} />,
+    }),
+    Order: order,
+    Reference: <code>{reference}</code>,
+  };
   return (
     <section class="ledger" aria-label="About it">
       <dl class="counts">
-        {facts.map(([name, fact]) => (
+        {Object.entries(facts).map(([name, fact]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{fact}</dd>

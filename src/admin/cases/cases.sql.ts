@@ -5,7 +5,6 @@ import type { OrderStatus } from '../../orders/order.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { UNASSIGNED, type Wanted } from './filter.ts';
 
 /** Names a case in addresses and forms: by its money in suspense, else by its oldest finding. */
 export type CaseKey = { kind: 'money' | 'finding'; id: bigint };
@@ -47,6 +46,20 @@ export type CaseRow = CaseKey & {
   /** Changes when anything changes that an operator sees and decides upon. */
   version: string;
 };
+
+/** Which cases are read; what is null or left out does not apply. */
+export type Wanted = {
+  references?: readonly string[] | null;
+  class?: string | null;
+  ageFromSec?: number | null;
+  ageBelowSec?: number | null;
+  /** {@link UNASSIGNED}: cases without one. */
+  owner?: string | null;
+  /** A part of the reference, of the order's id or of the customer's address. */
+  words?: string | null;
+};
+
+export const UNASSIGNED = '-';
 
 const isOpenFinding = (f: string): string =>
   `${f}.mode = $1 AND ${f}.closed_at IS NULL AND ${f}.raised_at IS NOT NULL`;

@@ -10,7 +10,7 @@ import { CasePage } from './case-page.tsx';
 import { recordsOf, referencesOf } from './case-records.sql.ts';
 import { countCases, readCases, type CaseKey, type CaseRow } from './cases.sql.ts';
 import { ConfirmPage, type Closing } from './confirm-page.tsx';
-import { PAGE_ROWS, wantedBy, type CaseFilter } from './filter.ts';
+import { PAGE_ROWS, wantedBy, type CaseFilter } from './filter.tsx';
 import { readSelected, readTicks } from './selection.ts';
 import { resolveSuspense } from '../../cases/suspense.sql.ts';
 import type { Order } from '../../orders/order.ts';

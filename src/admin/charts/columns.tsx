@@ -38,7 +38,7 @@ export function Columns({ chart }: { chart: Chart }): VNode {
             <ul class="legend">
               {classes.map((name) => (
                 <li key={name}>
-                  <svg class={`colour-${colourOf(name)}`} viewBox="0 0 12 12" aria-hidden="true">
+                  <svg fill={`var(--colour-${colourOf(name)})`} viewBox="0 0 12 12" aria-hidden="true">
                     <rect width="12" height="12" rx="2" />
                   </svg>
                   {name}
@@ -83,7 +83,7 @@ function Picture({ chart, size }: { chart: Chart; size: Size }): VNode {
           </g>
         ))}
       {layers.map((layer) => (
-        <g class={`colour-${colourOf(layer.key)}`} key={layer.key}>
+        <g fill={`var(--colour-${colourOf(layer.key)})`} key={layer.key}>
           {layer.map(([from, to], place) => {
             const key = keys[place] ?? '';
             return (

@@ -152,14 +152,6 @@ function conditionsOf(mode: Mode, search: OrderSearch, match: OrderMatch | null)
   return { window: windowValues === 0 ? ['true'] : window, wanted, values, windowValues };
 }
 
-/** The number of orders by the planner's statistics: exact counting would read every row. */
-export async function estimateOrders(db: Queryable): Promise<bigint> {
-  const [row] = await db.query<{ estimate: bigint }>(
-    `SELECT GREATEST(reltuples, 0)::bigint AS estimate FROM pg_class WHERE oid = 'orders'::regclass`,
-  );
-  return row?.estimate ?? 0n;
-}
-
 /** One verify answer of an order, as it came. */
 export type Evidence = {
   id: bigint;

@@ -1,9 +1,14 @@
 import type { VNode } from 'preact';
 import { formatMajor } from '../../platform/money.ts';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
-import { Action, type Frame } from '../layout/frame.tsx';
+import { Action, type Frame, AdminPage, Confirm, Facts } from '../layout/frame.tsx';
 import type { ReleaseRow } from '../releases/releases.sql.ts';
 import { RefundForm } from './refund-form.tsx';
+import { CANCELLED_TEXT } from '../../orders/cancel.ts';
+import type { Order } from '../../orders/order.ts';
+import { Amount } from '../../platform/html.tsx';
+import type { ActionForm } from '../action-form.ts';
+import { OrderLink, Status } from '../layout/parts.tsx';
 
 /** Statuses in which there is nothing to cancel. */
 const ENDED: readonly string[] = ['paid', 'cancelled'];
@@ -112,5 +117,45 @@ function DeliverForm({ frame, release, isGone }: DeliverProps): VNode {
         <input type="hidden" name="order" value={orderId} />
       </Action>
     </>
+  );
+}
+
+/** Shows what cancelling means, and what the shopper will read: there is no way back. */
+export function ConfirmCancel({
+  frame,
+  form,
+  order,
+}: {
+  frame: Frame;
+  form: ActionForm;
+  order: Order;
+}): VNode {
+  const { heading, truth, advice } = CANCELLED_TEXT;
+  return (
+    <AdminPage frame={frame} title="Cancel this order?" here="/admin/orders">
+      <p>
+        <OrderLink id={order.id} /> <Status word={order.status} />{' '}
+        <strong>
+          <Amount {...order.total} />
+        </strong>
+      </p>
+      <p>
+        The service is asked once more about each of its open payments. If one of them has paid, nothing is
+        cancelled. Money that comes later goes into suspense and never pays this order.
+      </p>
+      <section aria-label="Who, why, and what is told">
+        <Facts
+          facts={{
+            By: form.by,
+            Why: form.note,
+            'The shopper will read': `${heading}. ${truth} ${advice}`,
+          }}
+        />
+      </section>
+      <Confirm visitor={frame.visitor} address="/admin/orders/cancel" form={form} button="Cancel the order" />
+      <p>
+        <a href={`/admin/orders/${order.id}`}>Back to the order</a>
+      </p>
+    </AdminPage>
   );
 }

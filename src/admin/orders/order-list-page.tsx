@@ -7,11 +7,9 @@ import { OrderTable, NothingFound, Sums } from './order-table.tsx';
 import { PAGE_ROWS, type OrderPage } from './find-orders.sql.ts';
 import { paramsOf, type OrderSearch } from './search.ts';
 
-type Props = { frame: Frame; search: OrderSearch; page: OrderPage; estimate: bigint };
+type Props = { frame: Frame; search: OrderSearch; page: OrderPage };
 
 const ADDRESS = '/admin/orders';
-/** With fewer orders, the database's statistics are not reliable yet. */
-const WORTH_ESTIMATING = 1_000n;
 const TABS = [
   ['All', null],
   ['To do', 'todo'],
@@ -20,7 +18,7 @@ const TABS = [
   ['Not paid', 'unpaid'],
 ] as const;
 
-export function OrderListPage({ frame, search, page, estimate }: Props): VNode {
+export function OrderListPage({ frame, search, page }: Props): VNode {
   const { orders, next, lookedBackTo, sums } = page;
   const isBackwards = search.from !== null && search.to !== null && search.from > search.to;
   return (
@@ -34,11 +32,7 @@ export function OrderListPage({ frame, search, page, estimate }: Props): VNode {
           isHere: search.view === view,
         }))}
       />
-      <p class="none">
-        Newest first, times in UTC.
-        {estimate >= WORTH_ESTIMATING &&
-          ` About ${estimate.toLocaleString('en')} orders in all, by the database’s own statistics.`}
-      </p>
+      <p class="none">Newest first, times in UTC.</p>
       {isBackwards && (
         <p class="alarm">
           “From” ({search.from}) is after “To” ({search.to}): no day lies between them.

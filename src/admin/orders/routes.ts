@@ -17,8 +17,8 @@ import type { AdminParts } from '../admin-parts.ts';
 import type { Frame } from '../layout/frame.tsx';
 import { frameOf } from '../pages.ts';
 import { releaseOf } from '../releases/releases.sql.ts';
-import { ConfirmCancel } from './cancel-parts.tsx';
-import { findOrders, estimateOrders, evidenceOf } from './find-orders.sql.ts';
+import { ConfirmCancel } from './order-actions.tsx';
+import { evidenceOf, findOrders } from './find-orders.sql.ts';
 import { OrderListPage } from './order-list-page.tsx';
 import { OrderDetailPage } from './order-page.tsx';
 import { confirmRefund, writeRefund } from './refund-form.tsx';
@@ -40,11 +40,8 @@ export function orderRoutes(parts: AdminParts): void {
       res.redirect(303, `/admin/orders/${named}${query}`);
       return;
     }
-    const [page, estimate] = await Promise.all([
-      findOrders(database, mode, search, match),
-      estimateOrders(database),
-    ]);
-    sendPage(res, OrderListPage({ frame, search, page, estimate }));
+    const page = await findOrders(database, mode, search, match);
+    sendPage(res, OrderListPage({ frame, search, page }));
   });
 
   show('/admin/orders/:orderId', async (req, res, { database, frame }) => {

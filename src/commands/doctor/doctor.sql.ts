@@ -1,4 +1,4 @@
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /** PostgreSQL itself: its version (`17.2`, and 170002), how this connection is encrypted, and its clock. */
@@ -37,25 +37,16 @@ export function triedHosts(db: Queryable, mode: Mode): Promise<Tried[]> {
 }
 
 /** The last begin of reconciliation of a mode. */
-export async function lastBegin(db: Queryable, mode: Mode): Promise<{ at: Date; by: string } | null> {
-  const [row] = await db.query<{ at: Date; by: string }>(
-    `SELECT begun_at AS at, begun_by AS by FROM reconciliation_begins
-     WHERE mode = $1 ORDER BY begun_at DESC LIMIT 1`,
-    [mode],
-  );
-  return row ?? null;
+export async function lastBegin(database: Database, mode: Mode): Promise<{ at: Date; by: string } | null> {
+  const { reconciliationBegin } = await database.prisma();
+  const begin = await reconciliationBegin.findFirst({ where: { mode }, orderBy: { begunAt: 'desc' } });
+  return begin && { at: begin.begunAt, by: begin.begunBy };
 }
 
-/** The payment of a mode that was confirmed first. */
-type FirstPaid = { orderId: string; amount: bigint; currency: string; releasedAt: Date };
-
-export async function firstPaid(db: Queryable, mode: Mode): Promise<FirstPaid | null> {
-  const [row] = await db.query<FirstPaid>(
-    `SELECT order_id AS "orderId", amount, currency, released_at AS "releasedAt" FROM releases
-     WHERE mode = $1 ORDER BY released_at LIMIT 1`,
-    [mode],
-  );
-  return row ?? null;
+/** The release of the payment of a mode that was confirmed first. */
+export async function firstPaid(database: Database, mode: Mode) {
+  const { release } = await database.prisma();
+  return release.findFirst({ where: { mode }, orderBy: { releasedAt: 'asc' } });
 }
 
 /** Whether the newest webhook of a mode came signed; null: none came. */
