@@ -127,6 +127,8 @@ CREATE TRIGGER order_lines_are_frozen BEFORE DELETE OR UPDATE ON order_lines FOR
   EXECUTE FUNCTION refuse_change('the shopper saw these lines');
 CREATE TRIGGER order_lines_are_not_emptied BEFORE TRUNCATE ON order_lines FOR EACH STATEMENT
   EXECUTE FUNCTION refuse_change('the shopper saw these lines');
+CREATE TRIGGER paid_orders_keep_their_lines BEFORE INSERT ON order_lines FOR EACH ROW
+  EXECUTE FUNCTION refuse_line_of_paid_order();
 
 -- One attempt to collect for an order: one reference, one initialize call on the wire, ever.
 CREATE TABLE payments (
@@ -955,33 +957,33 @@ CREATE VIEW confirmed_money AS
    FROM releases r
      LEFT JOIN acceptances a ON a.id = r.acceptance_id
 UNION ALL
- SELECT r.id || '+' AS id,
+ SELECT (r.id || '+') || rest.id AS id,
     r.mode,
     r.order_id,
     r.reference,
     r.currency,
     GREATEST(rest.at, r.released_at) AS at,
-    r.amount - a.amount AS amount,
+    rest.amount - rest.before AS amount,
     rest.id AS verification_id,
     false AS is_release
    FROM acceptances a
      JOIN releases r ON r.order_id = a.order_id AND r.acceptance_id = a.id
      CROSS JOIN LATERAL ( SELECT shown.id,
-            shown.at
-           FROM (( SELECT v.id,
-                    v.answered_at AS at
+            shown.at,
+            shown.amount,
+            GREATEST(a.amount, max(shown.amount) OVER (ORDER BY shown.at, shown.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS before
+           FROM ( SELECT v.id,
+                    v.answered_at AS at,
+                    LEAST(v.amount, r.amount) AS amount
                    FROM verifications v
-                  WHERE v.reference = r.reference AND v.id > a.verification_id AND (v.outcome IN ('paid', 'overpaid'))
-                  ORDER BY v.id
-                 LIMIT 1)
+                  WHERE v.reference = r.reference AND v.id > a.verification_id AND v.currency = r.currency AND (v.outcome IN ('paid', 'underpaid', 'overpaid'))
                 UNION ALL
                  SELECT a.verification_id,
-                    i.opened_at
+                    i.opened_at,
+                    r.amount
                    FROM suspense_items i
-                  WHERE i.mode = r.mode AND i.reference = r.reference AND i.opened_at > a.accepted_at) shown
-          ORDER BY shown.at, shown.id DESC
-         LIMIT 1) rest
-  WHERE a.amount < r.amount;
+                  WHERE i.mode = r.mode AND i.reference = r.reference AND i.opened_at > a.accepted_at) shown) rest
+  WHERE a.amount < r.amount AND rest.amount > rest.before;
 
 CREATE VIEW decided_money AS
  SELECT mode,
@@ -1078,6 +1080,19 @@ UNION ALL
     checkout_stops.stopped_by
    FROM checkout_stops
   WHERE checkout_stops.resumed_at IS NULL;
+
+CREATE OR REPLACE FUNCTION accepted_now(a acceptances)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT CASE WHEN a.amount < r.amount
+      THEN (SELECT sum(c.amount)::bigint FROM confirmed_money c WHERE c.order_id = a.order_id)
+    WHEN EXISTS (SELECT FROM verifications v
+      WHERE v.reference = a.reference AND v.id > a.verification_id AND v.outcome = 'paid') THEN r.amount
+    ELSE a.amount END
+  FROM releases r WHERE r.order_id = a.order_id
+$function$;
 
 CREATE OR REPLACE FUNCTION end_decided_order(ended text)
  RETURNS boolean
@@ -1389,6 +1404,18 @@ AS $function$
 BEGIN
   IF EXISTS (SELECT FROM payments WHERE reference = NEW.reference AND decided_at IS NOT NULL) THEN
     RAISE EXCEPTION 'the release of order % is refused: a person has decided about this money', NEW.order_id
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION refuse_line_of_paid_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM orders WHERE id = NEW.order_id AND status = 'paid') THEN
+    RAISE EXCEPTION 'INSERT on order_lines is refused: order % is paid', NEW.order_id
       USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   RETURN NEW;

@@ -12,11 +12,14 @@ const FOUND = `
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'`;
 
 /**
- * SQL over `d`, a row of decided_money about a surplus of a paid payment: verify has shown the exact money
- * since, so what it shows beyond that now is other money.
+ * SQL over `d`, a row of decided_money: verify has shown since that the money is gone, so what it shows now is
+ * other money. Of a payment that is not paid, that it failed or went back; of a surplus, the exact money.
+ * @param isSurplus whether it is the surplus of a paid payment
+ * @param isUnpaid whether its payment is not paid
  */
-export const IS_GONE_SINCE = `EXISTS (SELECT FROM verifications v
-  WHERE v.reference = d.reference AND v.outcome = 'paid' AND v.answered_at > d.decided_at)`;
+export const isGoneSince = (isSurplus: string, isUnpaid: string): string => `EXISTS (
+  SELECT FROM verifications v WHERE v.reference = d.reference AND v.answered_at > d.decided_at
+    AND (v.outcome = 'paid' AND ${isSurplus} OR v.outcome IN ('failed', 'expired', 'reversed') AND ${isUnpaid}))`;
 
 // As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT
 // in WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.

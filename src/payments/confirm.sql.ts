@@ -17,7 +17,7 @@ export const PAYMENT_COLUMNS = `
   EXISTS (SELECT FROM suspense_items s
     WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL) AS "hasSuspense",
   p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided",
-  CASE WHEN p.status = 'paid' THEN (SELECT a.amount FROM acceptances a
+  CASE WHEN p.status = 'paid' THEN (SELECT accepted_now(a) FROM acceptances a
     WHERE a.mode = p.mode AND a.reference = p.reference) END AS accepted,
   p.reason IS NOT DISTINCT FROM 'adopted' AS "isAdopted"`;
 

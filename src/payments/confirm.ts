@@ -157,8 +157,10 @@ function provenMoney(
 
 function contradictsPaid(before: Payment, { decision, answeredAmount }: Confirmation): boolean {
   if (before.status !== 'paid' || decision.outcome === 'paid') return false;
-  const isOfMoney = decision.outcome === 'underpaid' || decision.outcome === 'overpaid';
-  return !isOfMoney || answeredAmount === null || answeredAmount !== before.accepted;
+  if (answeredAmount === null || before.accepted === null) return true;
+  // Of less that a person accepted more may come.
+  if (decision.outcome === 'underpaid') return answeredAmount < before.accepted;
+  return decision.outcome !== 'overpaid' || answeredAmount !== before.accepted;
 }
 
 function logChange(log: Logger, before: Payment, confirmation: Confirmation, contradicts: boolean): void {

@@ -39,7 +39,7 @@ export type Payment = {
   suspenseChanges: number;
   /** Whether a person decided about its money before it had paid: then it pays no order any more. */
   isDecided: boolean;
-  /** What came, in minor units, if a person accepted it though it is not what was asked for; else null. */
+  /** What stands for the price by now, in minor units, if a person accepted less or more; else null. */
   accepted: bigint | null;
   /** Whether a person gave it to its order. What was asked for is unknown, so evidence must show it all. */
   isAdopted: boolean;

@@ -1,4 +1,4 @@
-import { IS_GONE_SINCE } from '../cases/hold-money.sql.ts';
+import { isGoneSince } from '../cases/hold-money.sql.ts';
 import type { Statement } from '../platform/database/database.ts';
 import { hintPauseSql } from './hint.sql.ts';
 import { LOCK_ORDER } from './lock-order.ts';
@@ -88,7 +88,7 @@ const STRAY = `
     s.suspense_currency
   FROM seen s, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
     WHERE d.mode = s.mode AND d.reference = s.reference AND d.currency = s.suspense_currency
-      AND NOT (s.status_seen = 'paid' AND ${IS_GONE_SINCE})) decided
+      AND NOT ${isGoneSince(`s.status_seen = 'paid'`, `s.status_seen <> 'paid'`)}) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,

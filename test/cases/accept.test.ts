@@ -49,6 +49,26 @@ async function show(reference: string, amount: string, status = 'SUCCESS'): Prom
   await desk.confirm(payment, 'webhook');
 }
 
+/** Verify would answer with the amount, and has not been asked; the list shows a charge, and what went back of it. */
+function list(reference: string, amount: string, charge: string, back?: string): void {
+  const row = (id: string, status: string, of: string) => ({
+    id,
+    reference,
+    status,
+    amount: of,
+    currency: 'NGN',
+  });
+  desk.service.verify.set(reference, row('T1', 'SUCCESS', amount));
+  const rows = [row('T1', 'SUCCESS', charge), ...(back === undefined ? [] : [row('T2', 'REVERSED', back)])];
+  desk.service.history.splice(0, Infinity, ...rows);
+}
+
+async function resolveTheOne(): Promise<void> {
+  const [item] = await items();
+  const how = { by: 'Ada', note: 'x', decision: 'refund', refundNote: 'RF-1' } as const;
+  expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how)).toBe(true);
+}
+
 async function acceptTheOne(): Promise<string> {
   const [item] = await items();
   return accept({ id: item?.id ?? 0n, by: 'Ngozi', note: 'it is enough', seen: item?.version ?? null });
@@ -179,6 +199,44 @@ describe('too little that a person accepts', () => {
     expect(await record(501n)).toMatchObject({ outcome: 'too-much', left: 500n });
   });
 
+  test('is counted as it comes, and what goes of it again is raised', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    const steps: [amount: string, taken: bigint, findings: object][] = [
+      ['22', 2_200n, {}],
+      ['21', 2_200n, { underpaid: 1 }],
+      ['24', 2_400n, {}],
+      ['25', 2_500n, {}],
+      ['20', 2_500n, { underpaid: 1 }],
+    ];
+    for (const [amount, taken, findings] of steps) {
+      await show(reference, amount);
+      expect([amount, ...(await today())]).toEqual([amount, taken, 0n, 0n]);
+      for (let again = 0; again < 2; again += 1)
+        expect([amount, (await desk.reconcile({ dryRun: false })).findings]).toEqual([amount, findings]);
+    }
+    const refund = { orderId: asOrderId(orderId), reason: 'torn', externalId: null, by: 'Ngozi' };
+    expect(await recordRefund(desk.database, 'test', { ...refund, amount: 2_501n })).toMatchObject({
+      left: 2_500n,
+    });
+    expect(await isWhole(orderId)).toEqual([]);
+  });
+
+  test('of which only the list shows a further part: the run asks, once', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    list(reference, '22', '22');
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', verified: 1 });
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', verified: 0 });
+    expect(await today()).toEqual([2_200n, 0n, 0n]);
+    const payment = await loadPayment(desk.database, asReference(reference), 'test');
+    list(reference, '23', '23');
+    if (payment !== null)
+      expect(await desk.confirm(payment, 'webhook')).toMatchObject({ contradicts: false });
+  });
+
   test('and is charged a second time, is raised, and both charges are counted', async () => {
     const { reference } = await desk.put({}, null);
     await show(reference, '20');
@@ -285,6 +343,44 @@ describe('too much that a person accepts', () => {
     const how = { by: 'Ada', note: 'x', decision: 'refund', refundNote: 'RF-1' } as const;
     expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how)).toBe(true);
     expect(await isWhole(orderId)).toEqual([]);
+  });
+});
+
+describe('a surplus that went back', () => {
+  test('and comes again, is new money, also when only the list shows it', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '30');
+    await acceptTheOne();
+    await resolveTheOne();
+    for (const amount of ['30', '25']) {
+      await show(reference, amount);
+      expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
+    }
+    list(reference, '30', '30');
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { charged_again: 1 } });
+    expect(await items()).toMatchObject([{ amount: 500n }]);
+    await resolveTheOne();
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
+  });
+
+  const note = async (): Promise<void> => {
+    const [item] = await items();
+    await noteSurplusRefund(desk.database, 'test', item?.id ?? 0n, { by: 'N', note: 'x', refundNote: 'R' });
+  };
+  test.each<[string, amounts: string[], deeds: (() => Promise<unknown>)[], findings: object]>([
+    ['accepted and refunded', ['30'], [acceptTheOne, resolveTheOne], {}],
+    ['noted', ['30'], [note], {}],
+    ['of a paid order, refunded', ['25', '30'], [resolveTheOne], {}],
+    ['given back by the service', ['30'], [], { reversed: 1 }],
+  ])('as a row of its own takes nothing of the price: %s', async (_how, amounts, deeds, findings) => {
+    const { reference } = await desk.put({}, null);
+    for (const amount of amounts) await show(reference, amount);
+    for (const deed of deeds) await deed();
+    await show(reference, '25');
+    await sql(`UPDATE releases SET delivery = 'waiting', next_check_at = now()`);
+    list(reference, '25', '30', '5');
+    expect((await desk.reconcile({ dryRun: false })).findings).toEqual(findings);
+    expect(await sql('SELECT delivery FROM releases')).toEqual([{ delivery: 'waiting' }]);
   });
 });
 

@@ -91,6 +91,33 @@ describe('A1: money that a person has decided about never pays an order by itsel
     ).toMatchObject([{ detail: { outcome: 'paid', suspense: 'paid_after_decision', money: '1 NGN' } }]);
   });
 
+  test.each(['REVERSED', 'FAILED', 'EXPIRED'])(
+    'what the service has shown as gone (%s) and shows again is other money',
+    async (status) => {
+      const { reference } = await desk.put({}, null);
+      const show = async (record: Partial<FakeTransaction>): Promise<object> => {
+        desk.service.history.splice(0, Infinity, { reference, ...record });
+        await look(reference, record);
+        return (await desk.reconcile({ dryRun: false })).findings;
+      };
+      expect(await show(paid('20'))).toEqual({ underpaid: 1 });
+      await decide();
+      expect(await show(paid('20'))).toEqual({});
+      expect(await show({ ...paid('20'), status })).toEqual({});
+      expect(await items()).toEqual([]);
+      for (const [amount, money] of [
+        ['20', 2_000n],
+        ['22', 2_200n],
+      ] as const) {
+        expect(await show(paid(amount))).toEqual({ underpaid: 1 });
+        expect(await items()).toEqual([{ class: 'underpaid', amount: money, currency: 'NGN' }]);
+      }
+      await decide();
+      expect(await show(paid('22'))).toEqual({});
+      expect(await items()).toEqual([]);
+    },
+  );
+
   test('money in another currency that was given back accounts for none of the exact sum', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('25', 'XOF'));

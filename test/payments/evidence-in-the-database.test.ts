@@ -128,6 +128,11 @@ describe('what happened stays', () => {
     ],
     ['an order under another release', `UPDATE orders SET planned_release_id = 'rel_2'`, refused],
     ['more of what was paid', `UPDATE order_lines SET quantity = 100`, refused],
+    [
+      'a line that nobody paid for',
+      `INSERT INTO order_lines SELECT id, 9, 'gold', 'Gold', 1, 1 FROM orders WHERE status = 'paid'`,
+      refused,
+    ],
     ['a line taken away', 'DELETE FROM order_lines', refused],
     ['all lines taken away', 'TRUNCATE order_lines', refused],
     [

@@ -4,9 +4,10 @@ import { PROBE_PATTERN } from '../../platform/ids.ts';
 // The answer to this run's own question. It has no row of its own when it equals the answer before it.
 const LAST_ANSWER = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
 
-// Of money that a person accepted, the same answer again says what "paid" says of the exact money.
+// Of money that a person accepted, an answer that shows as much of it as has come says what "paid" says of the
+// exact money.
 const ANSWERED = `CASE WHEN m.accepted_outcome = ${LAST_ANSWER}
-  AND coalesce(v.amount, m.accepted_amount) = m.accepted_amount THEN 'paid' ELSE ${LAST_ANSWER} END`;
+  AND coalesce(v.amount, accepted.amount) = accepted.amount THEN 'paid' ELSE ${LAST_ANSWER} END`;
 
 /**
  * Another amount of the same currency, whose digits are the same but for zeros at the end: for the rows `m`
@@ -21,8 +22,8 @@ export const IS_IN_ANOTHER_UNIT = `
 const FACTS_OF_MONEY = `
   NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
   $4::text = 'test' AS is_test, $7::boolean AS is_asking, m.reference ~ '${PROBE_PATTERN.source}' AS is_of_probe,
-  m.paid_amount IN (m.amount, coalesce(m.accepted_amount, m.amount)) AND m.paid_currency = m.currency AS is_exact,
-  m.paid_amount = m.accepted_amount AND m.paid_currency = m.currency AS is_accepted,
+  m.paid_amount IN (m.amount, coalesce(accepted.amount, m.amount)) AND m.paid_currency = m.currency AS is_exact,
+  m.paid_amount = accepted.amount AND accepted.amount <> m.amount AND m.paid_currency = m.currency AS is_accepted,
   ${IS_IN_ANOTHER_UNIT} AS is_power_of_ten_apart,
   ${ANSWERED} AS answered,
   coalesce(${ANSWERED} IN
@@ -45,11 +46,12 @@ const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN ${ANSWERED} = 'reversed
       CASE WHEN m.paid_currency = m.currency AND m.paid_amount > 0 THEN m.paid_amount END) END`;
 
 // Nothing of what else came was kept, or waits for a decision.
-const IS_SECOND_REFUNDED = `m.is_released AND m.there = 'paid_and_reversed' AND m.charges > 1
+const IS_SECOND_REFUNDED = `m.is_released AND m.there = 'paid_and_reversed'
   AND m.paid_amount = ${CAME} AND m.paid_currency = m.currency AND EXISTS (
     SELECT FROM suspense_items s
-    WHERE s.mode = $4 AND s.reference = m.reference AND coalesce(s.decision, '') NOT IN ('accept', 'earned')
-    HAVING bool_and(s.decision IS NOT DISTINCT FROM 'refund'))`;
+    WHERE s.mode = $4 AND s.reference = m.reference
+      AND (coalesce(s.decision, '') NOT IN ('accept', 'earned') OR s.surplus_refund IS NOT NULL)
+    HAVING bool_and(s.decision IS NOT DISTINCT FROM 'refund' OR s.surplus_refund IS NOT NULL))`;
 
 // Where our payment and its order stand.
 const FACTS_OF_PAYMENT = `
@@ -100,6 +102,10 @@ const OPEN_DISPUTE = `
     AND f.class <> 'absent_from_history'
   ORDER BY f.class = 'reversed' DESC, f.id DESC LIMIT 1`;
 
+const ACCEPTED = `
+  SELECT accepted_now(a) AS amount FROM acceptances a
+  WHERE m.accepted_amount IS NOT NULL AND a.mode = $4 AND a.reference = m.reference`;
+
 const REFUNDED = `
   SELECT coalesce(sum(r.amount), 0)::bigint AS amount FROM refunds r
   WHERE m.is_released AND r.order_id = m.order_id`;
@@ -120,4 +126,5 @@ export const COMPARED = `
     AND lately.confirmed_at > $1::timestamptz - interval '1 day'
   LEFT JOIN LATERAL (${LATEST_ANSWER}) v ON true
   LEFT JOIN LATERAL (${OPEN_DISPUTE}) dispute ON true
+  LEFT JOIN LATERAL (${ACCEPTED}) accepted ON true
   CROSS JOIN LATERAL (${REFUNDED}) back`;

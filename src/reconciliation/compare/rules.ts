@@ -33,7 +33,8 @@ const DISPUTED = 'disputed';
  *   cancelled, or has expired permanently.
  * - `refunded`: minor units of the payment's order that the shop wrote down as given back. `gone`: what history or
  *   verify show to have gone back of a confirmed payment; null: nothing. Where no source says how much, it is all.
- * - `is_second_refunded`: of several charges the list holds what was confirmed, and a person refunded the others.
+ * - `is_second_refunded`: the list holds what was confirmed, and a person refunded what else had come: a second charge,
+ *   or a surplus.
  * - `told`: what signed webhooks say about the money (paid, reversed), where that is not what
  *   is confirmed; else null.
  * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`:
@@ -101,7 +102,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // asked again. Even if it confirms the money, a webhook that reported a reversal still contradicts it.
   [`is_released AND answered <> 'paid' AND disputed IN ('paid_contradicted', 'paid_unconfirmed')`, DISPUTED],
   [`there = 'paid' AND is_released AND answered <> 'paid'`, 'paid_contradicted'],
-  [`there = 'paid' AND is_released AND told = 'reversed' AND refunded < released_amount`, 'sources_disagree'],
+  [`there = 'paid' AND is_released AND told = 'reversed' AND refunded < came`, 'sources_disagree'],
   [`is_released AND disputed IS NOT NULL AND NOT is_confirmed`, DISPUTED],
 
   // Paid there, exactly, and confirmed here. Late: the payment had been closed before, or

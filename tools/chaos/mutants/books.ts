@@ -13,7 +13,7 @@ const COVERAGE_TESTS = ['test/reconciliation/coverage.test.ts'];
 const BY_THE_BOOKS = ['test/reporting/books.test.ts'];
 const BY_REFUNDS = ['test/reconciliation/refunds.test.ts'];
 const BY_ACCEPTING = ['test/cases/accept.test.ts'];
-const REST = 'prisma/migrations/20261126107000_rest_of_accepted_money/migration.sql';
+const REST = 'prisma/migrations/20261126108000_money_as_it_is_now/migration.sql';
 const BY_THEIR_PAGE = ['test/admin/books.test.ts'];
 const WITHHELD = 'prisma/migrations/20261125100000_money_that_went_back/migration.sql';
 const BY_WITHHOLDING = ['test/fulfilment/withheld.test.ts'];
@@ -371,7 +371,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the rest of accepted money comes only as an exact answer',
     file: REST,
-    find: "v.outcome IN ('paid', 'overpaid')",
+    find: "v.outcome IN ('paid', 'underpaid', 'overpaid')",
     replace: "v.outcome = 'paid'",
     breaks: 'the books name an answer that does not show the rest as its evidence',
     tests: BY_ACCEPTING,
@@ -379,10 +379,66 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'what verify showed before the acceptance is its rest',
     file: REST,
-    find: ' AND v.id > a.verification_id',
-    replace: '',
+    find: 'v.id > a.verification_id AND v.currency = r.currency',
+    replace: 'v.currency = r.currency',
     breaks: 'the books count money that went back before a person accepted what was left',
     tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'accepted money stays enough after more of it has come',
+    file: 'src/reconciliation/compare/facts.sql.ts',
+    find: 'SELECT accepted_now(a) AS amount',
+    replace: 'SELECT a.amount',
+    breaks: 'the rest goes back, or a surplus comes a second time, and the run says agreed',
+    tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'more of accepted money contradicts it',
+    file: 'src/payments/confirm.ts',
+    find: 'return answeredAmount < before.accepted;',
+    replace: 'return answeredAmount !== before.accepted;',
+    breaks: 'a shopper who pays the rest in parts raises a warning with each',
+    tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'the refund of a noted surplus is a reversal',
+    file: 'src/reconciliation/compare/facts.sql.ts',
+    find: "NOT IN ('accept', 'earned') OR s.surplus_refund IS NOT NULL)",
+    replace: "NOT IN ('accept', 'earned'))",
+    breaks: 'each such refund leaves a case that an operator has to close by hand',
+    tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'a surplus that goes back is all of the money',
+    file: 'src/reconciliation/compare/classify.sql.ts',
+    find: 'paid_amount >= came AND',
+    replace: 'paid_amount >= came AND charges > 1 AND',
+    breaks: 'goods that are paid for are withheld',
+    tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'what a person decided covers what comes after it went back',
+    file: 'src/payments/record.sql.ts',
+    find: "`s.status_seen <> 'paid'`",
+    replace: "'false'",
+    breaks: 'a shopper pays anew, and nobody knows of the money',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
+    bug: 'what a person decided hides what comes after it went back',
+    file: 'src/reconciliation/raise.sql.ts',
+    find: "'NOT c.is_released'",
+    replace: "'false'",
+    breaks: 'a run says agreed over money that nobody has decided about',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
+    bug: 'a line is added to a paid order',
+    file: REST,
+    find: "WHERE id = NEW.order_id AND status = 'paid'",
+    replace: "WHERE id = NEW.order_id AND status = 'none'",
+    breaks: 'goods are sent that nobody paid for',
+    tests: ['test/payments/evidence-in-the-database.test.ts'],
   },
   {
     bug: 'a second charge brings no rest of accepted money',

@@ -649,8 +649,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a surplus that came again counts as refunded',
     file: 'src/cases/hold-money.sql.ts',
-    find: 'AND v.answered_at > d.decided_at)',
-    replace: 'AND v.answered_at > d.decided_at AND false)',
+    find: "v.outcome = 'paid' AND ${isSurplus}",
+    replace: 'false',
     breaks: 'the shop keeps it, and the books agree',
     tests: BY_DECISION,
   },
