@@ -1,5 +1,5 @@
 import type { Queryable } from '../platform/database/database.ts';
-import type { RunId } from '../platform/ids.ts';
+import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
@@ -30,5 +30,37 @@ export async function withholdReversed(db: Queryable, mode: Mode, runId: RunId):
      SELECT count(*) FROM (SELECT withhold_release(order_id, 'reversed', 'reconciliation')
        FROM (SELECT order_id FROM gone ORDER BY order_id) ordered OFFSET 0) withheld`,
     [mode, runId],
+  );
+}
+
+/** Whose money went back before it was delivered, and is there again. */
+export type Returned = { release: string; orderId: OrderId; reference: Reference; attempts: number };
+
+/** Why a {@link Returned} release is given up. */
+export const MONEY_IS_BACK = 'its money had gone back, and is there again';
+
+/**
+ * Gives up the withheld releases whose last finding this run has closed, because the service shows their money
+ * again: a person is told, and sends them. Call it in the transaction that closes the findings.
+ */
+export function giveUpReturned(db: Queryable, mode: Mode): Promise<Returned[]> {
+  return db.query(
+    `WITH back AS MATERIALIZED (
+       SELECT r.id FROM releases r WHERE r.mode = $1 AND r.delivery = 'withheld'
+         AND EXISTS (SELECT FROM findings f WHERE f.order_id = r.order_id
+           AND f.closed_at = now() AND f.closed_by = 'reconciliation')
+         AND NOT EXISTS (SELECT FROM findings f WHERE f.order_id = r.order_id AND f.closed_at IS NULL)
+         AND money_that_came(r) > (SELECT coalesce(sum(amount), 0) FROM refunds b WHERE b.order_id = r.order_id)
+       ORDER BY r.released_at, r.id LIMIT ${AT_ONCE} FOR NO KEY UPDATE
+     ), dead AS (
+       UPDATE releases r SET delivery = 'dead', last_error = $2 FROM back WHERE r.id = back.id
+       RETURNING r.id, r.order_id, r.reference, r.attempts
+     ), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, 'release-dead', reference, 'reconciliation',
+         jsonb_build_object('release', id, 'attempts', attempts, 'error', $2::text) FROM dead ORDER BY order_id
+     )
+     SELECT id AS release, order_id AS "orderId", reference, attempts FROM dead`,
+    [mode, MONEY_IS_BACK],
   );
 }

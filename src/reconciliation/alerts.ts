@@ -1,20 +1,20 @@
 import { MAX_NAMED, type Alarm, type Covered, type RaisedFindings } from '../alerts/alert.ts';
 import type { Queryable } from '../platform/database/database.ts';
+import { MONEY_IS_BACK } from '../fulfilment/withhold.sql.ts';
+import type { Ended } from './conclude.ts';
 import type { newlyRaised } from './raise.sql.ts';
-import type { ReconciliationReport } from './report/report.ts';
 
 type Window = { since?: Date | undefined; until?: Date | undefined };
 type Raised = Awaited<ReturnType<typeof newlyRaised>>;
 
 /**
  * Notes the alerts of a finished run: one for payments that were reversed, one for all other findings, and
- * one if it is incomplete and was not stopped; and what is over. Call it in the transaction that raises them.
+ * one if it is incomplete and was not stopped; one for each release whose money is back; and what is over. Call it in the transaction that raises them.
  */
 export async function noteAlerts(
   tx: Queryable,
   alarm: Alarm,
-  { mode, runId, incompleteReason }: ReconciliationReport,
-  raised: Raised,
+  { report: { mode, runId, incompleteReason }, raised, returned }: Ended,
   options: Window & { signal?: AbortSignal | undefined },
 ): Promise<void> {
   const covers = coveredBy(options);
@@ -23,6 +23,8 @@ export async function noteAlerts(
   if (reversed.length > 0)
     await alarm({ event: 'payment-reversed', mode, runId, findings: told(reversed) }, tx);
   if (others.length > 0) await alarm({ event: 'findings-raised', mode, runId, findings: told(others) }, tx);
+  for (const release of returned)
+    await alarm({ event: 'release-given-up', mode, ...release, reason: MONEY_IS_BACK }, tx);
   await alarm({ event: 'reconciliation-skipped', mode, over: true }, tx);
   const event = 'reconciliation-incomplete';
   const ended: Covered[] = covers === 'everything' ? ['everything', 'window'] : ['window'];

@@ -7,7 +7,8 @@ import { holdMoneyFound } from '../cases/hold-money.sql.ts';
 import { recordBegin, totalsOfTaken, type BeginRow } from './begin.sql.ts';
 import { type BalanceCheck, noteDifferences } from './report/balances.sql.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
-import { withholdReversed } from '../fulfilment/withhold.sql.ts';
+import { giveUpReturned, withholdReversed, type Returned } from '../fulfilment/withhold.sql.ts';
+import { noteDifferences } from './report/balances.sql.ts';
 import { keepTransfers, matchTransfers } from './report/transfers.sql.ts';
 import type { Watermark } from './compare/conflicts.sql.ts';
 import { factsOf } from '../cases/findings.ts';
@@ -66,6 +67,8 @@ export type Ended = {
   report: ReconciliationReport;
   raised: Awaited<ReturnType<typeof newlyRaised>>;
   isAnySeen: boolean;
+  /** Releases to send, whose money is there again. */
+  returned: Returned[];
   begunAt: Date | null;
 };
 
@@ -88,6 +91,7 @@ export async function conclude(
   if (found.cash.lines !== null) await noteDifferences(session, found.cash.lines);
   const begun = found.begin && { ...found.begin, begunAt: found.history.startedAt, runId: run.id };
   const { now, isAnySeen, isAnyToClose } = await whatToRaise(session, mode);
+  let returned: Returned[] = [];
   if (!isDry) {
     if (isAnySeen || isAnyToClose) await lockFindingsAndOrders(session, mode);
     if (begun !== null) {
@@ -101,8 +105,10 @@ export async function conclude(
     }
     if (found.verified.answers.length > 0) await noteConfirmed(session, mode);
     // A begin closes findings under the name of a person; the next run closes the rest.
-    if (isListVerified && begun === null && isAnyToClose)
+    if (isListVerified && begun === null && isAnyToClose) {
       await closeUnseen(session, mode, run.id, { ...covered, sawCash: found.cash.lines !== null });
+      returned = await giveUpReturned(session, mode);
+    }
   }
   const outcome = await outcomeOf(parts, run, found, { ...covered, now, isAnySeen });
   if (!isDry && found.cash.transfers !== null)
@@ -113,7 +119,7 @@ export async function conclude(
     { verdict, matched, repaired, findings, reason: incompleteReason },
     'reconciled',
   );
-  if (isDry) return { report, raised: [], isAnySeen, begunAt: null };
+  if (isDry) return { report, raised: [], isAnySeen, returned, begunAt: null };
   const kept = serializeOutcome(outcome);
   await finishRun(session, {
     report,
@@ -123,7 +129,7 @@ export async function conclude(
     inputs: { ...found.inputs, looked },
   });
   const raised = isAnySeen ? await newlyRaised(session, mode, run.id) : [];
-  return { report, raised, isAnySeen, begunAt: begun?.begunAt ?? null };
+  return { report, raised, isAnySeen, returned, begunAt: begun?.begunAt ?? null };
 }
 
 async function outcomeOf(

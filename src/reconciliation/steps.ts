@@ -132,7 +132,7 @@ export async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   const ended = await step('conclude', () =>
     session.transaction(async () => {
       const done = await conclude(parts, run, found, { isAll, since, until, isListVerified, looked });
-      if (!options.dryRun) await noteAlerts(session, parts.alarm, done.report, done.raised, options);
+      if (!options.dryRun) await noteAlerts(session, parts.alarm, done, options);
       return done;
     }),
   );

@@ -164,6 +164,28 @@ describe('what refunds do not explain is raised', () => {
     expect(await deliveryOf(payment)).toBe('withheld');
   });
 
+  test('a reversal that the service takes back gives the release up, and somebody is told', async () => {
+    const payment = await paid();
+    const other = await paid();
+    await waits(payment);
+    await waits(other);
+    await refund(other, 2_500n);
+    showAllBack(payment);
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+    expect(await deliveryOf(payment)).toBe('withheld');
+    desk.service.history = [payment, other].map(({ reference }) => ({ id: newId(), reference }));
+    desk.service.verify.set(payment.reference, { reference: payment.reference });
+    for (let again = 0; again < 2; again += 1) expect(await run()).toMatchObject({ verdict: 'agreed' });
+    expect([await deliveryOf(payment), await deliveryOf(other)]).toEqual(['dead', 'withheld']);
+    expect(desk.inTransaction.filter(({ event }) => event === 'release-given-up')).toMatchObject([
+      { orderId: payment.orderId, reason: 'its money had gone back, and is there again' },
+    ]);
+    const journal = `SELECT event, cause FROM journal WHERE order_id = $1 ORDER BY seq DESC LIMIT 1`;
+    expect(await desk.database.query(journal, [payment.orderId])).toEqual([
+      { event: 'release-dead', cause: 'reconciliation' },
+    ]);
+  });
+
   test.each<[string, string, object]>([
     [',"refunded":true', 'withheld', { reversed: 1 }],
     [',"refunded":true,"amount_refunded":25', 'withheld', { reversed: 1 }],

@@ -433,6 +433,22 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: ['test/cases/decided-money.test.ts'],
   },
   {
+    bug: 'a release whose money is back stays withheld',
+    file: 'src/reconciliation/conclude.ts',
+    find: '      returned = await giveUpReturned(session, mode);\n',
+    replace: '',
+    breaks: 'a shopper who won the dispute, or never had one, gets nothing, and nobody is told',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'a release whose money is back is told to nobody',
+    file: 'src/reconciliation/alerts.ts',
+    find: '  for (const release of returned)\n',
+    replace: '  for (const release of returned.slice(0, 0))\n',
+    breaks: 'the shopper waits until somebody looks at the list of what was given up',
+    tests: BY_REFUNDS,
+  },
+  {
     bug: 'a line is added to a paid order',
     file: REST,
     find: "WHERE id = NEW.order_id AND status = 'paid'",
