@@ -82,13 +82,17 @@ export async function closeCheck(
   );
 }
 
-/** Whether no check has ended within a week. */
+/**
+ * Whether the last check ended more than a week ago. One that found contradictions is repeated after a day: the
+ * alert shall end when the rows are corrected.
+ */
 export async function isCheckDue(db: Queryable): Promise<boolean> {
-  const rows = await db.query(
-    `SELECT FROM integrity_checks WHERE finished_at > now() - interval '7 days' LIMIT 1`,
-  );
-  return rows.length === 0;
+  const last = await lastIntegrityCheck(db);
+  return last === null || last.agoSec > (last.contradictions === 0n ? WEEK_SEC : DAY_SEC);
 }
+
+const DAY_SEC = 86_400;
+const WEEK_SEC = 7 * DAY_SEC;
 
 /** The last finished check; null: there was none. */
 export async function lastIntegrityCheck(

@@ -79,7 +79,7 @@ type IntegrityJobParts = {
 };
 
 /**
- * Checks every order's hash chain if no check has ended for a week and no other process is running one.
+ * Checks every order's hash chain if a check is due and no other process is running one.
  * The result goes to a log line, to metrics, and to an alert when a row was changed by other means.
  * @returns null when there was nothing to do
  */
