@@ -125,6 +125,15 @@ describe('doctor', () => {
     ]);
   });
 
+  test('tells of an alert that only a running process raises, until it is over', async () => {
+    await query(`INSERT INTO alert_states (mode, event, key, cause, alert)
+      VALUES ('test', 'checkout-address-refused', '', 'x', '{"reason": "not x.example"}')`);
+    const said = saying('work', /checkout-address-refused.* s ago.*: not x\.example\.$/, /CHECKOUT_HOSTS/);
+    expect(those(await say('doctor'), 'look')).toMatchObject([said]);
+    await query('UPDATE alert_states SET ended_at = now()');
+    expect(those(await say('doctor'), 'look')).toEqual([]);
+  });
+
   test('misses a worker, and says which command is one', async () => {
     await query(`UPDATE worker_heartbeats SET beaten_at = now() - interval '5 minutes'`);
     const expected = await say('doctor', { WORKER: 'off' });

@@ -11,6 +11,8 @@ export const DATABASE: Topic = { about: 'database', questions: [database, standb
 const OLDEST = 140_000;
 /** More than this apart, and times in lists and signatures mislead. */
 const MAX_CLOCK_SEC = 60;
+/** An empty database lacks all of them. */
+const MAX_NAMED = 3;
 
 function database({ schema, services }: Subject): Answer[] {
   if (schema.outcome === 'away') {
@@ -61,7 +63,8 @@ function migrations({ history }: Schema & { outcome: 'read' }): Answer[] {
     return [wrong(`Begun and not ended, or at work now: ${names}.`, 'npm run db:migrate')];
   }
   if (pending.length > 0) {
-    const says = `${counted(pending.length, 'migration')} to come: ${pending.join(', ')}. What the tables hold was not asked.`;
+    const first = pending.length > MAX_NAMED ? [...pending.slice(0, MAX_NAMED), '…'] : pending;
+    const says = `${counted(pending.length, 'migration')} to come: ${first.join(', ')}. What the tables hold was not asked.`;
     return [look(says, 'npm start, or npm run db:migrate')];
   }
   if (unknown.length > 0)

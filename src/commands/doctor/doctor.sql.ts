@@ -1,4 +1,5 @@
-import type { Database, Queryable } from '../../platform/database/database.ts';
+import type { Alert } from '../../alerts/alert.ts';
+import type { Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /** PostgreSQL itself: its version (`17.2`, and 170002), how this connection is encrypted, and its clock. */
@@ -58,4 +59,19 @@ export async function isNewestWebhookSigned(db: Queryable, mode: Mode): Promise<
     [mode],
   );
   return row?.signed ?? null;
+}
+
+/** A state that was told and is not over, why, and when a process saw it last. */
+export type OpenAlert<Event> = { event: Event; reason: string | null; agoSec: number };
+
+export function openAlerts<Event extends Alert['event']>(
+  db: Queryable,
+  mode: Mode,
+  events: readonly Event[],
+): Promise<OpenAlert<Event>[]> {
+  return db.query(
+    `SELECT event, alert ->> 'reason' AS reason, extract(epoch FROM now() - seen_at)::float8 AS "agoSec"
+     FROM alert_states WHERE mode = $1 AND event = ANY($2) AND ended_at IS NULL ORDER BY event, key`,
+    [mode, events],
+  );
 }

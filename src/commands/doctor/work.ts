@@ -1,3 +1,4 @@
+import { ALERT_KINDS } from '../../alerts/alert-kinds.ts';
 import { unsentReleases } from '../../fulfilment/releases.sql.ts';
 import { tellOfUnsent } from '../../fulfilment/unsent.ts';
 import { lastHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
@@ -11,11 +12,12 @@ import {
 } from '../../reporting/shop-state.sql.ts';
 import { refusedLately } from '../../webhooks/refused-webhooks.sql.ts';
 import { counted, look, ok, wrong, type Answer, type Topic } from './answers.ts';
+import { openAlerts } from './doctor.sql.ts';
 import type { Subject } from './subject.ts';
 
 export const WORK: Topic = {
   about: 'work',
-  questions: [webhooks, worker, due, releases],
+  questions: [webhooks, worker, due, releases, seenByProcesses],
   readsTables: true,
 };
 
@@ -91,4 +93,16 @@ async function releases({ database, mode, config, extensions }: Subject): Promis
   if (unsent !== null && (hasReceiver || config.production))
     answers.push(look(unsent, 'npm run releases -- list'));
   return answers.length === 0 ? [ok('No release waits.')] : answers;
+}
+
+/** Alerts about what only a running process sees, or a check of the shop's own: nothing else here asks for them. */
+const SEEN_BY_PROCESSES = ['key-refused', 'checkout-address-refused', 'own-check'] as const;
+
+async function seenByProcesses({ database, mode }: Subject): Promise<Answer[]> {
+  const alerts = await openAlerts(database, mode, SEEN_BY_PROCESSES);
+  return alerts.map(({ event, reason, agoSec }) => {
+    const { words, todo } = ALERT_KINDS[event];
+    const why = reason === null ? '' : `: ${reason}`;
+    return look(`The alert ${event} holds, last seen ${span(agoSec)} ago: ${words}${why}.`, todo);
+  });
 }
