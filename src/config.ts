@@ -2,7 +2,13 @@ import { config as loadDotenv } from 'dotenv';
 import { readFileSync } from 'node:fs';
 import { combinationFaults, warningsOf } from './config/rules.ts';
 import { VARIABLES, type Variables } from './config/variables.ts';
-import { DialectError, parseDialect, type Dialect, type ParsedDialect } from './gateway/dialect/dialect.ts';
+import {
+  DialectError,
+  droppedWords,
+  parseDialect,
+  type Dialect,
+  type ParsedDialect,
+} from './gateway/dialect/dialect.ts';
 import { readTracingSettings, type TracingSettings } from './platform/tracing/settings.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
 
@@ -66,7 +72,10 @@ export function loadConfig(env: Record<string, string | undefined> = processEnvi
         : { path: variables.GATEWAY_DIALECT, given: dialect.given },
     production,
     given: Object.keys(VARIABLES.shape).filter((name) => (env[name] ?? '') !== ''),
-    warnings: warningsOf(variables),
+    warnings: [
+      ...warningsOf(variables),
+      ...droppedWords(dialect.dialect).map((sentence) => `GATEWAY_DIALECT: ${sentence}`),
+    ],
     tracing,
     demoShop: variables.DEMO_SHOP === 'on' || (variables.DEMO_SHOP === '' && !production),
   };

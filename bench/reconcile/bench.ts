@@ -8,10 +8,10 @@ import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts
 import { createLogger } from '../../src/platform/logger.ts';
 import { applyMigrations } from '../../src/platform/database/migrations.ts';
 import { formatTable } from '../../src/platform/table.ts';
-import { fillBooks } from './books.ts';
+import { fillBooks } from '../../test/support/formula-books.ts';
 import { runReconcile, startService, type Measured } from './command.ts';
 import { measureFloor } from './floor.ts';
-import { paidOf } from './formula.ts';
+import { paidOf } from '../../test/support/formula.ts';
 
 const HELP = `npm run bench -- reconcile [--sizes 10000,100000,1000000] [--shape list|page] [--rounds 3] [--prof FOLDER]`;
 const SIZES = '10000,100000,1000000';

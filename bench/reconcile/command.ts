@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Spread } from './books.ts';
+import type { Spread } from '../../test/support/formula-books.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 
 // What `npm run reconcile` gives to Node.js besides.

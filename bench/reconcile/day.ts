@@ -11,7 +11,7 @@ import { planRun, type PlannedWindow } from '../../src/reconciliation/schedule.t
 import { median, type Row } from '../row.ts';
 import { cpuMsOf } from '../shop/cpu.ts';
 import { newDatabase, withPostgres } from './bench.ts';
-import { fillBooks } from './books.ts';
+import { fillBooks } from '../../test/support/formula-books.ts';
 import { startService } from './command.ts';
 
 const DAY_MS = 24 * 3_600_000;

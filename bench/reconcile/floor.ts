@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createWriter, LINE } from './formula.ts';
+import { createWriter, LINE } from '../../test/support/formula.ts';
 
 /**
  * What the same rows cost without any program of ours: psql copies them from a file into a temporary table, and joins

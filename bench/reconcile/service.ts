@@ -5,7 +5,7 @@
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createWriter, RECORD } from './formula.ts';
+import { createWriter, RECORD } from '../../test/support/formula.ts';
 
 const [shape = 'list', ...numbers] = process.argv.slice(2);
 const [count = 0, newestMs = 0, stepMs = 0] = numbers.map(Number);

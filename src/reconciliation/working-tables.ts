@@ -137,8 +137,8 @@ export const WORKING_TABLES = {
     is_released: 'boolean',
     /** Verify is asked about it. */
     is_to_verify: 'boolean',
-    /** Verify confirmed it within a day, although the list lacks it. */
-    is_confirmed_lately: 'boolean',
+    /** Within a day a run asked verify, which confirmed it although the list lacks it. */
+    is_confirmed_by_a_run_lately: 'boolean',
     /** As in `differing`. */
     is_before: 'boolean',
     /** What each source says; null for a class that is no finding. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { DIALECT_KEYS } from '../../src/gateway/dialect/faults.ts';
-import { DialectError, parseDialect } from '../../src/gateway/dialect/dialect.ts';
+import { DialectError, droppedWords, parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { defaultDialect } from '../support/dialect.ts';
 
 test('a file changes the keys it names and leaves every other default', () => {
@@ -18,6 +18,16 @@ test('words may be added to a default list, or replace it', () => {
   expect(added.paid).toEqual([...defaultDialect.statuses.paid, 'settled']);
   expect(added.failed).toEqual(['no']);
   expect(added.pending).toEqual(defaultDialect.statuses.pending);
+});
+
+test('a list that drops a default word is warned of, unless another list has the word', () => {
+  const dropped = (statuses: string): string[] =>
+    droppedWords(parseDialect(`{"statuses":${statuses}}`).dialect);
+  expect(dropped('{"paid":["settled"]}')).toEqual([
+    expect.stringMatching(/paid.*success, .*statuses\.also\.paid$/),
+  ]);
+  const moved = '{"failed":["failed","declined","cancelled","canceled","expired"],"expired":[]}';
+  expect([dropped('{"also":{"paid":["settled"]}}'), dropped(moved), dropped('{}')]).toEqual([[], [], []]);
 });
 
 test('only a scheme that the file itself names binds', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
-import { fillBooks } from '../../bench/reconcile/books.ts';
-import { createWriter, paidOf, RECORD } from '../../bench/reconcile/formula.ts';
+import { fillBooks } from '../support/formula-books.ts';
+import { createWriter, paidOf, RECORD } from '../support/formula.ts';
 import { newId } from '../../src/platform/ids.ts';
 import type { ReconciliationClass } from '../../src/cases/classes.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';

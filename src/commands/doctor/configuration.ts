@@ -42,7 +42,8 @@ export function warnings({ config }: Subject): Answer[] {
   return config.warnings.flatMap((warning) => {
     const [name = ''] = warning.split(':', 1);
     if (nothingIsSigned && name === 'WEBHOOK_SECRETS') return [];
-    return [look(`${warning.replace(': ', ' ')}.`, `set ${name}`)];
+    const todo = name === 'GATEWAY_DIALECT' ? 'correct the file that it names' : `set ${name}`;
+    return [look(`${warning.replace(': ', ' ')}.`, todo)];
   });
 }
 

@@ -100,6 +100,19 @@ function contradictionsIn({
   ];
 }
 
+/** A sentence for each list of status words that leaves out default words which then mean nothing. */
+export function droppedWords({ statuses }: Dialect): string[] {
+  const known = new Set(Object.values(statuses).flatMap((list) => list.map(foldWord)));
+  return Object.entries(dialectSchema.parse({}).statuses).flatMap(([name, words]) => {
+    const dropped = words.filter((word) => !known.has(word));
+    if (dropped.length === 0) return [];
+    return [
+      `statuses.${name} replaces the default list, so ${dropped.join(', ')} is unknown now: ` +
+        `add a word by statuses.also.${name}`,
+    ];
+  });
+}
+
 function repeatedWords(statuses: Dialect['statuses']): string[] {
   const all = Object.values(statuses).flatMap((list) => [...new Set(list.map(foldWord))]);
   return [...new Set(all.filter((word, at) => all.indexOf(word) !== at))];

@@ -46,7 +46,7 @@ export async function classify(
          coalesce(amount, other_mode_amount), coalesce(currency, other_mode_currency),
          CASE WHEN there IN (${MONEY}) THEN paid_amount END,
          CASE WHEN there IN (${MONEY}) THEN paid_currency END,
-         released_amount, is_released, ${IS_TO_VERIFY}, is_confirmed_lately, is_before,
+         released_amount, is_released, ${IS_TO_VERIFY}, is_confirmed_by_a_run_lately, is_before,
          CASE WHEN class = ANY($3) THEN ${EVIDENCE} END
        FROM (SELECT *, ${CLASS_OF_ROW} AS class FROM (${COMPARED}) compared OFFSET 0) ruled`,
     ),
@@ -100,7 +100,7 @@ export async function paymentsToVerify(
     rows.push(
       ...(await db.query<{ reference: Reference; total: bigint }>(
         `SELECT reference, 0::bigint AS total FROM classified
-         WHERE class = 'older_than_list' AND NOT is_confirmed_lately
+         WHERE class = 'older_than_list' AND NOT is_confirmed_by_a_run_lately
          ORDER BY random() LIMIT ${SAMPLE}`,
       )),
     );

@@ -75,11 +75,11 @@ const FACTS_OF_TIME = `
   coalesce(m.created_at < $6, false) AS is_older_than_list,
   coalesce(m.created_at < $8::timestamptz, false) AS is_before_window`;
 
-// What other sources said, and when. What verify confirmed within a day is not asked about again because the
-// list lacks it.
+// What other sources said, and when. What verify confirmed to a run within a day is not asked about again
+// because the list lacks it.
 const FACTS_OF_SOURCES = `
   asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
-  lately.reference IS NOT NULL AS is_confirmed_lately,
+  lately.reference IS NOT NULL AS is_confirmed_by_a_run_lately,
   told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
   coalesce(asked.has_released OR asked.reference IS NOT NULL AND ${ANSWERED} = 'paid', false)
     OR coalesce(m.released_at > dispute.last_seen_at

@@ -52,8 +52,8 @@ const DISPUTED = 'disputed';
  * - `is_watched`: the payment still waits for an answer, or is held. `is_beyond_horizon`: it is older than eight
  *   days, after which it is not asked about any more. `is_late`: it was closed, or beyond that, when it was paid.
  * - `was_verified_now`: this run has asked verify about it. `was_released_now`: that answer paid its order.
- *   `is_confirmed_lately`: verify has confirmed it within a day. `is_released_since_start`: its order was paid while
- *   this run read the history. `is_order_paid`: another payment has paid its order.
+ *   `is_confirmed_by_a_run_lately`: within a day a run asked verify about it, which confirmed it. What other
+ *   checks confirmed does not count. `is_released_since_start`: its order was paid while this run read the history. `is_order_paid`: another payment has paid its order.
  * - `is_money_answered`: the latest answer shows money, or money of it is held in suspense.
  *
  * `facts.sql.ts` computes them.
@@ -169,7 +169,7 @@ export const IS_TO_VERIFY = `is_ours AND (
   -- The rest of what a person accepted has come: it counts once verify shows it, too.
   OR class IN ('matched', 'matched_late') AND accepted_amount < amount AND answered IS DISTINCT FROM 'paid'
   OR is_before AND class <> 'before_begin'
-  OR class = 'absent_from_history' AND NOT is_confirmed_lately
+  OR class = 'absent_from_history' AND NOT is_confirmed_by_a_run_lately
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')
     AND answered IS DISTINCT FROM class)
   OR (class = 'charged_again' AND answered IS DISTINCT FROM 'overpaid')
