@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   breaches,
@@ -24,6 +26,17 @@ test('the list of tables and their writers is whole, and names no room that does
     expect(
       [table, ...new Set(written.filter(([each]) => each === table).map(([, room]) => room))].sort(),
     ).toEqual([table, ...rooms].sort());
+});
+
+test('the table over the schedule of checks names every file that moves the next check', () => {
+  const [table = ''] = readFileSync('src/payments/check-schedule.ts', 'utf8').split('const MINUTE');
+  const movers = sources
+    .filter(
+      ({ path, code }) => /^src\/(checkout|payments)\//.test(path) && /next_check_at(\)| = )/.test(code),
+    )
+    .map(({ path }) => basename(path));
+  expect(movers.length).toBeGreaterThan(5);
+  expect(movers.filter((name) => !table.includes(name))).toEqual([]);
 });
 
 describe('the check sees what it is there to see', () => {

@@ -3,9 +3,14 @@ import { jittered, type Random } from '../platform/jitter.ts';
 // What moves the next check (`next_check_at`) of a payment:
 //
 //   cause                           file                         to when
-//   it is being sent                src/checkout/checkout.sql.ts SENDING_IS_LOST_AFTER_SEC
+//   it is being sent                checkout.sql.ts, attempts.sql.ts and further-payment.sql.ts in
+//                                   src/checkout                 SENDING_IS_LOST_AFTER_SEC
 //   initialize was called           src/checkout/attempts.sql.ts opened: FIRST_CHECK_AFTER_OPENING_SEC;
-//                                                                ambiguous: now; refused: never
+//                                                                ambiguous: now; refused: never; not sent: in
+//                                                                an hour, when it expires (UNSENT_LIVES_SEC)
+//   the next attempt takes its      src/checkout/attempts.sql.ts now
+//   place, as its result is unknown
+//   it was never sent, and expires  checks.sql.ts                never
 //   a hint                          hint.sql.ts                  now, or the end of a pause, lease or silence
 //   an answer that does not pay     confirm.ts                   the next of CHECK_AGES_SEC, then never; while
 //                                                                unreadable, ASK_AGAIN_SEC for three days more
@@ -26,7 +31,6 @@ const DAY = 24 * HOUR;
  * checks; this schedule finds a payment when both are lost.
  */
 export const CHECK_AGES_SEC: readonly number[] = [
-  0,
   5,
   15,
   45,
@@ -61,7 +65,7 @@ export const HORIZON_SEC = CHECK_AGES_SEC.at(-1) ?? 0;
 export const ASK_AGAIN_SEC = DAY;
 export const LAST_ANSWER_BY_SEC = HORIZON_SEC + 3 * DAY;
 
-/** No shopper has seen a freshly opened checkout yet; age 0 is for payments without a checkout address. */
+/** No shopper has seen a freshly opened checkout yet. */
 export const FIRST_CHECK_AFTER_OPENING_SEC = 5;
 
 /** The initialize call takes 10 s at most. Its process has died if a payment is "sending" for longer. */

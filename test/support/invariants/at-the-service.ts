@@ -150,7 +150,8 @@ function askedInTime({ calls, runs, passes }: BothBooks, { reference, here }: Pa
   if (here === undefined) return [];
   const lines: string[] = [];
   const { verify = 0 } = calls.references[reference] ?? {};
-  const scheduled = CHECK_AGES_SEC.filter((age) => age <= here.ageSec + 1).length;
+  // And one at once, where the result of initialize is unknown.
+  const scheduled = 1 + CHECK_AGES_SEC.filter((age) => age <= here.ageSec + 1).length;
   // Each answer that said something new gives three checks without a pause; every other one waits ten seconds at least.
   const atOnce = HINT_PAUSES_SEC.filter((pauseSec) => pauseSec === 0).length * (1 + here.news);
   const hinted = Math.min(here.hints, atOnce + Math.floor(here.ageSec / SHORTEST_PAUSE_SEC));
