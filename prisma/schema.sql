@@ -145,7 +145,7 @@ CREATE TABLE payments (
   created_at timestamptz NOT NULL DEFAULT now(),
   -- When the poller asks verify next; null: not by itself any more.
   next_check_at timestamptz,
-  -- Until when a worker holds it. The row of a killed worker comes back then.
+  -- Until when one process asks about it, and no other does. A killed process's row comes back then.
   leased_until timestamptz,
   checks integer NOT NULL DEFAULT 0,
   last_answer_at timestamptz,
@@ -160,6 +160,8 @@ CREATE TABLE payments (
   suspense_changes integer NOT NULL DEFAULT 0,
   -- When a person decided about its money. From then on it never pays an order.
   decided_at timestamptz,
+  -- Until when hints cause no check, because the service asked for it (Retry-After).
+  silent_until timestamptz,
   CONSTRAINT payments_pkey PRIMARY KEY (reference),
   CONSTRAINT payments_reference_order_id_mode_amount_currency_key UNIQUE (reference, order_id, mode, amount,
     currency),

@@ -167,7 +167,7 @@ function buildChecks(
   confirm: Confirm,
 ): Pick<Program, 'duePayments' | 'receiveWebhook' | 'cancelOrder'> {
   const { mode, dialect } = gateway;
-  const endOrder = createEndOrder({ database, gateway, confirm, clock: systemClock, logger });
+  const endOrder = createEndOrder({ database, gateway, confirm, logger });
   const duePayments = createDuePayments({
     database,
     gateway,

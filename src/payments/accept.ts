@@ -3,9 +3,11 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
+import { endLease } from './checks.sql.ts';
 import { readHeldMoney, recordAcceptance } from './accept.sql.ts';
 import type { Confirm } from './confirm.ts';
 import { loadPayment } from './confirm.sql.ts';
+import { leaseWhenFree, PERSON_WAITS_MS } from './lease-when-free.ts';
 import type { Payment } from './payment.ts';
 
 type Acceptance = {
@@ -22,7 +24,7 @@ type Acceptance = {
  * - `gone`: no such open item, or another version of it.
  * - `not-this`: only too little or too much of an order's own money, about which nothing was decided yet.
  * - `changed`: verify shows something else now. It is recorded as ever.
- * - `unanswered`: the service cannot be asked. Nothing was changed.
+ * - `unanswered`: the service cannot be asked, or another check of it does not end. Nothing was changed.
  */
 export type AcceptOutcome = 'accepted' | 'gone' | 'not-this' | 'changed' | 'unanswered';
 
@@ -54,9 +56,12 @@ export function createAccept(parts: AcceptParts): Accept {
     const isOfMoney = held.class === 'underpaid' || held.class === 'overpaid';
     if (payment?.status !== 'held' || payment.isDecided || !isOfMoney || payment.orderStatus !== 'review')
       return 'not-this';
+    const leased = await leaseWhenFree({ database, mode }, held.reference, PERSON_WAITS_MS);
+    if (leased === null) return 'unanswered';
     try {
-      await confirm(payment, 'operator');
+      await confirm(leased, 'operator');
     } catch (error) {
+      await endLease(database, held.reference);
       if (error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused) return 'unanswered';
       throw error;
     }

@@ -55,8 +55,7 @@ const HINT_AND_LEASE: Statement = {
   name: 'hint-and-claim-payment',
   text: `
     WITH seen AS MATERIALIZED (
-      SELECT p.reference, coalesce(${IS_BEING_CHECKED}, false) AS was_leased,
-        g.is_trusted,
+      SELECT p.reference, ${IS_BEING_CHECKED} AS was_leased, g.is_trusted,
         g.may_lease AND ${isFreeSql('g.is_trusted')} AS free
       FROM json_to_recordset($1) AS g (reference text, mode text, may_lease boolean,
         is_trusted boolean) JOIN payments p ON p.reference = g.reference
@@ -137,7 +136,7 @@ const POSTPONE: Statement = {
   name: 'postpone-check',
   text: `
     UPDATE payments SET next_check_at = now() + make_interval(secs => $2),
-      leased_until = now() + make_interval(secs => $3),
+      leased_until = NULL, silent_until = now() + make_interval(secs => $3),
       hint_checks = least(hint_checks, ${TRUSTED_HINT_STEP})
     WHERE reference = $1`,
 };
@@ -171,13 +170,13 @@ const LEASE_ONE: Statement = {
   text: `
     UPDATE payments p SET leased_until = now() + interval '${LEASE_SEC} s'
     FROM orders o
-    WHERE p.reference = $1 AND p.mode = $2 AND o.id = p.order_id AND (${IS_BEING_CHECKED}) IS NOT TRUE
+    WHERE p.reference = $1 AND p.mode = $2 AND o.id = p.order_id AND NOT (${IS_BEING_CHECKED})
     RETURNING ${PAYMENT_COLUMNS}`,
 };
 
 /**
- * Leases a payment for a check although it is not due. Without the lease, a check in flight could record
- * its older answer after this one's.
+ * Leases a payment for a check, due or not, and also in a silence that the service asked for. Without the
+ * lease, a check in flight could record its older answer after this one's.
  * @returns null while another check holds it, or when the mode has no such payment
  */
 export async function leaseForCheck(

@@ -1,21 +1,19 @@
 import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Cancelled, CancelOrder } from '../orders/cancel.ts';
-import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
-import { endLease, leaseForCheck } from './checks.sql.ts';
+import { endLease } from './checks.sql.ts';
 import type { Confirm } from './confirm.ts';
 import { endOrder, readEnding, type End } from './end-order.sql.ts';
-import type { Payment } from './payment.ts';
+import { leaseWhenFree, PERSON_WAITS_MS } from './lease-when-free.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from './check-schedule.ts';
 
 type EndOrderParts = {
   database: Database;
   gateway: Gateway;
   confirm: Confirm;
-  clock: Clock;
   logger: Logger;
 };
 
@@ -25,9 +23,6 @@ type Ended = Cancelled | { outcome: 'ended' };
 const RETRY_SEC = 5;
 /** An order that goes on moving: another try each time a payment was added or another process was faster. */
 const MAX_TRIES = 5;
-/** How long to wait for another check of a payment; its answer is seconds away. */
-const WAIT_FOR_OTHER_CHECK_MS = 8_000;
-const LOOK_AGAIN_MS = 100;
 
 /**
  * Ends an unpaid order, after asking the service about each payment that may have brought money. It ends only
@@ -68,8 +63,8 @@ export function createCancelOrder(endOrder: EndOrder, logger: Logger): CancelOrd
 
 /** @returns null when the answer lets the order end; else why it must not */
 async function askLast(parts: EndOrderParts, reference: Reference, end: End): Promise<Ended | null> {
-  const { database, confirm, logger } = parts;
-  const payment = await take(parts, reference);
+  const { database, gateway, confirm, logger } = parts;
+  const payment = await leaseWhenFree({ database, mode: gateway.mode }, reference, PERSON_WAITS_MS);
   if (payment === null) return { outcome: 'unavailable', retryAfterSec: RETRY_SEC };
   try {
     const by = end === 'deadline' ? 'schedule' : 'operator';
@@ -88,17 +83,5 @@ async function askLast(parts: EndOrderParts, reference: Reference, end: End): Pr
     logger.warn({ reference, orderId, reason: error.message }, 'order not ended: the service was not asked');
     const retryAfterSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
     return { outcome: 'unavailable', retryAfterSec: retryAfterSec ?? RETRY_SEC };
-  }
-}
-
-async function take(
-  { database, gateway, clock }: EndOrderParts,
-  reference: Reference,
-): Promise<Payment | null> {
-  const until = clock.elapsedMs() + WAIT_FOR_OTHER_CHECK_MS;
-  for (;;) {
-    const payment = await leaseForCheck(database, reference, gateway.mode);
-    if (payment !== null || clock.elapsedMs() > until) return payment;
-    await sleep(LOOK_AGAIN_MS);
   }
 }

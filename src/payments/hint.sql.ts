@@ -11,16 +11,16 @@ const ahead = (seconds: number): string => `now() + interval '${seconds + SLACK_
 /** A service may ask for an hour of silence at most; see postponeCheck. */
 const LONGEST_SILENCE_SEC = 3_600;
 
-/**
- * `leased_until` holds one of two things. A lease: a process is asking about the payment, which is due again
- * before the lease ends. Or a silence that the service asked for (see postponeCheck): the next check is not
- * due before it ends. This tells them apart.
- */
-const IS_LEASE = 'p.next_check_at < p.leased_until';
+const untilSql = (column: string, longestSec: number): string =>
+  `CASE WHEN ${column} > now() AND ${column} < ${ahead(longestSec)} THEN ${column} END`;
+
+/** Until when a process is asking the service about a payment `p`; null: none is. */
+const LEASED_UNTIL = untilSql('p.leased_until', LEASE_SEC);
 /** Until when a payment `p` is left alone, by a lease or a silence; null where it is free. */
-export const LEASED_OR_SILENT_UNTIL = `CASE WHEN p.leased_until > now()
-  AND p.leased_until < CASE WHEN ${IS_LEASE} THEN ${ahead(LEASE_SEC)} ELSE ${ahead(LONGEST_SILENCE_SEC)} END
-  THEN p.leased_until END`;
+export const LEASED_OR_SILENT_UNTIL = `GREATEST(${LEASED_UNTIL},
+  ${untilSql('p.silent_until', LONGEST_SILENCE_SEC)})`;
+/** Whether a process is asking the service about a payment `p`. */
+export const IS_BEING_CHECKED = `${LEASED_UNTIL} IS NOT NULL`;
 
 /** Seconds that a hint waits, by the number of checks that hints have caused in vain. */
 export const hintPauseSql = (checks: string): string =>
@@ -42,9 +42,6 @@ const pausedUntilSql = (isTrusted: string): string => `CASE WHEN p.last_hinted_a
  */
 export const isFreeSql = (isTrusted: string): string =>
   `${LEASED_OR_SILENT_UNTIL} IS NULL AND coalesce(${pausedUntilSql(isTrusted)}, '-infinity') <= now()`;
-
-/** Whether a process is asking the service about a payment `p`. */
-export const IS_BEING_CHECKED = `${LEASED_OR_SILENT_UNTIL} IS NOT NULL AND ${IS_LEASE}`;
 
 /**
  * What a hint writes into a payment `p`. It counts even when the payment is not leased for a check: then

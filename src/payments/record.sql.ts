@@ -60,7 +60,7 @@ const EVIDENCE = `
 // A hint that came during the check is followed by another one. At once, unless hints have taught nothing
 // for a while.
 const MOVED = `
-  UPDATE payments p SET status = s.next_status, leased_until = NULL,
+  UPDATE payments p SET status = s.next_status, leased_until = NULL, silent_until = NULL,
     hints_answered = s.hints, last_answer_at = now(),
     hint_checks = CASE WHEN s.is_repeated THEN p.hint_checks ELSE 0 END,
     next_check_at = now() + make_interval(secs => CASE WHEN p.hints > s.hints

@@ -3,9 +3,8 @@ import type { Database } from '../platform/database/database.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { sleep, systemClock } from '../platform/clock.ts';
-import { endLease, leaseForCheck } from '../payments/checks.sql.ts';
-import type { Payment } from '../payments/payment.ts';
+import { endLease } from '../payments/checks.sql.ts';
+import { leaseWhenFree } from '../payments/lease-when-free.ts';
 import type { VerificationOutcome } from '../payments/decide.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import type { Progress } from './progress.ts';
@@ -31,7 +30,6 @@ export type VerifyParts = {
 const MAX_FAILURES = 5;
 /** How long to wait for a payment: a check holds it for half a minute at most. */
 const MAX_WAIT_MS = 35_000;
-const POLL_MS = 200;
 
 /**
  * Asks the service about payments, each by a call of its own and at most `concurrency` at a time, and lets
@@ -51,7 +49,7 @@ export async function verifyPayments(
   let isOver = false;
 
   async function ask(reference: Reference): Promise<void> {
-    const payment = await take({ database, mode }, reference, signal);
+    const payment = await leaseWhenFree({ database, mode }, reference, MAX_WAIT_MS, signal);
     if (payment === null) {
       problem = 'not every payment could be verified: another check of one does not end';
       return;
@@ -88,22 +86,4 @@ export async function verifyPayments(
 
   await Promise.all(Array.from({ length: Math.max(concurrency, 1) }, work));
   return { answers, problem };
-}
-
-/**
- * Waits until no other check holds the payment, so that answers are written in the
- * order of their questions.
- */
-async function take(
-  { database, mode }: Pick<VerifyParts, 'database' | 'mode'>,
-  reference: Reference,
-  signal: AbortSignal | undefined,
-): Promise<Payment | null> {
-  const beganAt = systemClock.elapsedMs();
-  for (;;) {
-    const payment = await leaseForCheck(database, reference, mode);
-    const isOver = systemClock.elapsedMs() - beganAt > MAX_WAIT_MS || signal?.aborted === true;
-    if (payment !== null || isOver) return payment;
-    await sleep(POLL_MS, signal);
-  }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAccept, type Accept } from '../../src/payments/accept.ts';
+import { hintAndLease, isBeingChecked } from '../../src/payments/checks.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { confirmedDays, heldDays, wentBackDays } from '../../src/reporting/money-by-day.sql.ts';
@@ -304,6 +305,19 @@ describe('too little that a person accepts', () => {
     expect(await acceptTheOne()).toBe('accepted');
     expect(await stateOf(orderId)).toEqual(PAID);
     await gateway.close();
+  });
+
+  test('leases it while the service is asked: no other check writes an older answer afterwards', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    const seen: unknown[] = [];
+    desk.service.onVerify = async () => {
+      seen.push((await hintAndLease(desk.database, asReference(reference), 'test'))?.isLeased);
+    };
+    expect(await acceptTheOne()).toBe('accepted');
+    expect(seen).toEqual([false]);
+    expect(await stateOf(orderId)).toEqual(PAID);
+    expect(await isBeingChecked(desk.database, asReference(reference))).toBe(false);
   });
 
   test('by two people at once pays once', async () => {

@@ -176,7 +176,7 @@ test('a service that asked to wait is asked by nobody before that, whoever comes
   );
   const comeBackAfter = async (seconds: number): Promise<unknown> => {
     await query(
-      `UPDATE payments SET next_check_at = next_check_at - i, leased_until = leased_until - i, last_hinted_at = last_hinted_at - i
+      `UPDATE payments SET next_check_at = next_check_at - i, silent_until = silent_until - i, last_hinted_at = last_hinted_at - i
        FROM make_interval(secs => $2) AS i WHERE reference = $1`,
       reference,
       seconds,

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { leaseHinted, leaseScheduled, hintAndLease, postponeCheck } from '../../src/payments/checks.sql.ts';
+import {
+  endLease,
+  hintAndLease,
+  isBeingChecked,
+  leaseForCheck,
+  leaseHinted,
+  leaseScheduled,
+  postponeCheck,
+} from '../../src/payments/checks.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/payments/check-schedule.ts';
 import { asReference } from '../support/ids.ts';
@@ -31,7 +39,8 @@ const hint = async (): Promise<boolean> => {
 };
 const pass = (seconds: number): Promise<object[]> =>
   query(
-    `UPDATE payments SET next_check_at = next_check_at - i, leased_until = leased_until - i, last_hinted_at = last_hinted_at - i
+    `UPDATE payments SET next_check_at = next_check_at - i, leased_until = leased_until - i,
+       silent_until = silent_until - i, last_hinted_at = last_hinted_at - i
      FROM make_interval(secs => $2) AS i WHERE reference = $1`,
     reference,
     seconds,
@@ -219,10 +228,10 @@ describe('G11: the clock was set back a day', () => {
   test.each([
     ['hinted just before', `last_hinted_at = now() + interval '1 day', hint_checks = 3`],
     ['hinted in vain for long', `last_hinted_at = now() + interval '1 day', hint_checks = 9`],
-    ['being checked', `leased_until = now() + interval '1 day 30 s', next_check_at = now()`],
+    ['being checked', `leased_until = now() + interval '1 day 30 s'`],
     [
       'left alone as the service wished',
-      `leased_until = now() + interval '1 day 1 h', next_check_at = now() + interval '1 day 1 h'`,
+      `silent_until = now() + interval '1 day 1 h', next_check_at = now() + interval '1 day 1 h'`,
     ],
     ['to be checked later', `next_check_at = now() + interval '1 day 5 s', hints = 3`],
   ])('a payment that was %s is checked when a hint comes', async (_when, changes) => {
@@ -251,6 +260,20 @@ describe('G11: the clock was set back a day', () => {
     });
     await postponeCheck(database, reference, 5, 3_600);
     await pass(20);
+    expect(await hintAndLease(database, reference, 'test')).toMatchObject({
+      isLeased: false,
+      wasLeased: false,
+    });
+  });
+
+  test('a payment that is not due for long is leased to one check at a time, also in a silence', async () => {
+    const { database } = shop.program;
+    await postponeCheck(database, reference, 5, 3_600);
+    expect(await leaseForCheck(database, reference, 'test')).toMatchObject({ reference });
+    expect(await leaseForCheck(database, reference, 'test')).toBeNull();
+    expect(await isBeingChecked(database, reference)).toBe(true);
+    await endLease(database, reference);
+    // The silence goes on: hints cause no check.
     expect(await hintAndLease(database, reference, 'test')).toMatchObject({
       isLeased: false,
       wasLeased: false,

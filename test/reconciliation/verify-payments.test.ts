@@ -29,7 +29,7 @@ test('A7: while a run asks about a payment, no other door takes it, and afterwar
 test('A7: a payment that another check holds is asked about when that check has ended', async () => {
   const { reference } = await desk.put({}, {});
   await desk.database.query(
-    `UPDATE payments SET next_check_at = now(), leased_until = now() + interval '2 seconds' WHERE reference = $1`,
+    `UPDATE payments SET next_check_at = now() + interval '1 day', leased_until = now() + interval '2 seconds' WHERE reference = $1`,
     [reference],
   );
   const held = await lease();

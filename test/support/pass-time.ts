@@ -13,7 +13,7 @@ export const passTimeSql = (of: 'all' | 'order'): string => `
     SELECT make_interval(secs => $1) AS by
   )${of === 'order' ? '' : OTHERS}
   UPDATE payments p SET created_at = created_at - by, next_check_at = next_check_at - by,
-    leased_until = leased_until - by, last_hinted_at = last_hinted_at - by
+    leased_until = leased_until - by, silent_until = silent_until - by, last_hinted_at = last_hinted_at - by
   FROM gone, held WHERE p.reference = held.reference`;
 
 const OTHERS = `, r AS (

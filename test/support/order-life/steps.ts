@@ -113,7 +113,7 @@ export async function takeStep(life: Life, { what, amount, whose }: Step): Promi
 /** What is due of the order, and its next check, is due now, and is done. */
 export async function passTime({ shop, orderId }: Life): Promise<void> {
   await shop.program.database.query(
-    `UPDATE payments SET next_check_at = now(), last_hinted_at = NULL, leased_until = NULL
+    `UPDATE payments SET next_check_at = now(), last_hinted_at = NULL, leased_until = NULL, silent_until = NULL
      WHERE order_id = $1 AND next_check_at IS NOT NULL`,
     [orderId],
   );

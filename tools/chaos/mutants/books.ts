@@ -283,7 +283,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a run asks although another check waits for its answer',
     file: 'src/payments/checks.sql.ts',
-    find: 'AND o.id = p.order_id AND (${IS_BEING_CHECKED}) IS NOT TRUE',
+    find: 'AND o.id = p.order_id AND NOT (${IS_BEING_CHECKED})',
     replace: 'AND o.id = p.order_id',
     breaks: 'an answer asked for earlier is written later, and undoes what the run found',
     tests: ['test/reconciliation/verify-payments.test.ts'],
