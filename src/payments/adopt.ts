@@ -100,7 +100,7 @@ async function confirmAdopted(
   const payment = await loadPayment(database, reference, gateway.mode);
   if (payment === null) throw new Error(`Bug: payment ${reference} is gone`);
   try {
-    const { outcome, payment: status, released } = await confirm(payment, 'operator');
+    const { outcome, status, released } = await confirm(payment, 'operator');
     if (!released)
       return { isPaid: false, told: `${reference} is adopted and does not pay: ${outcome}, ${status}.` };
     await closeFindings(database, gateway, orderId, adoption);

@@ -48,11 +48,12 @@ export function byReference<Row extends { reference: Reference }>(
   };
 }
 
-/** Everything one confirmed check writes. */
-export type Confirmation = {
+/** Everything that one answered check writes. */
+export type CheckToWrite = {
   payment: Payment;
   decision: Decision;
-  status: PaymentStatus;
+  /** The decision's, unless the last check has passed. */
+  nextStatus: PaymentStatus;
   nextCheckSec: number | null;
   cause: Cause;
   statusWord: string | null;
@@ -75,33 +76,33 @@ export type Written = {
 };
 
 /**
- * Writes a confirmed check.
+ * Writes an answered check.
  * @returns null when payment or order have moved since the decision: load and decide again
  */
 export function recordConfirmation(
   database: Queryable,
-  confirmation: Confirmation,
+  check: CheckToWrite,
   plan: ReleasePlan,
 ): Promise<Written | null> {
-  return record(database, { confirmation, plan });
+  return record(database, { check, plan });
 }
 
-type Recorded = { confirmation: Confirmation; plan: ReleasePlan };
+type Recorded = { check: CheckToWrite; plan: ReleasePlan };
 
 const record = batched<Recorded, Written | null>({
   // Confirmations of one order run one after the other: the second may find the order paid.
-  keyOf: ({ confirmation }) => confirmation.payment.orderId,
+  keyOf: ({ check }) => check.payment.orderId,
   // The heaviest statement: two at once would only compete for the processor, and one has larger groups.
   maxInFlight: 1,
   run: async (db, items) => {
-    const mode = items[0]?.confirmation.payment.mode;
+    const mode = items[0]?.check.payment.mode;
     const rows = await db.query<Written>(RECORD_CONFIRMATION, [asRows(items.map(rowOf)), mode]);
-    return byReference<Written>(items.map(({ confirmation }) => confirmation.payment))(rows);
+    return byReference<Written>(items.map(({ check }) => check.payment))(rows);
   },
 });
 
-function rowOf({ confirmation: s, plan }: Recorded): Record<string, unknown> {
-  const { payment, decision } = s;
+function rowOf({ check, plan }: Recorded): Record<string, unknown> {
+  const { payment, decision } = check;
   return {
     reference: payment.reference,
     mode: payment.mode,
@@ -110,17 +111,17 @@ function rowOf({ confirmation: s, plan }: Recorded): Record<string, unknown> {
     expired_seen: payment.hasMissedDeadline,
     suspense_seen: payment.suspenseChanges,
     outcome: decision.outcome,
-    status_word: s.statusWord,
-    contradiction: s.contradiction,
-    answered_amount: s.answeredAmount,
-    answered_currency: s.answeredCurrency,
-    http_status: s.httpStatus,
-    body: s.body,
-    body_sha256: s.bodySha256,
-    cause: s.cause,
-    next_status: s.status,
+    status_word: check.statusWord,
+    contradiction: check.contradiction,
+    answered_amount: check.answeredAmount,
+    answered_currency: check.answeredCurrency,
+    http_status: check.httpStatus,
+    body: check.body,
+    body_sha256: check.bodySha256,
+    cause: check.cause,
+    next_status: check.nextStatus,
     hints: payment.hints,
-    next_check_sec: s.nextCheckSec,
+    next_check_sec: check.nextCheckSec,
     release_id: plan.id,
     delivery: plan.delivery,
     releases: decision.release,

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import { decide, type Decision, type VerificationOutcome } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
-import { loadPayment, recordConfirmation, type Confirmation } from './confirm.sql.ts';
+import { loadPayment, recordConfirmation, type CheckToWrite } from './confirm.sql.ts';
 import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './check-schedule.ts';
 
 /**
@@ -16,11 +16,12 @@ import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './check-schedul
  * person says that less or more is enough.
  * @param urgency of the call; by default it follows from the cause
  */
-export type Confirm = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<Confirmed>;
+export type Confirm = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<CheckResult>;
 
-type Confirmed = {
+type CheckResult = {
   outcome: VerificationOutcome;
-  payment: PaymentStatus;
+  /** Of the payment, from now on. */
+  status: PaymentStatus;
   released: boolean;
   /** The payment is paid, and the answer shows neither what was asked for nor what a person accepted. */
   contradicts: boolean;
@@ -70,33 +71,34 @@ async function agree(
   first: Payment,
   answer: VerifyAnswer,
   cause: Cause,
-): Promise<Confirmed> {
+): Promise<CheckResult> {
   let payment = first;
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const decision = decide(payment, answer, gateway.dialect.verify);
-    const confirmation = confirmationOf(payment, decision, answer, cause);
-    const written = await recordConfirmation(database, confirmation, planRelease(payment));
+    const check = checkToWrite(payment, decision, answer, cause);
+    const written = await recordConfirmation(database, check, planRelease(payment));
     if (written !== null) {
       if (decision.release) onReleased();
       if (written.isNewUnitError) onUnitError?.(payment, written.stopsCurrency);
-      const contradicts = contradictsPaid(payment, confirmation);
-      logChange(logger, payment, confirmation, contradicts);
+      const contradicts = contradictsPaid(payment, check);
+      logChange(logger, payment, check, contradicts);
       const { outcome, release: released } = decision;
-      return { outcome, payment: confirmation.status, released, contradicts };
+      return { outcome, status: check.nextStatus, released, contradicts };
     }
     const fresh = await loadPayment(database, payment.reference, payment.mode);
-    if (fresh === null) break;
-    payment = { ...fresh, hints: payment.hints };
+    if (fresh === null) throw new Error(`Bug: payment ${first.reference} is gone`);
+    // The count of before we asked: a hint that came after our question is not answered by this answer.
+    payment = { ...fresh, hints: first.hints };
   }
   throw new Error(`Bug: payment ${first.reference} moved ${MAX_TRIES} times while it was confirmed`);
 }
 
-function confirmationOf(
+function checkToWrite(
   payment: Payment,
   decision: Decision,
   answer: VerifyAnswer,
   cause: Cause,
-): Confirmation {
+): CheckToWrite {
   const evidence = answer.kind === 'record' ? answer.evidence : null;
   return {
     payment,
@@ -116,24 +118,23 @@ function confirmationOf(
 /** The payment's next status and next check. At the horizon, a last answer expires what still waits. */
 function nextState(
   payment: Payment,
-  { outcome, payment: status }: Decision,
-): Pick<Confirmation, 'status' | 'nextCheckSec'> {
+  { outcome, nextStatus }: Decision,
+): Pick<CheckToWrite, 'nextStatus' | 'nextCheckSec'> {
   // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back
   // from paid, so a scheduled check could change nothing. The journal has the contradiction, a webhook
   // causes one more check, and reconciliation raises a contradiction that lasts.
-  if (status === 'paid') return { status, nextCheckSec: null };
-  if (outcome === 'paid') return { status, nextCheckSec: null };
+  if (nextStatus === 'paid' || outcome === 'paid') return { nextStatus, nextCheckSec: null };
   const nextSec = nextCheckSec(payment.ageSec);
-  if (nextSec !== null) return { status, nextCheckSec: nextSec };
-  const isWaiting = status === 'open' || status === 'ambiguous' || status === 'created';
-  if (!isWaiting) return { status, nextCheckSec: null };
+  if (nextSec !== null) return { nextStatus, nextCheckSec: nextSec };
+  const isWaiting = nextStatus === 'open' || nextStatus === 'ambiguous' || nextStatus === 'created';
+  if (!isWaiting) return { nextStatus, nextCheckSec: null };
   // An unreadable answer proves nothing, so it expires nothing. After some days of them a person must look.
   if (outcome === 'unreadable') {
     return payment.ageSec > LAST_ANSWER_BY_SEC
-      ? { status: 'held', nextCheckSec: null }
-      : { status, nextCheckSec: ASK_AGAIN_SEC };
+      ? { nextStatus: 'held', nextCheckSec: null }
+      : { nextStatus, nextCheckSec: ASK_AGAIN_SEC };
   }
-  return { status: 'expired', nextCheckSec: null };
+  return { nextStatus: 'expired', nextCheckSec: null };
 }
 
 /**
@@ -155,7 +156,7 @@ function provenMoney(
   };
 }
 
-function contradictsPaid(before: Payment, { decision, answeredAmount }: Confirmation): boolean {
+function contradictsPaid(before: Payment, { decision, answeredAmount }: CheckToWrite): boolean {
   if (before.status !== 'paid' || decision.outcome === 'paid') return false;
   if (answeredAmount === null || before.accepted === null) return true;
   // Of less that a person accepted more may come.
@@ -163,14 +164,14 @@ function contradictsPaid(before: Payment, { decision, answeredAmount }: Confirma
   return decision.outcome !== 'overpaid' || answeredAmount !== before.accepted;
 }
 
-function logChange(log: Logger, before: Payment, confirmation: Confirmation, contradicts: boolean): void {
+function logChange(log: Logger, before: Payment, check: CheckToWrite, contradicts: boolean): void {
   const { reference, orderId } = before;
-  const { decision, status, cause, contradiction } = confirmation;
+  const { decision, nextStatus, cause, contradiction } = check;
   const why = contradiction === null ? {} : { contradiction };
-  const fields = { reference, orderId, cause, outcome: decision.outcome, payment: status, ...why };
+  const fields = { reference, orderId, cause, outcome: decision.outcome, payment: nextStatus, ...why };
   if (decision.release) log.info(fields, 'order is paid');
   else if (contradicts) log.warn(fields, 'verify contradicts a paid order');
-  else if (status === 'held' && before.status !== 'held') log.warn(fields, 'payment held for review');
-  else if (status !== before.status) log.info(fields, 'payment changed');
+  else if (nextStatus === 'held' && before.status !== 'held') log.warn(fields, 'payment held for review');
+  else if (nextStatus !== before.status) log.info(fields, 'payment changed');
   else log.debug(fields, 'payment checked');
 }

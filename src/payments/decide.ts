@@ -29,7 +29,8 @@ export type VerificationOutcome =
 /** What follows: the payment's next status, whether the order is released, and money to be accounted for. */
 export type Decision = {
   outcome: VerificationOutcome;
-  payment: PaymentStatus;
+  /** Of the payment. */
+  nextStatus: PaymentStatus;
   release: boolean;
   /**
    * Money that the shop holds and has not earned, in minor units of the answered currency. This is the
@@ -57,7 +58,7 @@ export function decide(payment: Payment, answer: VerifyAnswer, rules: EvidenceRu
   if (outcome === 'paid') return decidePaid(payment);
   return {
     outcome,
-    payment: nextStatus(payment, outcome),
+    nextStatus: statusAfter(payment, outcome),
     release: false,
     suspense: answer.kind === 'record' ? suspenseEntry(outcome, answer.evidence, payment) : null,
   };
@@ -119,12 +120,12 @@ const ENDED: Partial<Record<OrderStatus, string>> = {
 
 function decidePaid(payment: Payment): Decision {
   const { status, orderStatus, isDecided, amount, currency } = payment;
-  if (status === 'paid') return { outcome: 'paid', payment: 'paid', release: false, suspense: null };
+  if (status === 'paid') return { outcome: 'paid', nextStatus: 'paid', release: false, suspense: null };
   const ended = ENDED[orderStatus] ?? (payment.hasMissedDeadline ? 'paid_after_deadline' : undefined);
   // The order has ended, or a person has decided about this money. It is real all the same.
   const name = isDecided && orderStatus !== 'paid' ? 'paid_after_decision' : ended;
-  if (name === undefined) return { outcome: 'paid', payment: 'paid', release: true, suspense: null };
-  return { outcome: 'paid', payment: 'held', release: false, suspense: { class: name, amount, currency } };
+  if (name === undefined) return { outcome: 'paid', nextStatus: 'paid', release: true, suspense: null };
+  return { outcome: 'paid', nextStatus: 'held', release: false, suspense: { class: name, amount, currency } };
 }
 
 /**
@@ -158,7 +159,7 @@ function suspenseEntry(
   };
 }
 
-function nextStatus(payment: Payment, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {
+function statusAfter(payment: Payment, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {
   const { status } = payment;
   // There is no way back from paid. A contradicting answer is kept as evidence, and reconciliation raises it.
   if (status === 'paid') return 'paid';

@@ -68,7 +68,7 @@ async function askLast(parts: EndOrderParts, reference: Reference, end: End): Pr
   if (payment === null) return { outcome: 'unavailable', retryAfterSec: RETRY_SEC };
   try {
     const by = end === 'deadline' ? 'schedule' : 'operator';
-    const { outcome, payment: status } = await confirm(payment, by);
+    const { outcome, status } = await confirm(payment, by);
     if (status === 'paid') return { outcome: 'already-paid' };
     // A person must look at what the service says now before the order is ended over it.
     if (status === 'held') return payment.status === 'held' ? null : { outcome: 'under-review' };

@@ -11,7 +11,8 @@ import type { Mode } from '../platform/mode.ts';
  * - `refused`: the service declined to open it. Never charged, never watched.
  * - `paid`: its evidence released the order.
  * - `failed`, `expired`: the service said so, or its time ran out. Late money still counts.
- * - `held`: the service says something that a person must look at, money perhaps included. Watched.
+ * - `held`: the service says something that a person must look at, money perhaps included. Watched, unless it
+ *   said exactly paid and the order takes no more money: then only hints and reconciliation ask again.
  */
 export type PaymentStatus =
   'created' | 'sending' | 'open' | 'ambiguous' | 'refused' | 'paid' | 'failed' | 'expired' | 'held';

@@ -121,7 +121,7 @@ describe('B1: the shopper’s wait', () => {
       confirm: async ({ reference }) => {
         asked.push(reference);
         await gate;
-        return { outcome: 'pending', payment: 'open', released: false, contradicts: false };
+        return { outcome: 'pending', status: 'open', released: false, contradicts: false };
       },
       clock: systemClock,
       logger: createLogger('silent'),

@@ -34,7 +34,7 @@ test('B1 counting what is confirmed changes nothing of the call, nor how urgent 
   const seen: unknown[][] = [];
   const confirm: Confirm = (...call) => {
     seen.push(call);
-    return Promise.resolve({ outcome: 'pending', payment: 'open', released: false } as never);
+    return Promise.resolve({ outcome: 'pending', status: 'open', released: false } as never);
   };
   const payment = { reference: 'r' } as Payment;
   await createMeters(systemClock).observeConfirm(confirm)(payment, 'webhook', 'late-hint');

@@ -66,7 +66,7 @@ function answer(change: Partial<Evidence> = {}): VerifyAnswer {
 test('evidence that matches in every respect pays', () => {
   expect(decide(payment, answer(), STRICT)).toEqual({
     outcome: 'paid',
-    payment: 'paid',
+    nextStatus: 'paid',
     release: true,
     suspense: null,
   });
@@ -99,7 +99,7 @@ describe('evidence that differs in one respect does not pay, and says in which',
   ])('%s: %j', (outcome, change) => {
     const decision = decide(payment, answer(change), STRICT);
     expect(decision).toMatchObject({ outcome, release: false });
-    expect(decision.payment).not.toBe('paid');
+    expect(decision.nextStatus).not.toBe('paid');
   });
 });
 
@@ -123,7 +123,7 @@ test.each(['test', 'live'] as const)(
     for (const amount of [2500n, 2499n, 2501n])
       expect(decide({ ...payment, mode }, answer({ ...other, amount: read(amount) }), STRICT)).toEqual({
         outcome: 'mode_mismatch',
-        payment: 'held',
+        nextStatus: 'held',
         release: false,
         suspense: null,
       });
@@ -139,7 +139,7 @@ describe('an answer that says nothing moves nothing: not found is not failed', (
   test.each(PAYMENT_STATUSES)('%s', (status) => {
     for (const nothing of silent) {
       const decision = decide({ ...payment, status }, nothing, STRICT);
-      expect(decision.payment).toBe(status === 'sending' ? 'ambiguous' : status);
+      expect(decision.nextStatus).toBe(status === 'sending' ? 'ambiguous' : status);
     }
   });
 });
@@ -147,12 +147,12 @@ describe('an answer that says nothing moves nothing: not found is not failed', (
 test('money that comes on top of a paid payment is a surplus, and only that', () => {
   const paid: Payment = { ...payment, status: 'paid', orderStatus: 'paid' };
   expect(decide(paid, answer({ amount: read(6000n) }), STRICT)).toMatchObject({
-    payment: 'paid',
+    nextStatus: 'paid',
     release: false,
     suspense: { class: 'charged_again', amount: 3500n, currency: 'NGN' },
   });
   expect(decide(paid, answer({ amount: read(2000n) }), STRICT)).toMatchObject({
-    payment: 'paid',
+    nextStatus: 'paid',
     suspense: null,
   });
 });
@@ -161,7 +161,7 @@ test('a second payment of a paid order is money to give back, never a second rel
   const decision = decide({ ...payment, orderStatus: 'paid' }, answer(), STRICT);
   expect(decision).toEqual({
     outcome: 'paid',
-    payment: 'held',
+    nextStatus: 'held',
     release: false,
     suspense: { class: 'duplicate_payment', amount: 2500n, currency: 'NGN' },
   });
@@ -226,9 +226,9 @@ test('whatever the state and the answer: released exactly when the plain rule sa
       const p = { ...payment, ...state };
       const decision = decide(p, a, STRICT);
       expect(decision.release).toBe(mayPay(p, a));
-      if (decision.release) expect(decision.payment).toBe('paid');
-      if (p.status === 'paid') expect(decision.payment).toBe('paid');
-      else if (decision.payment === 'paid') expect(decision.release).toBe(true);
+      if (decision.release) expect(decision.nextStatus).toBe('paid');
+      if (p.status === 'paid') expect(decision.nextStatus).toBe('paid');
+      else if (decision.nextStatus === 'paid') expect(decision.release).toBe(true);
     }),
     { numRuns: 5_000 },
   );
@@ -237,7 +237,7 @@ test('whatever the state and the answer: released exactly when the plain rule sa
 test('a plain "pending" frees a held payment, unless its money is in suspense', () => {
   const pending = answer({ status: 'pending' });
   const held = { ...payment, status: 'held' } as const;
-  expect(decide(held, pending, STRICT).payment).toBe('open');
-  expect(decide({ ...held, hasCheckoutUrl: false }, pending, STRICT).payment).toBe('ambiguous');
-  expect(decide({ ...held, hasSuspense: true }, pending, STRICT).payment).toBe('held');
+  expect(decide(held, pending, STRICT).nextStatus).toBe('open');
+  expect(decide({ ...held, hasCheckoutUrl: false }, pending, STRICT).nextStatus).toBe('ambiguous');
+  expect(decide({ ...held, hasSuspense: true }, pending, STRICT).nextStatus).toBe('held');
 });

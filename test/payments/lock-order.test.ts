@@ -57,7 +57,7 @@ const confirm: Deed = async (db, { confirmed }) => {
   const payments = await Promise.all(
     confirmed.map((reference) => loadPayment(books.database, reference, 'test')),
   );
-  const decision = { outcome: 'not_found', payment: 'ambiguous', release: false, suspense: null } as const;
+  const decision = { outcome: 'not_found', nextStatus: 'ambiguous', release: false, suspense: null } as const;
   const answer = {
     statusWord: 'PENDING',
     contradiction: null,
@@ -68,7 +68,7 @@ const confirm: Deed = async (db, { confirmed }) => {
   };
   const rest = {
     decision,
-    status: 'ambiguous',
+    nextStatus: 'ambiguous',
     nextCheckSec: 60,
     cause: 'schedule',
     bodySha256: Buffer.alloc(32),

@@ -43,7 +43,7 @@ const ends = await Promise.allSettled(
 );
 const done = ends.filter((end) => end.status === 'fulfilled');
 const errors = ends.filter((end) => end.status === 'rejected').map(({ reason }) => String(reason));
-const paid = done.filter(({ value }) => value.payment === 'paid').length;
+const paid = done.filter(({ value }) => value.status === 'paid').length;
 const released = done.filter(({ value }) => value.released).length;
 process.stdout.write(`${JSON.stringify({ paid, released, errors: [...new Set(errors)] })}\n`);
 await program.close();

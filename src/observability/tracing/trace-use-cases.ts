@@ -19,7 +19,7 @@ export function traceConfirm(confirm: Confirm, hints: Hints, tracing: Tracing): 
         const confirmed = await confirm(payment, cause, urgency);
         span.note({
           [OUTCOME]: confirmed.outcome,
-          'integrator.payment': confirmed.payment,
+          'integrator.payment': confirmed.status,
           'integrator.released': confirmed.released,
         });
         return confirmed;

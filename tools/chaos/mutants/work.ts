@@ -13,9 +13,9 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the release is not in the transaction that pays',
     file: 'src/payments/confirm.ts',
-    find: 'const written = await recordConfirmation(database, confirmation, planRelease(payment));',
+    find: 'const written = await recordConfirmation(database, check, planRelease(payment));',
     replace:
-      "const written = decision.release && (await recordConfirmation(database, { ...confirmation, decision: { ...decision, release: false } }, planRelease(payment))) === null ? null : await recordConfirmation(database, decision.release ? { ...confirmation, payment: { ...payment, status: 'paid' } } : confirmation, planRelease(payment));",
+      "const written = decision.release && (await recordConfirmation(database, { ...check, decision: { ...decision, release: false } }, planRelease(payment))) === null ? null : await recordConfirmation(database, decision.release ? { ...check, payment: { ...payment, status: 'paid' } } : check, planRelease(payment));",
     breaks: 'a process that dies in between keeps the money and gives nothing',
     tests: [...BY_CONFIRMING, ...BY_KILLING],
   },
