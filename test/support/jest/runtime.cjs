@@ -7,12 +7,12 @@ const PROGRAM = [
   'src/platform/prisma/client.ts',
   'node_modules/@prisma/adapter-pg/dist/index.mjs',
 ];
-/** These keep what is set for the whole process. */
-const SINGLE = '/node_modules/@opentelemetry/';
+/** Packages, and our own modules, which keep nothing between two programs. */
+const SHARED = ['node_modules/', 'src/', 'local/'];
 
-let packages;
+let program;
 
-/** Loads the packages of the program once in each worker. In each file it took two thirds of the file's start. */
+/** Loads the program and its packages once in each worker; what belongs to tests alone, each file loads anew. */
 module.exports = class extends Runtime {
   constructor(...given) {
     super(...given);
@@ -21,26 +21,34 @@ module.exports = class extends Runtime {
 
   async unstable_importModule(...what) {
     const [, environment] = this.given;
-    if (environment.isShared) await this.adoptPackages();
+    if (environment.isShared) await this.adoptProgram();
     return super.unstable_importModule(...what);
   }
 
-  async adoptPackages() {
-    packages ??= loadPackages(this.given);
-    const { esm, cjs } = await packages;
+  async adoptProgram() {
+    if (this.hasProgram) return;
+    this.hasProgram = true;
+    program ??= loadProgram(this.given);
+    const { esm, cjs, sourceMaps } = await program;
     for (const [key, module] of esm) this.registries.esModuleRegistry.set(key, module);
     for (const [key, module] of cjs) this.registries.moduleRegistry.set(key, module);
+    for (const [file, map] of sourceMaps) this.getSourceMaps().set(file, map);
   }
 };
 
-/** This runtime is never torn down, because a package may load a part of itself later. */
-async function loadPackages(given) {
+/** This runtime is never torn down, because a module may load another one later. */
+async function loadProgram(given) {
   const runtime = new Runtime(...given);
-  const [config, environment] = given;
-  for (const path of PROGRAM) await runtime.unstable_importModule(join(config.rootDir, path));
+  const [{ rootDir }, environment] = given;
+  for (const path of PROGRAM) await runtime.unstable_importModule(join(rootDir, path));
   environment.keep();
   const { esModuleRegistry, moduleRegistry } = runtime.registries;
-  const ofPackages = (registry) =>
-    [...registry].filter(([key]) => key.includes('/node_modules/') && !key.includes(SINGLE));
-  return { esm: ofPackages(esModuleRegistry), cjs: ofPackages(moduleRegistry) };
+  const folders = SHARED.map((folder) => join(rootDir, folder));
+  const shared = (registry) =>
+    [...registry].filter(([key]) => folders.some((folder) => key.startsWith(folder)));
+  return {
+    esm: shared(esModuleRegistry),
+    cjs: shared(moduleRegistry),
+    sourceMaps: [...runtime.getSourceMaps()],
+  };
 }
