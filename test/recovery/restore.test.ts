@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -182,10 +182,12 @@ test('a payment that the backup lacks is adopted: nothing ships twice, and no pa
 
 /** As a person does it, with a file of lines. @returns what was said of each */
 async function adopt(lines: string) {
-  const id = join(await mkdtemp(join(tmpdir(), 'adoptions-')), 'adoptions.txt');
+  const folder = await mkdtemp(join(tmpdir(), 'adoptions-'));
+  const id = join(folder, 'adoptions.txt');
   await writeFile(id, lines);
   const request = { id, by: 'Ngozi', note: 'in the mail of the service' };
   const answer = await AFTER_RESTORE.subcommands['adopt-all']?.perform(shop.program, request);
+  await rm(folder, { recursive: true });
   return { isDone: answer?.isDone, told: answer?.told.split('\n') };
 }
 
