@@ -102,17 +102,17 @@ export function caseText({ class: name, ...money }: CaseFacts, locale = DEFAULT_
   const { expected, held } = money;
   const actual = money.actual ?? held;
   const [title, sentence] = WORDINGS[name as ReconciliationClass] ?? [caseTitle(name), () => ''];
-  const written = (of: Money | null): string => (of === null ? NOTHING : display(of, locale));
+  const told = (of: Money | null): string => (of === null ? NOTHING : written(of, locale));
   const isComparable = expected !== null && actual !== null && expected.currency === actual.currency;
   const difference = isComparable
-    ? display({ ...expected, amount: absolute(actual.amount - expected.amount) }, locale)
+    ? written({ ...expected, amount: absolute(actual.amount - expected.amount) }, locale)
     : 'an unknown amount';
   return {
     title,
     sentence: sentence({
-      expected: written(expected),
-      actual: written(actual),
-      held: written(held),
+      expected: told(expected),
+      actual: told(actual),
+      held: told(held),
       difference,
     }),
   };
@@ -128,8 +128,8 @@ export function caseAdvice(name: string): string {
   return Object.hasOwn(CLASSES, name) ? CLASSES[name as ReconciliationClass].todo : '';
 }
 
-/** The service's records may name a currency that ISO 4217 does not know. */
-function display(money: Money, locale: string): string {
+/** In major units; a currency that ISO 4217 does not know, as the service may name it, stays in minor units. */
+export function written(money: Money, locale = DEFAULT_LOCALE): string {
   const isKnown = minorDigits(money.currency) !== null;
   return isKnown ? displayMoney(money, locale) : `${money.amount} minor units ${money.currency}`;
 }

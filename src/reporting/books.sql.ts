@@ -47,6 +47,10 @@ const RELEASED = `(SELECT id, mode, order_id, reference, currency, released_at, 
   FROM releases) released`;
 const RESTS = '(SELECT * FROM confirmed_money WHERE NOT is_release) rests';
 
+const stateOnly = (state: string): string => `
+  SELECT e.reference, ${state} AS state, NULL::text AS number, NULL::text AS by, NULL::bigint AS evidence,
+    NULL::bigint AS refunded`;
+
 /** What each kind is read from. `facts`: what stands in the columns that the kinds do not share. */
 const SOURCES: readonly Source[] = [
   {
@@ -72,8 +76,7 @@ const SOURCES: readonly Source[] = [
     table: 'held_money',
     time: 'at',
     id: 'bigint',
-    facts: `SELECT e.reference, e.class AS state, NULL::text AS number, NULL::text AS by,
-      NULL::bigint AS evidence, NULL::bigint AS refunded`,
+    facts: stateOnly('e.class'),
   },
   {
     kind: 'decided',
@@ -88,24 +91,21 @@ const SOURCES: readonly Source[] = [
     table: RESTS,
     time: 'at',
     id: 'text',
-    facts: `SELECT e.reference, 'rest' AS state, NULL::text AS number, NULL::text AS by,
-      NULL::bigint AS evidence, NULL::bigint AS refunded`,
+    facts: stateOnly("'rest'"),
   },
   {
     kind: 'payout',
     table: 'payouts',
     time: 'at',
     id: 'bigint',
-    facts: `SELECT e.reference, e.status AS state, NULL::text AS number, NULL::text AS by,
-      NULL::bigint AS evidence, NULL::bigint AS refunded`,
+    facts: stateOnly('e.status'),
   },
   {
     kind: 'payout_returned',
     table: 'returned_payouts',
     time: 'at',
     id: 'bigint',
-    facts: `SELECT e.reference, e.status AS state, NULL::text AS number, NULL::text AS by,
-      NULL::bigint AS evidence, NULL::bigint AS refunded`,
+    facts: stateOnly('e.status'),
   },
 ];
 

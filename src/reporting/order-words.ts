@@ -1,6 +1,6 @@
 import { SHOP } from '../orders/cancel.ts';
-import { DEFAULT_LOCALE } from '../platform/locale.ts';
-import { displayMoney, minorDigits, type Money } from '../platform/money.ts';
+import { written } from '../cases/case-text.ts';
+import type { Money } from '../platform/money.ts';
 import type { MinorText } from './circumstances.sql.ts';
 
 /** What the words about one order need: what it costs, and for whom amounts are written. */
@@ -8,12 +8,6 @@ export type Writing = { total: Money; locale: string };
 
 export function moneyOf({ amount, currency }: MinorText): Money {
   return { amount: BigInt(amount), currency };
-}
-
-/** In major units; a currency that ISO 4217 does not know stays in minor units. */
-export function written({ amount, currency }: Money, locale = DEFAULT_LOCALE): string {
-  if (minorDigits(currency) === null) return `${amount} minor units ${currency}`;
-  return displayMoney({ amount, currency }, locale);
 }
 
 /** As a sentence that begins with a capital letter and cannot steer a terminal or a page. */

@@ -1,9 +1,9 @@
-import { caseAdvice, caseText } from '../cases/case-text.ts';
+import { caseAdvice, caseText, written } from '../cases/case-text.ts';
 import { DEFAULT_LOCALE } from '../platform/locale.ts';
 import { displayMajor, formatMajor } from '../platform/money.ts';
 import type { OpenCase } from './circumstances.sql.ts';
 import type { OrderDetail } from './order-detail.ts';
-import { answerText, minuteOf, moneyOf, sentence, whoIs, written, type Writing } from './order-words.ts';
+import { answerText, minuteOf, moneyOf, sentence, whoIs, type Writing } from './order-words.ts';
 import { writingOf } from './story-text.ts';
 
 /** Where an order stands: what an operator has to know before anything else. */

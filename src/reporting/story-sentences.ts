@@ -1,6 +1,6 @@
-import { caseText, caseTitle } from '../cases/case-text.ts';
+import { caseText, caseTitle, written } from '../cases/case-text.ts';
 import type { Money } from '../platform/money.ts';
-import { answerText, moneyOf, whoIs, written, type Writing } from './order-words.ts';
+import { answerText, moneyOf, whoIs, type Writing } from './order-words.ts';
 import type { StoryEvent } from './timeline.sql.ts';
 
 type Sentence = (event: StoryEvent, writing: Writing) => string | null;

@@ -66,7 +66,7 @@ describe('today at a glance', () => {
     expect(await words('/admin/runs')).toContain('not agreed Paid too little: 1');
     const page = await words(`/admin/runs/${runId}`);
     expect(page).toContain('Not agreed: 1 payment differs (NGN 8,497.00 missing).');
-    expect(page).toContain('No change: the same differences are open after both.');
+    expect(page).toContain(`npm run reconcile -- --diff RUN ${runId}`);
     expect(page).toMatch(
       /Paid too little a\S+@example\.com Paid NGN 3\.00 of NGN 8,500\.00: NGN 8,497\.00 is missing\. \d{4}-/,
     );

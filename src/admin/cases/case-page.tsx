@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import { caseTitle } from '../../cases/case-text.ts';
+import { caseTitle, written } from '../../cases/case-text.ts';
 import { useLocale } from '../../platform/html.tsx';
 import { AdminPage, Allowed, FormToken, WhoAndWhy, Who, type Frame } from '../layout/frame.tsx';
 import { Button, Field } from '../layout/parts.tsx';
 import { Customer, customerOf, Held, Moment, Owner, History } from './case-parts.tsx';
 import type { CaseRow } from './cases.sql.ts';
 import { addressOf, Decide, Hidden, type CasePageProps, NoteAndAssign } from './decide-form.tsx';
-import { stepsFor, surplusOf, textOf, writtenMoney } from './decisions.ts';
+import { stepsFor, surplusOf, textOf } from './decisions.ts';
 import { tickOf } from './selection.ts';
 
 /** One problem: what is wrong, what to do now, and the ways to end it. */
@@ -70,7 +70,7 @@ function WhatIsWrong({ row, frame }: { row: CaseRow; frame: Frame }): VNode {
           <form method="post" action={addressOf(row)} class="action">
             <FormToken visitor={frame.visitor} />
             <input type="hidden" name="id" value={tickOf(row)} />
-            <input type="hidden" name="note" value={`${writtenMoney(surplus, 'en')} too much`} />
+            <input type="hidden" name="note" value={`${written(surplus, 'en')} too much`} />
             <Who visitor={frame.visitor} id="surplus" />
             <Field
               id="surplus"
@@ -81,7 +81,7 @@ function WhatIsWrong({ row, frame }: { row: CaseRow; frame: Frame }): VNode {
               autocomplete="off"
             />
             <Button name="operation" value="surplus">
-              I refunded {writtenMoney(surplus, locale)}
+              I refunded {written(surplus, locale)}
             </Button>
           </form>
         </Allowed>

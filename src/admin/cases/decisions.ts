@@ -1,6 +1,6 @@
-import { caseAdvice, caseText, type CaseText } from '../../cases/case-text.ts';
+import { caseAdvice, caseText, written, type CaseText } from '../../cases/case-text.ts';
 import { DECISIONS, isAllowed, type Decision } from '../../cases/decision.ts';
-import { displayMoney, minorDigits, type Money } from '../../platform/money.ts';
+import type { Money } from '../../platform/money.ts';
 import type { CaseRow } from './cases.sql.ts';
 
 /** What a person can decide about money, in the words of the pages. */
@@ -88,14 +88,14 @@ const REFUNDED = new Set([
 export function stepsFor(row: CaseRow, locale: string): string[] {
   const held = heldMoney(row);
   const surplus = surplusOf(row);
-  const written = (money: Money): string => writtenMoney(money, locale);
+  const say = (money: Money): string => written(money, locale);
   if (surplus !== null && held !== null) {
-    const left = written({ ...held, amount: held.amount - surplus.amount });
+    const left = say({ ...held, amount: held.amount - surplus.amount });
     const last = `Nothing more: when the service shows ${left}, the order becomes paid and is delivered by itself.`;
     if (row.surplusRefund !== null)
-      return [`${written(surplus)} was refunded, number ${row.surplusRefund}.`, last];
+      return [`${say(surplus)} was refunded, number ${row.surplusRefund}.`, last];
     return [
-      `Refund ${written(surplus)} at the payment service.`,
+      `Refund ${say(surplus)} at the payment service.`,
       'Write down the number of the refund here.',
       last,
     ];
@@ -103,26 +103,20 @@ export function stepsFor(row: CaseRow, locale: string): string[] {
   // Accepted after the refund of the surplus had been noted.
   if (held !== null && row.surplusRefund !== null)
     return [
-      `${written(held)} was refunded, number ${row.surplusRefund}. Do not refund it again.`,
+      `${say(held)} was refunded, number ${row.surplusRefund}. Do not refund it again.`,
       'Choose “Refund all” below, with that number.',
     ];
   if (held !== null && row.paymentStatus === 'paid' && row.findings.some((f) => f.class === 'reversed'))
     return [
       'The service shows that money of this payment went back already: look there before you refund anything.',
-      `If that was the ${written(held)}, choose “Refund all” below, with the number of that refund.`,
+      `If that was the ${say(held)}, choose “Refund all” below, with the number of that refund.`,
     ];
   if (held !== null && REFUNDED.has(row.class))
     return [
-      `Refund ${written(held)} at the payment service.`,
+      `Refund ${say(held)} at the payment service.`,
       'Choose “Refund all” below, with the number of the refund.',
     ];
   return caseAdvice(row.class).split(/(?<=\.) /);
-}
-
-/** The records of the service may name a currency that ISO 4217 does not know. */
-export function writtenMoney(money: Money, locale: string): string {
-  if (minorDigits(money.currency) === null) return `${money.amount} minor units ${money.currency}`;
-  return displayMoney(money, locale);
 }
 
 function moneyOf(amount: bigint | null, currency: string | null): Money | null {

@@ -6,7 +6,8 @@ import {
   type HeldDay,
   type WentBackDay,
 } from '../../reporting/money-by-day.sql.ts';
-import { displayMoney, minorDigits } from '../../platform/money.ts';
+import { written } from '../../cases/case-text.ts';
+import { minorDigits } from '../../platform/money.ts';
 
 /** A column chart: one column per key, stacked from one part per class. */
 export type Chart = {
@@ -190,8 +191,5 @@ function formatsOf(currency: string, locale: string): Pick<Chart, 'format' | 'sh
 }
 
 function writerOf(currency: string, locale: string): (amount: bigint) => string {
-  return (amount) =>
-    minorDigits(currency) === null
-      ? `${currency} ${amount} minor units`
-      : displayMoney({ amount, currency }, locale);
+  return (amount) => written({ amount, currency }, locale);
 }

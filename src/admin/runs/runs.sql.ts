@@ -94,11 +94,12 @@ export type LaterRun = Pick<RunRow, 'id' | 'startedAt' | 'verdict'>;
 export async function runAfter(
   database: Database,
   mode: Mode,
-  { startedAt }: StoredRun,
+  { id, startedAt }: StoredRun,
 ): Promise<LaterRun | null> {
   const { reconciliationRun } = await database.prisma();
   const run = await reconciliationRun.findFirst({
-    where: { mode, startedAt: { gt: startedAt }, finishedAt: { not: null } },
+    // PostgreSQL counts microseconds, a Date milliseconds: a run began after its own `startedAt`.
+    where: { mode, id: { not: id }, startedAt: { gt: startedAt }, finishedAt: { not: null } },
     orderBy: { startedAt: 'asc' },
     select: { id: true, startedAt: true, verdict: true },
   });
