@@ -4,8 +4,8 @@ import { heldDays, confirmedDays, sumConfirmedHours } from '../src/reporting/mon
 import * as glance from '../src/reporting/shop-state.sql.ts';
 import { latestCaseOf, recordsOf } from '../src/admin/cases/case-records.sql.ts';
 import { countCases, openCaseCounts, readCases } from '../src/admin/cases/cases.sql.ts';
-import * as metrics from '../src/observability/metrics/metrics.sql.ts';
-import { evidenceOf, findOrders } from '../src/admin/orders/find-orders.sql.ts';
+import * as metrics from '../src/observability/metrics.sql.ts';
+import { findOrders, evidenceOf } from '../src/admin/orders/find-orders.sql.ts';
 import { readSearch } from '../src/admin/orders/search.ts';
 import { latestReleases, releaseOf } from '../src/admin/releases/releases.sql.ts';
 import { MAX_ITEMS } from '../src/admin/runs/run-parts.tsx';

@@ -8,5 +8,5 @@ const [what = '', ...rest] = process.argv.slice(2);
 const services = localServices();
 
 if (what === 'server') await (await import('../src/bootstrap/start-server.ts')).serve(services, rest);
-else if (what === 'worker') await (await import('../src/bootstrap/run-worker.ts')).work(services, rest);
+else if (what === 'worker') await (await import('../src/bootstrap/start-worker.ts')).work(services, rest);
 else await (await import('../src/commands/command-line.ts')).runCommandLine([what, ...rest], services);

@@ -1,9 +1,8 @@
 import type { AlertParts, Alarms } from './alerts/send-alerts.ts';
 import { doFailedDeliveriesWait } from './fulfilment/delivery.sql.ts';
-import { MAX_NAMED, type AlertCheck } from './alerts/alert.ts';
+import { MAX_NAMED, type AlertCheck, type Alarm } from './alerts/alert.ts';
 import { takeUntoldItems } from './cases/untold-suspense.sql.ts';
-import { stoppedCurrencies } from './payments/currency-stops.sql.ts';
-import { noteUntoldUnitErrors } from './payments/unit-error-alert.ts';
+import { stoppedCurrencies, untoldStops, untoldUnitErrors } from './payments/currency-stops.sql.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Database, Queryable } from './platform/database/database.ts';
 import { lastHeartbeat } from './platform/heartbeat/heartbeat.sql.ts';
@@ -12,6 +11,7 @@ import type { Logger } from './platform/logger.ts';
 import type { Mode } from './platform/mode.ts';
 import { isFindingOpen } from './reconciliation/raise.sql.ts';
 import type { Reconcile } from './reconciliation/reconcile.ts';
+import type { ConfirmParts } from './payments/confirm.ts';
 
 /**
  * Asks the database whether a state still holds, for the states whose end no code path reports.
@@ -92,4 +92,25 @@ export function createDueAlerts({ database, alarms, mode, checks = [], logger }:
       return report;
     },
   };
+}
+
+/** Alerts to a payment that came in another unit, and to its currency if this payment stopped it. */
+export function alertOnUnitError(alarm: Alarm): NonNullable<ConfirmParts['onUnitError']> {
+  return ({ mode, orderId, reference, currency }, stopsCurrency) => {
+    const about = { mode, orderId, reference, currency };
+    void alarm({ event: 'unit-error', ...about }).then(() =>
+      stopsCurrency ? alarm({ event: 'currency-stopped', ...about }) : undefined,
+    );
+  };
+}
+
+/**
+ * Notes what no process lived to tell, in the transaction `tx`: unit errors, and the currencies that they
+ * stopped.
+ */
+async function noteUntoldUnitErrors(tx: Queryable, alarm: Alarm, mode: Mode): Promise<void> {
+  for (const error of await untoldUnitErrors(tx, mode))
+    await alarm({ event: 'unit-error', mode, ...error }, tx);
+  for (const stop of await untoldStops(tx, mode))
+    await alarm({ event: 'currency-stopped', mode, ...stop }, tx);
 }

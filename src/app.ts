@@ -14,7 +14,7 @@ import { orderRoutes } from './orders/routes.ts';
 import type { ExpressMessages } from './platform/express-messages.ts';
 import { createGuessLimit, limitGuesses } from './platform/guess-limit.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
-import { limitReads } from './platform/request-limit.ts';
+import { limitReads } from './platform/rate-limits.ts';
 import { traceRequests } from './platform/tracing/requests.ts';
 import { demoShop } from './demo-shop/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -31,7 +31,7 @@ const GUESS_WINDOW_SEC = 60;
  * @param messages the kinds of request and response that the listener makes; left out: Node's own
  */
 export function buildApp(program: Program, messages?: ExpressMessages): Express {
-  const { config, database, reads, gateway, catalogue, logger, workerWatch } = program;
+  const { config, database, gateway, catalogue, logger, workerWatch } = program;
   const { STOREFRONT_ORIGINS: storefrontOrigins, STOREFRONT_RETURN_URL: returnUrls } = config;
   const { CHECKOUTS_PER_MINUTE } = config;
   const shopApiToken = config.SHOP_API_TOKEN ?? null;
@@ -79,7 +79,7 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
   app.use(stopRoutes({ database, mode, checkoutStops, shopApiToken, guesses }));
   app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
   if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
-  app.use(program.metricsRoutes({ reads, gateway, workerWatch, requireToken: guard.requireToken }));
+  app.get('/metrics', guard.requireToken, program.metrics());
   app.use(shop.routes);
   const { name, shopperText } = shop;
   const reconcileEveryMin = config.RECONCILE_EVERY_MIN;
@@ -92,14 +92,14 @@ export function buildApp(program: Program, messages?: ExpressMessages): Express 
 
 /** What a worker of its own answers: whether its loops go round, whether it can work, and its metrics. */
 export function buildWorkerApp(program: Program, stuckLoop: () => string | null): Express {
-  const { config, database, reads, gateway, logger, workerWatch } = program;
+  const { config, database, gateway, logger, workerWatch } = program;
   const guard = guardOf(config);
   const app = express();
   configure(app, config);
   app.use(healthRoutes({ database, gateway, workerWatch, stuckLoop }));
   if (guard.isRight !== null)
     app.use('/metrics', limitGuesses(createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC), guard.isRight));
-  app.use(program.metricsRoutes({ reads, gateway, workerWatch, requireToken: guard.requireToken }));
+  app.get('/metrics', guard.requireToken, program.metrics());
   app.use(notFound);
   app.use(problemHandler(logger));
   return app;

@@ -1,13 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import type { BackingServices } from './config/backing-services.ts';
-import { createDueAlerts, conditionsOf } from './alert-conditions.ts';
+import { createDueAlerts, conditionsOf, alertOnUnitError } from './alert-conditions.ts';
 import type { Config } from './config.ts';
 import { alertHookOf, gatewayOf, receiverOf } from './connections.ts';
 import { createReturnFromCheckout } from './checkout/return-from-checkout.ts';
 import { createStartCheckout } from './checkout/start-checkout.ts';
-import { planRelease } from './fulfilment/due-deliveries.ts';
+import { planRelease, createFulfilment } from './fulfilment/due-deliveries.ts';
 import type { EventReceiver } from './fulfilment/event.ts';
-import { createFulfilment } from './fulfilment/fulfilment.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createWorkerWatch } from './platform/heartbeat/worker-watch.ts';
@@ -28,7 +27,6 @@ import { createCancelOrder, createEndOrder } from './payments/end-order.ts';
 import { createCheckoutStops } from './payments/checkout-stops.ts';
 import { createDuePayments } from './payments/due-payments.ts';
 import type { Payment } from './payments/payment.ts';
-import { alertOnUnitError } from './payments/unit-error-alert.ts';
 import { createAccept } from './payments/accept.ts';
 import { createConfirm, type Confirm } from './payments/confirm.ts';
 import { createReceiveWebhook } from './webhooks/receive.ts';
@@ -84,6 +82,7 @@ export async function compose(options: ComposeOptions): Promise<Program> {
     ...parts,
     reads,
     tracing,
+    metrics: () => watch.metrics({ reads, gateway, workerWatch: parts.workerWatch }),
     close: async () => {
       await Promise.all([parts.duePayments.stop(), parts.dueReleases.stop(), parts.dueEvents.stop()]);
       await wakeUp.close();
@@ -102,7 +101,7 @@ type Foundations = {
   watch: Watch;
 };
 
-type Parts = Omit<Program, 'close' | 'tracing' | 'reads'>;
+type Parts = Omit<Program, 'close' | 'tracing' | 'reads' | 'metrics'>;
 
 function build(options: ComposeOptions, foundations: Foundations): Parts {
   const { config, publicOrigin, logger, extensions = DEFAULTS } = options;
@@ -138,7 +137,6 @@ function build(options: ComposeOptions, foundations: Foundations): Parts {
       createReturnFromCheckout({ database, mode, confirm, clock, logger }),
     ),
     ...buildChecks(options, foundations, confirm),
-    metricsRoutes: watch.metricsRoutes,
     reconcile: watch.reconcile(
       dueAlerts.afterRun(
         createReconcile({ database, gateway, confirm, clock, logger, concurrency, alarm, watchStep }),

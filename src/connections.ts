@@ -1,7 +1,5 @@
 import type { Alarm, AlertHook } from './alerts/alert.ts';
-import { allHooks } from './alerts/all-hooks.ts';
-import { createAlertMail } from './alerts/mail.ts';
-import { createAlertWebhook } from './alerts/webhook.ts';
+import { allHooks, createAlertWebhook, createAlertMail } from './alerts/hooks.ts';
 import type { Config } from './config.ts';
 import type { BackingServices } from './config/backing-services.ts';
 import type { Extensions } from './extensions.ts';

@@ -16,7 +16,7 @@ import type { Reads } from './platform/database/reads.ts';
 import type { WakeUp } from './platform/database/wake-up.ts';
 import type { WorkerWatch } from './platform/heartbeat/worker-watch.ts';
 import type { Logger } from './platform/logger.ts';
-import type { Poller } from './platform/poller/poller.ts';
+import type { Poller } from './platform/poller.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
 import type { Reconcile } from './reconciliation/reconcile.ts';
 import type { ReceiveWebhook } from './webhooks/receive.ts';
@@ -48,13 +48,8 @@ export type Program = {
   sendUnsent: SendUnsent;
   /** Whether releases are sent to a receiver: FULFILMENT_URL, or the shop's own receiver. */
   hasReceiver: boolean;
-  /** `GET /metrics`. @param requireToken refuses clients without a token */
-  metricsRoutes: (parts: {
-    reads: Reads;
-    gateway: Gateway;
-    workerWatch: WorkerWatch;
-    requireToken: RequestHandler;
-  }) => RequestHandler;
+  /** What answers `GET /metrics`. */
+  metrics: () => RequestHandler;
   /** Null: traces are not wanted. */
   tracing: Tracing | null;
   /** The poller's loops; {@link wakeUp} wakes them. */

@@ -1,4 +1,4 @@
-import { OLD_MESSAGES } from './fulfilment/prune-messages.sql.ts';
+import { OLD_MESSAGES } from './fulfilment/delivery.sql.ts';
 import { OLD_ANSWERS } from './payments/prune-answers.sql.ts';
 import type { Database, Queryable } from './platform/database/database.ts';
 import { countOld, pruneBatch, type Batch, type Prunable } from './platform/database/prune.sql.ts';

@@ -2,10 +2,9 @@ import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { hintAndLease, postponeCheck } from '../payments/checks.sql.ts';
+import { hintAndLease, postponeCheck, noteAsking, type AskRequest } from '../payments/checks.sql.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import type { Told } from './action-form.ts';
-import { noteAsking, type AskRequest } from '../payments/note-asking.sql.ts';
 
 /**
  * Asks the service about a payment at once, for an operator. It is a hint like any other: it proves

@@ -28,12 +28,14 @@ export const ALERT_KINDS: Readonly<Record<Alert['event'], AlertKind>> = {
     todo: 'npm run findings -- list; docs/runbook.md#reversed',
     isState: false,
   },
+  // A run has raised new findings; over when none is open.
   'findings-raised': {
     words: 'orders and the service differ',
     todo: 'npm run findings -- list; docs/runbook.md#findings-are-open',
     isState: true,
     isEachNews: true,
   },
+  // Without a verdict on everything. Only a run over everything ends what a run over everything began.
   'reconciliation-incomplete': {
     words: 'reconciliation was not completed',
     todo: 'npm run reconcile; docs/runbook.md#reconciliation-is-incomplete',
@@ -57,11 +59,13 @@ export const ALERT_KINDS: Readonly<Record<Alert['event'], AlertKind>> = {
     todo: 'npm run explain -- --all; docs/runbook.md#rows-changed-by-other-means',
     isState: true,
   },
+  // What comes within five minutes is told together; not what `findings-raised` or `unit-error` tells of.
   'suspense-opened': {
     words: 'money came that has not paid its order',
     todo: 'npm run suspense -- list; docs/runbook.md#money-in-suspense',
     isState: false,
   },
+  // The next such payment of another order stops the currency.
   'unit-error': {
     words: 'a payment came in another unit than was asked for',
     todo: 'npm run explain -- REFERENCE; docs/runbook.md#unit_error',
@@ -78,6 +82,7 @@ export const ALERT_KINDS: Readonly<Record<Alert['event'], AlertKind>> = {
     isState: true,
     isEachNews: true,
   },
+  // By a fault of its own, or for a minute without a success; over when all that failed has ended.
   'release-failing': {
     words: 'releases are not delivered',
     todo: 'npm run releases -- list; docs/runbook.md#releases-are-late',

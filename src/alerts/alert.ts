@@ -7,36 +7,12 @@ import type { OpenedItems } from '../cases/untold-suspense.sql.ts';
 /* How an alert goes. The code that sees something calls `alarm` (`Alarm` below), again and again while it
  * lasts. `send-alerts.ts` notes it in the table `alert_states` (`states.sql.ts`) and, by the kind of alert
  * (`alert-kinds.ts`: words, what to do, how often), decides whether it is news. News goes to each of the
- * hooks (`all-hooks.ts`): `src/custom/alerts.ts`, `webhook.ts` and `mail.ts`. `../alert-conditions.ts` asks
+ * hooks (`hooks.ts`): `src/custom/alerts.ts`, a webhook and mails. `../alert-conditions.ts` asks
  * at each look of a worker whether a state still holds, sends what is due, and plays the shop's own checks. */
 
 /**
- * What an operator should be woken for. The names of the events are fixed: shops
- * configure alarms on them. Which of them are states, and what to do, is in `alert-kinds.ts`.
- * - `payment-reversed`: money went back after its order was released.
- * - `findings-raised`: a run has raised new findings; over when none is open.
- * - `reconciliation-incomplete`: a run ended without a verdict on everything. Only a run over everything
- *   ends what a run over everything began.
- * - `reconciliation-failed`: a run broke off; ends likewise.
- * - `suspense-opened`: money came that has not paid its order; what comes within five minutes is told
- *   together. Not of money that `findings-raised` or `unit-error` tells of.
- * - `unit-error`: the amount of a payment is the amount asked for times a power of ten; the next such
- *   payment of another order stops the currency.
- * - `journal-broken`: a row was changed by other means than this program, and contradicts
- *   its order's journal.
- * - `currency-stopped`: two payments of a currency came in another unit, and no new checkout of it
- *   begins.
- * - `checkouts-stopped`: a person or the shop's own system has stopped new checkouts, of one currency or all.
- * - `release-failing`: the receiver fails by a fault of its own or for a minute without a success; over
- *   when every release that failed was delivered or given up.
- * - `release-given-up`: the receiver has not accepted a release, or an event, for three days, or has
- *   rejected it finally.
- * - `key-refused`: the service refuses the secret key.
- * - `checkout-address-refused`: the service sends shoppers to a host that CHECKOUT_HOSTS does not allow.
- * - `worker-missing`: WORKER=off and no worker has sent a heartbeat for a minute.
- * - `reconciliation-skipped`: runs are skipped because another one is active, and
- *   none has ended for long.
- * - `own-check`: a check of the shop's own holds (`AlertCheck`).
+ * What an operator should be woken for: `alert-kinds.ts` says what each is, and docs/runbook.md what to do.
+ * The names of the events are fixed: shops configure alarms on them.
  */
 export type Alert =
   | { event: 'payment-reversed' | 'findings-raised'; mode: Mode; runId: RunId; findings: RaisedFindings }

@@ -6,8 +6,7 @@ import {
   openedCheckout,
   stoppedView,
 } from '../checkout/schemas.ts';
-import { orderInput } from '../orders/schemas.ts';
-import { cancelInput } from '../orders/shop-api/schemas.ts';
+import { orderInput, cancelInput } from '../orders/schemas.ts';
 import { orderView, productView, shopOrdersView, shopOrderView } from '../orders/order-view.ts';
 import { refundInput, refundView } from '../orders/refunds.ts';
 import { problemDocument } from '../platform/problem.ts';

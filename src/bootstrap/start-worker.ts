@@ -12,6 +12,12 @@ import { forgetOldRefusals } from '../webhooks/refused-webhooks.sql.ts';
 import { prune } from '../retention.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createReconcileSchedule, type ReconcileSchedule } from '../reconciliation/schedule.ts';
+import type { PrepareBackingServices } from '../config/backing-services.ts';
+import { buildWorkerApp } from '../app.ts';
+import { listen } from '../platform/http-server.ts';
+import { isAnswered, usageText } from '../platform/usage.ts';
+import { openProgram } from './open-program.ts';
+import { runProcess, terminationSignal } from './run-process.ts';
 
 export type Worker = {
   /** The name of a loop that has not gone round for too long; null: all do. */
@@ -51,7 +57,6 @@ export function startWorker(program: Program): Worker {
   schedule.start();
   void warnOfUnsent(program);
   const stopping = new AbortController();
-  const { sumHours, checkOnce, pruneOld } = jobsOf(program, stopping.signal);
   const stuckLoop = (): string | null => stuckLoopOf(program, schedule);
   const sayAlive = (): void => {
     void program.sendDueAlerts();
@@ -63,55 +68,48 @@ export function startWorker(program: Program): Worker {
   };
   sayAlive();
   const beating = setInterval(sayAlive, BEAT_MS);
-  let summing = sumHours();
-  let checking = checkOnce();
-  let pruning = Promise.resolve();
   let rounds = 0;
-  const housekeeping = setInterval(() => {
-    forgetOldKeys(database).catch((error: unknown) => {
-      logger.warn({ err: error }, 'idempotency key cleanup failed');
-    });
-    forgetOldRefusals(database).catch((error: unknown) => {
-      logger.warn({ err: error }, 'cleanup of refused webhooks failed');
-    });
-    summing = summing.then(sumHours);
-    checking = checking.then(checkOnce);
-    if (rounds++ % PRUNE_EVERY === 0) pruning = pruning.then(pruneOld);
+  let housekeeping = keepHouse(program, rounds, stopping.signal);
+  const hourly = setInterval(() => {
+    const round = (rounds += 1);
+    housekeeping = housekeeping.then(() => keepHouse(program, round, stopping.signal));
   }, HOUSEKEEPING_MS);
   return {
     stuckLoop,
     stop: async () => {
-      clearInterval(housekeeping);
+      clearInterval(hourly);
       clearInterval(beating);
       stopping.abort();
       await schedule.stop();
-      const loops = [duePayments.stop(), dueReleases.stop(), dueEvents.stop()];
-      await Promise.all([...loops, summing, checking, pruning]);
+      await Promise.all([duePayments.stop(), dueReleases.stop(), dueEvents.stop(), housekeeping]);
     },
   };
 }
 
-/** What is done now and then. A job that fails says so and is done again at its next time. */
-function jobsOf({ config, database, gateway, alarm, logger }: Program, signal: AbortSignal) {
-  const mode = gateway.mode;
-  const saying = (what: string) => (error: unknown) => {
-    if (!signal.aborted) logger.warn({ err: error }, what);
-  };
-  return {
-    sumHours: (): Promise<void> =>
-      sumConfirmedHours(database, mode, signal).catch(saying('hourly aggregation failed')),
-    checkOnce: async (): Promise<void> => {
-      await checkIntegrityWeekly({ database, mode, alarm, logger, signal }).catch(
-        saying('integrity check failed'),
-      );
-    },
-    pruneOld: async (): Promise<void> => {
-      const days = config.RETAIN_BODIES_DAYS;
-      if (days === undefined) return;
-      const pruned = await prune(database, days, signal).catch(saying('pruning old bodies failed'));
-      if (pruned) logger.info(pruned, 'old bodies pruned');
-    },
-  };
+/** What is done every hour; pruning once a day. A job that fails says so and is done again at its next time. */
+async function keepHouse(program: Program, round: number, signal: AbortSignal): Promise<void> {
+  const { config, database, gateway, alarm, logger } = program;
+  const { mode } = gateway;
+  const days = config.RETAIN_BODIES_DAYS;
+  const jobs: [name: string, job: () => Promise<unknown>][] = [
+    ['hourly aggregation', () => sumConfirmedHours(database, mode, signal)],
+    ['cleanup of idempotency keys', () => forgetOldKeys(database)],
+    ['cleanup of refused webhooks', () => forgetOldRefusals(database)],
+    ['integrity check', () => checkIntegrityWeekly({ database, mode, alarm, logger, signal })],
+  ];
+  if (days !== undefined && round % PRUNE_EVERY === 1)
+    jobs.push([
+      'pruning of old bodies',
+      async () => {
+        logger.info(await prune(database, days, signal), 'old bodies pruned');
+      },
+    ]);
+  for (const [name, job] of jobs) {
+    if (signal.aborted) return;
+    await job().catch((error: unknown) => {
+      if (!signal.aborted) logger.warn({ err: error }, `${name} failed`);
+    });
+  }
 }
 
 function stuckLoopOf(program: Program, schedule: ReconcileSchedule): string | null {
@@ -131,4 +129,42 @@ async function warnOfUnsent({ database, gateway, hasReceiver, logger }: Program)
   } catch (error) {
     logger.warn({ err: error }, 'counting releases that were never sent failed');
   }
+}
+
+const HELP = usageText('npm run worker', {
+  does: 'The background work in a process of its own, beside servers with WORKER=off.',
+  forms: [''],
+  options: {},
+  exits: '0 after Ctrl-C, 1 it could not start, 78 the configuration is wrong',
+  example: '',
+});
+
+/**
+ * The process of `src/worker.ts`: the worker in a process of its own, beside servers with WORKER=off.
+ * @param args what was typed after the command: it takes no options
+ */
+export async function work(prepare: PrepareBackingServices, args: readonly string[]): Promise<void> {
+  if (isAnswered(HELP, args)) return;
+  await runProcess(async (config) => {
+    const stopped = terminationSignal();
+    const { program, logger, close } = await openProgram(config, prepare, {
+      purpose: 'npm run worker',
+      logLevel: config.LOG_LEVEL,
+      logTo: process.stdout,
+      beforeOpening: (log) => {
+        warnOf(config, log);
+      },
+    });
+    // Listens first: a port that is taken ends the process before it has begun any work.
+    let worker: Worker | null = null;
+    const app = buildWorkerApp(program, () => worker?.stuckLoop() ?? null);
+    const { HOST, WORKER_PORT: port } = config;
+    const http = port === undefined ? null : await listen(app, HOST, port, { variable: 'WORKER_PORT' });
+    worker = startWorker(program);
+    logger.info({ ...(http && { port: http.port }) }, 'worker is running');
+    await stopped;
+    await Promise.all([worker.stop(), http?.close()]);
+    await close();
+    return 0;
+  });
 }

@@ -20,16 +20,18 @@ export type StartCheckout = (
   openOrder?: OrderId | null,
 ) => Promise<CheckoutResult>;
 
-export type CheckoutResult =
-  | { outcome: 'opened'; orderId: OrderId; reference: Reference; money: Money; checkoutUrl: string }
-  /** Payments in this currency came in another unit, or a person has stopped it; or all of them. */
-  | { outcome: StopRefusal; currency: string }
-  | { outcome: 'unknown-sku' | 'out-of-stock'; skus: string[] }
-  | { outcome: 'mixed-currencies' | 'wrong-currency'; currencies: string[] }
+export type OpenedCheckout = {
+  outcome: 'opened';
+  orderId: OrderId;
+  reference: Reference;
+  money: Money;
+  checkoutUrl: string;
+};
+
+/** Why no payment of an order may begin. */
+export type Declined =
   | {
       outcome:
-        | 'total-too-large'
-        | 'total-too-small'
         | 'unknown-order'
         | 'already-paid'
         | 'under-review'
@@ -37,6 +39,15 @@ export type CheckoutResult =
         | 'order-expired'
         | 'too-many-open-payments';
     }
+  /** Payments in this currency came in another unit, or a person has stopped it; or all of them. */
+  | { outcome: StopRefusal; currency: string };
+
+export type CheckoutResult =
+  | OpenedCheckout
+  | Declined
+  | { outcome: 'unknown-sku' | 'out-of-stock'; skus: string[] }
+  | { outcome: 'mixed-currencies' | 'wrong-currency'; currencies: string[] }
+  | { outcome: 'total-too-large' | 'total-too-small' }
   /** The idempotency key belongs to another request, or to this one and it is still being worked on. */
   | { outcome: 'key-reused' | 'in-flight' }
   /** The service said no; the order is kept and can be paid by a new checkout. */

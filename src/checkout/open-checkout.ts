@@ -1,7 +1,7 @@
 import type { InitializeResult } from '../gateway/initialize.ts';
 import { newReference, type OrderId, type Reference } from '../platform/ids.ts';
 import type { Money } from '../platform/money.ts';
-import { withContext } from '../platform/error-context.ts';
+import { withContext } from '../platform/problem.ts';
 import { recordAmbiguousAndAdd, recordInitialize } from './attempts.sql.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest } from './checkout.ts';
 

@@ -4,8 +4,7 @@ import { newReference, type OrderId, type Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
 import { bindKey } from './idempotency.sql.ts';
-import type { StopRefusal } from './checkout.sql.ts';
-import type { ShopperRequest } from './checkout.ts';
+import type { Declined, OpenedCheckout, ShopperRequest } from './checkout.ts';
 import {
   addPayment,
   chooseReturnUrl,
@@ -20,20 +19,11 @@ import {
 /** What to do for an order that exists: a payment to send, a checkout to resume, or why neither. */
 type PaymentPlan =
   | { outcome: 'send'; reference: Reference; email: string; money: Money }
-  | { outcome: 'opened'; orderId: OrderId; reference: Reference; money: Money; checkoutUrl: string }
+  | OpenedCheckout
   /** Another click is opening a checkout of this order right now. */
   | { outcome: 'wait' }
   | { outcome: 'key-is-taken' }
-  | { outcome: StopRefusal; currency: string }
-  | {
-      outcome:
-        | 'unknown-order'
-        | 'already-paid'
-        | 'under-review'
-        | 'order-cancelled'
-        | 'order-expired'
-        | 'too-many-open-payments';
-    };
+  | Declined;
 
 /** Initialize takes 10 s at most: after this a second click no longer waits for the first one's checkout. */
 const SENDING_TAKES_SEC = 12;
@@ -76,15 +66,8 @@ type Proceed =
   | { outcome: 'add' }
   | { outcome: 'send-unsent'; reference: Reference }
   | { outcome: 'resume'; reference: Reference; checkoutUrl: string };
-type Declined =
-  | {
-      outcome:
-        'already-paid' | 'under-review' | 'order-cancelled' | 'order-expired' | 'too-many-open-payments';
-    }
-  | { outcome: StopRefusal; currency: string }
-  | { outcome: 'wait' };
 
-function mayProceed(next: Proceed | Declined): next is Proceed {
+function mayProceed(next: Proceed | Declined | { outcome: 'wait' }): next is Proceed {
   return next.outcome === 'add' || next.outcome === 'send-unsent' || next.outcome === 'resume';
 }
 
@@ -108,7 +91,7 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-canc
 function nextPayment(
   { status, money, stopped, isPastDeadline, payments }: PayableOrder,
   answered: string | null,
-): Proceed | Declined {
+): Proceed | Declined | { outcome: 'wait' } {
   const refusal = REFUSAL[status];
   if (refusal !== null) return { outcome: refusal };
   if (isPastDeadline) return { outcome: 'order-expired' };

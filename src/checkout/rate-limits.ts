@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  RateLimiterMemory,
-  RateLimiterPostgres,
-  RateLimiterRes,
-  type RateLimiterAbstract,
-} from 'rate-limiter-flexible';
+import { systemClock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { Problem } from '../platform/problem.ts';
+import { createLimit, createSharedLimit, type SharedLimit } from '../platform/rate-limits.ts';
 
 /** Stops an address from mailing strangers through the service, flooding the shop, or using up our calls. */
 export type CheckoutLimits = {
@@ -30,31 +26,20 @@ export function createCheckoutLimits(database: Database, perMinute: number): Che
     const noLimit = (): Promise<void> => Promise.resolve();
     return { countAddress: noLimit, countEmail: noLimit, countReturn: () => Promise.resolve(true) };
   }
-  const limiter = (keyPrefix: string, points: number, duration = WINDOW_SEC): RateLimiterPostgres =>
-    new RateLimiterPostgres({
-      storeClient: database.plainPool,
-      storeType: 'pool',
-      tableName: 'rate_limits',
-      tableCreated: true,
-      keyPrefix,
-      points,
-      duration,
-      // A key over the limit costs no more queries.
-      inMemoryBlockOnConsumed: points + 1,
-    });
-  const byAddress = limiter('checkout-address', perMinute);
-  const byEmail = limiter('checkout-email', Math.max(1, Math.floor(perMinute / EMAIL_SHARE)));
+  const byAddress = createSharedLimit(database, 'checkout-address', perMinute, WINDOW_SEC);
+  const emailsPerMinute = Math.max(1, Math.floor(perMinute / EMAIL_SHARE));
+  const byEmail = createSharedLimit(database, 'checkout-email', emailsPerMinute, WINDOW_SEC);
   // Each checkout may make the service write to that person. A day allows as many as an
   // address has in a minute.
-  const byEmailDaily = limiter('checkout-email-day', perMinute, DAY_SEC);
+  const byEmailDaily = createSharedLimit(database, 'checkout-email-day', perMinute, DAY_SEC);
   // The first returns of an address, as many as it may start checkouts, are counted in this process and
   // cost no query. PostgreSQL counts only addresses that come back more often than they can buy, and
   // from there on the processes share the limit.
-  const fewReturns = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SEC });
-  const manyReturns = limiter('return-address', RETURNS_PER_CHECKOUT * perMinute);
+  const fewReturns = createLimit(perMinute, WINDOW_SEC * 1_000, systemClock);
+  const returnsPerMinute = RETURNS_PER_CHECKOUT * perMinute;
+  const manyReturns = createSharedLimit(database, 'return-address', returnsPerMinute, WINDOW_SEC);
   return {
-    countReturn: async (address) =>
-      (await isWithin(fewReturns, address)) || (await isWithin(manyReturns, address)),
+    countReturn: async (address) => fewReturns.take(address) || (await manyReturns.count(address)) === 0,
     countAddress: (address) => count(byAddress, address),
     countEmail: async (email) => {
       // A digest: the table of counters is no place for addresses, and its key has a fixed width.
@@ -66,21 +51,7 @@ export function createCheckoutLimits(database: Database, perMinute: number): Che
   };
 }
 
-async function isWithin(limiter: RateLimiterAbstract, key: string): Promise<boolean> {
-  try {
-    await limiter.consume(key);
-    return true;
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    return false;
-  }
-}
-
-async function count(limiter: RateLimiterPostgres, key: string): Promise<void> {
-  await limiter.consume(key).catch((refusal: unknown) => {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw new Problem('too-many-requests', {
-      retryAfterSec: Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000)),
-    });
-  });
+async function count(limit: SharedLimit, key: string): Promise<void> {
+  const retryAfterSec = await limit.count(key);
+  if (retryAfterSec > 0) throw new Problem('too-many-requests', { retryAfterSec });
 }

@@ -1,18 +1,17 @@
-import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../gateway/errors.ts';
+import { GatewayNotAsked } from '../gateway/errors.ts';
 import { PERSON_WAIT_MS } from '../gateway/person-waits.ts';
 import type { OrderStatus } from '../orders/order.ts';
 import { findOrderStatus } from '../orders/orders.sql.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
-import { jittered } from '../platform/jitter.ts';
+import { jittered, NOT_ASKED_PAUSE_SEC } from '../payments/check-schedule.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { withContext } from '../platform/error-context.ts';
-import { hintAndLease, isBeingChecked, postponeCheck } from '../payments/checks.sql.ts';
-import type { Payment } from '../payments/payment.ts';
+import { withContext } from '../platform/problem.ts';
+import { hintAndLease, isBeingChecked } from '../payments/checks.sql.ts';
+import { postponeAfterFailure } from '../payments/due-payments.ts';
 import { loadPayment } from '../payments/confirm.sql.ts';
-import { NOT_ASKED_PAUSE_SEC } from '../payments/check-schedule.ts';
 import type { Confirm } from '../payments/confirm.ts';
 
 /**
@@ -61,7 +60,10 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
     try {
       const hinted = await hintAndLease(database, reference, mode, { mayLease });
       if (hinted?.isLeased) {
-        await confirm(hinted, 'return').catch((error: unknown) => postponeAfterFailure(parts, hinted, error));
+        await confirm(hinted, 'return').catch((error: unknown) => {
+          const pauseSec = error instanceof GatewayNotAsked ? jittered(NOT_ASKED_PAUSE_SEC) : RETRY_SEC;
+          return postponeAfterFailure(parts, hinted, error, pauseSec);
+        });
       } else if (hinted?.wasLeased) {
         await waitForConcurrentCheck(database, reference, clock);
       }
@@ -93,17 +95,4 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
 async function waitForConcurrentCheck(database: Database, reference: Reference, clock: Clock): Promise<void> {
   const until = clock.elapsedMs() + PERSON_WAIT_MS;
   while (clock.elapsedMs() < until && (await isBeingChecked(database, reference))) await sleep(LOOK_AGAIN_MS);
-}
-
-async function postponeAfterFailure(
-  { database, logger }: ReturnParts,
-  { reference, orderId }: Payment,
-  error: unknown,
-): Promise<void> {
-  if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
-  const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
-  const { message: reason } = error;
-  const pauseSec = error instanceof GatewayNotAsked ? jittered(NOT_ASKED_PAUSE_SEC) : RETRY_SEC;
-  logger.warn({ reference, orderId, reason, pauseSec, notBeforeSec }, 'check postponed');
-  await postponeCheck(database, reference, pauseSec, notBeforeSec);
 }

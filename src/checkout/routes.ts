@@ -1,15 +1,20 @@
 import cors from 'cors';
 import express, { Router, type Request, type Response } from 'express';
 import { listedReturnUrl, type ReturnUrls } from '../orders/return-url.ts';
-import { clientNetwork } from '../platform/client-network.ts';
+import { clientNetwork } from '../platform/rate-limits.ts';
 import { parseReference, type OrderId, type Reference } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
-import { Problem } from '../platform/problem.ts';
-import { keyOfForm, readIdempotencyKey, type IdempotencyKey } from './idempotency-key.ts';
+import { invalidField, jsonOf, Problem } from '../platform/problem.ts';
+import {
+  keyOfForm,
+  readIdempotencyKey,
+  type IdempotencyKey,
+  openOrderIn,
+  rememberOpenOrder,
+} from './idempotency-key.ts';
 import { readCheckoutForm, readCheckoutInput, type CheckoutInput, type OpenedCheckout } from './schemas.ts';
 import { refuseForeignOrigins } from './check-origin.ts';
 import type { CheckoutLimits } from './rate-limits.ts';
-import { openOrderIn, rememberOpenOrder } from './open-order-cookie.ts';
 import type { ReturnFromCheckout } from './return-from-checkout.ts';
 import type { CheckoutResult, StartCheckout } from './checkout.ts';
 
@@ -85,15 +90,11 @@ async function askWithinLimits(
 }
 
 function inputOf(req: Request, isForm: boolean, listed: ReturnUrls): CheckoutInput {
-  const input = isForm ? readCheckoutForm(req.body as string) : readCheckoutInput(jsonOf(req));
+  const input = isForm
+    ? readCheckoutForm(req.body as string)
+    : readCheckoutInput(jsonOf(req, 'Send JSON or an HTML form.'));
   const returnUrl = listedReturnUrl(input.returnUrl, listed);
   return returnUrl === null ? input : { ...input, returnUrl };
-}
-
-function jsonOf(req: Request): unknown {
-  if (req.body === undefined)
-    throw new Problem('unsupported-media-type', { detail: 'Send JSON or an HTML form.' });
-  return req.body;
 }
 
 function keyOf(req: Request, input: CheckoutInput, network: string): IdempotencyKey | null {
@@ -118,19 +119,19 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
       return;
     }
     case 'unknown-sku':
-      throw invalid('items', `not on sale: ${result.skus.join(', ')}`);
+      throw invalidField('items', `not on sale: ${result.skus.join(', ')}`);
     case 'out-of-stock':
       throw outOfStock(result.skus.join(', '));
     case 'mixed-currencies':
-      throw invalid('items', `must share one currency, these have ${result.currencies.join(' and ')}`);
+      throw invalidField('items', `must share one currency, these have ${result.currencies.join(' and ')}`);
     case 'wrong-currency':
-      throw invalid('currency', `these items are sold in ${result.currencies.join()}`);
+      throw invalidField('currency', `these items are sold in ${result.currencies.join()}`);
     case 'total-too-large':
-      throw invalid('items', 'the total is too large');
+      throw invalidField('items', 'the total is too large');
     case 'total-too-small':
-      throw invalid('items', 'the total must be above zero');
+      throw invalidField('items', 'the total must be above zero');
     case 'unknown-order':
-      throw invalid('orderId', 'there is no such order');
+      throw invalidField('orderId', 'there is no such order');
     case 'already-paid':
     case 'under-review':
     case 'order-cancelled':
@@ -167,8 +168,4 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
 function outOfStock(skus: string): Problem {
   const errors = [{ path: 'items', message: `not enough left: ${skus}` }];
   return new Problem('out-of-stock', { errors, about: skus });
-}
-
-function invalid(path: string, message: string): Problem {
-  return new Problem('invalid-input', { errors: [{ path, message }] });
 }

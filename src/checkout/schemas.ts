@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { shopperDetails } from '../orders/shopper-details.ts';
-import { MUST_BE_PAYABLE, payableCurrency } from '../platform/currencies.ts';
+import { MUST_BE_PAYABLE, payableCurrency } from '../platform/money.ts';
 import { ORDER_ID_PATTERN } from '../platform/ids.ts';
-import { Problem } from '../platform/problem.ts';
-import { fieldErrors } from '../platform/validation.ts';
+import { parseInput } from '../platform/problem.ts';
 
 // Plenty for a basket, and small enough that one order cannot keep the database busy.
 const MAX_LINES = 50;
@@ -41,9 +40,7 @@ export type Basket = z.output<typeof basket>;
 /** @throws {Problem} 422 with one entry per faulty field */
 export function readCheckoutInput(body: unknown): CheckoutInput {
   const schema = typeof body === 'object' && body !== null && 'orderId' in body ? existingOrder : basket;
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
+  return parseInput(schema, body);
 }
 
 /**

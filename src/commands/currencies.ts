@@ -1,6 +1,6 @@
 import { nameOfStopped } from '../payments/checkout-stops.ts';
 import { EVERY_CURRENCY, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
-import { payableCurrency } from '../platform/currencies.ts';
+import { payableCurrency } from '../platform/money.ts';
 import { WorkListError, type ListCommand, type Subcommand } from './work-list.ts';
 
 /** ALL is the Albanian lek, so the word for all currencies is another. */

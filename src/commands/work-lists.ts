@@ -1,7 +1,6 @@
 import { EVENT_TYPES } from '../fulfilment/event.ts';
 import { unsentReleases } from '../fulfilment/releases.sql.ts';
-import type { Redeliver } from '../fulfilment/redeliver.ts';
-import { tellOfUnsent } from '../fulfilment/unsent.ts';
+import { type Redeliver, tellOfUnsent } from '../fulfilment/redeliver.ts';
 import { resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
 import { ACCEPT_TOLD, decideFirst, NOT_RESOLVED, SURPLUS_NOTED } from './case-told.ts';

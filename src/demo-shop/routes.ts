@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import type { VNode } from 'preact';
 import { moneyAbout } from '../cases/suspense.sql.ts';
-import { openOrderIn } from '../checkout/open-order-cookie.ts';
+import { openOrderIn } from '../checkout/idempotency-key.ts';
 import type { Identity } from '../identity.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
@@ -13,7 +13,7 @@ import type { Mode } from '../platform/mode.ts';
 import { stoppedCurrencies } from '../payments/currency-stops.sql.ts';
 import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem, type ProblemWording } from '../platform/problem.ts';
-import { limitReads } from '../platform/request-limit.ts';
+import { limitReads } from '../platform/rate-limits.ts';
 import { cachingOf, findAsset, readAssets, type Asset } from './assets.ts';
 import { brandingOf, type Branding } from './branding.ts';
 import { pageFor, readerOf, rememberLanguage } from './language.tsx';

@@ -1,13 +1,12 @@
 import type { Database } from '../platform/database/database.ts';
-import { createPoller, type Poller, type LoopWatch } from '../platform/poller/poller.ts';
+import { createPoller, type Poller, type LoopWatch } from '../platform/poller.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Alarm } from '../alerts/alert.ts';
-import { createDeliveryWatch, type DeliveryWatch } from './delivery-watch.ts';
+import { createDeliveryWatch, type DeliveryWatch, pauseAfter, reasonOf } from './failure.ts';
 import { keepMessage, markDelivered, markUndelivered, type Deliveries, type Due } from './delivery.sql.ts';
-import { pauseAfter, reasonOf } from './failure.ts';
 import { ReleaseRefused, type ReceiverContext } from './release.ts';
 
 /** After a 429 this process sends nothing for as long as the receiver asked, up to this limit. */

@@ -1,4 +1,4 @@
-import type { Poller } from '../platform/poller/poller.ts';
+import type { Poller } from '../platform/poller.ts';
 import { createDeliveries, type DeliveryParts } from './delivery-loop.ts';
 import { EVENTS, RELEASES } from './delivery.sql.ts';
 import type { EventReceiver, EventType } from './event.ts';
@@ -6,6 +6,13 @@ import { claimDueEvents, wantEvents, type DueEvent } from './events.sql.ts';
 import { messageOf, messageOfEvent } from './message.ts';
 import type { Receiver, ReleasePlan } from './release.ts';
 import { claimDueReleases, type DueRelease } from './releases.sql.ts';
+import {
+  createRedeliver,
+  createSendUnsent,
+  type Redeliver,
+  type RedeliverParts,
+  type SendUnsent,
+} from './redeliver.ts';
 
 /** Those who receive; null: there is none. */
 type Receivers = { receiver: Receiver | null; eventReceiver?: EventReceiver | null };
@@ -44,4 +51,31 @@ export function createDueEvents(
     messageOf: messageOfEvent,
     receive: async (event, context) => eventReceiver?.(event, context),
   });
+}
+
+type Fulfilment = {
+  redeliver: Redeliver;
+  sendUnsent: SendUnsent;
+  hasReceiver: boolean;
+  dueReleases: Poller;
+  dueEvents: Poller;
+};
+
+/** What is sent to receivers, by itself and by hand. */
+export function createFulfilment(
+  parts: DeliveryParts &
+    RedeliverParts & {
+      eventReceiver: EventReceiver | null;
+      /** Those of FULFILMENT_EVENTS. */
+      types: readonly ('order.paid' | EventType)[];
+    },
+): Fulfilment {
+  return {
+    redeliver: createRedeliver(parts),
+    sendUnsent: createSendUnsent(parts),
+    hasReceiver: parts.receiver !== null,
+    dueReleases: createDueReleases(parts),
+    // That an order is paid is its release.
+    dueEvents: createDueEvents({ ...parts, types: parts.types.filter((type) => type !== 'order.paid') }),
+  };
 }

@@ -3,9 +3,15 @@
  * about a payment: an error never means unpaid.
  */
 
+/** The service was not asked, or its answer is of no use: nothing was learnt of the payment. */
+export class GatewayUnanswered extends Error {
+  /** Where it says when to ask again. */
+  readonly retryAfterSec: number | null = null;
+}
+
 /** No usable answer: unreachable, too slow, 5xx, or 429. Ask again, not before `retryAfterSec`. */
-export class GatewayUnavailable extends Error {
-  readonly retryAfterSec: number | null;
+export class GatewayUnavailable extends GatewayUnanswered {
+  override readonly retryAfterSec: number | null;
 
   constructor(message: string, retryAfterSec: number | null = null, cause?: unknown) {
     super(message, { cause });
@@ -33,7 +39,7 @@ export class GatewayNotAsked extends GatewayUnavailable {
 }
 
 /** 401 or 403: the service refuses the key. Nothing can be learnt until the operator replaces it. */
-export class GatewayKeyRefused extends Error {
+export class GatewayKeyRefused extends GatewayUnanswered {
   constructor(status: number) {
     super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`);
     this.name = 'GatewayKeyRefused';

@@ -1,9 +1,8 @@
 import { Router } from 'express';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { Database } from '../platform/database/database.ts';
+import { pingDatabase, type Database } from '../platform/database/database.ts';
 import { Problem } from '../platform/problem.ts';
 import { nameOf, type WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
-import { pingDatabase } from './health.sql.ts';
 
 type HealthParts = {
   database: Database;

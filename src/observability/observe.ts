@@ -6,19 +6,25 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Reference } from '../platform/ids.ts';
-import type { LoopWatch } from '../platform/poller/poller.ts';
-import { traceLoops } from '../platform/tracing/loops.ts';
-import { traceDatabase } from '../platform/tracing/statements.ts';
+import type { LoopWatch } from '../platform/poller.ts';
+import { traceLoops, traceDatabase } from './trace-loops.ts';
 import type { Tracing } from '../platform/tracing/tracing.ts';
 import type { Reconcile } from '../reconciliation/reconcile.ts';
 import type { WatchStep } from '../reconciliation/steps.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import type { ReceiveWebhook } from '../webhooks/receive.ts';
-import { createMeters } from './metrics/meters.ts';
-import { metricsRoutes, type MetricsRouteParts } from './metrics/routes.ts';
-import { traceCheckout, traceHints, traceReturn, traceWebhooks } from './tracing/trace-entry-points.ts';
-import { traceGateway } from './tracing/trace-gateway.ts';
-import { traceReceiver, traceReconcile, traceConfirm } from './tracing/trace-use-cases.ts';
+import { createMeters } from './meters.ts';
+import { createMetrics, type MetricsParts } from './metrics.ts';
+import {
+  traceCheckout,
+  traceHints,
+  traceReturn,
+  traceWebhooks,
+  traceReceiver,
+  traceReconcile,
+  traceConfirm,
+} from './trace-use-cases.ts';
+import { traceGateway } from './trace-gateway.ts';
 
 /**
  * Adds metrics and traces to the parts of a program. Each function takes a part and returns the
@@ -26,7 +32,7 @@ import { traceReceiver, traceReconcile, traceConfirm } from './tracing/trace-use
  */
 export type Watch = Traced & {
   /** `GET /metrics`. */
-  metricsRoutes(parts: Omit<MetricsRouteParts, 'meters'>): RequestHandler;
+  metrics(parts: Omit<MetricsParts, 'meters'>): RequestHandler;
 };
 
 type Traced = {
@@ -55,7 +61,7 @@ export function observe(tracing: Tracing | null, clock: Clock): Watch {
     gateway: (gateway) => meters.observeGateway(traced.gateway(gateway)),
     confirm: (confirm) => meters.observeConfirm(traced.confirm(confirm)),
     webhooks: (receive) => meters.observeWebhooks(traced.webhooks(receive)),
-    metricsRoutes: (parts) => metricsRoutes({ ...parts, meters }),
+    metrics: (parts) => createMetrics({ ...parts, meters }),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Database, Queryable } from '../platform/database/database.ts';
-import { payableCurrency } from '../platform/currencies.ts';
+import { payableCurrency, type Money } from '../platform/money.ts';
 import type { OrderId } from '../platform/ids.ts';
-import type { Money } from '../platform/money.ts';
 import type { OrderLine } from './order.ts';
 import { pricesOf, productsOnSale } from './orders.sql.ts';
 

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { displayMoney, formatMajor, parseMajor } from '../platform/money.ts';
-import { Problem } from '../platform/problem.ts';
-import { fieldErrors } from '../platform/validation.ts';
+import { invalidField, parseInput, Problem } from '../platform/problem.ts';
 import type { Order } from './order.ts';
 import { SHOP } from './cancel.ts';
 import { recordRefund } from './refunds.sql.ts';
@@ -45,16 +44,13 @@ export async function takeRefund(
   order: Order,
   body: unknown,
 ): Promise<{ isNew: boolean; view: z.output<typeof refundView> }> {
-  const parsed = refundInput.safeParse(body);
-  if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
-  const { reason, externalId = null } = parsed.data;
+  const { reason, externalId = null, amount: given } = parseInput(refundInput, body);
   const { currency } = order.total;
-  const amount = parseMajor(parsed.data.amount, currency);
+  const amount = parseMajor(given, currency);
   if (amount === null || amount === 0n)
-    throw invalid(`must be above zero and no finer than ${currency} allows`);
-  const done = await recordRefund(database, mode, {
-    ...{ orderId: order.id, amount, reason, externalId, by: SHOP },
-  });
+    throw invalidField('amount', `must be above zero and no finer than ${currency} allows`);
+  const refund = { orderId: order.id, amount, reason, externalId, by: SHOP };
+  const done = await recordRefund(database, mode, refund);
   switch (done.outcome) {
     case 'unknown':
       throw new Problem('not-found');
@@ -63,7 +59,10 @@ export async function takeRefund(
     case 'differs':
       throw new Problem('refund-differs', { detail: `It is refund ${done.refund.id}.` });
     case 'too-much':
-      throw invalid(`is more than is left of what was paid: ${displayMoney({ ...done, amount: done.left })}`);
+      throw invalidField(
+        'amount',
+        `is more than is left of what was paid: ${displayMoney({ ...done, amount: done.left })}`,
+      );
     case 'recorded':
     case 'repeated': {
       const { id, orderId, reason: written } = done.refund;
@@ -79,8 +78,4 @@ export async function takeRefund(
       return { isNew: done.outcome === 'recorded', view };
     }
   }
-}
-
-function invalid(message: string): Problem {
-  return new Problem('invalid-input', { errors: [{ path: 'amount', message }] });
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
-import { Problem } from '../platform/problem.ts';
+import { invalidField } from '../platform/problem.ts';
 import { findReturnUrl } from './orders.sql.ts';
 
 /** The storefront addresses that shoppers may return to, as configured; the first is the default. */
@@ -15,9 +15,7 @@ export function listedReturnUrl(given: string | undefined, listed: ReturnUrls): 
   if (given === undefined) return null;
   const url = URL.canParse(given) ? new URL(given).href : null;
   if (listed.some(({ href }) => href === url)) return url;
-  throw new Problem('invalid-input', {
-    errors: [{ path: 'returnUrl', message: 'must equal one of the addresses in STOREFRONT_RETURN_URL' }],
-  });
+  throw invalidField('returnUrl', 'must equal one of the addresses in STOREFRONT_RETURN_URL');
 }
 
 /**

@@ -1,15 +1,33 @@
 import cors from 'cors';
-import { Router, type RequestHandler } from 'express';
-import { clientNetwork } from '../platform/client-network.ts';
-import { parseOrderId } from '../platform/ids.ts';
+import express, { Router, type RequestHandler } from 'express';
+import { clientNetwork, type SharedLimit } from '../platform/rate-limits.ts';
+import { newOrderId, parseOrderId, type OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
-import { Problem } from '../platform/problem.ts';
+import { invalidField, jsonOf, parseInput, Problem } from '../platform/problem.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createOrderStreams } from './events.ts';
-import type { Order } from './order.ts';
-import { viewOf, viewOfProduct } from './order-view.ts';
+import { totalOf, type Order } from './order.ts';
+import { shopViewOf, viewOf, viewOfProduct, type ShopOrderView } from './order-view.ts';
 import { findOrder } from './orders.sql.ts';
-import { shopApiRoutes, type ShopApiParts } from './shop-api/routes.ts';
+import type { Database } from '../platform/database/database.ts';
+import { requireBearer } from '../platform/guess-limit.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Secret } from '../platform/secret.ts';
+import type { CancelOrder } from './cancel.ts';
+import { takeRefund } from './refunds.ts';
+import { listedReturnUrl, type ReturnUrls } from './return-url.ts';
+import { cancelInput, readOrderInput, readOrderQuestion } from './schemas.ts';
+import { findPlaced, insertOrder, isOrder, listOrders, MAX_PAY_BY_DAYS } from './shop-orders.sql.ts';
+
+type ShopApiParts = {
+  database: Database;
+  mode: Mode;
+  returnUrls: ReturnUrls;
+  /** Null: these routes are off. */
+  shopApiToken: Secret | null;
+  guesses: SharedLimit;
+  cancelOrder: CancelOrder;
+};
 
 type OrderRoutesParts = ShopApiParts & {
   catalogue: Catalogue;
@@ -55,9 +73,78 @@ export function orderRoutes(parts: OrderRoutesParts): Router {
 /**
  * Unknown and malformed ids, and ids of the other mode, get the same answer: no client learns which exist.
  */
-async function known({ database, mode }: OrderRoutesParts, text: string): Promise<Order> {
+async function known({ database, mode }: ShopApiParts, text: string): Promise<Order> {
   const orderId = parseOrderId(text);
   const order = orderId === null ? null : await findOrder(database, orderId);
   if (order?.mode !== mode) throw new Problem('not-found');
   return order;
+}
+
+/** What the shop's own system does with orders, opened by its bearer token. */
+function shopApiRoutes(parts: ShopApiParts): Router {
+  const { database, mode, shopApiToken, cancelOrder } = parts;
+  const router = Router();
+  if (shopApiToken === null) return router;
+  const opened: express.RequestHandler[] = [
+    ...requireBearer(parts.guesses, shopApiToken),
+    express.json({ limit: '256kb', inflate: false }),
+  ];
+
+  router.post('/orders', opened, async (req: express.Request, res: express.Response) => {
+    const { status, orderId } = await place(parts, jsonOf(req));
+    res.status(status).json(await shown(parts, orderId));
+  });
+
+  router.get('/orders', opened, async (req: express.Request, res: express.Response) => {
+    const question = readOrderQuestion(req.query);
+    if (question.after !== null && !(await isOrder(database, mode, question.after)))
+      throw invalidField('after', 'is not the `next` of a page');
+    const { orders, next } = await listOrders(database, mode, question);
+    res.set('cache-control', 'no-store').json({ orders: orders.map(shopViewOf), next });
+  });
+
+  router.post('/orders/:orderId/cancel', opened, async (req: express.Request, res: express.Response) => {
+    const { reason } = parseInput(cancelInput, jsonOf(req));
+    const orderId = parseOrderId(req.params.orderId);
+    const result = orderId === null ? null : await cancelOrder(orderId, { by: null, reason });
+    if (orderId === null || result === null || result.outcome === 'unknown-order')
+      throw new Problem('not-found');
+    if (result.outcome === 'unavailable')
+      throw new Problem('payment-service-unavailable', {
+        retryAfterSec: result.retryAfterSec,
+        detail: 'Nothing was cancelled: whether the order has been paid could not be asked. Try again.',
+        extra: { orderId },
+      });
+    if (result.outcome !== 'cancelled') throw new Problem(result.outcome);
+    res.json(await shown(parts, orderId));
+  });
+
+  router.post('/orders/:orderId/refunds', opened, async (req: express.Request, res: express.Response) => {
+    const body = jsonOf(req);
+    const order = await known(parts, String(req.params.orderId));
+    const { isNew, view } = await takeRefund(database, mode, order, body);
+    res.status(isNew ? 201 : 200).json(view);
+  });
+  return router;
+}
+
+/** Places an order, or finds the same one: a shop that got no answer sends it again. */
+async function place(
+  { database, mode, returnUrls }: ShopApiParts,
+  body: unknown,
+): Promise<{ status: 200 | 201; orderId: OrderId }> {
+  const input = readOrderInput(body);
+  const returnUrl = listedReturnUrl(input.returnUrl, returnUrls);
+  const order = { ...input, returnUrl, id: newOrderId(), mode, amount: totalOf(input.lines) };
+  if (await insertOrder(database, order)) return { status: 201, orderId: order.id };
+  const placed = await findPlaced(database, order);
+  if (placed === null) throw invalidField('payBy', `must be a time in the next ${MAX_PAY_BY_DAYS} days`);
+  if (!placed.isSame) throw new Problem('external-id-taken', { extra: { orderId: placed.id } });
+  return { status: 200, orderId: placed.id };
+}
+
+async function shown({ database }: ShopApiParts, orderId: OrderId): Promise<ShopOrderView> {
+  const order = await findOrder(database, orderId);
+  if (order === null) throw new Error(`Bug: order ${orderId} is gone`);
+  return shopViewOf(order);
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { MUST_BE_PAYABLE, payableCurrency } from '../platform/currencies.ts';
-import { parseMajor } from '../platform/money.ts';
-import { Problem } from '../platform/problem.ts';
-import { fieldErrors } from '../platform/validation.ts';
+import { MUST_BE_PAYABLE, payableCurrency, parseMajor } from '../platform/money.ts';
+import { invalidField, parseInput } from '../platform/problem.ts';
 import { metadata as metadataInput, type Metadata } from './metadata.ts';
-import { MAX_TOTAL, totalOf, type OrderLine } from './order.ts';
+import { MAX_TOTAL, ORDER_STATUSES, totalOf, type OrderLine } from './order.ts';
 import { shopperDetails, type ShopperDetails } from './shopper-details.ts';
+import { parseOrderId } from '../platform/ids.ts';
+import type { OrderQuestion } from './shop-orders.sql.ts';
 
 /**
  * PostgreSQL takes no NUL in a text and no half of a surrogate pair in JSON, and the other control characters
@@ -58,22 +58,21 @@ type OrderInput = {
 
 /** Reads the order of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
 export function readOrderInput(body: unknown): OrderInput {
-  const parsed = orderInput.safeParse(body);
-  if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
-  const { externalId = null, email, returnUrl } = parsed.data;
-  const currency = payableCurrency(parsed.data.currency) ?? parsed.data.currency;
-  const { lines: given, metadata = {}, payBy } = parsed.data;
+  const input = parseInput(orderInput, body);
+  const { externalId = null, email, returnUrl, lines: given, metadata = {}, payBy } = input;
+  const currency = payableCurrency(input.currency) ?? input.currency;
   if (Buffer.byteLength(JSON.stringify([given, metadata])) > MAX_LINES_BYTES)
-    throw invalid('lines', 'are too long together, with the metadata: at most 64 KiB as JSON');
+    throw invalidField('lines', 'are too long together, with the metadata: at most 64 KiB as JSON');
   const lines = given.map(({ description, unitAmount, quantity }, at) => {
     const size = parseMajor(unitAmount.replace('-', ''), currency);
-    if (size === null) throw invalid(`lines.${at}.unitAmount`, `must be no finer than ${currency} allows`);
-    if (size * BigInt(quantity) > MAX_TOTAL) throw invalid(`lines.${at}`, 'is too large');
+    if (size === null)
+      throw invalidField(`lines.${at}.unitAmount`, `must be no finer than ${currency} allows`);
+    if (size * BigInt(quantity) > MAX_TOTAL) throw invalidField(`lines.${at}`, 'is too large');
     return { sku: null, description, unitAmount: unitAmount.startsWith('-') ? -size : size, quantity };
   });
   const total = totalOf(lines);
-  if (total > MAX_TOTAL) throw invalid('lines', 'the total is too large');
-  if (total <= 0n) throw invalid('lines', 'the total must be above zero');
+  if (total > MAX_TOTAL) throw invalidField('lines', 'the total is too large');
+  if (total <= 0n) throw invalidField('lines', 'the total must be above zero');
   return {
     externalId,
     email,
@@ -81,11 +80,44 @@ export function readOrderInput(body: unknown): OrderInput {
     lines,
     metadata,
     returnUrl,
-    details: shopperDetails.parse(parsed.data),
+    details: shopperDetails.parse(input),
     payBy: payBy === undefined ? null : new Date(payBy),
   };
 }
 
-function invalid(path: string, message: string): Problem {
-  return new Problem('invalid-input', { errors: [{ path, message }] });
+/** What `POST /orders/:orderId/cancel` takes. */
+export const cancelInput = z.strictObject({
+  reason: text.max(500).describe('For you and your operators; the shopper does not see it'),
+});
+
+const PAGE_ROWS = 50;
+const MAX_ROWS = 200;
+
+const question = z.strictObject({
+  externalId: text.max(128).optional(),
+  status: z.enum(ORDER_STATUSES).optional(),
+  since: z.iso.datetime({ offset: true, message: 'must be a time like 2026-11-20T09:00:00Z' }).optional(),
+  after: z
+    .string()
+    .transform((id) => parseOrderId(id))
+    .pipe(z.custom<NonNullable<OrderQuestion['after']>>((id) => id !== null, 'is not the `next` of a page'))
+    .optional(),
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, `must be a number from 1 to ${MAX_ROWS}`)
+    .transform(Number)
+    .pipe(z.number().max(MAX_ROWS))
+    .optional(),
+});
+
+/** Reads the parameters of `GET /orders`. @throws {Problem} 422, one entry per faulty parameter */
+export function readOrderQuestion(query: unknown): OrderQuestion {
+  const {
+    externalId = null,
+    status = null,
+    since,
+    after = null,
+    limit = PAGE_ROWS,
+  } = parseInput(question, query);
+  return { externalId, status, since: since === undefined ? null : new Date(since), after, limit };
 }

@@ -1,6 +1,6 @@
 import type { ReleasePlan } from '../fulfilment/release.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import { GatewayUnanswered } from '../gateway/errors.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import { endLease } from './checks.sql.ts';
@@ -62,7 +62,7 @@ export function createAccept(parts: AcceptParts): Accept {
       await confirm(leased, 'operator');
     } catch (error) {
       await endLease(database, held.reference);
-      if (error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused) return 'unanswered';
+      if (error instanceof GatewayUnanswered) return 'unanswered';
       throw error;
     }
     const fresh = await readHeldMoney(database, mode, id, seen);

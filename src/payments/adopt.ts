@@ -1,5 +1,5 @@
 import { openFindings, resolveFinding } from '../cases/findings.ts';
-import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import { GatewayUnanswered } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Reference } from '../platform/ids.ts';
@@ -76,7 +76,7 @@ function refuseUnfit(order: Adoptable, reference: Reference, { mode }: Gateway):
 /** @throws {Refused} unless the service says now that this reference paid exactly this order's money */
 async function refuseUnproven(gateway: Gateway, order: Adoptable, reference: Reference): Promise<void> {
   const answer = await gateway.verify(reference, order.currency, 'background').catch((error: unknown) => {
-    if (!isUnanswered(error)) throw error;
+    if (!(error instanceof GatewayUnanswered)) throw error;
     throw new Refused(`The service cannot be asked (${error.message}). Try again.`);
   });
   const outcome = outcomeOf({ ...order, reference }, answer, NOTHING_MAY_BE_ABSENT);
@@ -106,7 +106,7 @@ async function confirmAdopted(
     await closeFindings(database, gateway, orderId, adoption);
     return { isPaid: true, told: `Order ${orderId} is paid; its release is ${payment.releaseId}.` };
   } catch (error) {
-    if (!isUnanswered(error)) throw error;
+    if (!(error instanceof GatewayUnanswered)) throw error;
     return { isPaid: false, told: `${reference} is adopted. The worker asks the service: ${error.message}.` };
   }
 }
@@ -122,6 +122,3 @@ async function closeFindings(
   for (const { id } of unknown.filter((finding) => finding.reference === reference))
     await resolveFinding(database, mode, id, by, `adopted by order ${orderId}: ${note}`);
 }
-
-const isUnanswered = (error: unknown): error is Error =>
-  error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused;

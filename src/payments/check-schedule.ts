@@ -1,5 +1,3 @@
-import { jittered, type Random } from '../platform/jitter.ts';
-
 // What moves the next check (`next_check_at`) of a payment:
 //
 //   cause                           file                         to when
@@ -107,4 +105,14 @@ export function nextCheckSec(ageSec: number, random?: Random): number | null {
   return pauseSec < MIN_SPREAD_SEC
     ? pauseSec
     : Math.min(jittered(pauseSec, random), pauseSec + MAX_SPREAD_SEC);
+}
+
+/** A number from 0 to below 1. */
+export type Random = () => number;
+
+const MAX_SHARE = 0.1;
+
+/** Up to a tenth longer, so that clients that begin to wait together do not all come back together. */
+export function jittered(pause: number, random: Random = Math.random): number {
+  return pause * (1 + MAX_SHARE * random());
 }

@@ -1,10 +1,13 @@
 import type { Alarm } from '../alerts/alert.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
-import { EVERY_CURRENCY, releaseCurrency, resumeCheckouts, stopCheckouts } from './currency-stops.sql.ts';
-
-/** A currency whose new checkouts are stopped or begin again, or {@link EVERY_CURRENCY}; by whom and why. */
-type StopRequest = { currency: string; by: string; note: string };
+import {
+  EVERY_CURRENCY,
+  releaseCurrency,
+  resumeCheckouts,
+  stopCheckouts,
+  type StopRequest,
+} from './currency-stops.sql.ts';
 
 /** Stops new checkouts by hand. Open payments go on: what is paid is confirmed, held or raised as ever. */
 export type CheckoutStops = {
@@ -19,18 +22,19 @@ type Parts = { database: Database; mode: Mode; alarm: Alarm; onChanged: () => Pr
 /** @param parts `onChanged` tells the alert that was noted with the stop */
 export function createCheckoutStops({ database, mode, alarm, onChanged }: Parts): CheckoutStops {
   return {
-    stop: async ({ currency, by, note }) => {
+    stop: async (request) => {
+      const { currency, by, note } = request;
       const isNew = await database.transaction(async (tx) => {
-        if (!(await stopCheckouts(tx, mode, currency, by, note))) return false;
+        if (!(await stopCheckouts(tx, mode, request))) return false;
         await alarm({ event: 'checkouts-stopped', mode, currency, reason: note, by }, tx);
         return true;
       });
       if (isNew) await onChanged();
       return isNew;
     },
-    resume: async ({ currency, by, note }, evenOfUnit = false) => {
-      const isResumed = await resumeCheckouts(database, mode, currency, by, note);
-      const isReleased = evenOfUnit && (await releaseCurrency(database, mode, currency, by, note));
+    resume: async (request, evenOfUnit = false) => {
+      const isResumed = await resumeCheckouts(database, mode, request);
+      const isReleased = evenOfUnit && (await releaseCurrency(database, mode, request));
       const isDone = isResumed || isReleased;
       if (isDone) await onChanged();
       return isDone;

@@ -1,6 +1,6 @@
 import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, batched } from '../platform/batcher.ts';
-import type { Reference } from '../platform/ids.ts';
+import type { Reference, OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Payment } from './payment.ts';
 import { LOCK_ORDER } from './lock-order.ts';
@@ -195,4 +195,28 @@ const END_LEASE: Statement = {
 /** Ends the lease of {@link leaseForCheck} when nothing was recorded. Recording ends it by itself. */
 export async function endLease(db: Queryable, reference: Reference): Promise<void> {
   await db.query(END_LEASE, [reference]);
+}
+
+export type AskRequest = {
+  reference: Reference;
+  by: string;
+  note: string;
+  /** The webhook to act upon again; null: none. */
+  webhook: string | null;
+};
+
+/**
+ * Records in the order's journal that a person asks for a check.
+ * @returns the order's id, or null when the payment is not ours
+ */
+export async function noteAsking(db: Queryable, mode: Mode, ask: AskRequest): Promise<OrderId | null> {
+  const [row] = await db.query<{ orderId: OrderId }>(
+    `INSERT INTO journal (order_id, event, reference, cause, detail)
+     SELECT order_id, 'check-asked', reference, 'operator:' || $3,
+       jsonb_strip_nulls(jsonb_build_object('note', $4::text, 'webhook', $5::text))
+     FROM payments WHERE reference = $1 AND mode = $2
+     RETURNING order_id AS "orderId"`,
+    [ask.reference, mode, ask.by, ask.note, ask.webhook],
+  );
+  return row?.orderId ?? null;
 }

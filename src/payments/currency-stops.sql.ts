@@ -68,13 +68,14 @@ export function untoldStops(db: Queryable, mode: Mode): Promise<UnitError[]> {
   );
 }
 
+/** A currency whose new checkouts are stopped or begin again, or {@link EVERY_CURRENCY}; by whom and why. */
+export type StopRequest = { currency: string; by: string; note: string };
+
 /** Ends the stop by a payment, after a person has looked. @returns false when there is none */
 export async function releaseCurrency(
   db: Queryable,
   mode: Mode,
-  currency: string,
-  by: string,
-  note: string,
+  { currency, by, note }: StopRequest,
 ): Promise<boolean> {
   const rows = await db.query(
     `WITH released AS (
@@ -97,14 +98,12 @@ export async function releaseCurrency(
 export async function stopCheckouts(
   tx: Queryable,
   mode: Mode,
-  currency: string,
-  by: string,
-  reason: string,
+  { currency, by, note }: StopRequest,
 ): Promise<boolean> {
   const rows = await tx.query(
     `INSERT INTO checkout_stops (mode, currency, reason, stopped_by) VALUES ($1, $2, $3, $4)
      ON CONFLICT (mode, currency) WHERE resumed_at IS NULL DO NOTHING RETURNING id`,
-    [mode, currency, reason, by],
+    [mode, currency, note, by],
   );
   return rows.length === 1;
 }
@@ -113,9 +112,7 @@ export async function stopCheckouts(
 export async function resumeCheckouts(
   db: Queryable,
   mode: Mode,
-  currency: string,
-  by: string,
-  note: string,
+  { currency, by, note }: StopRequest,
 ): Promise<boolean> {
   const rows = await db.query(
     `UPDATE checkout_stops SET resumed_at = now(), resumed_by = $3, note = $4

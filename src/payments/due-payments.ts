@@ -1,9 +1,14 @@
-import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../gateway/errors.ts';
+import { GatewayNotAsked, GatewayUnanswered } from '../gateway/errors.ts';
 import type { Urgency } from '../gateway/traffic/rate-limiter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
-import { createPoller, type Poller, type LoopWatch } from '../platform/poller/poller.ts';
-import { jittered } from '../platform/jitter.ts';
+import { createPoller, type Poller, type LoopWatch } from '../platform/poller.ts';
+import {
+  jittered,
+  NOT_ASKED_PAUSE_SEC,
+  pauseAfterFailureSec,
+  SENDING_IS_LOST_AFTER_SEC,
+} from './check-schedule.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import {
@@ -14,11 +19,10 @@ import {
   postponeCheck,
   type DuePayment,
 } from './checks.sql.ts';
-import { NOT_ASKED_PAUSE_SEC, pauseAfterFailureSec, SENDING_IS_LOST_AFTER_SEC } from './check-schedule.ts';
 import type { Confirm } from './confirm.ts';
 import type { EndOrder } from './end-order.ts';
 import { claimPastDeadline } from './end-order.sql.ts';
-import type { Cause } from './payment.ts';
+import type { Cause, Payment } from './payment.ts';
 
 type DuePaymentsParts = {
   database: Database;
@@ -57,15 +61,10 @@ export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
     try {
       await confirm(payment, cause, urgency);
     } catch (error) {
-      if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
-      const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
-      const pauseSec = pauseAfter(error, payment);
-      const { reference, orderId } = payment;
-      logger.warn({ reference, orderId, reason: error.message, pauseSec, notBeforeSec }, 'check postponed');
+      const isLost = payment.status === 'sending' && payment.ageSec >= SENDING_IS_LOST_AFTER_SEC;
       // A recorded answer would have made it ambiguous. Without one, it must not pass for being on its way.
-      if (payment.status === 'sending' && payment.ageSec >= SENDING_IS_LOST_AFTER_SEC)
-        await markAmbiguous(database, reference);
-      await postponeCheck(database, reference, pauseSec, notBeforeSec);
+      if (isLost && error instanceof GatewayUnanswered) await markAmbiguous(database, payment.reference);
+      await postponeAfterFailure(parts, payment, error, pauseAfter(error, payment));
     }
   }
 
@@ -109,8 +108,25 @@ function createDeadlines({ database, gateway, endOrder, logger, watch }: DuePaym
   });
 }
 
+/**
+ * Ends the check of a payment about which the service could not be asked: it is due again after the pause, or
+ * when the service wants to be asked again.
+ * @throws any other error
+ */
+export async function postponeAfterFailure(
+  { database, logger }: Pick<DuePaymentsParts, 'database' | 'logger'>,
+  { reference, orderId }: Payment,
+  error: unknown,
+  pauseSec: number,
+): Promise<void> {
+  if (!(error instanceof GatewayUnanswered)) throw error;
+  const { message: reason, retryAfterSec: notBeforeSec } = error;
+  logger.warn({ reference, orderId, reason, pauseSec, notBeforeSec }, 'check postponed');
+  await postponeCheck(database, reference, pauseSec, notBeforeSec);
+}
+
 /** When no call was made, trying again soon costs nothing. */
-function pauseAfter(error: Error, { isHinted, checks }: DuePayment): number {
+function pauseAfter(error: unknown, { isHinted, checks }: DuePayment): number {
   return isHinted && error instanceof GatewayNotAsked
     ? jittered(NOT_ASKED_PAUSE_SEC)
     : pauseAfterFailureSec(checks);

@@ -1,4 +1,4 @@
-import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
+import { GatewayUnanswered } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Cancelled, CancelOrder } from '../orders/cancel.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -78,10 +78,9 @@ async function askLast(parts: EndOrderParts, reference: Reference, end: End): Pr
       : null;
   } catch (error) {
     await endLease(database, reference);
-    if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
+    if (!(error instanceof GatewayUnanswered)) throw error;
     const { orderId } = payment;
     logger.warn({ reference, orderId, reason: error.message }, 'order not ended: the service was not asked');
-    const retryAfterSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
-    return { outcome: 'unavailable', retryAfterSec: retryAfterSec ?? RETRY_SEC };
+    return { outcome: 'unavailable', retryAfterSec: error.retryAfterSec ?? RETRY_SEC };
   }
 }

@@ -6,14 +6,14 @@ import { isDatabaseAway } from './database/database.ts';
 import { sendPage } from './html.tsx';
 import { PROBLEMS, type ProblemType } from './problem-types.ts';
 import { routeOf } from './route-of.ts';
-import { contextOf } from './error-context.ts';
+import type { OrderId, Reference } from './ids.ts';
 
 const fieldError = z.strictObject({
   path: z.string().describe('items.0.sku'),
   message: z.string().describe('What is wrong with that field'),
 });
 /** A field path (`items.0.sku`) and what is wrong with it. */
-export type FieldError = z.output<typeof fieldError>;
+type FieldError = z.output<typeof fieldError>;
 
 /** The body of every refusal (RFC 9457). */
 export const problemDocument = z.looseObject({
@@ -25,9 +25,9 @@ export const problemDocument = z.looseObject({
   errors: z.array(fieldError).optional().describe('With 422 each faulty field, with out-of-stock the items'),
   orderId: z.string().optional().describe('The order that was kept'),
 });
-export type ProblemDocument = z.output<typeof problemDocument>;
+type ProblemDocument = z.output<typeof problemDocument>;
 
-export type ProblemOptions = {
+type ProblemOptions = {
   detail?: string;
   errors?: FieldError[];
   /** Seconds for a `Retry-After` header. */
@@ -149,3 +149,48 @@ function wording({ type, options }: Problem): ProblemWording {
 export const notFound: RequestHandler = () => {
   throw new Problem('not-found');
 };
+
+/** The payment and order that something is about, as log lines name them. */
+type ErrorContext = { reference?: Reference | undefined; orderId?: OrderId | undefined };
+
+const contexts = new WeakMap<object, ErrorContext>();
+
+/** Attaches to an error what it is about, for the code that logs it far away. @returns the error */
+export function withContext(error: unknown, context: ErrorContext): unknown {
+  if (error instanceof Error) contexts.set(error, { ...context, ...contexts.get(error) });
+  return error;
+}
+
+/** What an error is about, as far as that was attached. */
+export function contextOf(error: unknown): ErrorContext {
+  return error instanceof Error ? (contexts.get(error) ?? {}) : {};
+}
+
+/**
+ * What a client sent, as the schema reads it.
+ * @throws {Problem} 422 with an entry for every faulty field, and for every unknown one
+ */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({
+          path: [...issue.path, key].join('.'),
+          message: 'is not a field of this request',
+        }))
+      : [{ path: issue.path.join('.'), message: issue.message }],
+  );
+  throw new Problem('invalid-input', { errors });
+}
+
+/** For one field that the schema cannot judge. */
+export function invalidField(path: string, message: string): Problem {
+  return new Problem('invalid-input', { errors: [{ path, message }] });
+}
+
+/** The body that the JSON parser has read. @throws {Problem} 415 when there is none */
+export function jsonOf(req: Request, detail = 'Send JSON.'): unknown {
+  if (req.body === undefined) throw new Problem('unsupported-media-type', { detail });
+  return req.body;
+}

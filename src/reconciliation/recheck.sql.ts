@@ -3,7 +3,7 @@ import type { VerificationOutcome } from '../payments/decide.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { noteAsking } from '../payments/note-asking.sql.ts';
+import { noteAsking } from '../payments/checks.sql.ts';
 import type { Reconcile } from './reconcile.ts';
 import { verifyPayments, type VerifyParts } from './verify-payments.ts';
 

@@ -8,11 +8,11 @@ import { parseReference, type Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
-import { withContext } from '../platform/error-context.ts';
-import type { Reserve } from '../platform/poller/slots.ts';
+import { withContext } from '../platform/problem.ts';
+import type { Reserve } from '../platform/slots.ts';
 import type { DuePayment } from '../payments/checks.sql.ts';
 import { createWebhookStore, type ReceivedWebhook } from './webhooks.sql.ts';
-import { createUnsignedLimits, type Limit } from './rate-limits.ts';
+import { createLimit, type Limit } from '../platform/rate-limits.ts';
 import { createRefusals } from './refusals.ts';
 
 /**
@@ -55,6 +55,17 @@ type ReceiveParts = {
   logger: Logger;
 };
 
+/** An unsigned webhook anyone can send, so these get a limited share of the disk and of our time. */
+const UNSIGNED_PER_SEC = 200;
+/**
+ * How many of an address have the service asked as they come in; the poller follows the others a moment
+ * later, and comes last to payments whose hints have taught us least. The queue of calls thus holds a
+ * few hints of each address, and a hint from elsewhere does not wait behind a flood.
+ */
+const ASKED_AT_ONCE_PER_SEC = 4;
+/** Webhooks that name no payment of ours show an operator what is wrong with the dialect. A sample does. */
+const UNKNOWN_PER_MIN = 60;
+
 /** Its payment is due already: sending the webhook again gains nothing for this long at least. */
 const HINT_COUNTS_SEC = 60;
 
@@ -72,7 +83,9 @@ export function createReceiveWebhook({
 }: ReceiveParts): ReceiveWebhook {
   const scheme = secrets.length > 0 ? dialect.webhook.signature : null;
 
-  const limits = createUnsignedLimits(clock);
+  const ofAddress = createLimit(UNSIGNED_PER_SEC, 1_000, clock);
+  const atOnce = createLimit(ASKED_AT_ONCE_PER_SEC, 1_000, clock);
+  const unknown = createLimit(UNKNOWN_PER_MIN, 60_000, clock);
   const note = createRefusals({
     db,
     mode,
@@ -86,11 +99,11 @@ export function createReceiveWebhook({
   const receive: ReceiveWebhook = async ({ headers, contentType, isJson, address, body }) => {
     if (scheme !== null && !isSignedBy(secrets, scheme, headers, body, clock.now().getTime() / 1_000))
       return { outcome: 'bad-signature' };
-    if (scheme === null && !limits.ofAddress.take(address)) return tooMany(limits.ofAddress);
+    if (scheme === null && !ofAddress.take(address)) return tooMany(ofAddress);
     const kept = redactKey(body);
     const reading = isJson ? referenceIn(kept, dialect) : { reference: null };
     if (reading === null) return { outcome: 'malformed' };
-    const keepsUnknown = limits.unknown.hasRoom('');
+    const keepsUnknown = unknown.hasRoom('');
     const webhook: ReceivedWebhook = {
       mode,
       body: kept,
@@ -99,18 +112,18 @@ export function createReceiveWebhook({
       authenticity: scheme === null ? 'unsigned' : 'signed',
       ...reading,
     };
-    const isUrgent = scheme !== null || limits.atOnce.take(address);
+    const isUrgent = scheme !== null || atOnce.take(address);
     const { isHinted, isLeased, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(
       (error: unknown) => {
         throw withContext(error, { reference: reading.reference ?? undefined });
       },
     );
     logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');
-    if (!isHinted) limits.unknown.take('');
+    if (!isHinted) unknown.take('');
     else if (isLeased) onLeased(reading.reference);
     else onDue(reading.reference);
     if (isStored) return { outcome: 'stored', status: dialect.webhook.acknowledgement };
-    return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(limits.unknown);
+    return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(unknown);
   };
   return async (request) => {
     const receipt = await receive(request);

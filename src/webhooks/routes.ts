@@ -1,5 +1,5 @@
 import express, { Router, type Response } from 'express';
-import { clientNetwork } from '../platform/client-network.ts';
+import { clientNetwork } from '../platform/rate-limits.ts';
 import { Problem } from '../platform/problem.ts';
 import type { ReceiveWebhook, WebhookReceipt } from './receive.ts';
 

@@ -130,7 +130,7 @@ test('a currency that is stopped, by the payment that stopped it, until it is re
   expect(alerts[2]).toMatchObject({ reference, currency: 'NGN' });
   await look();
   expect(alerts).toHaveLength(3);
-  await releaseCurrency(shop.program.database, 'test', 'NGN', 'Ngozi', 'mended');
+  await releaseCurrency(shop.program.database, 'test', { currency: 'NGN', by: 'Ngozi', note: 'mended' });
   await lookedUntil(4);
   expect(alerts[3]).toMatchObject({ event: 'currency-stopped', over: true, currency: 'NGN' });
 });

@@ -109,7 +109,7 @@ test('nginx sends no request twice that is not safe to repeat, and passes on onl
 
 test('nginx lets through the largest body that a route takes, and the page of security says how large it is', () => {
   const [, allowed = ''] = /^client_max_body_size (\d+)k;$/m.exec(read('deploy/nginx/proxy.conf')) ?? [];
-  expect(read('src/orders/shop-api/routes.ts')).toContain(`limit: '${allowed}kb'`);
+  expect(read('src/orders/routes.ts')).toContain(`limit: '${allowed}kb'`);
   expect(read('docs/security.md')).toContain(`at least ${allowed} kB`);
 });
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createDueReleases } from '../../src/fulfilment/due-deliveries.ts';
 import { createHttpReceiver } from '../../src/fulfilment/http-receiver.ts';
 import type { Receiver, Release } from '../../src/fulfilment/release.ts';
-import type { Poller } from '../../src/platform/poller/poller.ts';
+import type { Poller } from '../../src/platform/poller.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { plant } from '../reconciliation/books.ts';

@@ -144,7 +144,7 @@ const WEATHER: Record<string, [() => Promise<unknown>, () => Promise<unknown>]> 
 async function operatorReleasesAll(): Promise<void> {
   const { database, gateway } = shop.program;
   for (const { currency } of await stoppedCurrencies(database, gateway.mode))
-    await releaseCurrency(database, gateway.mode, currency, 'Ngozi', 'looked at it');
+    await releaseCurrency(database, gateway.mode, { currency, by: 'Ngozi', note: 'looked at it' });
 }
 
 /** A shopper who is told to come back in a moment does. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createMeters } from '../../src/observability/metrics/meters.ts';
+import { createMeters } from '../../src/observability/meters.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import type { Confirm } from '../../src/payments/confirm.ts';

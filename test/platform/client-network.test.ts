@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { clientNetwork } from '../../src/platform/client-network.ts';
+import { clientNetwork } from '../../src/platform/rate-limits.ts';
 
 test.each([
   ['203.0.113.9', '203.0.113.9'],

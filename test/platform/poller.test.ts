@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createPoller } from '../../src/platform/poller/poller.ts';
+import { createPoller } from '../../src/platform/poller.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createGate } from '../support/gate.ts';
 import { eventually } from '../support/program.ts';

@@ -74,35 +74,6 @@ describe('a server', () => {
     });
   });
 
-  const moments = [
-    ['while it runs', '20'],
-    ['when it is stopped', '600000'],
-  ] as const;
-  test.each(moments)(
-    'F6: prints a line for each span on standard error %s, and stops by itself',
-    async (_name, delay) => {
-      const { code, stderr, reference } = await runShop({
-        OTEL_TRACES_EXPORTER: 'console',
-        OTEL_BSP_SCHEDULE_DELAY: delay,
-      });
-      // Nothing else stands there: neither an error nor that ten seconds were over.
-      const spans = stderr
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
-      const named = (name: string) => spans.find(({ span }) => span === name);
-      const id = (length: number): unknown => expect.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`));
-      expect(named('POST /checkout')).toMatchObject({
-        trace_id: id(32),
-        span_id: id(16),
-        ms: expect.any(Number),
-        'integrator.reference': reference,
-      });
-      expect(spans.filter(({ parent_id }) => parent_id === named('confirm')?.span_id)).not.toEqual([]);
-      expect(code).toBe(0);
-    },
-  );
-
   const collectors: [name: string, address: () => Promise<string>][] = [
     ['nobody listens there', () => Promise.resolve('http://127.0.0.1:9')],
     [

@@ -121,7 +121,7 @@ const SINGLE_OWNERS: readonly Ownership[] = [
     what: 'outgoing HTTP',
     pattern: /from 'undici'|\bfetch\(/,
     owners:
-      /^src\/gateway\/http\/|^src\/(fulfilment\/http-receiver|alerts\/webhook|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
+      /^src\/gateway\/http\/|^src\/(fulfilment\/http-receiver|alerts\/hooks|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
   },
   {
     what: 'the current time',

@@ -60,8 +60,10 @@ async function playCard(server: StartedServer, card: Card): Promise<Played> {
 
 /** An error of unit stops its currency until a person has looked. Here the person knows that it was played. */
 async function goOnSelling({ program: { database, gateway } }: StartedServer): Promise<void> {
-  for (const { currency } of await stoppedCurrencies(database, gateway.mode))
-    await releaseCurrency(database, gateway.mode, currency, 'rehearsal', 'the amount was a rehearsal');
+  for (const { currency } of await stoppedCurrencies(database, gateway.mode)) {
+    const request = { currency, by: 'rehearsal', note: 'the amount was a rehearsal' };
+    await releaseCurrency(database, gateway.mode, request);
+  }
 }
 
 async function judge(

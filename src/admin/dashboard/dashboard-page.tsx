@@ -25,7 +25,7 @@ import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
 import { confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
-import { payableCurrency } from '../../platform/currencies.ts';
+import { payableCurrency } from '../../platform/money.ts';
 
 export type Today = Health & {
   frame: Frame;

@@ -1,5 +1,5 @@
 import express, { Router } from 'express';
-import { clientNetwork } from '../../platform/client-network.ts';
+import { clientNetwork } from '../../platform/rate-limits.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { createGuessLimit } from '../../platform/guess-limit.ts';
 import { sendPage } from '../../platform/html.tsx';

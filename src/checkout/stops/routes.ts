@@ -1,16 +1,14 @@
+import express, { Router } from 'express';
 import { SHOP } from '../../orders/cancel.ts';
-import express, { Router, type Request } from 'express';
-import type { z } from 'zod';
 import type { CheckoutStops } from '../../payments/checkout-stops.ts';
 import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
-import { bearerToken, isSecret } from '../../platform/bearer.ts';
-import { payableCurrency } from '../../platform/currencies.ts';
+import { payableCurrency } from '../../platform/money.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { limitGuesses, type GuessLimit } from '../../platform/guess-limit.ts';
+import { requireBearer } from '../../platform/guess-limit.ts';
 import type { Mode } from '../../platform/mode.ts';
-import { Problem } from '../../platform/problem.ts';
+import { jsonOf, parseInput } from '../../platform/problem.ts';
+import type { SharedLimit } from '../../platform/rate-limits.ts';
 import type { Secret } from '../../platform/secret.ts';
-import { fieldErrors } from '../../platform/validation.ts';
 import { checkoutResume, checkoutStop, type StoppedView } from '../schemas.ts';
 
 type StopRoutesParts = {
@@ -19,7 +17,7 @@ type StopRoutesParts = {
   checkoutStops: CheckoutStops;
   /** Null: the routes are off. */
   shopApiToken: Secret | null;
-  guesses: GuessLimit;
+  guesses: SharedLimit;
 };
 
 /** For the shop's own system: stops new checkouts, all or those of one currency, and lets them go on. */
@@ -32,16 +30,10 @@ export function stopRoutes({
 }: StopRoutesParts): Router {
   const router = Router();
   if (shopApiToken === null) return router;
-  const guard = limitGuesses(guesses, (token) => isSecret(token, shopApiToken));
-  const body = express.json({ limit: '4kb', inflate: false });
-  const read = <Schema extends z.ZodType>(req: Request, schema: Schema): z.output<Schema> => {
-    const token = bearerToken(req.get('authorization'));
-    if (token === null || !isSecret(token, shopApiToken)) throw new Problem('unauthorized');
-    if (req.body === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON.' });
-    const parsed = schema.safeParse(req.body);
-    if (!parsed.success) throw new Problem('invalid-input', { errors: fieldErrors(parsed.error) });
-    return parsed.data;
-  };
+  const opened: express.RequestHandler[] = [
+    ...requireBearer(guesses, shopApiToken),
+    express.json({ limit: '4kb', inflate: false }),
+  ];
   const stopped = async (): Promise<StoppedView[]> =>
     (await stoppedCurrencies(database, mode)).map(({ currency, stoppedAt, ...by }) => ({
       currency: currency === EVERY_CURRENCY ? null : currency,
@@ -50,13 +42,13 @@ export function stopRoutes({
       by: by.stoppedBy,
     }));
 
-  router.post('/checkouts/stop', guard, body, async (req, res) => {
-    const { currency, reason } = read(req, checkoutStop);
+  router.post('/checkouts/stop', opened, async (req: express.Request, res: express.Response) => {
+    const { currency, reason } = parseInput(checkoutStop, jsonOf(req));
     await checkoutStops.stop({ currency: codeOf(currency), by: SHOP, note: reason });
     res.json(await stopped());
   });
-  router.post('/checkouts/resume', guard, body, async (req, res) => {
-    const { currency, reason = '' } = read(req, checkoutResume);
+  router.post('/checkouts/resume', opened, async (req: express.Request, res: express.Response) => {
+    const { currency, reason = '' } = parseInput(checkoutResume, jsonOf(req));
     await checkoutStops.resume({ currency: codeOf(currency), by: SHOP, note: reason });
     res.json(await stopped());
   });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createAlertMail } from '../../alerts/mail.ts';
+import { createAlertMail } from '../../alerts/hooks.ts';
 import type { Config } from '../../config.ts';
 import { look, ok, wrong, type Answer, type Topic } from './answers.ts';
 import type { Subject } from './subject.ts';

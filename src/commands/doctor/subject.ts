@@ -7,7 +7,7 @@ import type { Extensions } from '../../extensions.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { openDatabase, type Database } from '../../platform/database/database.ts';
 import { readApplied } from '../../platform/database/apply-migration.ts';
-import { explainConnectionError } from '../../platform/database/database-unreachable.ts';
+import { explainConnectionError } from '../../platform/database/address.ts';
 import {
   compareHistory,
   readMigrations,

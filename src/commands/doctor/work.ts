@@ -1,6 +1,6 @@
 import { ALERT_KINDS } from '../../alerts/alert-kinds.ts';
 import { unsentReleases } from '../../fulfilment/releases.sql.ts';
-import { tellOfUnsent } from '../../fulfilment/unsent.ts';
+import { tellOfUnsent } from '../../fulfilment/redeliver.ts';
 import { lastHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
 import { MISSING_SEC } from '../../platform/heartbeat/worker-watch.ts';
 import { span } from '../../platform/span.ts';

@@ -1,6 +1,11 @@
 import pg from 'pg';
-import { type AppliedMigration, type Migration, MigrationError, sha256 } from './migration-history.ts';
-import { repair } from './migration-refusals.ts';
+import {
+  type AppliedMigration,
+  type Migration,
+  MigrationError,
+  sha256,
+  repair,
+} from './migration-history.ts';
 import { mayLeaveHalf, runScript } from './run-script.ts';
 
 /**

@@ -157,6 +157,11 @@ async function inTransaction<T>(
   }
 }
 
+/** @throws when the database does not answer */
+export async function pingDatabase(db: Queryable): Promise<void> {
+  await db.query({ name: 'ping', text: 'SELECT 1 AS ok' });
+}
+
 const AWAY_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -5,8 +5,7 @@
  */
 import pg from 'pg';
 import { sleep, systemClock } from '../clock.ts';
-import { readAddress } from './address.ts';
-import { explainConnectionError, SETTING_LOST } from './database-unreachable.ts';
+import { readAddress, explainConnectionError, SETTING_LOST } from './address.ts';
 import type { Logger } from '../logger.ts';
 import {
   type AppliedMigration,
@@ -15,12 +14,15 @@ import {
   MigrationError,
   readMigrations,
   readShopMigrations,
+  namesOf,
+  refuseEdited,
+  refuseForeign,
+  refuseHalves,
 } from './migration-history.ts';
 import { applyOne, markRolledBack, openHistory, readApplied } from './apply-migration.ts';
 import { TABLE_LOCK_TIMEOUT_MS } from './run-script.ts';
-import { namesOf, refuseEdited, refuseForeign, refuseHalves } from './migration-refusals.ts';
 
-export { DatabaseUnreachableError } from './database-unreachable.ts';
+export { DatabaseUnreachableError } from './address.ts';
 export { MigrationError } from './migration-history.ts';
 
 type MigrationOptions = {

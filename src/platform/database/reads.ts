@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Secret } from '../secret.ts';
 import type { Logger } from '../logger.ts';
-import { explainConnectionError } from './database-unreachable.ts';
+import { explainConnectionError } from './address.ts';
 import { openDatabase, type Database, type Queryable } from './database.ts';
 
 /**

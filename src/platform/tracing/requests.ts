@@ -1,7 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { routeOf } from '../route-of.ts';
-import { ERROR_TYPE, HTTP_METHOD, HTTP_ROUTE, HTTP_STATUS } from './attributes.ts';
-import type { OpenSpan, Tracing } from './tracing.ts';
+import { ERROR_TYPE, HTTP_METHOD, HTTP_ROUTE, HTTP_STATUS, type OpenSpan, type Tracing } from './tracing.ts';
 
 type RequestTracing = {
   /** Paths that are requested every few seconds and not traced. */

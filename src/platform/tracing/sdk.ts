@@ -1,4 +1,6 @@
 import {
+  defaultTextMapGetter,
+  defaultTextMapSetter,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -8,23 +10,26 @@ import {
   type Span,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { ExportResultCode, W3CTraceContextPropagator, type ExportResult } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
-  type Sampler,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import { sleep } from '../clock.ts';
-import { ERROR_TYPE } from './attributes.ts';
-import { createDelivery } from './delivery.ts';
 import type { TracingSettings } from './settings.ts';
-import { readTraceparent, traceparentOf } from './traceparent.ts';
-import type { DeliveryReport, OpenSpan, Place, SpanStart, Tracing } from './tracing.ts';
+import {
+  ERROR_TYPE,
+  type DeliveryReport,
+  type OpenSpan,
+  type Place,
+  type SpanStart,
+  type Tracing,
+} from './tracing.ts';
 
 const NAME = 'payment-integrator';
 /** A process that ends waits this long for a collector at most. */
@@ -40,6 +45,7 @@ export function createTracing(settings: TracingSettings, report: DeliveryReport)
   const provider = providerOf(settings, delivery.exporter);
   const tracer = provider.getTracer(NAME);
   const contexts = new AsyncLocalStorageContextManager().enable();
+  const propagator = new W3CTraceContextPropagator();
   const current = (): Span | undefined => trace.getSpan(contexts.active());
 
   function begin({ name, kind, attributes, parent, links = [], startedAt }: SpanStart): {
@@ -73,10 +79,14 @@ export function createTracing(settings: TracingSettings, report: DeliveryReport)
     open: (start) => opened(begin(start).span),
     here: () => current()?.spanContext() ?? null,
     note: (attributes) => void current()?.setAttributes(attributes),
-    parentIn: (headers) => (settings.propagates ? readTraceparent(headers) : null),
+    parentIn: (headers) => {
+      const named = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+      return (settings.propagates && trace.getSpanContext(named)) || null;
+    },
     headers: () => {
-      const place = settings.propagates ? current()?.spanContext() : undefined;
-      return place === undefined ? {} : traceparentOf(place);
+      const headers: Record<string, string> = {};
+      if (settings.propagates) propagator.inject(contexts.active(), headers, defaultTextMapSetter);
+      return Object.fromEntries(Object.entries(headers).filter(([, text]) => text !== ''));
     },
     logFields: () => {
       const place = current()?.spanContext();
@@ -94,14 +104,56 @@ export function createTracing(settings: TracingSettings, report: DeliveryReport)
   };
 }
 
-function providerOf({ sampler, batch }: TracingSettings, exporter: SpanExporter): TracerProvider {
+function providerOf({ ratio, pauseMs }: TracingSettings, exporter: SpanExporter): TracerProvider {
   const ours = resourceFromAttributes({ 'service.name': NAME });
+  const batch = pauseMs === null ? {} : { scheduledDelayMillis: pauseMs };
   return new TracerProvider({
     resource: ours.merge(detectResources({ detectors: [envDetector] })),
-    sampler: samplerOf(sampler),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE },
     spanProcessors: [new BatchSpanProcessor({ ...batch, exporter })],
   });
+}
+
+type Delivery = {
+  exporter: SpanExporter;
+  /** From here on, a collector that failed the last time is not called again. */
+  hurry(): void;
+};
+
+/** Exports spans. A failure to deliver them is reported once; only spans are lost then. */
+function createDelivery({ timeoutMs }: TracingSettings, report: DeliveryReport): Delivery {
+  const exporter = new OTLPTraceExporter(timeoutMs === null ? {} : { timeoutMillis: timeoutMs });
+  let failure: ExportResult | null = null;
+  let isInHurry = false;
+  return {
+    exporter: {
+      forceFlush: () => exporter.forceFlush(),
+      shutdown: () => exporter.shutdown(),
+      export: (spans, done) => {
+        if (isInHurry && failure !== null) {
+          done(failure);
+          return;
+        }
+        exporter.export(spans, (result) => {
+          const hasFailed = result.code === ExportResultCode.FAILED;
+          if (hasFailed !== (failure !== null)) report(hasFailed ? reasonOf(result.error) : null);
+          failure = hasFailed ? result : null;
+          done(result);
+        });
+      },
+    },
+    hurry: () => {
+      isInHurry = true;
+    },
+  };
+}
+
+/** A collector's own message may be anything, so it is not reported. */
+function reasonOf(error: Error | undefined): string {
+  const { code, name } = Object(error) as { code?: unknown; name?: string };
+  if (typeof code === 'number') return `the collector answered HTTP ${code}`;
+  return typeof code === 'string' ? code : (name ?? 'unknown');
 }
 
 function contextOf(parent: Place | null): Context {
@@ -125,13 +177,4 @@ function typeOf(error: unknown): string {
   const { code, name } = Object(error) as { code?: unknown; name?: unknown };
   if (typeof code === 'string' && /^\w{3,40}$/.test(code)) return code;
   return typeof name === 'string' ? name : 'unknown';
-}
-
-function samplerOf({ root, ratio, followsParent }: TracingSettings['sampler']): Sampler {
-  const own = {
-    on: () => new AlwaysOnSampler(),
-    off: () => new AlwaysOffSampler(),
-    ratio: () => new TraceIdRatioBasedSampler(ratio),
-  }[root]();
-  return followsParent ? new ParentBasedSampler({ root: own }) : own;
 }

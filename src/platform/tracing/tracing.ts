@@ -56,3 +56,22 @@ export type Tracing = {
 
 /** Called once when spans cannot be delivered, and once when they can again: `reason` null. */
 export type DeliveryReport = (reason: string | null) => void;
+
+// Names of OpenTelemetry's semantic conventions.
+export const HTTP_METHOD = 'http.request.method';
+export const HTTP_ROUTE = 'http.route';
+export const HTTP_STATUS = 'http.response.status_code';
+export const DB_SYSTEM = 'db.system.name';
+export const DB_STATEMENT = 'db.query.summary';
+export const DB_OPERATION = 'db.operation.name';
+export const ERROR_TYPE = 'error.type';
+
+// Our own, named with the words of the glossary.
+export const REFERENCE = 'integrator.reference';
+export const ORDER_ID = 'integrator.order_id';
+export const RELEASE = 'integrator.release';
+export const EVENT = 'integrator.event';
+export const CAUSE = 'integrator.cause';
+export const OUTCOME = 'integrator.outcome';
+export const ATTEMPT = 'integrator.attempt';
+export const ROWS = 'integrator.rows';

@@ -351,9 +351,9 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'one address reads without end',
-    file: 'src/platform/request-limit.ts',
-    find: 'if (count > perMinute)',
-    replace: 'if (count > 100 * perMinute)',
+    file: 'src/platform/rate-limits.ts',
+    find: 'createLimit(perMinute, 60_000, systemClock)',
+    replace: 'createLimit(100 * perMinute, 60_000, systemClock)',
     breaks: 'one program takes the database for itself',
     tests: ['test/orders/reading-limits.test.ts'],
   },

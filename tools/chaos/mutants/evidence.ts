@@ -496,7 +496,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'gold is money',
-    file: 'src/platform/currencies.ts',
+    file: 'src/platform/money.ts',
     find: `|| NO_MONEY.has(currency)) return null;`,
     replace: `) return null;`,
     breaks: 'an order over an ounce',
@@ -505,8 +505,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'small letters are not folded',
     file: 'src/orders/schemas.ts',
-    find: `const currency = payableCurrency(parsed.data.currency) ?? parsed.data.currency;`,
-    replace: `const { currency } = parsed.data;`,
+    find: `const currency = payableCurrency(input.currency) ?? input.currency;`,
+    replace: `const { currency } = input;`,
     breaks: 'POST /orders with ngn ends with 500',
     tests: ['test/orders/orders.test.ts'],
   },

@@ -153,7 +153,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     file: 'src/platform/tracing/sdk.ts',
     find: 'const current = (): Span | undefined => trace.getSpan(contexts.active());',
     replace:
-      "const current = () => trace.getSpan(contexts.active()); process.getBuiltinModule('diagnostics_channel').subscribe('undici:request:create', ({ request }) => current() && !String(request.headers).includes('traceparent') && request.addHeader('traceparent', traceparentOf(current().spanContext()).traceparent));",
+      "const current = () => trace.getSpan(contexts.active()); process.getBuiltinModule('diagnostics_channel').subscribe('undici:request:create', ({ request }) => current() && !String(request.headers).includes('traceparent') && request.addHeader('traceparent', ['00', current().spanContext().traceId, current().spanContext().spanId, '01'].join('-')));",
     breaks: 'the service learns which purchases belong together, and what a caller put into its header',
     tests: ['test/observability/tracing.test.ts'],
   },

@@ -47,9 +47,9 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'expired without asking',
     file: 'src/payments/due-payments.ts',
-    find: 'await postponeCheck(database, reference, pauseSec, notBeforeSec);',
+    find: 'await postponeAfterFailure(parts, payment, error, pauseAfter(error, payment));',
     replace:
-      'await (payment.ageSec > 691_200 ? database.query("UPDATE payments SET status = \'expired\', next_check_at = NULL WHERE reference = $1", [reference]) : postponeCheck(database, reference, pauseSec, notBeforeSec));',
+      'await (payment.ageSec > 691_200 ? database.query("UPDATE payments SET status = \'expired\', next_check_at = NULL WHERE reference = $1", [payment.reference]) : postponeAfterFailure(parts, payment, error, pauseAfter(error, payment)));',
     breaks: 'an outage at the horizon closes paid payments',
     tests: ['test/payments/horizon.test.ts'],
   },
@@ -183,30 +183,11 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'half of a migration is taken for nothing',
-    file: 'src/platform/database/migration-refusals.ts',
+    file: 'src/platform/database/migration-history.ts',
     find: 'return mayLeaveHalf(sql) || !isTextOf(sql, row);',
     replace: 'return false;',
     breaks: 'a migration runs over the half that it left',
     tests: ['test/platform/database/migrations.test.ts'],
-  },
-  {
-    bug: 'a span loses its methods on the way to the terminal',
-    file: 'src/platform/tracing/delivery.ts',
-    find: 'spans.map((span) => `${JSON.stringify(lineOf(span))}\\n`)',
-    replace: 'spans.map((span) => `${JSON.stringify(lineOf({ ...span }))}\\n`)',
-    breaks: 'nobody sees a trace without a collector',
-    tests: ['test/processes/tracing.all.test.ts'],
-  },
-  {
-    bug: 'an exporter that throws is waited for',
-    file: 'src/platform/tracing/delivery.ts',
-    find: `          end({
-            code: FAILED.code,`,
-    replace: `          throw error;
-          end({
-            code: FAILED.code,`,
-    breaks: 'a server takes ten seconds to stop',
-    tests: ['test/platform/tracing/tracing.test.ts'],
   },
   {
     bug: 'each delivery has a fresh id',
@@ -371,7 +352,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'hints are followed without a limit for each address',
-    file: 'src/webhooks/rate-limits.ts',
+    file: 'src/webhooks/receive.ts',
     find: 'const ASKED_AT_ONCE_PER_SEC = 4;',
     replace: 'const ASKED_AT_ONCE_PER_SEC = 400;',
     breaks: 'one address fills the queue of calls, and honest webhooks wait behind it',
@@ -395,7 +376,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what was never sent is called delivered',
-    file: 'src/fulfilment/unsent.ts',
+    file: 'src/fulfilment/redeliver.ts',
     find: 'if (count === 0 || oldest === null) return null;',
     replace: 'if (count === 0 || oldest === null || !hasReceiver || hasReceiver) return null;',
     breaks: 'orders that were paid before there was a receiver are never shipped, and nobody knows',

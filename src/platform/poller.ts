@@ -1,6 +1,6 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from './clock.ts';
 import { createSlots, type Reserve } from './slots.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from './logger.ts';
 
 /**
  * Due rows are the queue. A loop claims rows whose time has come and works on them. The claim writes a lease

@@ -1,7 +1,8 @@
+import type { RequestHandler } from 'express';
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import type { Gateway } from '../../gateway/gateway.ts';
-import type { Queryable } from '../../platform/database/database.ts';
-import type { Reads } from '../../platform/database/reads.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Queryable } from '../platform/database/database.ts';
+import type { Reads } from '../platform/database/reads.ts';
 import {
   dueRows,
   lastRun,
@@ -10,17 +11,16 @@ import {
   openSuspenseSums,
   undeliveredCounts,
   webhookSilence,
-} from '../../reporting/shop-state.sql.ts';
-import { wentBackDays } from '../../reporting/money-by-day.sql.ts';
-import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
+} from '../reporting/shop-state.sql.ts';
+import { wentBackDays } from '../reporting/money-by-day.sql.ts';
+import { EVERY_CURRENCY, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
-import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
-import { lastHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
-import type { WorkerWatch } from '../../platform/heartbeat/worker-watch.ts';
+import { lastIntegrityCheck } from '../reporting/integrity.sql.ts';
+import { lastHeartbeat } from '../platform/heartbeat/heartbeat.sql.ts';
+import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
 import { lastHour, oldestSuspense, oldestUnansweredHint, sinceConfirmed } from './metrics.sql.ts';
 
-export type Metrics = { contentType: string; text(): Promise<string> };
 export type MetricsParts = {
   reads: Reads;
   gateway: Gateway;
@@ -29,28 +29,25 @@ export type MetricsParts = {
 };
 
 /**
- * The state of the shop is read from the database at each scrape, so that every node reports the same
+ * Answers Prometheus. The state of the shop is read from the database at each scrape, so that every node reports the same
  * and a restart loses nothing. The state of this process is counted in memory.
  */
-export function createMetrics({ reads, gateway, meters, workerWatch }: MetricsParts): Metrics {
+export function createMetrics({ reads, gateway, meters, workerWatch }: MetricsParts): RequestHandler {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const { clear, set } = createGauges(registry);
-  return {
-    contentType: registry.contentType,
-    text: async () => {
-      const { database } = await reads.pick();
-      const seen = await look(database, gateway);
-      const standby = await reads.look?.();
-      clear();
-      tellMoney(seen, set);
-      tellWork(seen, set);
-      tellUpkeep(seen, set);
-      tellService(gateway, set);
-      if (standby !== undefined) set('integrator_standby_behind_seconds', standby.behindSec);
-      set('integrator_worker_missing', (await workerWatch.state()).isMissing ? 1 : 0);
-      return `${await registry.metrics()}\n${await meters.text()}`;
-    },
+  return async (_req, res) => {
+    const { database } = await reads.pick();
+    const seen = await look(database, gateway);
+    const standby = await reads.look?.();
+    clear();
+    tellMoney(seen, set);
+    tellWork(seen, set);
+    tellUpkeep(seen, set);
+    tellService(gateway, set);
+    if (standby !== undefined) set('integrator_standby_behind_seconds', standby.behindSec);
+    set('integrator_worker_missing', (await workerWatch.state()).isMissing ? 1 : 0);
+    res.type(registry.contentType).send(`${await registry.metrics()}\n${await meters.text()}`);
   };
 }
 
@@ -109,24 +106,23 @@ function tellWork({ undelivered, findings, suspense, suspenseSec, run, stopped }
     set('integrator_undelivered_release_age_seconds', seen?.oldestSec ?? 0, { delivery });
     if (delivery === 'dead') set('integrator_dead_releases', seen?.count ?? 0);
   }
-  for (const [name, count] of sums(
-    findings,
-    (row) => row.class,
-    (row) => row.count,
-  ))
-    set('integrator_open_findings', count, { class: name });
-  for (const { class: name, currency } of suspense) {
-    const same = suspense.filter((row) => row.class === name && row.currency === currency);
-    const labels = { class: name, currency: currency ?? '' };
+  for (const [name, rows] of groups(findings, (row) => row.class))
+    set(
+      'integrator_open_findings',
+      sum(rows, ({ count }) => count),
+      { class: name },
+    );
+  for (const rows of groups(suspense, (row) => `${row.class} ${row.currency ?? ''}`).values()) {
+    const labels = { class: rows[0]?.class ?? '', currency: rows[0]?.currency ?? '' };
     set(
       'integrator_open_suspense',
-      same.reduce((all, { count }) => all + count, 0),
+      sum(rows, ({ count }) => count),
       labels,
     );
     // An approximate amount for alarms; the exact sum is in the list.
     set(
       'integrator_open_suspense_minor_units',
-      same.reduce((all, { amount }) => all + Number(amount), 0),
+      sum(rows, ({ amount }) => Number(amount)),
       labels,
     );
   }
@@ -152,12 +148,12 @@ function tellService(gateway: Gateway, set: SetGauge): void {
     set('integrator_service_paused_seconds', ms / 1_000, { call });
 }
 
-function sums<Row>(
-  rows: readonly Row[],
-  key: (row: Row) => string,
-  value: (row: Row) => number,
-): Map<string, number> {
-  const all = new Map<string, number>();
-  for (const row of rows) all.set(key(row), (all.get(key(row)) ?? 0) + value(row));
+function groups<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const all = new Map<string, Row[]>();
+  for (const row of rows) all.set(keyOf(row), [...(all.get(keyOf(row)) ?? []), row]);
   return all;
+}
+
+function sum<Row>(rows: readonly Row[], valueOf: (row: Row) => number): number {
+  return rows.reduce((total, row) => total + valueOf(row), 0);
 }

@@ -1,9 +1,16 @@
-import type { Client } from '../../gateway/http/client.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
-import { HTTP_STATUS, OUTCOME, REFERENCE } from '../../platform/tracing/attributes.ts';
-import type { Attributes, OpenSpan, SpanStart, Tracing } from '../../platform/tracing/tracing.ts';
-import type { Reference } from '../../platform/ids.ts';
-import { failureOf } from '../metrics/meters.ts';
+import type { Client } from '../gateway/http/client.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import {
+  HTTP_STATUS,
+  OUTCOME,
+  REFERENCE,
+  type Attributes,
+  type OpenSpan,
+  type SpanStart,
+  type Tracing,
+} from '../platform/tracing/tracing.ts';
+import type { Reference } from '../platform/ids.ts';
+import { failureOf } from './meters.ts';
 
 /**
  * A span for each call to the service, including the wait for its turn. No trace headers are sent: the

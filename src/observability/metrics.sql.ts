@@ -1,6 +1,6 @@
-import type { Queryable } from '../../platform/database/database.ts';
-import type { Mode } from '../../platform/mode.ts';
-import { TRUSTED_HINT_STEP } from '../../payments/check-schedule.ts';
+import type { Queryable } from '../platform/database/database.ts';
+import type { Mode } from '../platform/mode.ts';
+import { TRUSTED_HINT_STEP } from '../payments/check-schedule.ts';
 
 export type LastHour = { currency: string; placed: number; confirmed: number };
 

@@ -1,9 +1,9 @@
 import { Counter, Histogram, Registry } from 'prom-client';
-import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../../gateway/errors.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Confirm } from '../../payments/confirm.ts';
-import type { ReceiveWebhook } from '../../webhooks/receive.ts';
+import { GatewayKeyRefused, GatewayNotAsked, GatewayUnavailable } from '../gateway/errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Confirm } from '../payments/confirm.ts';
+import type { ReceiveWebhook } from '../webhooks/receive.ts';
 
 /**
  * What only the process itself can count: its calls to the service, and the webhooks
