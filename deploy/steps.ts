@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { exec, spawnSync } from 'node:child_process';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { readOptions, usageText, type Usage } from '../src/platform/usage.ts';
 
-/* Commands that run others one after the other, and end at the first that fails: `npm run check` and its like. */
+/* Commands that run others: one after the other to the first that fails, or side by side. */
 
 const BUILD = [
   'node --import tsx deploy/copy-assets.ts --clean',
@@ -15,6 +15,8 @@ type Command = Pick<Usage, 'does'> & {
   /** Options of the last step. */
   options?: NonNullable<ParseArgsConfig['options']>;
   meanings?: Usage['options'];
+  /** None needs what another makes: all run at once, and what each says stands together. */
+  areSideBySide?: true;
   steps: readonly string[];
 };
 
@@ -28,12 +30,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   check: {
     does: 'Looks for secrets, and checks types, style and format.',
+    areSideBySide: true,
     steps: [
-      'node --import tsx deploy/find-secrets.ts',
+      'eslint . --max-warnings 0',
       'tsc',
       'tsc -p src/demo-shop/assets/jsconfig.json',
       'tsc -p src/api-docs/client/jsconfig.json',
-      'eslint . --max-warnings 0',
+      'node --import tsx deploy/find-secrets.ts',
       'prettier --check .',
     ],
   },
@@ -43,7 +46,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 const [name = '', ...rest] = process.argv.slice(2);
 const command = COMMANDS[name];
 if (command === undefined) throw new RangeError(`steps.ts takes ${Object.keys(COMMANDS).join(', ')}`);
-const { does, options = {}, meanings = {}, steps } = command;
+const { does, options = {}, meanings = {}, areSideBySide = false, steps } = command;
 const forms = [
   Object.keys(meanings)
     .map((option) => `[${option} FOLDER]`)
@@ -51,15 +54,29 @@ const forms = [
 ];
 const usage = { does, forms, options: meanings, exits: '0 done, else a step has failed', example: '' };
 const help = usageText(`npm run ${name}`, usage);
-if (readOptions(help, rest, () => parseArgs({ args: rest, options })) !== null) process.exitCode = run();
+if (readOptions(help, rest, () => parseArgs({ args: rest, options })) !== null)
+  process.exitCode = areSideBySide ? Math.max(...(await Promise.all(lines().map(runApart)))) : run();
+
+/** npm has put the programs of the packages into PATH; a folder may have a space in its name. */
+function lines(): string[] {
+  const quoted = rest.map((arg) => ` '${arg.replaceAll("'", `'\\''`)}'`).join('');
+  return steps.map((step, at) => (at === steps.length - 1 ? step + quoted : step));
+}
 
 function run(): number {
-  for (const [at, step] of steps.entries()) {
-    const args = at === steps.length - 1 ? rest : [];
-    // npm has put the programs of the packages into PATH; a folder may have a space in its name.
-    const line = [step, ...args.map((arg) => `'${arg.replaceAll("'", `'\\''`)}'`)].join(' ');
+  for (const line of lines()) {
     const { status } = spawnSync(line, { shell: true, stdio: 'inherit' });
     if (status !== 0) return status ?? 1;
   }
   return 0;
+}
+
+function runApart(line: string): Promise<number> {
+  return new Promise((resolve) => {
+    const child = exec(line, { maxBuffer: Infinity }, (_error, stdout, stderr) => {
+      process.stdout.write(stdout);
+      process.stderr.write(stderr);
+      resolve(child.exitCode ?? 1);
+    });
+  });
 }
