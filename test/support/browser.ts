@@ -16,7 +16,11 @@ export async function openBrowser(): Promise<Browser> {
     // Chromium looks for updates and services at every start; there is nobody to answer in a closed network.
     args: [
       '--no-sandbox',
+      // Else it draws as a graphics card would, without having one.
       '--disable-gpu',
+      '--disable-gpu-compositing',
+      '--disable-gpu-rasterization',
+      '--disable-software-rasterizer',
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
