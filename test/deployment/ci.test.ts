@@ -123,7 +123,5 @@ test('what `npm test` leaves out, `npm run test:all` runs, and no test is in nei
     /\/(extent|test-of-all)\.ts'|env\.TEST_ALL/.test(readFileSync(file, 'utf8')),
   );
   const shared = asking.filter((file) => !filtered.includes(file)).map((file) => file.slice(root.length));
-  expect(shared.sort()).toEqual(
-    ['extent', 'global-setup', 'test-of-all'].map((name) => `test/support/${name}.ts`),
-  );
+  expect(shared.sort()).toEqual(['extent', 'test-of-all'].map((name) => `test/support/${name}.ts`));
 });

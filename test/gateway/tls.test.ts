@@ -8,9 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { argumentsOf } from '../support/process.ts';
 
-const CALLS = fileURLToPath(new URL('../support/tls-calls.ts', import.meta.url));
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
+
+/** Quickly made. */
+const KEY = 'ec -pkeyopt ec_paramgen_curve:prime256v1';
 
 let dir: string;
 const servers: Server[] = [];
@@ -18,7 +21,7 @@ const sockets: Socket[] = [];
 let requests = 0;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'tls-'));
-  openssl(`req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=test-authority`);
+  openssl(`req -x509 -newkey ${KEY} -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=test-authority`);
 });
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
@@ -38,7 +41,7 @@ function issue({ name, san, from = '', to = '', selfSigned = false }: Certificat
   cert: Buffer;
 } {
   const [key, cert] = [`${name}.key`, `${name}.pem`];
-  openssl(`req -newkey rsa:2048 -nodes -keyout ${key} -out ${name}.csr -subj /CN=${name}`);
+  openssl(`req -newkey ${KEY} -nodes -keyout ${key} -out ${name}.csr -subj /CN=${name}`);
   writeFileSync(join(dir, `${name}.ext`), `subjectAltName=${san}`);
   writeFileSync(join(dir, 'index.txt'), '');
   writeFileSync(
@@ -78,7 +81,11 @@ async function call(...urls: string[]): Promise<string[]> {
     NODE_EXTRA_CA_CERTS: join(dir, 'ca.pem'),
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
   };
-  const { stdout } = await promisify(execFile)('node', ['--import', 'tsx', CALLS, ...urls], { env });
+  const { stdout } = await promisify(execFile)(
+    'node',
+    [...argumentsOf('test/support/tls-calls.ts'), ...urls],
+    { env },
+  );
   return JSON.parse(stdout) as string[];
 }
 

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { cloneDatabase } from '../support/database.ts';
+import { IS_WHOLE } from '../support/extent.ts';
 import { aBasket, eventually } from '../support/program.ts';
 import {
   cleanUp,
@@ -15,6 +16,9 @@ import {
 } from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
 import { testOfAll } from '../support/test-of-all.ts';
+
+// As a stranger does; all other processes are compiled once.
+if (IS_WHOLE) delete process.env.TEST_COMPILED;
 
 afterEach(cleanUp);
 

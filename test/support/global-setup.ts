@@ -7,7 +7,6 @@ import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts
 import { createLogger } from '../../src/platform/logger.ts';
 import { applyMigrations } from '../../src/platform/database/migrations.ts';
 import { compileTo } from './compiled.ts';
-import { IS_WHOLE } from './extent.ts';
 
 /** Linux' file system in memory. */
 const MEMORY = '/dev/shm';
@@ -30,24 +29,20 @@ const SETTINGS = {
  */
 export default async function setUp(): Promise<void> {
   if (isRoomy(MEMORY)) process.env.TMPDIR = MEMORY;
-  const dataDir = await mkdtemp(join(tmpdir(), 'integrator-test-'));
+  const folder = await mkdtemp(join(tmpdir(), 'integrator-test-'));
+  // Any account may pass: some processes take on another one.
+  await chmod(folder, 0o755);
+  const dataDir = join(folder, 'database');
   const logger = createLogger('warn');
   const postgres = await startEmbeddedPostgres({ dataDir, logger, purpose: 'npm test', settings: SETTINGS });
   const migrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
   await applyMigrations({ url: postgres.url, dir: migrations, logger });
   process.env.TEST_TEMPLATE_URL = postgres.url;
-  // The whole run starts processes as `npm run` does.
-  const compiled = IS_WHOLE ? null : await mkdtemp(join(tmpdir(), 'integrator-compiled-'));
-  if (compiled !== null) {
-    // Any account may pass: some processes take on another one.
-    await chmod(compiled, 0o755);
-    compileTo(compiled);
-    process.env.TEST_COMPILED = compiled;
-  }
+  process.env.TEST_COMPILED = join(folder, 'compiled');
+  compileTo(process.env.TEST_COMPILED);
   globalThis.tearDownTests = async () => {
     await postgres.stop();
-    await rm(dataDir, { recursive: true, force: true });
-    if (compiled !== null) await rm(compiled, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   };
 }
 

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -115,10 +116,10 @@ export function startProcess(program: string, { cwd, env = {}, args = [] }: Proc
 export function argumentsOf(program: string): string[] {
   const isFile = program.includes('/');
   const [file, more] = isFile ? [program, []] : ['local/start.ts', [program]];
-  const { TEST_COMPILED } = process.env;
-  return TEST_COMPILED === undefined
-    ? ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, join(ROOT, file), ...more]
-    : [join(TEST_COMPILED, file.replace(/tsx?$/, 'js')), ...more];
+  const compiled = join(process.env.TEST_COMPILED ?? ROOT, file.replace(/tsx?$/, 'js'));
+  return existsSync(compiled)
+    ? [compiled, ...more]
+    : ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, join(ROOT, file), ...more];
 }
 
 /** What node is given, and where, to run a piece of code whose imports begin at the root of the project: `'./src/…'`. */
