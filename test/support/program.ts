@@ -179,16 +179,17 @@ export function post(url: string, body: object, headers: Record<string, string> 
   });
 }
 
-/** Waits until `look` gives something other than false, null or undefined; asks often, for at most `limitMs`. */
+/** Waits until `look` gives something other than false, null or undefined, for at most `limitMs`; asks less often as time passes. */
 export async function eventually<T>(
   look: () => Promise<T | false | null | undefined>,
   limitMs = 90_000,
 ): Promise<T> {
-  const until = performance.now() + limitMs;
+  const begunAt = performance.now();
   for (;;) {
     const seen = await look();
     if (seen !== false && seen !== null && seen !== undefined) return seen;
-    if (performance.now() > until) throw new Error(`nothing came within ${limitMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    const waitedMs = performance.now() - begunAt;
+    if (waitedMs > limitMs) throw new Error(`nothing came within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, Math.min(Math.max(waitedMs / 5, 10), 150)));
   }
 }
