@@ -57,20 +57,10 @@ const RECORD_INITIALIZE: Statement = {
 /** A payment that was never sent can be sent by the next click, for this long. */
 const UNSENT_LIVES_SEC = 3_600;
 
-/** Records how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
-export async function recordInitialize(
-  db: Queryable,
-  reference: Reference,
-  result: InitializeResult,
-  mode: Mode,
-  key: IdempotencyKey | null,
-): Promise<void> {
-  await record(db, { reference, result, mode, key });
-}
-
 type Ended = { reference: Reference; result: InitializeResult; mode: Mode; key: IdempotencyKey | null };
 
-const record = batched<Ended, null>({
+/** Records how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
+export const recordInitialize = batched<Ended, null>({
   keyOf: ({ reference, key }) => key?.key ?? reference,
   run: async (db, items) => {
     await db.query(RECORD_INITIALIZE, [asRows(items.map(rowOf)), items[0]?.mode]);
@@ -137,19 +127,17 @@ const RECORD_AND_ADD: Statement = {
     SELECT reference FROM added`,
 };
 
+type AmbiguousEnd = Pick<Ended, 'reference' | 'mode' | 'key'> & { reason: string; next: Reference };
+
 /**
  * Records that initialize ended in doubt, and begins a further payment of the order, about to be sent
- * under `nextReference`. The first payment stays watched.
+ * under `next`. The first payment stays watched.
  * @returns false when no further payment begins; then the key of the request is free
  */
 export async function recordAmbiguousAndAdd(
   db: Queryable,
-  reference: Reference,
-  reason: string,
-  nextReference: Reference,
-  mode: Mode,
-  key: IdempotencyKey | null,
+  { reference, reason, next, mode, key }: AmbiguousEnd,
 ): Promise<boolean> {
-  const values = [reference, reason, nextReference, mode, key?.key ?? null, OPEN_STATUSES];
+  const values = [reference, reason, next, mode, key?.key ?? null, OPEN_STATUSES];
   return (await db.query(RECORD_AND_ADD, values)).length === 1;
 }

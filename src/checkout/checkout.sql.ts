@@ -85,16 +85,7 @@ type ToPlace = { order: NewOrder; reference: Reference; key: IdempotencyKey | nu
  * Writes a new order and its first payment, about to be sent.
  * @returns 'placed', or why not: the idempotency key has been used before, or new checkouts are stopped
  */
-export function placeOrder(
-  db: Queryable,
-  order: NewOrder,
-  reference: Reference,
-  key: IdempotencyKey | null,
-): Promise<Placed> {
-  return place(db, { order, reference, key });
-}
-
-const place = batched<ToPlace, Placed>({
+export const placeOrder = batched<ToPlace, Placed>({
   keyOf: ({ order, key }) => key?.key ?? order.id,
   run: async (db, items) => {
     const rows = await db.query<{ id: OrderId; stopped: string | null; isPlaced: boolean }>(PLACE, [

@@ -40,14 +40,9 @@ async function open(
   const { orderId, reference } = payment;
   const next = { ...payment, reference: newReference() };
   const { reason } = result;
-  const isAdded = await recordAmbiguousAndAdd(
-    store,
-    reference,
-    reason,
-    next.reference,
-    gateway.mode,
-    request.key,
-  );
+  const { mode } = gateway;
+  const ended = { reference, reason, next: next.reference, mode, key: request.key };
+  const isAdded = await recordAmbiguousAndAdd(store, ended);
   onDue();
   logger.warn(
     { reference, orderId, reason, next: isAdded ? next.reference : null },
@@ -89,7 +84,7 @@ async function finish(
   result: InitializeResult,
   { key }: ShopperRequest,
 ): Promise<CheckoutResult> {
-  await recordInitialize(store, reference, result, gateway.mode, key);
+  await recordInitialize(store, { reference, result, mode: gateway.mode, key });
   const log = logger.child({ reference, orderId });
   switch (result.outcome) {
     case 'opened':

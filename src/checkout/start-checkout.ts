@@ -112,10 +112,10 @@ async function placeReserved(
   key: IdempotencyKey | null,
 ): Promise<Placed | OutOfStock> {
   const { reserve } = catalogue;
-  if (reserve === undefined) return placeOrder(store, order, reference, key);
+  if (reserve === undefined) return placeOrder(store, { order, reference, key });
   try {
     return await store.transaction(async (tx) => {
-      const placed = await placeOrder(tx, order, reference, key);
+      const placed = await placeOrder(tx, { order, reference, key });
       if (placed !== 'placed') return placed;
       const reservation = await reserve(tx, { orderId: order.id, items, lines: order.lines });
       if (reservation.outcome === 'reserved') {

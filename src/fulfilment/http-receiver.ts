@@ -1,12 +1,9 @@
-import { Webhook } from 'standardwebhooks';
-import { Agent, request } from 'undici';
 import { readRetryAfter } from '../gateway/http/retry-after.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Secret } from '../platform/secret.ts';
+import { createSignedPost } from '../platform/signed-post.ts';
 import { ReleaseRefused, type ReceiverContext } from './release.ts';
 
-/** Only an answer's status counts: this much of its body is read, then the connection is dropped. */
-const MAX_BODY_BYTES = 64 * 1_024;
 type Sent = { id: string; message: string };
 
 const NOT_LET_IN = new Set([401, 403]);
@@ -30,30 +27,15 @@ export function createHttpReceiver(
   receive(message: Sent, context: Pick<ReceiverContext, 'signal'>): Promise<void>;
   close(): Promise<void>;
 } {
-  const webhook = new Webhook(secret.reveal());
   // Releases and events each have eight places.
-  const agent = new Agent({ connections: 16, connect: { timeout: 2_000 } });
+  const { post, close } = createSignedPost(url, secret, 16);
 
   async function receive(
     { id, message: body }: Sent,
     { signal }: Pick<ReceiverContext, 'signal'>,
   ): Promise<void> {
-    const sentAt = systemClock.now();
-    const answer = await request(url, {
-      method: 'POST',
-      dispatcher: agent,
-      body,
-      headers: {
-        ...moreHeaders(),
-        'content-type': 'application/json',
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
-        'webhook-signature': webhook.sign(id, sentAt, body),
-      },
-      signal,
-    }).catch(asRefusal);
-    await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(asRefusal);
-    const { statusCode: status } = answer;
+    const sent = { id, body, sentAt: systemClock.now(), signal, headers: moreHeaders() };
+    const { status, headers } = await post(sent).catch(asRefusal);
     if (status >= 200 && status <= 299) return;
     if (NOT_LET_IN.has(status))
       throw new Error(
@@ -65,12 +47,12 @@ export function createHttpReceiver(
       {
         isGone,
         isOverloaded: status === TOO_MANY_REQUESTS,
-        retryAfterSec: readRetryAfter(answer.headers['retry-after'], answer.headers.date)?.sec ?? null,
+        retryAfterSec: readRetryAfter(headers['retry-after'], headers.date)?.sec ?? null,
       },
     );
   }
 
-  return { receive, close: () => agent.close() };
+  return { receive, close };
 }
 
 function asRefusal(error: Error): never {

@@ -34,7 +34,7 @@ const wanted = {
 test('an order has the details with which a checkout began it', async () => {
   const { database } = shop.program;
   const id = newOrderId();
-  await placeOrder(database, { ...wanted, id }, newReference(), null);
+  await placeOrder(database, { order: { ...wanted, id }, reference: newReference(), key: null });
   expect(await findOrder(database, id)).toMatchObject({ details });
 });
 

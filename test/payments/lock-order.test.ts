@@ -45,7 +45,8 @@ async function arrange(): Promise<Meeting> {
       returnUrl: null,
       details: {},
     } as const;
-    await placeOrder(database, { ...order, amount: 100n }, meeting.confirmed[at] ?? newReference(), null);
+    const reference = meeting.confirmed[at] ?? newReference();
+    await placeOrder(database, { order: { ...order, amount: 100n }, reference, key: null });
     await addPayment(database, id, meeting.opened[at] ?? newReference());
   }
   return meeting;
@@ -85,7 +86,12 @@ const open: Deed = (db, { opened }) =>
   Promise.all(
     opened.map((reference) => {
       const checkoutUrl = `https://pay.example.com/${reference}`;
-      return recordInitialize(db, reference, { outcome: 'opened', checkoutUrl }, 'test', null);
+      return recordInitialize(db, {
+        reference,
+        result: { outcome: 'opened', checkoutUrl },
+        mode: 'test',
+        key: null,
+      });
     }),
   );
 

@@ -121,7 +121,7 @@ const SINGLE_OWNERS: readonly Ownership[] = [
     what: 'outgoing HTTP',
     pattern: /from 'undici'|\bfetch\(/,
     owners:
-      /^src\/gateway\/http\/|^src\/(fulfilment\/http-receiver|alerts\/hooks|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
+      /^src\/gateway\/http\/|^src\/(platform\/signed-post|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
   },
   {
     what: 'the current time',

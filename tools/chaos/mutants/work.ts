@@ -191,7 +191,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'each delivery has a fresh id',
-    file: 'src/fulfilment/http-receiver.ts',
+    file: 'src/platform/signed-post.ts',
     find: `'webhook-id': id,`,
     replace: "'webhook-id': `${id}-${sentAt.getTime()}`,",
     breaks: 'a receiver that deduplicates ships twice',
