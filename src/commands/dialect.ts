@@ -1,6 +1,5 @@
 import type { Config } from '../config.ts';
-import { DIALECT_KEYS } from '../gateway/dialect/faults.ts';
-import type { Dialect } from '../gateway/dialect/dialect.ts';
+import { DIALECT_KEYS, type Dialect } from '../gateway/dialect/dialect.ts';
 import { at } from '../gateway/dialect/json-pointer.ts';
 import { formatTable } from '../platform/table.ts';
 

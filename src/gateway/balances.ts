@@ -1,10 +1,17 @@
-import { minorDigits, parseMajor } from '../platform/money.ts';
 import { type Client, mayBeJson, type ClientAnswer } from './http/client.ts';
 import type { BalancesListing, Dialect, TransfersListing } from './dialect/dialect.ts';
 import { classOf, type StatusClass } from './records/evidence.ts';
-import { decimalText } from './records/field-values.ts';
-import { at, firstAt, numberText, stringOf, type Json, isRecord, readJson } from './dialect/json-pointer.ts';
-import { ClientError, GatewayUnavailable } from './errors.ts';
+import { amountOf, currencyOf, decimalText } from './records/field-values.ts';
+import {
+  at,
+  firstAt,
+  numberText,
+  stringOf,
+  type Json,
+  isRecord,
+  tryReadJson,
+} from './dialect/json-pointer.ts';
+import { asUnavailable } from './errors.ts';
 import { readHints } from './history/paging-hints.ts';
 import { isFailedCall } from './records/envelope.ts';
 import { throwOnErrorStatus } from './verify.ts';
@@ -25,11 +32,6 @@ export type Transfer = {
   isBack: boolean;
 };
 
-type SumsOf = (currency: string) => CashOfCurrency;
-
-/** Where a record of either listing names its currency. */
-type Naming = Pick<BalancesListing, 'path' | 'currency' | 'assumedCurrency'>;
-
 /**
  * Asks for balances, where the dialect names them, and transfers, once each.
  * @throws {CashUnreadable} {@link GatewayUnavailable} {@link GatewayKeyRefused}
@@ -40,7 +42,7 @@ export async function readCash(
   { balances, transfers }: { balances: BalancesListing | null; transfers: TransfersListing },
 ): Promise<{ cash: Cash | null; transfers: Transfer[] }> {
   const cash: Cash = new Map();
-  const sumsOf: SumsOf = (currency) => {
+  const sumsOf = (currency: string): CashOfCurrency => {
     const sums = cash.get(currency) ?? { available: 0n, pending: 0n, transferred: 0n, fees: 0n };
     cash.set(currency, sums);
     return sums;
@@ -59,7 +61,7 @@ async function addBalances(
   client: Client,
   dialect: Dialect,
   listing: BalancesListing,
-  sumsOf: SumsOf,
+  sumsOf: (currency: string) => CashOfCurrency,
 ): Promise<void> {
   const { path, form, amount, pending, total, pendingRecords, fees, status = [] } = listing;
   const listed = await askListing(client, path);
@@ -68,7 +70,7 @@ async function addBalances(
   const records = recordsAt(listing.records);
   if (form === 'list') assertComplete(listed, path, { records: records.length, dialect });
   for (const one of records) {
-    const currency = currencyOf(one, listing);
+    const currency = currencyOfRecord(one, listing);
     const read = (pointers: readonly string[]): bigint => amountAt(one.record, pointers, currency, dialect);
     const sums = sumsOf(currency);
     const held = read(amount);
@@ -79,7 +81,7 @@ async function addBalances(
     if (total !== undefined) sums.pending += read(total) - held;
   }
   for (const one of pendingRecords === undefined ? [] : recordsAt(pendingRecords)) {
-    const currency = currencyOf(one, listing);
+    const currency = currencyOfRecord(one, listing);
     sumsOf(currency).pending += amountAt(one.record, amount, currency, dialect);
   }
 }
@@ -94,12 +96,10 @@ async function readTransfers(
   const records = recordsIn(listed.document, { path, pointers: listing.records, form: 'list' });
   assertComplete(listed, path, { records: records.length, dialect });
   return records.flatMap((one) => {
-    // A transfer leaves the balance when it is sent. A transfer that failed or was returned is in
-    // the balance again.
     const status = classOf(firstAt(one.record, listing.status, stringOf), dialect);
     const isBack = status === 'failed' || status === 'expired' || status === 'reversed';
     try {
-      const currency = currencyOf(one, listing);
+      const currency = currencyOfRecord(one, listing);
       const read = (pointers: readonly string[]): bigint => amountAt(one.record, pointers, currency, dialect);
       const reference = firstAt(one.record, listing.reference, numberText);
       const fee = listing.fee === undefined ? null : sizeOf(read(listing.fee));
@@ -112,9 +112,12 @@ async function readTransfers(
   });
 }
 
-function currencyOf({ record, key }: CashRecord, { path, currency = [], assumedCurrency }: Naming): string {
+function currencyOfRecord(
+  { record, key }: CashRecord,
+  { path, currency = [], assumedCurrency }: Pick<BalancesListing, 'path' | 'currency' | 'assumedCurrency'>,
+): string {
   if (key !== null) {
-    const code = knownCode(key);
+    const code = currencyOf(key);
     if (code !== null) return code;
     throw new CashUnreadable(
       `"${key.slice(0, 40)}" in ${path} is no currency: check balances in the dialect`,
@@ -122,14 +125,9 @@ function currencyOf({ record, key }: CashRecord, { path, currency = [], assumedC
   }
   // Unknown is not absent: `assumedCurrency` does not replace a code that ISO 4217 does not know.
   const isNamed = currency.some((pointer) => at(record, pointer) !== undefined);
-  const code = isNamed ? firstAt(record, currency, knownCode) : (assumedCurrency ?? null);
+  const code = isNamed ? firstAt(record, currency, currencyOf) : (assumedCurrency ?? null);
   if (code === null) throw new CashUnreadable(`a record of ${path} names no currency`);
   return code;
-}
-
-function knownCode(value: Json): string | null {
-  const code = stringOf(value)?.toUpperCase() ?? '';
-  return minorDigits(code) === null ? null : code;
 }
 
 /** Some services write fees with a minus, some without. */
@@ -145,9 +143,7 @@ function amountAt(
   { amountUnit }: Dialect,
 ): bigint {
   const text = pointers.map((pointer) => decimalText(at(record, pointer))).find((one) => one !== null) ?? '';
-  const digits = text.replace(/^-/, '');
-  const minor =
-    amountUnit === 'major' ? parseMajor(digits, currency) : /^\d{1,18}$/.test(digits) ? BigInt(digits) : null;
+  const minor = amountOf(text.replace(/^-/, ''), currency, amountUnit);
   if (minor === null) throw new CashUnreadable(`an amount in ${currency} cannot be read`);
   return text.startsWith('-') ? -minor : minor;
 }
@@ -156,9 +152,7 @@ function amountAt(
 export class CashUnreadable extends Error {}
 
 /** One record of a listing. `key`: the name of its property, where the listing is an object by currency. */
-export type CashRecord = { record: Json; key: string | null };
-
-export type ListingForm = NonNullable<Dialect['balances']>['form'];
+type CashRecord = { record: Json; key: string | null };
 
 const LIMITS = { headersMs: 8_000, totalMs: 30_000, maxBytes: 8 * 1024 * 1024 };
 
@@ -166,27 +160,22 @@ const LIMITS = { headersMs: 8_000, totalMs: 30_000, maxBytes: 8 * 1024 * 1024 };
  * Requests a whole listing.
  * @throws {CashUnreadable} {@link GatewayUnavailable} {@link GatewayKeyRefused}
  */
-export async function askListing(
-  client: Client,
-  path: string,
-): Promise<{ document: Json; answer: ClientAnswer }> {
+async function askListing(client: Client, path: string): Promise<{ document: Json; answer: ClientAnswer }> {
   const answer = await client.call({ method: 'GET', path, ...LIMITS }).catch((error: unknown) => {
-    throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
+    throw asUnavailable(error);
   });
   throwOnErrorStatus(answer);
   if (answer.status !== 200 || !mayBeJson(answer.headers))
     throw new CashUnreadable(`${path} answers with HTTP ${answer.status} and nothing that can be read`);
-  try {
-    return { document: readJson(answer.body), answer };
-  } catch {
-    throw new CashUnreadable(`the answer of ${path} is not JSON`);
-  }
+  const document = tryReadJson(answer.body);
+  if (document === undefined) throw new CashUnreadable(`the answer of ${path} is not JSON`);
+  return { document, answer };
 }
 
 /** The records of a listing in one of its forms. @throws {CashUnreadable} */
-export function recordsIn(
+function recordsIn(
   document: Json,
-  { path, pointers, form }: { path: string; pointers: readonly string[]; form: ListingForm },
+  { path, pointers, form }: { path: string; pointers: readonly string[]; form: BalancesListing['form'] },
 ): CashRecord[] {
   if (pointers.some((pointer) => isFailedCall(document, pointer)))
     throw new CashUnreadable(`${path} answers with a failure inside HTTP 200`);
@@ -204,7 +193,7 @@ export function recordsIn(
 }
 
 /** @throws {CashUnreadable} the answer says that there is more than it holds */
-export function assertComplete(
+function assertComplete(
   { document, answer }: { document: Json; answer: ClientAnswer },
   path: string,
   { records, dialect }: { records: number; dialect: Dialect },

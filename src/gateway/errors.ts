@@ -57,6 +57,11 @@ export class ClientError extends Error {
   }
 }
 
+/** A call without an answer, for callers that ask again later. */
+export function asUnavailable(error: unknown): unknown {
+  return error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
+}
+
 /** An error's code or name. Its message is not used: it may quote what was sent, our key included. */
 export function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };

@@ -63,7 +63,7 @@ export type ServiceHealth = {
   pausedForMs: Record<Endpoint, number>;
 };
 
-export type GatewayOptions = {
+type GatewayOptions = {
   url: URL;
   key: SecretKey;
   dialect: Dialect;
@@ -81,7 +81,7 @@ export type GatewayOptions = {
   clock?: Clock;
 };
 
-export type GatewayTrouble =
+type GatewayTrouble =
   | { event: 'key-refused' }
   | { event: 'checkout-address-refused'; reference: Reference; reason: string }
   | { event: 'key-refused' | 'checkout-address-refused'; over: true };

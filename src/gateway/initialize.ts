@@ -6,7 +6,7 @@ import { mayBeJson, type Client, type ClientAnswer } from './http/client.ts';
 import type { Dialect } from './dialect/dialect.ts';
 import { REDACTED } from './http/redact-key.ts';
 import { INITIALIZE_PATH, initializeBody } from './messages.ts';
-import { firstAt, readJson, stringOf } from './dialect/json-pointer.ts';
+import { firstAt, tryReadJson, stringOf } from './dialect/json-pointer.ts';
 import { readRetryHint } from './http/retry-after.ts';
 import { ClientError } from './errors.ts';
 
@@ -99,31 +99,22 @@ function ambiguous(
 
 function classify(answer: ClientAnswer, dialect: Dialect, rule: CheckoutUrlRule): InitializeResult {
   const { status, headers } = answer;
-  const document = parsed(answer);
+  const document = mayBeJson(headers) ? tryReadJson(answer.body) : undefined;
   // 401 is the only error that the service's reference shows, and it shows no body for it. A bare 403
   // may be the page of a firewall that blocked the answer: the request may have been acted on.
-  if (status === 401 || (status === 403 && document !== null)) return refused(KEY_REFUSED);
-  if (REFUSALS.has(status) && document !== null) return refused(`http-${status}`);
+  if (status === 401 || (status === 403 && document !== undefined)) return refused(KEY_REFUSED);
+  if (REFUSALS.has(status) && document !== undefined) return refused(`http-${status}`);
   if (status < 200 || status > 299) {
     const retryAfterSec = readRetryHint(answer)?.sec ?? null;
     return ambiguous(`http-${status}`, retryAfterSec, status === 429 || headers['retry-after'] !== undefined);
   }
-  if (document === null) return ambiguous('answer-is-not-json');
-  if (isFailedEnvelope(document.value)) return ambiguous('answer-says-failed');
-  const url = firstAt(document.value, dialect.initialize.checkoutUrl, stringOf);
+  if (document === undefined) return ambiguous('answer-is-not-json');
+  if (isFailedEnvelope(document)) return ambiguous('answer-says-failed');
+  const url = firstAt(document, dialect.initialize.checkoutUrl, stringOf);
   if (url === null) return ambiguous('no-checkout-address-in-the-answer');
   // An address that held our key is broken once redacted, and must not be used unredacted.
   const checkoutUrl = url.includes(REDACTED) ? null : acceptCheckoutUrl(url, rule);
   if (checkoutUrl !== null) return { outcome: 'opened', checkoutUrl };
   const misconfigured = url.includes(REDACTED) ? null : unlistedHostIn(url, rule);
   return { ...ambiguous('checkout-address-not-allowed'), ...(misconfigured !== null && { misconfigured }) };
-}
-
-function parsed({ headers, body }: ClientAnswer): { value: unknown } | null {
-  if (!mayBeJson(headers)) return null;
-  try {
-    return { value: readJson(body) };
-  } catch {
-    return null;
-  }
 }

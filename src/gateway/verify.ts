@@ -3,13 +3,13 @@ import { type Reference, newReference } from '../platform/ids.ts';
 import { callKeyBeside, isFailedCall } from './records/envelope.ts';
 import { mayBeJson, type Client, type ClientAnswer } from './http/client.ts';
 import type { Dialect } from './dialect/dialect.ts';
-import { GatewayKeyRefused, GatewayUnavailable, ClientError } from './errors.ts';
+import { asUnavailable, GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
 import { envelopesAround, isNamed } from './records/claims.ts';
 import { findContradictionAround, printable } from './records/contradictions.ts';
 import { findRecord, readEvidence, type Evidence } from './records/evidence.ts';
 import { readMode } from './records/field-values.ts';
 import { verifyPath } from './messages.ts';
-import { readJson, type Json } from './dialect/json-pointer.ts';
+import { tryReadJson, type Json } from './dialect/json-pointer.ts';
 import { readRetryHint } from './http/retry-after.ts';
 import { PERSON_CALL_MS, PERSON_HEADERS_MS } from './person-waits.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -56,7 +56,7 @@ export async function verify(
   const answer = await client
     .call({ method: 'GET', path: verifyPath(reference), maxBytes: MAX_BYTES, ...deadline })
     .catch((error: unknown) => {
-      throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
+      throw asUnavailable(error);
     });
   throwOnErrorStatus(answer);
   const { status: httpStatus, body, received } = answer;
@@ -87,12 +87,8 @@ export function contentOf(
 }
 
 function readRecord(body: Buffer, dialect: Dialect, currency: string): Content {
-  let document: unknown;
-  try {
-    document = readJson(body);
-  } catch {
-    return { kind: 'unreadable', why: 'not-json' };
-  }
+  const document = tryReadJson(body);
+  if (document === undefined) return { kind: 'unreadable', why: 'not-json' };
   const found = findRecord(document, dialect.verify.record);
   if (found === null) return { kind: 'unreadable', why: 'no-record' };
   if (isFailedCall(document, found.pointer)) return { kind: 'unreadable', why: 'call-failed' };
@@ -154,7 +150,6 @@ type ServiceCheck =
 
 /** Verify reads an amount with its currency; a payment that does not exist has neither. */
 const ANY_CURRENCY = 'USD';
-const MAX_BYTES = 256 * 1024;
 
 /** Asks verify about a payment that does not exist. Never rejects. */
 export async function checkService(client: Client, dialect: Dialect): Promise<ServiceCheck> {

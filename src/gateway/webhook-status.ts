@@ -1,7 +1,7 @@
 import type { Reference } from '../platform/ids.ts';
 import type { Dialect } from './dialect/dialect.ts';
 import { classOf, type StatusClass } from './records/evidence.ts';
-import { at, firstAt, readJson, stringOf, type Json } from './dialect/json-pointer.ts';
+import { at, firstAt, tryReadJson, stringOf } from './dialect/json-pointer.ts';
 
 /**
  * The status that a webhook about `reference` gives for its payment, in our words. The webhook's record
@@ -9,18 +9,10 @@ import { at, firstAt, readJson, stringOf, type Json } from './dialect/json-point
  * we know. It is never trusted, only compared with verify's answer.
  */
 export function readWebhookWord(body: Buffer, reference: Reference, dialect: Dialect): StatusClass | null {
-  const document = documentOf(body);
+  const document = tryReadJson(body);
   const pointer = dialect.webhook.reference.find((one) => stringOf(at(document, one)) === reference);
   if (pointer === undefined) return null;
   const record = at(document, pointer.slice(0, pointer.lastIndexOf('/')));
   const said = classOf(firstAt(record, dialect.verify.status, stringOf), dialect);
   return said === 'unknown' ? null : said;
-}
-
-function documentOf(body: Buffer): Json {
-  try {
-    return readJson(body);
-  } catch {
-    return null; // a form, or nothing that can be read
-  }
 }

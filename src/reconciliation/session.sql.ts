@@ -94,13 +94,6 @@ function sessionOf(client: pg.PoolClient, query: Queryable['query']): Session {
   };
 }
 
-/** The database's time, by which payments are written. */
-export async function databaseTime(db: Queryable): Promise<Date> {
-  const [row] = await db.query<{ now: Date }>('SELECT clock_timestamp() AS now');
-  if (row === undefined) throw new Error('Bug: the database does not know the time');
-  return row.now;
-}
-
 /** The currency of all payments, or null when there are several or none. */
 export async function onlyCurrency(db: Queryable, mode: Mode): Promise<string | null> {
   const rows = await db.query<{ currency: string }>(
@@ -110,11 +103,11 @@ export async function onlyCurrency(db: Queryable, mode: Mode): Promise<string | 
   return rows.length === 1 ? (rows[0]?.currency ?? null) : null;
 }
 
-/** When the first payment of a mode was written; undefined before there is one. */
+/** When the first payment of a mode was written; before there is one, the database's time. */
 export async function firstPaymentTime(db: Queryable, mode: Mode): Promise<Date | undefined> {
-  const [row] = await db.query<{ first: Date | null }>(
-    'SELECT min(created_at) AS first FROM payments WHERE mode = $1',
+  const [row] = await db.query<{ first: Date }>(
+    'SELECT coalesce(min(created_at), clock_timestamp()) AS first FROM payments WHERE mode = $1',
     [mode],
   );
-  return row?.first ?? undefined;
+  return row?.first;
 }

@@ -5,7 +5,7 @@ import { createCarefulReader } from '../../src/gateway/history/row-parser.ts';
 import { createQuickReader } from '../../src/gateway/history/streaming/row-fast-path.ts';
 import { createRowReader } from '../../src/gateway/history/row-reader.ts';
 import { readJson } from '../../src/gateway/dialect/json-pointer.ts';
-import { createValueScanner } from '../../src/gateway/history/streaming/value-scanner.ts';
+import { createValueScanner } from '../../src/gateway/history/streaming/record-splitter.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 import { CONTRADICTORY, HONEST, PLAIN_RECORD } from './contradictory-records.ts';
 import { collectRows, type HistoryRow, type ReadRow } from '../../src/gateway/history/row.ts';

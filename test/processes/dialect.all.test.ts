@@ -34,11 +34,11 @@ test('as JSON it is a file that can be used again', async () => {
   expect(parseDialect(stdout).dialect).toEqual(parseDialect('{"amountUnit":"minor"}').dialect);
 });
 
-test('a bad file ends with 78, the place of the fault, and what was probably meant', async () => {
+test('a bad file ends with 78, the place of the fault, and what is allowed there', async () => {
   const { code, stdout, stderr } = await runWith('{"verify":{"stauts":["/s"]},"amountUnit":"kobo"}');
   expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
   expect(stderr).toContain(
-    'GATEWAY_DIALECT: /verify/stauts: is no key of the dialect; did you mean "status"?',
+    'GATEWAY_DIALECT: /verify/stauts: is no key of the dialect; allowed: record, reference, status',
   );
   expect(stderr).toContain('GATEWAY_DIALECT: /amountUnit: must be "major" or "minor"');
 });

@@ -69,8 +69,7 @@ export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
       records: page.rows.length,
       firstPageRecords: beginning.rows.length,
       received,
-      hasStartedOver: pages > 1 && isSame(page.rows[0], beginning.rows[0]),
-      hasNoNewRows: false,
+      isRepeated: pages > 1 && isSame(page.rows[0], beginning.rows[0]),
       hints: page.hints,
     });
     if (step.is !== 'ask') return { rows: all, pages, path: place ?? path, edges };

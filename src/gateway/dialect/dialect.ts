@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { faultsIn } from './faults.ts';
 import { dialectSchema, type Dialect } from './schema.ts';
 
 export type { BalancesListing, Dialect, SignatureScheme, TransfersListing } from './schema.ts';
@@ -116,4 +115,77 @@ export function droppedWords({ statuses }: Dialect): string[] {
 function repeatedWords(statuses: Dialect['statuses']): string[] {
   const all = Object.values(statuses).flatMap((list) => [...new Set(list.map(foldWord))]);
   return [...new Set(all.filter((word, at) => all.indexOf(word) !== at))];
+}
+
+/** What is wrong with a dialect file: each fault with the path of its key, and what is allowed there. */
+function faultsIn(error: z.ZodError): string[] {
+  return error.issues.flatMap((issue) => {
+    const place = `/${issue.path.map(String).join('/')}`;
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map(
+        (key) =>
+          `${place === '/' ? '' : place}/${key}: is no key of the dialect${suggestion(key, issue.path)}`,
+      );
+    return [`${place}: ${inWords(issue)}`];
+  });
+}
+
+function inWords(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_value') return `must be ${anyOf(issue.values)}`;
+  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  if (issue.code === 'too_small') return EMPTY[issue.origin] ?? `must be at least ${issue.minimum}`;
+  return issue.message;
+}
+
+const KINDS: Record<string, string> = {
+  array: 'a list, like ["/data/reference"]',
+  object: 'an object, like {"reference": ["/data/reference"]}',
+  string: 'a text in quotes',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+};
+const EMPTY: Record<string, string> = {
+  array: 'must name at least one pointer, for example "/data/reference"',
+  string: 'must not be empty',
+};
+
+function anyOf(values: readonly unknown[]): string {
+  return values.map((value) => JSON.stringify(value)).join(' or ');
+}
+
+/** The names that may be there, unless the name is that of another place. */
+function suggestion(key: string, path: readonly PropertyKey[]): string {
+  const elsewhere = DIALECT_KEYS.filter((pointer) => pointer.endsWith(`/${key}`));
+  if (elsewhere.length > 0 && elsewhere.length <= 3)
+    return `; did you mean ${elsewhere.map((pointer) => `"${pointer}"`).join(' or ')}?`;
+  const here = namesAt(path);
+  return here.length === 0 ? '' : `; allowed: ${here.join(', ')}`;
+}
+
+type Shape = Record<string, z.core.$ZodType>;
+
+/** The members of an object's schema, without its wrappers for defaults and nulls; null: it is no object. */
+function shapeOf(schema: z.core.$ZodType): Shape | null {
+  const { def } = schema._zod;
+  if ('shape' in def) return def.shape as Shape;
+  if ('in' in def) return shapeOf(def.in as z.core.$ZodType);
+  return 'innerType' in def ? shapeOf(def.innerType as z.core.$ZodType) : null;
+}
+
+/** The keys that the object at `path` may have; empty where there is no object. */
+function namesAt(path: readonly PropertyKey[]): string[] {
+  let schema: z.core.$ZodType | undefined = dialectSchema;
+  for (const key of path) schema = schema && shapeOf(schema)?.[String(key)];
+  return Object.keys((schema && shapeOf(schema)) ?? {});
+}
+
+/** Every key that holds a value and no further keys, as a pointer: `/verify/amount`. */
+export const DIALECT_KEYS: readonly string[] = keysBelow('', dialectSchema);
+
+function keysBelow(pointer: string, schema: z.core.$ZodType): string[] {
+  const shape = shapeOf(schema);
+  if (shape === null) return [pointer];
+  return Object.entries(shape).flatMap(([name, member]) => keysBelow(`${pointer}/${name}`, member));
 }

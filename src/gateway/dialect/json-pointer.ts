@@ -13,6 +13,15 @@ export function readJson(body: Buffer): Json {
   return parse(text);
 }
 
+/** The same; undefined where {@link readJson} throws. */
+export function tryReadJson(body: Buffer): Json {
+  try {
+    return readJson(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The value that an RFC 6901 pointer names, or undefined. */
 export function at(document: Json, pointer: string): Json {
   let value = document;

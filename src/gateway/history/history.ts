@@ -9,19 +9,19 @@ import {
   type HistoryBatch,
   type HistoryCheckpoint,
   type HistoryEnd,
+  type PageBegins,
   type PageEnd,
   type PageReader,
   type PageRequest,
 } from './page.ts';
 import { createPaging, type NextPage } from './paging.ts';
-import { createRepeatDetector } from './repeat-detector.ts';
 import { collectRows, type HistoryRow, type RowCollector } from './row.ts';
 import { createRowReader } from './row-reader.ts';
 
 export type { HistoryBatch, HistoryCheckpoint, HistoryEnd } from './page.ts';
 export { fingerprintOf, referenceOf, type HistoryRow, type RowCollector } from './row.ts';
 
-export type HistoryOptions = HistoryWindow & {
+type HistoryOptions = HistoryWindow & {
   /** The currency of amounts without one, where the dialect allows that; null: unknown. */
   assumedCurrency?: string | null;
   /** Resumes an earlier reading with the same options. */
@@ -82,26 +82,25 @@ async function* readWindow<Rows>(
   collector: RowCollector<Rows>,
 ): AsyncGenerator<HistoryBatch<Rows>, { pages: number; end: HistoryEnd }> {
   const paging = createPaging(dialect, windows[0] ?? ALL_OF_IT, from?.largestTotal);
-  const repeats = createRepeatDetector(from?.repeats);
-  const rowReader = createRowReader(dialect, assumedCurrency, collector, repeats);
-  const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repeats };
+  const rowReader = createRowReader(dialect, assumedCurrency, collector);
+  const reader: PageReader<Rows> = { client, dialect, rowReader, collector };
   const bound = boundOf(dialect.history.paging.newestFirstBy, since);
   let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
   let pages = pagesBefore;
-  let { windowPages, received, firstPageRecords, hints } = from ?? BEGINNING;
+  let { windowPages, received, firstPageRecords, hints, begins } = from ?? BEGINNING;
   while (step.is === 'ask') {
     pages += 1;
     windowPages += 1;
-    repeats.turnPage();
     const maxBytes = windowPages === 1 ? MAX_LIST_BYTES : MAX_PAGE_BYTES;
-    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, bound, signal });
+    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, begins, bound, signal });
     received += page.records;
     hints = page.hints ?? hints;
     if (windowPages === 1) firstPageRecords = page.records;
+    begins = [begins[0] ?? page.begin, page.begin];
     const place = { received, firstPageRecords, hints };
     if (page.cut !== null) step = { is: 'cut', reason: page.cut };
     else if (page.isPast === true) step = { is: 'whole', isPart: true };
-    else step = paging.next({ ...page, ...place, pages: windowPages, ...repeats.seen() });
+    else step = paging.next({ ...page, ...place, pages: windowPages });
     const checkpoint: HistoryCheckpoint = {
       ...place,
       windows,
@@ -109,7 +108,7 @@ async function* readWindow<Rows>(
       pages,
       windowPages,
       largestTotal: paging.largestTotal(),
-      repeats: repeats.state(),
+      begins,
     };
     yield { rows: collector.handOver(), pages, end: null, checkpoint };
   }
@@ -119,7 +118,8 @@ async function* readWindow<Rows>(
 }
 
 const ALL_OF_IT: AskedWindow = { since: null, until: null };
-const BEGINNING = { windowPages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS };
+const BEGINS: PageBegins = [null, null];
+const BEGINNING = { windowPages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS, begins: BEGINS };
 
 /** Reads a page, and retries a failed one after our own pause or a longer one that the service asks for. */
 async function* readPatiently<Rows>(
@@ -134,7 +134,6 @@ async function* readPatiently<Rows>(
       if (pauseMs === null) throw error;
       await sleep(pauseMs, request.signal);
       if (request.signal?.aborted === true) throw error;
-      reader.repeats.beginPageAgain();
       const rows = reader.collector.handOver();
       yield { rows, pages: request.pages, end: null, isPageAgain: true, checkpoint: null };
     }

@@ -1,11 +1,10 @@
 import { sleep } from '../../platform/clock.ts';
 import type { Dialect } from '../dialect/dialect.ts';
-import { GatewayUnavailable, ClientError } from '../errors.ts';
+import { asUnavailable, GatewayUnavailable } from '../errors.ts';
 import { isFailedCall } from '../records/envelope.ts';
 import { isPast, type Bound, type AskedWindow } from './windows.ts';
 import { behindRow, readHints, type PagingHints } from './paging-hints.ts';
 import type { NextPage } from './paging.ts';
-import type { RepeatDetector, RepeatState } from './repeat-detector.ts';
 import type { RowCollector } from './row.ts';
 import { RecordStreamError, type RowReader } from './row-reader.ts';
 import type { Client } from '../http/client.ts';
@@ -37,8 +36,11 @@ export type HistoryCheckpoint = {
   firstPageRecords: number;
   largestTotal: number;
   hints: PagingHints;
-  repeats: RepeatState;
+  begins: PageBegins;
 };
+
+/** Names of the first records of the first page and of the page before; null: there is none. */
+export type PageBegins = readonly [first: string | null, before: string | null];
 
 /**
  * `complete`: nothing says that the list has more; `isAssumed`: nothing says that it ends there, either;
@@ -48,17 +50,26 @@ export type HistoryCheckpoint = {
 export type HistoryEnd =
   { complete: true; isAssumed?: true; isPart?: true } | { complete: false; reason: string };
 
-/**
- * How a page ended. `cut`: why it is not whole, else null. A page not read to its end gives no hints.
- * `isPast`: what follows it is older than the bound of the request.
- */
-export type PageEnd = { records: number; hints: PagingHints | null; cut: string | null; isPast?: boolean };
+/** How a page ended. A page not read to its end gives no hints. */
+export type PageEnd = {
+  records: number;
+  hints: PagingHints | null;
+  /** Why it is not whole; null: it is. */
+  cut: string | null;
+  /** The name of its first record. */
+  begin: string | null;
+  /** It begins like the first page or the one before: the list starts over, and nothing of it was read. */
+  isRepeated: boolean;
+  /** What follows it is older than the bound of the request. */
+  isPast?: boolean;
+};
 
 export type PageRequest = {
   path: string;
   /** Its number, from 1. */
   pages: number;
   maxBytes: number;
+  begins: PageBegins;
   /** Null: all pages are wanted. */
   bound: Bound | null;
   signal?: AbortSignal | undefined;
@@ -69,7 +80,6 @@ export type PageReader<Rows> = {
   dialect: Dialect;
   rowReader: RowReader;
   collector: RowCollector<Rows>;
-  repeats: RepeatDetector;
 };
 
 const HEADERS_MS = 10_000;
@@ -86,19 +96,26 @@ const BATCH_ROWS = 500;
  * @throws {GatewayKeyRefused}
  */
 export async function* readPage<Rows>(
-  { client, dialect, rowReader, collector, repeats }: PageReader<Rows>,
-  { path, pages, maxBytes, bound, signal: outer }: PageRequest,
+  { client, dialect, rowReader, collector }: PageReader<Rows>,
+  { path, pages, maxBytes, begins, bound, signal: outer }: PageRequest,
 ): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
   const over = new AbortController();
   const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
-  const seen = { records: 0, hasStartedOver: false };
+  const seen: Pick<PageEnd, 'records' | 'begin' | 'isRepeated'> = {
+    records: 0,
+    begin: null,
+    isRepeated: false,
+  };
   const { cursorFromRow } = dialect.history.paging;
   const keepsRows = cursorFromRow !== null || bound !== null;
   let first: Buffer | null = null;
   let last: Buffer | null = null;
   const take = (bytes: Buffer, start: number, end: number): void => {
-    seen.hasStartedOver ||= !repeats.look(bytes, start, end);
-    if (seen.hasStartedOver) return;
+    if (seen.begin === null) {
+      seen.begin = rowReader.nameOf(bytes, start, end);
+      seen.isRepeated = begins.includes(seen.begin);
+    }
+    if (seen.isRepeated) return;
     rowReader.read(bytes, start, end);
     seen.records += 1;
     if (!keepsRows) return;
@@ -106,45 +123,41 @@ export async function* readPage<Rows>(
     first ??= last;
   };
   const cutter = rowReader.cutRecords(take);
+  const cutShort = (reason: string): PageEnd => ({ ...seen, hints: null, cut: reason });
   const portion = () => ({ rows: collector.handOver(), pages, end: null, checkpoint: null });
   void abortWhenStuck(over, () => seen.records);
   try {
     const limits = { maxBytes, headersMs: HEADERS_MS, totalMs: MAX_LIST_MS, signal };
     const answer = await client.stream({ method: 'GET', path, ...limits });
     throwOnErrorStatus(answer);
-    if (answer.status !== 200) return cutShort(0, `the service answers history with HTTP ${answer.status}`);
+    if (answer.status !== 200) return cutShort(`the service answers history with HTTP ${answer.status}`);
     for await (const chunk of answer.body) {
       cutter.push(chunk);
-      if (seen.hasStartedOver) break;
+      if (seen.isRepeated) break;
       if (collector.count() >= BATCH_ROWS) yield portion();
     }
     if (collector.count() > 0) yield portion();
-    const { records } = seen;
-    if (seen.hasStartedOver) return { records, hints: null, cut: null };
+    if (seen.isRepeated) return { ...seen, hints: null, cut: null };
     const { envelope, hasList } = cutter.end();
     if (dialect.history.records.some((pointer) => isFailedCall(envelope, pointer)))
       throw new GatewayUnavailable('the service answered history with a failure inside HTTP 200', null);
     if (!hasList)
-      return cutShort(0, 'the answer holds no list where the dialect looks for one (history.records)');
+      return cutShort('the answer holds no list where the dialect looks for one (history.records)');
     const hints = readHints(envelope, answer.headers, dialect.history.paging);
     return {
-      records,
+      ...seen,
       hints: cursorFromRow === null ? hints : behindRow(hints, last, cursorFromRow),
       cut: null,
       isPast: isPast(bound, first, last),
     };
   } catch (error) {
     if (collector.count() > 0) yield portion();
-    if (error instanceof RecordStreamError) return cutShort(seen.records, error.message);
-    throw error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
+    if (error instanceof RecordStreamError) return cutShort(error.message);
+    throw asUnavailable(error);
   } finally {
     // Frees the connection wherever reading stopped; after the last byte this has no effect.
     over.abort();
   }
-}
-
-function cutShort(records: number, reason: string): PageEnd {
-  return { records, hints: null, cut: reason };
 }
 
 async function abortWhenStuck(over: AbortController, count: () => number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ClientAnswer } from '../http/client.ts';
-import { at, isRecord, numberText, readJson, type Json } from '../dialect/json-pointer.ts';
+import { at, isRecord, numberText, tryReadJson, type Json } from '../dialect/json-pointer.ts';
 
 /** What an answer says about the rest of the list. Null: nothing. */
 export type PagingHints = {
@@ -83,16 +83,8 @@ export function linkIn(header: string | string[] | undefined): NextHint {
 
 /** The cursor is a field of the page's last record. A page without records is the end. */
 export function behindRow(hints: PagingHints, row: Buffer | null, pointer: string): PagingHints {
-  const name = row === null ? null : nameIn(row, pointer);
+  const name = row === null ? null : numberText(at(tryReadJson(row), pointer));
   return { ...hints, cursor: name === null || hints.hasMore === false ? 'end' : { to: name } };
-}
-
-function nameIn(row: Buffer, pointer: string): string | null {
-  try {
-    return numberText(at(readJson(row), pointer));
-  } catch {
-    return null; // not JSON: the row itself is counted as unreadable
-  }
 }
 
 function pick<T>(

@@ -4,7 +4,7 @@ import type { AskedWindow } from './windows.ts';
 import { HISTORY_PATH } from '../messages.ts';
 
 /** Facts about the page just read. */
-export type PageSeen = {
+type PageSeen = {
   /** Pages read, this one included. */
   pages: number;
   /** Records of this page, and of the first one. */
@@ -12,10 +12,8 @@ export type PageSeen = {
   firstPageRecords: number;
   /** Records of all pages so far. */
   received: number;
-  /** The page shows the very first record of the list again. */
-  hasStartedOver: boolean;
-  /** Every transaction of the page was also on the page before or on the first one. */
-  hasNoNewRows: boolean;
+  /** The page begins like the first page or the one before. */
+  isRepeated: boolean;
   hints: PagingHints;
 };
 
@@ -29,7 +27,7 @@ export type NextPage =
   /** The list has more than we got, or we cannot rule that out. */
   | { is: 'cut'; reason: string };
 
-export type Paging = { firstPath: string; next(seen: PageSeen): NextPage; largestTotal(): number };
+type Paging = { firstPath: string; next(seen: PageSeen): NextPage; largestTotal(): number };
 
 /** With pages of a hundred: ten million transactions. A longer list is taken for an endless one. */
 const MAX_PAGES = 100_000;
@@ -87,18 +85,17 @@ export function createPaging(dialect: Dialect, window: AskedWindow, totalBefore 
   };
 }
 
-/** Page after page, until one says that it is the last, is empty, or adds nothing new. */
+/** Page after page, until one says that it is the last, is empty, or repeats another. */
 function countingUp(paths: HistoryPaths, size: number): Rule {
   let emptyPages = 0;
   return (seen) => {
     const { hints, pages, records, received } = seen;
-    // The service ignores the page number, or starts over after its last page.
-    if (seen.hasStartedOver) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
+    // The service ignores the page number, or starts over or repeats its last page behind the end.
+    if (seen.isRepeated) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
     const next: NextPage = { is: 'ask', path: paths.byNumber(pages, received) };
     if (promisesMore(seen)) {
       emptyPages = records === 0 ? emptyPages + 1 : 0;
-      const isStuck = emptyPages > MAX_EMPTY_PAGES || (records > 0 && seen.hasNoNewRows);
-      return isStuck ? endOf(seen) : next;
+      return emptyPages > MAX_EMPTY_PAGES ? endOf(seen) : next;
     }
     const isToldEnd =
       hints.hasMore === false ||
@@ -107,7 +104,7 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
       (hints.total === received && (pages > 1 || !isUsualSize(records, size)));
     // Without a stated end, a short page may have been clamped. One more call costs less than a cut list.
     if (isToldEnd) return { is: 'whole' };
-    return records === 0 || seen.hasNoNewRows ? ASSUMED_END : next;
+    return records === 0 ? ASSUMED_END : next;
   };
 }
 
@@ -147,7 +144,7 @@ function cut(reason: string): NextPage {
 }
 
 /** The addresses of the history's pages. */
-export type HistoryPaths = {
+type HistoryPaths = {
   first: string;
   /** The page after `pages` pages with `received` records in them. */
   byNumber(pages: number, received: number): string;

@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect/dialect.ts';
 import { readEvidence, type Evidence, type RecordPointers } from '../records/evidence.ts';
 import { fingerprintOf, MAX_TEXT, type HistoryRow, type ReadRow } from './row.ts';
 import { amountOf, feeOf } from '../records/field-values.ts';
-import { firstAt, isRecord, numberText, readJson, type Json } from '../dialect/json-pointer.ts';
+import { firstAt, isRecord, numberText, tryReadJson, type Json } from '../dialect/json-pointer.ts';
 
 /** Pointers to the fields of a row. */
 export type RowPointers = Omit<RecordPointers, 'mode'> & { serviceId: readonly string[] };
@@ -47,8 +47,9 @@ export function createCarefulReader(
   };
   return (chunk, start, end) => {
     const bytes = chunk.subarray(start, end);
-    const record = parseRecord(bytes);
-    if (record === null) return unreadable(bytes);
+    // Not an object: not JSON, not UTF-8, the same key twice, or nested beyond the stack.
+    const record = tryReadJson(bytes);
+    if (!isRecord(record)) return unreadable(bytes);
     onParsed(bytes, record);
     const evidence = readRow(record);
     const reference = firstAt(record, pointers.reference, numberText);
@@ -71,15 +72,6 @@ export function createCarefulReader(
         reference === null ? digestOf(bytes) : serviceId === null ? fingerprintOf(chunk, start, end) : null,
     };
   };
-}
-
-function parseRecord(bytes: Buffer): Record<string, Json> | null {
-  try {
-    const record = readJson(bytes);
-    return isRecord(record) ? record : null;
-  } catch {
-    return null; // not JSON, not UTF-8, the same key twice, or nested beyond the stack
-  }
 }
 
 function moneyOf(

@@ -1,6 +1,6 @@
 import { systemClock } from '../../platform/clock.ts';
 import type { Dialect } from '../dialect/dialect.ts';
-import { at, numberText, readJson } from '../dialect/json-pointer.ts';
+import { at, numberText, tryReadJson } from '../dialect/json-pointer.ts';
 
 /** The part of the history to ask for, if the dialect can. By creation, the only time both sides share. */
 export type HistoryWindow = { since?: Date | undefined; until?: Date | undefined };
@@ -79,17 +79,9 @@ const EPOCH = /^(\d{10})(\d{3})?$/;
  * unreadable.
  */
 function timeOf(row: Buffer, pointer: string): number | null {
-  const text = textAt(row, pointer);
+  const text = numberText(at(tryReadJson(row), pointer)) ?? '';
   const epoch = EPOCH.exec(text);
   if (epoch !== null) return Number(`${epoch[1]}${epoch[2] ?? '000'}`);
   const ms = WITH_ZONE.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(ms) ? null : ms;
-}
-
-function textAt(row: Buffer, pointer: string): string {
-  try {
-    return numberText(at(readJson(row), pointer)) ?? '';
-  } catch {
-    return ''; // not JSON: the row itself is counted as unreadable
-  }
 }

@@ -11,7 +11,7 @@ import {
   numberText,
   stringOf,
   type Json,
-  readJson,
+  tryReadJson,
 } from '../dialect/json-pointer.ts';
 
 export type { RecordPointers } from './claims.ts';
@@ -114,12 +114,6 @@ function reading<T>(
  */
 export function feeOfAnswer(body: Buffer, currency: string, dialect: Dialect): bigint | null {
   const { verify, history, amountUnit } = dialect;
-  let document: Json;
-  try {
-    document = readJson(body);
-  } catch {
-    return null;
-  }
-  const found = findRecord(document, verify.record);
+  const found = findRecord(tryReadJson(body), verify.record);
   return found && firstAt(found.record, history.fee ?? [], (value) => feeOf(value, currency, amountUnit));
 }

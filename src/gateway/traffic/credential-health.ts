@@ -3,14 +3,6 @@ import type { Logger } from '../../platform/logger.ts';
 import type { Client } from '../http/client.ts';
 import { HISTORY_PATH } from '../messages.ts';
 
-/** Remembers whether the service refused our key the last time it was asked. */
-type CredentialHealth = {
-  isRefused(): boolean;
-  note(refused: boolean): void;
-  /** Tries a refused key again, by a call for the start of history: at most one in ten seconds. */
-  checkRefused(): Promise<void>;
-};
-
 /** A load balancer probes readiness every second; the service need not be called that often. */
 const CHECK_PAUSE_MS = 10_000;
 const LIMITS = { headersMs: 2_000, totalMs: 2_000, maxBytes: Infinity };
@@ -22,12 +14,8 @@ type CredentialHealthParts = {
   clock: Clock;
 };
 
-export function createCredentialHealth({
-  client,
-  onTrouble,
-  logger,
-  clock,
-}: CredentialHealthParts): CredentialHealth {
+/** Remembers whether the service refused our key the last time it was asked. */
+export function createCredentialHealth({ client, onTrouble, logger, clock }: CredentialHealthParts) {
   let isRefused = false;
   let checkedAtMs = -Infinity;
 
@@ -38,9 +26,10 @@ export function createCredentialHealth({
   }
 
   return {
-    isRefused: () => isRefused,
+    isRefused: (): boolean => isRefused,
     note,
-    checkRefused: async () => {
+    /** Tries a refused key again, by a call for the start of history: at most one in ten seconds. */
+    checkRefused: async (): Promise<void> => {
       if (!isRefused || clock.elapsedMs() - checkedAtMs < CHECK_PAUSE_MS) return;
       checkedAtMs = clock.elapsedMs();
       const answer = await client.stream({ method: 'GET', path: HISTORY_PATH, ...LIMITS }).catch(() => null);

@@ -5,7 +5,7 @@ import { readHistoryInto } from '../../gateway/history/history.ts';
 import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { clearHistory, findStart, saveCheckpoint, type Checkpoint } from './checkpoint.sql.ts';
 import type { Progress } from '../progress.ts';
-import { databaseTime, firstPaymentTime, onlyCurrency, type Session } from '../session.sql.ts';
+import { firstPaymentTime, onlyCurrency, type Session } from '../session.sql.ts';
 import { dropRows, foldHistory, openStaging, totalsOfFees, type FeeTotal } from './staging.sql.ts';
 import { createStager, type Stager } from './stager.ts';
 
@@ -34,7 +34,7 @@ export type HistoryRead = {
   clear(): Promise<void>;
 };
 
-export type HistoryQuestion = {
+type HistoryQuestion = {
   since?: Date | undefined;
   until?: Date | undefined;
   dryRun: boolean;
@@ -106,7 +106,7 @@ async function readToEnd(
   // Windows need a start: the time of our first payment, and before it now, so that a begin sees what the
   // runs after it see.
   const isOpen = since === undefined && dialect.history.paging.windowDays !== null;
-  const begin = isOpen ? ((await firstPaymentTime(session, mode)) ?? (await databaseTime(session))) : since;
+  const begin = isOpen ? await firstPaymentTime(session, mode) : since;
   // A transaction may be so much younger than the payment, and a filter may apply to the day it was paid.
   const last = until && new Date(until.getTime() + HORIZON_SEC * 1_000);
   const options = { since: begin, until: last, assumedCurrency, signal, from: from?.place ?? null };
@@ -130,9 +130,12 @@ async function readToEnd(
   return end;
 }
 
+/** The form of a checkpoint: one of another form is of another version of this program. */
+const FORM = 2;
+
 /** Identifies the question: rows read for one window and dialect cannot be reused for another. */
 function digestOf({ dialect }: Gateway, { since, until }: HistoryQuestion): string {
   return createHash('sha256')
-    .update(JSON.stringify([dialect, since, until]))
+    .update(JSON.stringify([FORM, dialect, since, until]))
     .digest('hex');
 }

@@ -98,7 +98,14 @@ function holds(check: Check, layout: RecordLayout, bytes: Buffer): boolean {
 }
 
 // The values are short: a loop is faster than Buffer.compare.
-function isSame(a: Buffer, aFrom: number, aTo: number, b: Buffer, bFrom: number, bTo: number): boolean {
+export function isSame(
+  a: Buffer,
+  aFrom: number,
+  aTo: number,
+  b: Buffer,
+  bFrom: number,
+  bTo: number,
+): boolean {
   if (aTo - aFrom !== bTo - bFrom) return false;
   for (let at = 0; at < aTo - aFrom; at += 1) if (a[aFrom + at] !== b[bFrom + at]) return false;
   return true;

@@ -2,23 +2,10 @@ import { minorDigits } from '../../../platform/money.ts';
 import type { Dialect } from '../../dialect/dialect.ts';
 import { classOf, type StatusClass } from '../../records/evidence.ts';
 import { rowPointers, type RowPointers } from '../row-parser.ts';
-import { createChecks, type RowChecks } from './row-checks.ts';
+import { createChecks, isSame, type RowChecks } from './row-checks.ts';
 import { MAX_TEXT, type PlainRow } from '../row.ts';
 import type { Json } from '../../dialect/json-pointer.ts';
 import { KIND, learnLayout, type RecordLayout } from './record-template.ts';
-
-/** Reads the simple records: laid out like an earlier one, with every value present and plain. */
-export type QuickReader = {
-  /**
-   * @returns the index after the record that begins at `start`, if it is complete and laid out like an
-   *   earlier one; else -1, and its end has to be searched for
-   */
-  pass(bytes: Buffer, start: number): number;
-  /** @returns null for every record that could be read in two ways; a result is valid until the next call */
-  read(bytes: Buffer, start: number, end: number): PlainRow | null;
-  /** Takes a record that had to be parsed as a sample of later ones. */
-  learn(bytes: Buffer, record: Json): void;
-};
 
 /** A layout, the slots of the row's values, and the checks of other fields before a row counts as paid. */
 type Form = { layout: RecordLayout; slots: Record<keyof RowPointers, number>; checks: RowChecks | null };
@@ -48,7 +35,8 @@ const NO_ROW: PlainRow = {
   currency: '',
 };
 
-export function createQuickReader(dialect: Dialect): QuickReader {
+/** Reads the simple records: laid out like an earlier one, with every value present and plain. */
+export function createQuickReader(dialect: Dialect) {
   const pointers = rowPointers(dialect);
   const forms = createForms(pointers, dialect);
   const statuses = createWords((word): Status => ({ word, is: classOf(word, dialect) }));
@@ -91,7 +79,8 @@ export function createQuickReader(dialect: Dialect): QuickReader {
 
   return {
     pass: forms.pass,
-    read: (bytes, start, end) => {
+    /** @returns null for every record that could be read in two ways; a result is valid until the next call */
+    read: (bytes: Buffer, start: number, end: number): PlainRow | null => {
       const form = forms.find(bytes, start, end);
       return form === null ? null : readForm(form, bytes, start, end);
     },
@@ -108,6 +97,10 @@ function createForms(pointers: RowPointers, dialect: Dialect) {
   let passed: Buffer | null = null;
   let [from, to] = [0, 0];
 
+  /**
+   * @returns the index after the record that begins at `start`, if it is complete and laid out like an
+   *   earlier one; else -1, and its end has to be searched for
+   */
   function pass(bytes: Buffer, start: number): number {
     [passed, from] = [bytes, start];
     for (let at = 0; at < forms.length; at += 1) {
@@ -129,6 +122,7 @@ function createForms(pointers: RowPointers, dialect: Dialect) {
       if (passed !== bytes || from !== start) pass(bytes, start);
       return form !== null && to === end ? form : null;
     },
+    /** Takes a record that had to be parsed as a sample of later ones. */
     learn: (bytes: Buffer, record: Json): void => {
       if (samplesTaken >= MAX_SAMPLES || forms.length >= MAX_FORMS) return;
       samplesTaken += 1;
@@ -219,17 +213,12 @@ function createWords<T>(read: (word: string) => T | null) {
       if (layout.kind(slot) !== KIND.PLAIN_TEXT) return null;
       const from = layout.from(slot);
       const to = layout.to(slot);
-      for (const { bytes: word, meaning } of known) if (isSame(word, bytes, from, to)) return meaning;
+      for (const { bytes: word, meaning } of known)
+        if (isSame(word, 0, word.length, bytes, from, to)) return meaning;
       if (!isTrimmed(bytes, from, to) || to - from > MAX_TEXT) return null;
       const meaning = read(bytes.toString('latin1', from, to));
       if (known.length < MAX_WORDS) known.push({ bytes: Buffer.from(bytes.subarray(from, to)), meaning });
       return meaning;
     },
   };
-}
-
-function isSame(word: Buffer, bytes: Buffer, from: number, to: number): boolean {
-  if (word.length !== to - from) return false;
-  for (let at = 0; at < word.length; at += 1) if (word[at] !== bytes[from + at]) return false;
-  return true;
 }
