@@ -235,8 +235,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'rows without an id are one',
     file: 'src/reconciliation/import/copy-writer.ts',
-    find: 'out.putAll(fieldOf(Buffer.from(BYTES + fingerprintOf(bytes, row.from, row.to))))',
-    replace: 'out.putAll(NULL)',
+    find: 'out.putWhole(Buffer.from(BYTES + fingerprintOf(bytes, row.from, row.to)))',
+    replace: 'out.putWhole(null)',
     breaks: 'two charges on one reference count as one',
     tests: SEVERAL_ROWS,
   },
