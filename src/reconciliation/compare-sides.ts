@@ -10,7 +10,7 @@ import { missingSince, type Sentinels } from './import/sentinels.sql.ts';
 import type { ControlTotals } from './report/control-totals.ts';
 import type { Session } from './session.sql.ts';
 
-export type CompareParts = {
+type CompareParts = {
   session: Session;
   gateway: Gateway;
   history: HistoryRead;
@@ -20,10 +20,10 @@ export type CompareParts = {
   isAsking: boolean;
 };
 
-export type Compared = ControlTotals & { list: ListTotals; coverage: Coverage };
+type Compared = ControlTotals & { list: ListTotals; coverage: Coverage };
 
 /** Compares both sides, as often as a run needs to. How far the list reaches is found out once. */
-export type Comparer = {
+type Comparer = {
   all(): Promise<Compared>;
   /** Once more, after what verify repaired. */
   again(): Promise<Compared>;

@@ -37,7 +37,7 @@ import { serializeOutcome, sha256, textOf } from './report/replay.ts';
 import { finishRun } from './report/runs.sql.ts';
 import type { Verified } from './verify-payments.ts';
 
-export type ConcludeParts = { gateway: Gateway; clock: Clock };
+type ConcludeParts = { gateway: Gateway; clock: Clock };
 
 export type Run = {
   id: RunId;

@@ -5,14 +5,14 @@ import type { Dialect } from '../gateway/dialect/dialect.ts';
 import type { Sentinels } from './import/sentinels.sql.ts';
 
 /** Payments that the list lacks, by the times at which they were written. */
-export type Missing = { count: bigint; oldest: Date; newest: Date };
+type Missing = { count: bigint; oldest: Date; newest: Date };
 
 /**
  * Confirmed payments of `differing` that the list lacks; null when there are none.
  * @param confirmedBefore leaves out what may be too young for the list
  * @param writtenFrom leaves out what is older
  */
-export async function findMissing(
+async function findMissing(
   db: Queryable,
   confirmedBefore: Date,
   writtenFrom: Date | null = null,
@@ -27,7 +27,7 @@ export async function findMissing(
 }
 
 /** Our payments in the list: when the first and the last of them were written, and the order of the list. */
-export type ListRange = {
+type ListRange = {
   rows: bigint;
   oldest: Date | null;
   newest: Date | null;
@@ -42,7 +42,7 @@ const ORDER = `CASE WHEN greatest(up, down) < 4 THEN 'none' WHEN down * 9 <= up 
   WHEN up * 9 <= down THEN 'newest first' ELSE 'none' END`;
 
 /** Joins the whole list with the payments: call it only where something is missing. */
-export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange> {
+async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange> {
   const [row] = await db.query<ListRange>(
     `WITH ours AS (
        SELECT p.created_at, lag(p.created_at) OVER (ORDER BY h.seq) AS before
@@ -62,7 +62,7 @@ export async function rangeOfList(db: Queryable, mode: Mode): Promise<ListRange>
  * When the sentinels that the list lacks were written; null when it has all of them, null times when
  * none of them is ours.
  */
-export async function lostSentinels(
+async function lostSentinels(
   db: Queryable,
   mode: Mode,
   references: readonly Reference[],
@@ -90,7 +90,7 @@ export type Coverage = {
   cut: string | null;
 };
 
-export type CoverageQuestion = {
+type CoverageQuestion = {
   mode: Mode;
   /** The database's time at which the list was begun. */
   startedAt: Date;

@@ -15,7 +15,7 @@ const CLASSES = ['unknown_status', 'unreadable', 'unit_error'] satisfies Reconci
  * Payments that are held, or in an open finding, because an answer was not understood. Not those that a
  * person decided.
  */
-export async function notUnderstood(db: Queryable, mode: Mode): Promise<Reference[]> {
+async function notUnderstood(db: Queryable, mode: Mode): Promise<Reference[]> {
   const rows = await db.query<{ reference: Reference }>(
     `SELECT reference FROM payments p WHERE mode = $1 AND decided_at IS NULL
        AND (status = 'held' AND (SELECT outcome FROM verifications v
@@ -29,7 +29,7 @@ export async function notUnderstood(db: Queryable, mode: Mode): Promise<Referenc
 }
 
 /** Open findings of these classes, also about transactions that are not ours. */
-export async function openNotUnderstood(db: Queryable, mode: Mode): Promise<number> {
+async function openNotUnderstood(db: Queryable, mode: Mode): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     'SELECT count(*)::int FROM findings WHERE mode = $1 AND closed_at IS NULL AND class = ANY($2)',
     [mode, CLASSES],

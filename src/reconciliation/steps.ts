@@ -40,8 +40,7 @@ export type ReconcileParts = {
 };
 
 /** What README.md calls them, too. */
-export type RunStep =
-  'read history' | 'listen to webhooks' | 'compare' | 'verify' | 'compare again' | 'conclude';
+type RunStep = 'read history' | 'listen to webhooks' | 'compare' | 'verify' | 'compare again' | 'conclude';
 export type WatchStep = <T>(step: RunStep, work: () => Promise<T>) => Promise<T>;
 
 export type Begin = { by: string; note: string; evenOfOurForm?: boolean };

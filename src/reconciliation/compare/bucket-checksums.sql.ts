@@ -6,21 +6,13 @@ import { MONEY } from '../import/staging.sql.ts';
 import { createTableAs } from '../working-tables.ts';
 
 /**
- * Nearly every row of nearly every run agrees on all three sides, and joining millions of rows to
- * find the few that differ takes longer than everything else. So the sides are compared by checksum
- * first, with one scan of each table: rows recorded as plainly paid are put into buckets by
- * reference, and each bucket gets a count, a sum and a fingerprint. Where all three checksums are
- * equal, the three sides hold the same rows. Only the other buckets, and rows that are not recorded
- * as plainly paid, have to be joined.
+ * Rows recorded as plainly paid are put into buckets by reference, and each bucket gets a count, a sum and a
+ * fingerprint, with one scan of each table. Where these are equal on all three sides, the sides hold the same
+ * rows. Only the other buckets, and rows that are not plainly paid, have to be joined, which takes longer than
+ * everything else (docs/decisions.md, "Reconciliation weighs before it joins").
  *
- * The fingerprint of a bucket is the XOR of 64-bit hashes of reference and amount, and no side has a
- * reference twice. The chance that different rows have the same count, sum and fingerprint is 1 in 2^64,
- * and no client can construct such rows: the hashes are seeded with a random number that is drawn after
- * the list has been read.
- *
- * Why this number of buckets: of a million rows, one difference makes 250 rows of each side join,
- * and the counts by bucket still fit into the cache of a core. With twice as many buckets the
- * checksums took a tenth longer.
+ * Why this number of buckets: of a million rows, one difference makes 250 rows of each side join, and the
+ * counts by bucket still fit into the cache of a core.
  */
 const BUCKETS = 4_096;
 

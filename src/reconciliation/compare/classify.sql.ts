@@ -20,7 +20,7 @@ const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there
   'unexplained', CASE WHEN class = 'reversed' THEN (coalesce(gone, ${UNKNOWN_GONE}) - refunded)::text END))`;
 
 /** `isCut`: whether the list is. `isAsking`: whether the run asks verify. */
-export type Classifying = {
+type Classifying = {
   startedAt: Date;
   isCut: boolean;
   mode: Mode;

@@ -18,7 +18,7 @@ const LAST = `SELECT inputs -> 'looked' FROM reconciliation_runs
  * may record that it has read. A row with a smaller id may be committed a moment later than one with a larger
  * id, so the next run reads the last ten minutes again.
  */
-export async function watermarks(db: Queryable, mode: Mode): Promise<{ last: Watermark; now: Watermark }> {
+async function watermarks(db: Queryable, mode: Mode): Promise<{ last: Watermark; now: Watermark }> {
   const [row] = await db.query<Watermark & { last: Watermark | null }>(
     `SELECT (${LAST}) AS last,
        coalesce((SELECT id FROM webhooks WHERE last_received_at < now() - interval '10 minutes'
@@ -41,7 +41,7 @@ type SignedWebhook = { id: bigint; reference: Reference; body: Buffer };
  * Signed webhooks about payments of the mode, in the order of their ids: those after `since`, and those
  * about payments with an open finding.
  */
-export function signedWebhooks(
+function signedWebhooks(
   db: Queryable,
   mode: Mode,
   { since, after, limit }: { since: string; after: bigint; limit: number },
@@ -59,7 +59,7 @@ export function signedWebhooks(
  * Keeps what webhooks say about money: that it went back, or that it came for a payment that is not
  * confirmed. That it came for a confirmed payment contradicts nothing.
  */
-export async function noteWords(
+async function noteWords(
   db: Queryable,
   words: readonly { reference: Reference; word: 'paid' | 'reversed' }[],
 ): Promise<void> {
@@ -79,7 +79,7 @@ export async function noteWords(
  * they stay in the comparison even if the list agrees. Every answer except exactly `paid` counts,
  * because an unreadable answer means that the state is unknown.
  */
-export async function gatherContested(db: Queryable, mode: Mode, since: string): Promise<void> {
+async function gatherContested(db: Queryable, mode: Mode, since: string): Promise<void> {
   await db.query(
     `INSERT INTO contested
      SELECT reference FROM webhook_words WHERE word = 'reversed'

@@ -17,7 +17,7 @@ const MAX_AGE = '1 hour';
 /**
  * By the database's clock, by which payments are written. `isLeft`: an earlier run left rows or a checkpoint.
  */
-export type Start = { now: Date; isLeft: boolean; checkpoint: Checkpoint | null };
+type Start = { now: Date; isLeft: boolean; checkpoint: Checkpoint | null };
 
 /**
  * Looks for the checkpoint of a run that was killed, or had to stop, while it read the answer to the same

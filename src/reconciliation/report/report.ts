@@ -78,7 +78,7 @@ export type ReconciliationReport = {
 };
 
 /** ISO 8601; it includes `since` and excludes `until`; null: open. */
-export type Window = { since: string | null; until: string | null };
+type Window = { since: string | null; until: string | null };
 
 /** As {@link Taken}, with amounts in major units. `isDry`: nothing was taken. */
 export type BegunReport = Omit<Taken, 'money'> & {
@@ -90,7 +90,7 @@ export type BegunReport = Omit<Taken, 'money'> & {
  * The money of one currency at the service: `collected` = `transferred` + `fees` + `available` +
  * `pending` + `difference`.
  */
-export type BalanceLine = Record<
+type BalanceLine = Record<
   'currency' | 'collected' | 'transferred' | 'available' | 'pending' | 'balance' | 'difference',
   string
 > & { fees?: string };
