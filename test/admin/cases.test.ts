@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test as testOfBoth } from '@jest/globals';
 import { explain } from '../../src/reporting/explain.ts';
 import { listFindings } from '../../src/cases/findings.ts';
 import { openSuspense } from '../../src/cases/suspense.sql.ts';
 import { someOf } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 import { logIn, signed, TOKEN, type Visitor } from './visitor.ts';
 
@@ -450,7 +451,7 @@ describe.each(someOf(['held', 'seen'] as const, 1))('more than a page holds, %s'
   const referencesOn = (page: string): string[] =>
     Array.from(page.matchAll(/aria-label="Select [^"]*, (\w+-\d+)"/g), ([, reference = '']) => reference);
 
-  test('stands on exactly one page each, oldest first, and every filter adds up', async () => {
+  testOfBoth('stands on exactly one page each, oldest first, and every filter adds up', async () => {
     const { runId } = await shop.program.reconcile({ dryRun: false });
     await sql(RAISE[prefix], 130, runId);
     const first = await ngozi.text(`${LIST}?q=${prefix}-`);

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test as testOfBoth } from '@jest/globals';
 import { connect } from 'node:net';
 import { forgetOldKeys } from '../../src/checkout/idempotency.sql.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { IS_WHOLE } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
@@ -210,13 +211,13 @@ describe('many starts of one order', () => {
     return said;
   };
 
-  test('that has an open checkout: all get it, and there is one payment', async () => {
+  testOfBoth('that has an open checkout: all get it, and there is one payment', async () => {
     const { orderId, checkoutUrl } = await shop.checkout();
     expect(await start(orderId)).toEqual(new Set([checkoutUrl]));
     expect(await query('SELECT FROM payments WHERE order_id = $1', orderId)).toHaveLength(1);
   });
 
-  test('while the service fails: five payments, and then no more', async () => {
+  testOfBoth('while the service fails: five payments, and then no more', async () => {
     const { orderId } = await shop.checkout();
     await query(`UPDATE payments SET status = 'ambiguous' WHERE order_id = $1`, orderId);
     await shop.hand('outage', { status: 500 });

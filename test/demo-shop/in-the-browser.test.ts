@@ -1,4 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  test as testOfBoth,
+} from '@jest/globals';
 import express from 'express';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { readCheckoutForm } from '../../src/checkout/schemas.ts';
@@ -8,6 +16,7 @@ import { localeOf } from '../../src/platform/locale.ts';
 import { displayMoney } from '../../src/platform/money.ts';
 import { openBrowser } from '../support/browser.ts';
 import { someOf } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { eventually } from '../support/program.ts';
 import { order, ORDER_ID, shopApp } from './support.ts';
 
@@ -101,7 +110,7 @@ describe('in a browser', () => {
     ['de-DE', 'NGN', 'jollof-kit', 840_100n],
   ];
 
-  test.each(someOf(readers, 2))(
+  testOfBoth.each(someOf(readers, 2))(
     'for somebody who reads %s the %s basket adds up as the server displays it',
     async (locale, currency, sku, amount) => {
       await openContext(true, locale);

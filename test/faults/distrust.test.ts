@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test as testOfBoth } from '@jest/globals';
 import { someOfEach } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import type { Fault } from '../support/line.ts';
 import { answers, applied, hangUp, rewritten, silence, withRecord } from '../support/line-faults.ts';
 import type { CheckoutAnswer } from '../support/program.ts';
@@ -40,7 +41,7 @@ const NOT_ITS_WORD: readonly (Row & { proof: string; order: string })[] = [
 
 describe('verify: not paid by it, and paid when the answer is whole', () => {
   const some = someOfEach(NOT_ITS_WORD, 2, ({ id }) => id);
-  test.each(some)('$id: $name', async ({ fault, proof, order: status }) => {
+  testOfBoth.each(some)('$id: $name', async ({ fault, proof, order: status }) => {
     const order = await stage.checkout();
     await stage.decide(order, 'pay');
     stage.line.disturb('verify', fault, order.reference);
@@ -70,7 +71,7 @@ const IN_DOUBT: readonly (Row & { isApplied?: true })[] = [
 ];
 
 describe('initialize: one fault that passes costs the shopper nothing, and the old reference stays watched', () => {
-  test.each(someOfEach(IN_DOUBT, 1, kindOf))('$id: $name', async ({ fault, isApplied = false }) => {
+  testOfBoth.each(someOfEach(IN_DOUBT, 1, kindOf))('$id: $name', async ({ fault, isApplied = false }) => {
     stage.line.disturb('initialize', [fault]);
     const answer = await stage.buy();
     expect(answer.status).toBe(201);

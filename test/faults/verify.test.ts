@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test as testOfBoth } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Fault } from '../support/line.ts';
@@ -20,6 +20,7 @@ import {
 } from '../support/line-faults.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { someOf, someOfEach } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { startStage, type Order, type Stage } from '../support/stage.ts';
 
 // The money has come, and the answer to verify is lost, broken or odd. Nothing is paid by such an answer and nothing is
@@ -91,7 +92,7 @@ const NO_ANSWER: readonly Row[] = [
 ];
 
 describe('no answer: the order stays pending, nothing is written down, and the clock asks again', () => {
-  test.each(someOfEach(NO_ANSWER, 1, byId))('$id: $name', async ({ fault }) => {
+  testOfBoth.each(someOfEach(NO_ANSWER, 1, byId))('$id: $name', async ({ fault }) => {
     const order = await paidOrder();
     await comeBack(order, fault);
     expect(await stage.endOf(order)).toEqual({
@@ -142,20 +143,23 @@ const NOTHING_SAID: readonly (Row & { proof?: string })[] = [
 ];
 
 describe('an answer that says nothing: the order stays pending, the answer is kept, and the clock asks again', () => {
-  test.each(someOfEach(NOTHING_SAID, 1, byId))('$id: $name', async ({ fault, proof = 'unreadable' }) => {
-    const order = await paidOrder();
-    await comeBack(order, fault);
-    expect(await stage.endOf(order)).toEqual({
-      order: 'pending',
-      payments: ['open'],
-      proofs: [proof],
-      suspense: [],
-      releases: 0,
-      wire: { initialize: 1, verify: 1 },
-    });
-    expect(trap.visits).toBe(0);
-    await healsToPaid(order);
-  });
+  testOfBoth.each(someOfEach(NOTHING_SAID, 1, byId))(
+    '$id: $name',
+    async ({ fault, proof = 'unreadable' }) => {
+      const order = await paidOrder();
+      await comeBack(order, fault);
+      expect(await stage.endOf(order)).toEqual({
+        order: 'pending',
+        payments: ['open'],
+        proofs: [proof],
+        suspense: [],
+        releases: 0,
+        wire: { initialize: 1, verify: 1 },
+      });
+      expect(trap.visits).toBe(0);
+      await healsToPaid(order);
+    },
+  );
 });
 
 const without = (field: string): Fault => withRecord({ [field]: undefined });
@@ -274,7 +278,7 @@ const held = ({ proof, suspense }: { proof: string; suspense?: string }) => ({
 });
 
 describe('odd evidence: the order is held for a person, and paid when the evidence is whole', () => {
-  test.each(someOfEach(ODD, 1, byProof))('$id: $name', async ({ fault, ...row }) => {
+  testOfBoth.each(someOfEach(ODD, 1, byProof))('$id: $name', async ({ fault, ...row }) => {
     const order = await paidOrder();
     await comeBack(order, fault);
     expect(await stage.endOf(order)).toEqual(held(row));
@@ -297,7 +301,7 @@ describe('odd evidence while nobody has paid: not paid, and pending again when t
   // Money that is said to have come keeps a payment held, whatever is said later: that is for a person to end.
   const withoutMoney = ODD.filter(({ suspense }) => suspense === undefined);
 
-  test.each(someOfEach(withoutMoney, 1, byProof))('$id: $name', async ({ fault, proof }) => {
+  testOfBoth.each(someOfEach(withoutMoney, 1, byProof))('$id: $name', async ({ fault, proof }) => {
     const order = await stage.checkout();
     await comeBack(order, pretended(fault));
     expect(await stage.endOf(order)).toEqual(held({ proof }));
@@ -349,7 +353,7 @@ describe('other spellings of the same evidence: paid at once', () => {
     })),
   ];
 
-  test.each(someOfEach(PAYS, 1, byId))('$id: $name', async ({ fault }) => {
+  testOfBoth.each(someOfEach(PAYS, 1, byId))('$id: $name', async ({ fault }) => {
     const order = await paidOrder();
     await comeBack(order, fault);
     expect(await stage.endOf(order)).toMatchObject({
@@ -412,7 +416,7 @@ test('S5: a service that fails every other time is asked with growing pauses, on
   await stage.check();
 });
 
-test.each(someOf([401, 403], 1))(
+testOfBoth.each(someOf([401, 403], 1))(
   'S8: HTTP %i on every call: nothing failed, readiness red, and all is well with a new key',
   async (status) => {
     const [paid, open] = [await paidOrder(), await stage.checkout()];

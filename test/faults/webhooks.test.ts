@@ -242,7 +242,7 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 describe('a webhook makes us ask, and nothing else', () => {
-  test.each(someOfEach(SCENARIOS, 2, ({ id, end }) => `${id} ${end.order}`))(
+  test.each(IS_WHOLE ? SCENARIOS : someOfEach(SCENARIOS, 2, ({ id, end }) => `${id} ${end.order}`))(
     '$id: $name',
     async ({ play, end }) => {
       const order = await stage.checkout();
@@ -354,7 +354,8 @@ describe('malformed: refused with its status, and nothing is written', () => {
   ];
   const kindOf = ([id, , , , status]: Malformed): string => `${id} ${status}`;
 
-  test.each(someOfEach(MALFORMED, 2, kindOf))('%s: %s', async (_id, _name, body, headers, status) => {
+  const some = IS_WHOLE ? MALFORMED : someOfEach(MALFORMED, 2, kindOf);
+  test.each(some)('%s: %s', async (_id, _name, body, headers, status) => {
     const [before] = await rows('SELECT count(*) FROM webhooks');
     expect(await stage.callUs(body, headers)).toBe(status);
     expect(await rows('SELECT count(*) FROM webhooks')).toEqual([before]);

@@ -267,7 +267,7 @@ test('each single value in each single field pays only where it changes nothing'
   let cases = 0;
   // What a kind does not look at need not vary.
   const valuesOf = (kind: number): readonly string[] => {
-    if (kind === 7) return someOf(RAW, 6);
+    if (kind === 7) return IS_WHOLE ? RAW : someOf(RAW, 6);
     return [2, 5].includes(kind) ? RAW : ['null'];
   };
   const keysOf = (kind: number): readonly string[] => ([1, 3, 7].includes(kind) ? KEYS : ['data']);

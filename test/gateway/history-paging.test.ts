@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test as testOfBoth } from '@jest/globals';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
@@ -12,6 +12,7 @@ import {
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { createClient, type Client } from '../../src/gateway/http/client.ts';
 import { someOf } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 
 type Answer = (query: URLSearchParams, res: ServerResponse, call: number) => void;
 
@@ -401,7 +402,7 @@ describe('errors', () => {
     await expect(read()).rejects.toThrow(GatewayKeyRefused);
   });
 
-  test.each(someOf([429, 500, 503], 1))('HTTP %i: ask again later', async (status) => {
+  testOfBoth.each(someOf([429, 500, 503], 1))('HTTP %i: ask again later', async (status) => {
     answer = (_query, res) => {
       sendText(res, '{}', status);
     };
@@ -526,7 +527,7 @@ describe('a page that does not come', () => {
   };
 
   const statuses = someOf([500, 503, 429], 1);
-  test.each(statuses)('with HTTP %i is asked for again, and its rows come once', async (status) => {
+  testOfBoth.each(statuses)('with HTTP %i is asked for again, and its rows come once', async (status) => {
     answer = (query, res, call) => {
       if (call === 2 || call === 3) sendText(res, '{}', status);
       else pages(query, res);

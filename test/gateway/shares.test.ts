@@ -1,8 +1,9 @@
 /** @jest-environment node */
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test as testOfBoth } from '@jest/globals';
 import { createRateLimiter, type Budget, type Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { someOf } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 
 // Strangers may cause as many returns and hints as they like. Nothing here waits for real time.
 beforeEach(() => {
@@ -39,7 +40,7 @@ const FLOODS: Urgency[] = ['person-waits', 'hint', 'late-hint', 'background', 'h
 
 describe('B1: what a flood cannot take', () => {
   const paces = FLOODS.flatMap((flood) => [50, 20, 5].map((perSecond) => [flood, perSecond] as const));
-  test.each(someOf(paces, 3))(
+  testOfBoth.each(someOf(paces, 3))(
     'a flood of %s on a budget of %i calls a second: no checkout waits',
     async (flood, perSecond) => {
       const budget = budgetOf(perSecond);
@@ -56,7 +57,7 @@ describe('B1: what a flood cannot take', () => {
   );
 
   const slots = FLOODS.flatMap((flood) => [4, 8, 32].map((concurrency) => [flood, concurrency] as const));
-  test.each(someOf(slots, 3))(
+  testOfBoth.each(someOf(slots, 3))(
     'a flood of %s at a service that takes two seconds, %i calls in flight: a checkout has a slot',
     async (flood, concurrency) => {
       const budget = budgetOf(0, concurrency);
@@ -103,7 +104,7 @@ describe('B1: what a flood cannot take', () => {
     for (const each of [...floods, { stop }]) each.stop();
   });
 
-  test.each(someOf(FLOODS, 2))('what nobody else wants, %s may have', async (urgency) => {
+  testOfBoth.each(someOf(FLOODS, 2))('what nobody else wants, %s may have', async (urgency) => {
     const budget = budgetOf(50);
     const { waits, stop } = stream(budget, urgency, 100, 5);
     await jest.advanceTimersByTimeAsync(10_000);

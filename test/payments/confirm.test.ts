@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test as testOfBoth } from '@jest/globals';
 import type { Urgency } from '../../src/gateway/traffic/rate-limiter.ts';
 import { createConfirm } from '../../src/payments/confirm.ts';
 import { IS_WHOLE } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { asReference } from '../support/ids.ts';
 import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
@@ -188,29 +189,33 @@ async function load(reference: string) {
   return payment;
 }
 
-test('confirming one payment while another of its order is opened: nobody waits for ever, nothing is lost', async () => {
-  const round = async (): Promise<void> => {
-    const first = await shop.checkout();
-    await shop.hand(`transactions/${first.reference}/fail`, { notify: false });
-    const old = `UPDATE payments SET created_at = now() - interval '2 h' WHERE reference = $1`;
-    await query(old, first.reference);
-    const [confirmed, second] = await Promise.all([
-      shop.program.confirm(await load(first.reference), 'schedule'),
-      shop.checkout({ orderId: first.orderId }),
-      shop.checkout({ orderId: first.orderId }),
-    ]);
-    expect(confirmed.outcome).toBe('failed');
-    expect(second.reference).not.toBe(first.reference);
-    const journal = await query<{ seq: number }>(
-      'SELECT seq FROM journal WHERE order_id = $1 ORDER BY seq',
-      first.orderId,
-    );
-    expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_row, at) => at + 1));
-  };
-  // A deadlock is a matter of chance.
-  for (let batch = 0; batch < (IS_WHOLE ? 50 : 8); batch += 1)
-    await Promise.all([round(), round(), round(), round()]);
-}, 180_000);
+testOfBoth(
+  'confirming one payment while another of its order is opened: nobody waits for ever, nothing is lost',
+  async () => {
+    const round = async (): Promise<void> => {
+      const first = await shop.checkout();
+      await shop.hand(`transactions/${first.reference}/fail`, { notify: false });
+      const old = `UPDATE payments SET created_at = now() - interval '2 h' WHERE reference = $1`;
+      await query(old, first.reference);
+      const [confirmed, second] = await Promise.all([
+        shop.program.confirm(await load(first.reference), 'schedule'),
+        shop.checkout({ orderId: first.orderId }),
+        shop.checkout({ orderId: first.orderId }),
+      ]);
+      expect(confirmed.outcome).toBe('failed');
+      expect(second.reference).not.toBe(first.reference);
+      const journal = await query<{ seq: number }>(
+        'SELECT seq FROM journal WHERE order_id = $1 ORDER BY seq',
+        first.orderId,
+      );
+      expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_row, at) => at + 1));
+    };
+    // A deadlock is a matter of chance.
+    for (let batch = 0; batch < (IS_WHOLE ? 50 : 8); batch += 1)
+      await Promise.all([round(), round(), round(), round()]);
+  },
+  180_000,
+);
 
 describe('hints', () => {
   test('a flood of returns costs the service a few questions', async () => {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import pg from 'pg';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -7,7 +7,7 @@ import { SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import { aBasket, eventually } from '../support/program.ts';
 import { cleanUp, freePort, newFolder, onCleanUp } from '../support/process.ts';
 import { startShop, type ShopProcess } from '../support/shop-process.ts';
-import { testOfAll } from '../support/test-of-all.ts';
+import { testOfAll, testOfFew as test } from '../support/test-of-all.ts';
 
 afterAll(cleanUp);
 

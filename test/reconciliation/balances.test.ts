@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test as testOfBoth } from '@jest/globals';
 import { reconcileBalances, type BalanceSnapshot } from '../../src/reconciliation/report/balances.sql.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import { PROFILE_DIALECTS } from '../local/sandbox/profile-dialects.ts';
 import { someOf } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cash-'));
@@ -137,7 +138,7 @@ async function paidOrder(shop: TestProgram): Promise<string> {
 }
 
 describe('collected minus transferred out is the balance', () => {
-  test.each(someOf(LISTS, 2))('of a service like %s', async (profile, lists) => {
+  testOfBoth.each(someOf(LISTS, 2))('of a service like %s', async (profile, lists) => {
     const shop = await open(profile, lists);
     try {
       const run = (): Promise<ReconciliationReport> => shop.program.reconcile({ dryRun: false });

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test as testOfBoth } from '@jest/globals';
 import { composeReport, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { someOf } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { asRunId } from '../support/ids.ts';
 import { openDesk, type Desk } from './desk.ts';
 
@@ -27,7 +28,7 @@ describe('a list that is shorter than the last complete run saw it', () => {
   ];
 
   const some = someOf(shortened, 1);
-  test.each(some)('withholds every verdict on what is missing when it %s', async (_name, shorten) => {
+  testOfBoth.each(some)('withholds every verdict on what is missing when it %s', async (_name, shorten) => {
     shorten();
     const report = await run();
     expect(report).toMatchObject({ complete: false, verdict: 'incomplete' });

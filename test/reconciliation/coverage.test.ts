@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test as testOfBoth } from '@jest/globals';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { someOf } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { openDesk, type Desk, type Planted } from './desk.ts';
 import { send, type FakeTransaction } from './fake-service.ts';
 
@@ -187,12 +188,15 @@ describe('F3: a list whose end nobody told', () => {
 
 describe('G14: a list without pages', () => {
   const counts = someOf([100, 50, 10], 1);
-  test.each(counts)('of exactly %d rows is whole when it lists all that is confirmed', async (count) => {
-    for (let at = 0; at < count; at += 1) await confirmed('2 hours', true);
-    listOnly((rows) => rows);
-    expect(await run()).toMatchObject({ verdict: 'agreed', complete: true, matched: count });
-    expect(await run()).toMatchObject({ verdict: 'agreed', complete: true, matched: count });
-  });
+  testOfBoth.each(counts)(
+    'of exactly %d rows is whole when it lists all that is confirmed',
+    async (count) => {
+      for (let at = 0; at < count; at += 1) await confirmed('2 hours', true);
+      listOnly((rows) => rows);
+      expect(await run()).toMatchObject({ verdict: 'agreed', complete: true, matched: count });
+      expect(await run()).toMatchObject({ verdict: 'agreed', complete: true, matched: count });
+    },
+  );
 
   test('that is capped at fifty is not', async () => {
     for (let at = 0; at < 52; at += 1) await confirmed('2 hours', true);

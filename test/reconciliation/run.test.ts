@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test as testOfBoth } from '@jest/globals';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
@@ -8,6 +8,7 @@ import { ReconciliationRunningError } from '../../src/reconciliation/errors.ts';
 import { exitCodeOf, type ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { createReconcileSchedule } from '../../src/reconciliation/schedule.ts';
 import { IS_WHOLE } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { rowCounts } from './books.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { send, sendPage } from './fake-service.ts';
@@ -56,7 +57,7 @@ describe('what was missed is repaired through confirmation', () => {
     expect(await orderStatus(orderId)).toBe('pending');
   });
 
-  test('many at once', async () => {
+  testOfBoth('many at once', async () => {
     const count = IS_WHOLE ? 60 : 20;
     for (let at = 0; at < count; at += 1) await desk.put({}, {});
     expect(await run()).toMatchObject({ verdict: 'agreed', repaired: count, verified: count });
@@ -319,7 +320,7 @@ describe('runs', () => {
     });
   });
 
-  test('one huge list and pages of a hundred give the same report', async () => {
+  testOfBoth('one huge list and pages of a hundred give the same report', async () => {
     for (let count = 0; count < 30; count += 1) await desk.put({ isConfirmed: true }, {});
     const count = IS_WHOLE ? 12_000 : 2_000;
     for (let at = 0; at < count; at += 1)

@@ -5,3 +5,6 @@ import { IS_WHOLE } from './extent.ts';
 export function testOfAll(name: string, work: () => Promise<void>): void {
   if (IS_WHOLE) test(name, work);
 }
+
+/** A test that has one form only: `npm test` runs it, and `npm run test:all` does not repeat it. */
+export const testOfFew = IS_WHOLE ? test.skip : test;

@@ -2,12 +2,13 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test as testOfBoth } from '@jest/globals';
 
 import { PortTakenError } from '../../../src/platform/http-server.ts';
 import { SANDBOX_TEST_KEY } from '../../../local/sandbox/keys.ts';
 import type { Sandbox } from '../../../local/sandbox/sandbox.ts';
 import { someOf } from '../../support/extent.ts';
+import { testOfFew as test } from '../../support/test-of-all.ts';
 import { argumentsOf } from '../../support/process.ts';
 import { cleanUp, initialize, newFolder, onCleanUp, receiver, start, until, verified } from './support.ts';
 
@@ -20,7 +21,9 @@ function run(...flags: string[]): Child {
   const child = spawn(process.execPath, [...argumentsOf('local/sandbox/main.ts'), '--port', '0', ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  onCleanUp(() => Promise.resolve(child.kill('SIGKILL')));
+  const ended = once(child, 'exit');
+  // Until it is gone it may write into a folder that is to go, too.
+  onCleanUp(() => (child.kill('SIGKILL'), ended));
   return child;
 }
 
@@ -93,7 +96,7 @@ describe('the sandbox as a process', () => {
   ];
 
   // One that the sandbox refuses, and one that the reader of flags does.
-  test.each(someOf(refused, 2))(
+  testOfBoth.each(someOf(refused, 2))(
     'ends with 64 for %s %s and says what is wrong',
     async (flag, value, says) => {
       const child = run('--data', 'none', flag, value);

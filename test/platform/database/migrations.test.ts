@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect } from '@jest/globals';
 import pg from 'pg';
 import { createLogger } from '../../../src/platform/logger.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { cloneDatabase } from '../../support/database.ts';
 import { argumentsOfCode } from '../../support/process.ts';
 import { eventually } from '../../support/program.ts';
-import { testOfAll } from '../../support/test-of-all.ts';
+import { testOfAll, testOfFew as test } from '../../support/test-of-all.ts';
 
 const SLOW = 300_000;
 const logger = createLogger('silent');
