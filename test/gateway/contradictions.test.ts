@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test as testOfBoth } from '@jest/globals';
 import { defaultDialect } from '../support/dialect.ts';
+import { IS_WHOLE } from '../support/extent.ts';
+import { testOfFew as test } from '../support/test-of-all.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { contentOf } from '../../src/gateway/verify.ts';
 import type { Evidence } from '../../src/gateway/records/evidence.ts';
@@ -198,11 +200,12 @@ test('A2: the sentence names fields and no values, and no name is long or unprin
   expect(contradictionIn({ amountPaid: 1 })).toBe('"amountPaid" disagrees with the amount');
 });
 
-test('A2: a record with twenty thousand odd keys is read in no time', () => {
+testOfBoth('A2: a record with thousands of odd keys is read in no time', () => {
+  const keys = IS_WHOLE ? 20_000 : 5_000;
   const odd = Object.fromEntries(
-    Array.from({ length: 20_000 }, (_none, at) => [`${'payat'.repeat(11)}${at}`, at]),
+    Array.from({ length: keys }, (_none, at) => [`${'payat'.repeat(11)}${at}`, at]),
   );
   const begun = process.cpuUsage();
   expect(contradictionIn(odd)).toBeNull();
-  expect(process.cpuUsage(begun).user).toBeLessThan(5_000_000);
+  expect(process.cpuUsage(begun).user).toBeLessThan(250 * keys);
 });
