@@ -8,7 +8,6 @@ import { recordBegin, totalsOfTaken, type BeginRow } from './begin.sql.ts';
 import { type BalanceCheck, noteDifferences } from './report/balances.sql.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
 import { giveUpReturned, withholdReversed, type Returned } from '../fulfilment/withhold.sql.ts';
-import { noteDifferences } from './report/balances.sql.ts';
 import { keepTransfers, matchTransfers } from './report/transfers.sql.ts';
 import type { Watermark } from './compare/conflicts.sql.ts';
 import { factsOf } from '../cases/findings.ts';

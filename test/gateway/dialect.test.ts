@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
-import { DIALECT_KEYS, DialectError, parseDialect } from '../../src/gateway/dialect/dialect.ts';
+import { DIALECT_KEYS, DialectError, droppedWords, parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { defaultDialect } from '../support/dialect.ts';
 
 test('a file changes the keys it names and leaves every other default', () => {

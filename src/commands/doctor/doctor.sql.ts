@@ -1,5 +1,5 @@
 import type { Alert } from '../../alerts/alert.ts';
-import type { Queryable } from '../../platform/database/database.ts';
+import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /** PostgreSQL itself: its version (`17.2`, and 170002), how this connection is encrypted, and its clock. */
