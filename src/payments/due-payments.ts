@@ -125,9 +125,12 @@ export async function postponeAfterFailure(
   await postponeCheck(database, reference, pauseSec, notBeforeSec);
 }
 
-/** When no call was made, trying again soon costs nothing. */
+/**
+ * When our own limits left no turn for the call, trying again soon costs nothing. While the service fails or
+ * asked for a pause, only hints try again as soon as it ends.
+ */
 function pauseAfter(error: unknown, { isHinted, checks }: DuePayment): number {
-  return isHinted && error instanceof GatewayNotAsked
+  return error instanceof GatewayNotAsked && (isHinted || error.reason === 'budget-exhausted')
     ? jittered(NOT_ASKED_PAUSE_SEC)
     : pauseAfterFailureSec(checks);
 }

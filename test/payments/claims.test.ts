@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createDuePayments } from '../../src/payments/due-payments.ts';
+import { GatewayNotAsked } from '../../src/gateway/errors.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { leaseScheduled } from '../../src/payments/checks.sql.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
@@ -36,3 +39,33 @@ test('what has been due for an hour is held for as long as what is due now', asy
   expect(await claim()).toContain(reference);
   expect(await claim()).not.toContain(reference);
 });
+
+test.each([
+  ['budget-exhausted', 0, 3],
+  ['service-is-failing', 60, 1_000],
+] as const)(
+  'a check by schedule for which there was no call (%s) is due again after its pause',
+  async (reason, from, to) => {
+    const { database, gateway } = shop.program;
+    const { reference } = await shop.checkout();
+    await database.query(
+      'UPDATE payments SET next_check_at = CASE WHEN reference = $1 THEN now() END, checks = 9',
+      [reference],
+    );
+    const due = createDuePayments({
+      database,
+      gateway,
+      confirm: () => Promise.reject(new GatewayNotAsked(reason)),
+      endOrder: () => Promise.reject(new Error('no deadline has passed')),
+      callsAtOnce: 1,
+      logger: createLogger('silent'),
+    });
+    await due.runOnce();
+    const [row] = await database.query<{ sec: number }>(
+      'SELECT extract(epoch FROM next_check_at - now())::float8 AS sec FROM payments WHERE reference = $1',
+      [reference],
+    );
+    expect(row?.sec).toBeGreaterThan(from);
+    expect(row?.sec).toBeLessThan(to);
+  },
+);
