@@ -127,13 +127,13 @@ describe('today at a glance', () => {
     for (let times = 0; times < 2; times += 1) await play('pay', { amount: '850000' });
     const page = await words('/admin');
     expect(page).toMatch(
-      /Today Nobody can pay in NGN since [-0-9: ]{19} \. A payment of NGN 8,500.00 came in as NGN 850,000.00, 100 times its price\./,
+      /Today No new checkout begins in NGN since [-0-9: ]{19} \. Open payments go on\. A payment of NGN 8,500.00 came in as NGN 850,000.00, 100 times its price\./,
     );
     const here = visitor(shop, '', '/admin');
     expect(
       await here.sendAndRead('/admin/checkouts', [['id', 'NGN'], ['operation', 'release'], ...signed()]),
     ).toContain('New checkouts begin again.');
-    expect(await words('/admin')).not.toContain('Nobody can pay');
+    expect(await words('/admin')).not.toContain('No new checkout begins');
   });
 });
 

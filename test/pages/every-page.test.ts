@@ -121,7 +121,7 @@ const DEEDS: Record<string, (page: Page) => Promise<void>> = {
     for (const [field, text] of Object.entries({ id: 'KWD', by: 'Ngozi', note: 'the price list is wrong' }))
       await page.locator(`#stop-${field}`).fill(text);
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
-    await page.getByText('Nobody can pay in KWD').waitFor();
+    await page.getByText('No new checkout begins in KWD').waitFor();
     await page.getByText('Allow KWD again…').click();
   },
   // With all that is folded on it.

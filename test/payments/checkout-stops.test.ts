@@ -97,7 +97,7 @@ describe('a person stops and resumes', () => {
       ['operation', 'stop'],
       ...signed('flood'),
     ]);
-    expect(page).toMatch(/Nobody can pay in any currency since .*Ngozi stopped it: “flood”/s);
+    expect(page).toMatch(/No new checkout begins in any currency since .*Ngozi stopped it: “flood”/s);
     expect(await (await fetch(`${shop.origin}/shop`)).text()).toContain('We take no new orders right now');
     const form = new URLSearchParams({ email: 'a@example.com', sku: 'bissap', quantity: '1' });
     const headers = { accept: 'text/html' };

@@ -17,7 +17,8 @@ export function Stops({ stops, visitor }: Props): VNode {
         return (
           <section key={currency + (reason ?? '')} class="stopped" aria-label="Stopped">
             <p class="headline">
-              Nobody can pay in {isAll ? 'any currency' : currency} since <Moment at={stoppedAt} />.
+              No new checkout begins in {isAll ? 'any currency' : currency} since <Moment at={stoppedAt} />.
+              Open payments go on.
             </p>
             <Reason stop={stop} />
             {visitor.may('checkouts') && (
