@@ -14,7 +14,7 @@ import { requireBearer } from '../platform/guess-limit.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
 import type { CancelOrder } from './cancel.ts';
-import { takeRefund } from './refunds.ts';
+import { noteRefund } from './refunds.ts';
 import { listedReturnUrl, type ReturnUrls } from './return-url.ts';
 import { cancelInput, readOrderInput, readOrderQuestion } from './schemas.ts';
 import { findPlaced, insertOrder, isOrder, listOrders, MAX_PAY_BY_DAYS } from './shop-orders.sql.ts';
@@ -122,7 +122,7 @@ function shopApiRoutes(parts: ShopApiParts): Router {
   router.post('/orders/:orderId/refunds', opened, async (req: express.Request, res: express.Response) => {
     const body = jsonOf(req);
     const order = await known(parts, String(req.params.orderId));
-    const { isNew, view } = await takeRefund(database, mode, order, body);
+    const { isNew, view } = await noteRefund(database, mode, order, body);
     res.status(isNew ? 201 : 200).json(view);
   });
   return router;

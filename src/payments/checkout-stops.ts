@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import {
   EVERY_CURRENCY,
-  releaseCurrency,
+  resumeAfterUnitError,
   resumeCheckouts,
   stopCheckouts,
   type StopRequest,
@@ -34,8 +34,8 @@ export function createCheckoutStops({ database, mode, alarm, onChanged }: Parts)
     },
     resume: async (request, evenOfUnit = false) => {
       const isResumed = await resumeCheckouts(database, mode, request);
-      const isReleased = evenOfUnit && (await releaseCurrency(database, mode, request));
-      const isDone = isResumed || isReleased;
+      const isResumedOfUnit = evenOfUnit && (await resumeAfterUnitError(database, mode, request));
+      const isDone = isResumed || isResumedOfUnit;
       if (isDone) await onChanged();
       return isDone;
     },

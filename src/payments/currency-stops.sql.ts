@@ -72,7 +72,7 @@ export function untoldStops(db: Queryable, mode: Mode): Promise<UnitError[]> {
 export type StopRequest = { currency: string; by: string; note: string };
 
 /** Ends the stop by a payment, after a person has looked. @returns false when there is none */
-export async function releaseCurrency(
+export async function resumeAfterUnitError(
   db: Queryable,
   mode: Mode,
   { currency, by, note }: StopRequest,

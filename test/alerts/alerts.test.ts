@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { AlertHook } from '../../src/alerts/alert.ts';
 import { DEFAULTS, type Extensions } from '../../src/extensions.ts';
 import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
-import { releaseCurrency } from '../../src/payments/currency-stops.sql.ts';
+import { resumeAfterUnitError } from '../../src/payments/currency-stops.sql.ts';
 import { ReleaseRefused } from '../../src/fulfilment/release.ts';
 import { aBasket, eventually, post, startProgram, type TestProgram } from '../support/program.ts';
 
@@ -130,7 +130,7 @@ test('a currency that is stopped, by the payment that stopped it, until it is re
   expect(alerts[2]).toMatchObject({ reference, currency: 'NGN' });
   await look();
   expect(alerts).toHaveLength(3);
-  await releaseCurrency(shop.program.database, 'test', { currency: 'NGN', by: 'Ngozi', note: 'mended' });
+  await resumeAfterUnitError(shop.program.database, 'test', { currency: 'NGN', by: 'Ngozi', note: 'mended' });
   await lookedUntil(4);
   expect(alerts[3]).toMatchObject({ event: 'currency-stopped', over: true, currency: 'NGN' });
 });

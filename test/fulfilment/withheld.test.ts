@@ -169,7 +169,7 @@ describe('a release whose order was refunded as a whole', () => {
     const order = await paid();
     const { database } = shop.program;
     const killed = database.transaction(async (tx) => {
-      await writeRefund(tx, order);
+      await noteRefund(tx, order);
       const [row] = await tx.query<{ delivery: string; pid: number }>(
         'SELECT delivery, pg_backend_pid() AS pid FROM releases WHERE id = $1',
         [order.releaseId],
@@ -185,7 +185,7 @@ describe('a release whose order was refunded as a whole', () => {
   });
 });
 
-const writeRefund = (db: Queryable, { orderId }: Paid) =>
+const noteRefund = (db: Queryable, { orderId }: Paid) =>
   db.query(
     `INSERT INTO refunds (id, order_id, mode, amount, currency, reason, refunded_by)
      VALUES ('re_' || $1, $1, 'test', 850000, 'NGN', 'sold out', 'Ngozi')`,
@@ -238,7 +238,7 @@ describe('a refund and a delivery at the same moment', () => {
   test('the refund holds the release first: the worker does not wait, and sends nothing', async () => {
     const order = await paid();
     await shop.program.database.transaction(async (tx) => {
-      await writeRefund(tx, order);
+      await noteRefund(tx, order);
       expect(await shop.program.dueReleases.runOnce()).toBe(0);
     });
     await deliver();

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { releaseCurrency, stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
+import { resumeAfterUnitError, stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
 import { post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -144,7 +144,7 @@ const WEATHER: Record<string, [() => Promise<unknown>, () => Promise<unknown>]> 
 async function operatorReleasesAll(): Promise<void> {
   const { database, gateway } = shop.program;
   for (const { currency } of await stoppedCurrencies(database, gateway.mode))
-    await releaseCurrency(database, gateway.mode, { currency, by: 'Ngozi', note: 'looked at it' });
+    await resumeAfterUnitError(database, gateway.mode, { currency, by: 'Ngozi', note: 'looked at it' });
 }
 
 /** A shopper who is told to come back in a moment does. */

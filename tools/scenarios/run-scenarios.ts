@@ -4,7 +4,7 @@ import type { ReconciliationReport } from '../../src/reconciliation/report/repor
 import type { Card } from '../../local/sandbox/faults/deck.ts';
 import type { End } from './kinds.ts';
 import { PLAYS } from './plays.ts';
-import { releaseCurrency, stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
+import { resumeAfterUnitError, stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
 import { createStage, type Checkout } from './stage.ts';
 import type { StartedServer } from '../../src/bootstrap/start-server.ts';
 
@@ -62,7 +62,7 @@ async function playCard(server: StartedServer, card: Card): Promise<Played> {
 async function goOnSelling({ program: { database, gateway } }: StartedServer): Promise<void> {
   for (const { currency } of await stoppedCurrencies(database, gateway.mode)) {
     const request = { currency, by: 'rehearsal', note: 'the amount was a rehearsal' };
-    await releaseCurrency(database, gateway.mode, request);
+    await resumeAfterUnitError(database, gateway.mode, request);
   }
 }
 

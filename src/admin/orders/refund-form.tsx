@@ -130,7 +130,7 @@ async function askedBy(database: Database, mode: Mode, { ids, field }: ActionFor
 }
 
 /** Writes a refund down under the name of the operator. */
-export async function writeRefund(database: Database, mode: Mode, form: ActionForm): Promise<Told> {
+export async function noteRefund(database: Database, mode: Mode, form: ActionForm): Promise<Told> {
   const asked = await askedBy(database, mode, form);
   if (asked === null) return { 'refund-unreadable': 1 };
   const { order, amount, number } = asked;

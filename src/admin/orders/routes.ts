@@ -21,7 +21,7 @@ import { ConfirmCancel } from './order-actions.tsx';
 import { evidenceOf, findOrders } from './find-orders.sql.ts';
 import { OrderListPage } from './order-list-page.tsx';
 import { OrderDetailPage } from './order-page.tsx';
-import { confirmRefund, writeRefund } from './refund-form.tsx';
+import { confirmRefund, noteRefund } from './refund-form.tsx';
 import { readSearch } from './search.ts';
 
 /** Which order, and what happened to it? */
@@ -80,7 +80,7 @@ function addActions({ database, gateway, guard, act, askService, cancelOrder }: 
   act(
     '/admin/refunds',
     toOrder,
-    (asked) => writeRefund(database, mode, asked),
+    (asked) => noteRefund(database, mode, asked),
     (asked, req) => confirmRefund(database, mode, asked, frameFor(req)),
   );
   act(
