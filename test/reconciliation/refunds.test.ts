@@ -80,6 +80,27 @@ describe('a refund that was written down', () => {
     expect(await findings()).toEqual([]);
   });
 
+  test('once, and the service shows two of the same amount under the id of the payment', async () => {
+    const payment = await paid();
+    await refund(payment, 500n);
+    const { id = '' } = desk.service.history.find((row) => typeof row !== 'string') ?? {};
+    const back = (at: string) =>
+      JSON.stringify({
+        id,
+        reference: payment.reference,
+        status: 'REVERSED',
+        amount: 5,
+        currency: 'NGN',
+        at,
+      });
+    // The first was read twice.
+    desk.service.history.push(back('Monday'), back('Monday'));
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+    desk.service.history.push(back('Tuesday'));
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+    expect(await findings()).toMatchObject([{ refunded: '500', unexplained: '500' }]);
+  });
+
   test('after the service showed it: the finding closes by itself', async () => {
     const payment = await paid();
     showAllBack(payment);

@@ -53,7 +53,9 @@ export function createCarefulReader(
     onParsed(bytes, record);
     const evidence = readRow(record);
     const reference = firstAt(record, pointers.reference, numberText);
-    const serviceId = sanitizeOrNull(firstAt(record, pointers.serviceId, numberText));
+    // Several refunds may bear the id of their payment: each is what its bytes are.
+    const id = evidence.status === 'reversed' ? null : firstAt(record, pointers.serviceId, numberText);
+    const serviceId = sanitizeOrNull(id);
     const money = moneyOf(evidence, verify, fallback);
     const isReadable = reference !== null && evidence.statusWord !== null;
     // A contradictory record is neither paid nor failed. It is not unreadable, either: its reference,

@@ -4,7 +4,7 @@ import type { StatusClass } from '../records/evidence.ts';
 export type HistoryRow = {
   /** Null: none. Numbers keep their digits; text that a database or a page cannot hold is replaced. */
   reference: string | null;
-  /** The service's own id of the transaction, if the record shows one. Text, because ids go beyond 2^53. */
+  /** The service's own id of the transaction, if the record shows one and is not of money that went back. Text, because ids go beyond 2^53. */
   serviceId: string | null;
   /** `unreadable`: the record is no object, or it lacks reference, status, or the money of something paid. */
   status: StatusClass | 'unreadable';

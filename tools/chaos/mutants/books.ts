@@ -433,6 +433,14 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: ['test/cases/decided-money.test.ts'],
   },
   {
+    bug: 'two refunds under one id are one',
+    file: 'src/gateway/history/row-parser.ts',
+    find: "evidence.status === 'reversed' ? null : firstAt",
+    replace: 'firstAt',
+    breaks: 'a second refund that nobody wrote down is taken for the first, read twice',
+    tests: BY_REFUNDS,
+  },
+  {
     bug: 'a release whose money is back stays withheld',
     file: 'src/reconciliation/conclude.ts',
     find: '      returned = await giveUpReturned(session, mode);\n',
