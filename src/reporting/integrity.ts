@@ -21,6 +21,8 @@ type IntegrityOptions = {
   onFound: (found: Contradiction) => unknown;
   onProgress?: (orders: number) => void;
   signal?: AbortSignal;
+  /** Orders of one part. */
+  atOnce?: number;
 };
 
 const ORDERS_AT_ONCE = 500;
@@ -37,7 +39,7 @@ const MAX_GONE = 1_000;
  */
 export async function checkIntegrity(
   database: Database,
-  { onFound, onProgress, signal }: IntegrityOptions,
+  { onFound, onProgress, signal, atOnce = ORDERS_AT_ONCE }: IntegrityOptions,
 ): Promise<Integrity> {
   const all: Integrity = { orders: 0, contradictions: 0 };
   const take = async (found: readonly Contradiction[]): Promise<void> => {
@@ -46,7 +48,7 @@ export async function checkIntegrity(
   };
   for (let after: OrderId | '' = ''; ;) {
     signal?.throwIfAborted();
-    const ids = await orderIdsAfter(database, after, ORDERS_AT_ONCE);
+    const ids = await orderIdsAfter(database, after, atOnce);
     const last = ids.at(-1);
     if (last === undefined) break;
     const contradictions = await database.transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { AlertHook } from '../../src/alerts/alert.ts';
 import { DEFAULTS, type Extensions } from '../../src/extensions.ts';
+import { takeUntoldItems } from '../../src/cases/untold-suspense.sql.ts';
 import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
 import { resumeAfterUnitError } from '../../src/payments/currency-stops.sql.ts';
 import { ReleaseRefused } from '../../src/fulfilment/release.ts';
@@ -154,6 +155,20 @@ test('money in suspense: each item once, a hundred together, and none is lost wi
   await Promise.all([look(), look()]);
   await look();
   expect(alerts.map(({ cause }) => cause)).toEqual(['1 underpaid', '100 unknown_reference']);
+  // While one process takes, what comes meanwhile is not another one's alert.
+  const come = (name: string) =>
+    database.query(
+      `INSERT INTO suspense_items (mode, class, reference, amount, currency)
+       VALUES ('test', 'unknown_reference', $1, 1, 'NGN')`,
+      [name],
+    );
+  await database.query(`UPDATE alert_states SET news_at = news_at - interval '5 minutes'`);
+  await come('first');
+  await database.transaction(async (tx) => {
+    expect(await takeUntoldItems(tx, 'test', 9)).toMatchObject({ first: [{ reference: 'first' }] });
+    await come('second');
+    expect(await database.transaction((other) => takeUntoldItems(other, 'test', 9))).toBeNull();
+  });
 });
 
 test('a unit error and its stop, which a process committed and did not live to tell', async () => {

@@ -311,6 +311,22 @@ describe('B1: pauses that strangers have made long', () => {
   );
 });
 
+// Last, because a stopped poller does not start again.
+test('a webhook that is followed as it comes is the cause of the answer', async () => {
+  const { orderId, reference } = await shop.checkout();
+  const { duePayments } = shop.program;
+  duePayments.start();
+  await shop.hand(`transactions/${reference}/pay`, { notify: false });
+  await send(about(reference));
+  await eventually(async () => {
+    const rows = await query('SELECT FROM orders WHERE id = $1 AND status = $2', orderId, 'paid');
+    return rows.length === 1;
+  });
+  await duePayments.stop();
+  const told = await query('SELECT cause FROM verifications WHERE reference = $1', reference);
+  expect(told).toEqual([{ cause: 'webhook' }]);
+});
+
 function received(reference: string): ReceivedWebhook {
   const body = Buffer.from(about(reference, newId()));
   return {
