@@ -1,6 +1,6 @@
 import { DEFAULT_LOCALE } from '../platform/locale.ts';
 import { displayMoney, minorDigits, type Money, parseMajor } from '../platform/money.ts';
-import { CLASSES, type ReconciliationClass } from './classes.ts';
+import { CLASSES, type FindingClass, type ReconciliationClass } from './classes.ts';
 import type { ListRow } from '../platform/table.ts';
 import { shortId, visible } from '../platform/terminal.ts';
 
@@ -25,7 +25,7 @@ type Wording = [title: string, sentence: (told: Told) => string];
 const NOTHING = 'nothing';
 
 /** Only classes that a person sees: the others are counted, never raised. */
-const WORDINGS: Partial<Record<ReconciliationClass, Wording>> = {
+const WORDINGS: Record<FindingClass, Wording> = {
   underpaid: ['Paid too little', (of) => `Paid ${of.actual} of ${of.expected}: ${of.difference} is missing.`],
   overpaid: ['Paid too much', (of) => `Paid ${of.actual} for ${of.expected}: ${of.difference} too much.`],
   charged_again: [
@@ -101,7 +101,7 @@ const WORDINGS: Partial<Record<ReconciliationClass, Wording>> = {
 export function caseText({ class: name, ...money }: CaseFacts, locale = DEFAULT_LOCALE): CaseText {
   const { expected, held } = money;
   const actual = money.actual ?? held;
-  const [title, sentence] = WORDINGS[name as ReconciliationClass] ?? [caseTitle(name), () => ''];
+  const [title, sentence] = wordingOf(name) ?? [caseTitle(name), () => ''];
   const told = (of: Money | null): string => (of === null ? NOTHING : written(of, locale));
   const isComparable = expected !== null && actual !== null && expected.currency === actual.currency;
   const difference = isComparable
@@ -118,9 +118,13 @@ export function caseText({ class: name, ...money }: CaseFacts, locale = DEFAULT_
   };
 }
 
+function wordingOf(name: string): Wording | undefined {
+  return Object.hasOwn(WORDINGS, name) ? WORDINGS[name as FindingClass] : undefined;
+}
+
 /** `overpaid` is "Paid too much". */
 export function caseTitle(name: string): string {
-  return WORDINGS[name as ReconciliationClass]?.[0] ?? name.replaceAll('_', ' ');
+  return wordingOf(name)?.[0] ?? name.replaceAll('_', ' ');
 }
 
 /** What to do about it; empty for a class that is no finding. */

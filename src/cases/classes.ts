@@ -11,9 +11,9 @@ type Class = {
   todo: string;
 };
 
-const finding = (rule: string, todo: string): Class => ({ rule, isFinding: true, todo });
-const graced = (rule: string, todo: string): Class => ({ rule, isFinding: true, isGraced: true, todo });
-const quiet = (rule: string): Class => ({ rule, isFinding: false, todo: '' });
+const finding = (rule: string, todo: string) => ({ rule, isFinding: true, todo }) as const;
+const graced = (rule: string, todo: string) => ({ rule, isFinding: true, isGraced: true, todo }) as const;
+const quiet = (rule: string) => ({ rule, isFinding: false, todo: '' }) as const;
 
 /**
  * The classes of a row. Every transaction of the history and every payment of ours
@@ -138,6 +138,11 @@ export const CLASSES = {
 } as const satisfies Record<string, Class>;
 
 export type ReconciliationClass = keyof typeof CLASSES;
+
+/** The classes that a person sees: each has words of its own (`case-text.ts`). */
+export type FindingClass = {
+  [Name in ReconciliationClass]: (typeof CLASSES)[Name]['isFinding'] extends true ? Name : never;
+}[ReconciliationClass];
 
 /** Classes of rows that are none of our business: a report counts them, and they are never raised. */
 export const SET_ASIDE_CLASSES = ['before_begin', 'probe'] as const satisfies readonly ReconciliationClass[];

@@ -153,8 +153,8 @@ async function cashOf(
   before: BalanceSnapshot,
   { sides, classes }: ControlTotals,
 ): Promise<BalanceCheck> {
-  const isPart = cut !== null || classes.some((one) => one.class === 'older_than_list');
-  if (isPart || before.transfers === null) return { ...before, lines: null };
+  const lacksSome = cut !== null || classes.some((one) => one.class === 'older_than_list');
+  if (lacksSome || before.transfers === null) return { ...before, lines: null };
   return reconcileBalances(before, await fetchBalances(gateway, true), { sides, fees });
 }
 

@@ -33,7 +33,7 @@ type Classifying = {
 /**
  * Gives every row that differs exactly one class: creates table `classified`. Call it
  * inside a snapshot. `OFFSET 0` keeps the planner from copying the rules into every
- * expression that uses the class.
+ * expression that uses the class. The parameters are those of `COMPARED`; $3 are the classes of findings.
  */
 export async function classify(
   db: Queryable,

@@ -80,9 +80,9 @@ const FACTS_OF_TIME = `
 const FACTS_OF_SOURCES = `
   asked.reference IS NOT NULL AS was_verified_now, coalesce(asked.has_released, false) AS was_released_now,
   lately.reference IS NOT NULL AS is_confirmed_by_a_run_lately,
-  told.word AS told, $2::boolean AS is_cut, dispute.class AS disputed,
+  told.word AS told, $2::boolean AS is_cut, finding.class AS open_finding,
   coalesce(asked.has_released OR asked.reference IS NOT NULL AND ${ANSWERED} = 'paid', false)
-    OR coalesce(m.released_at > dispute.last_seen_at
+    OR coalesce(m.released_at > finding.last_seen_at
       AND coalesce(${ANSWERED}, 'paid') = 'paid', false) AS is_confirmed`;
 
 const PAYMENT_OF_OTHER_MODE = `
@@ -95,8 +95,8 @@ const LATEST_ANSWER = `
     AND reference = m.reference AND id > coalesce(m.verification_id, 0)
   ORDER BY id DESC LIMIT 1`;
 
-// That the list lacks it ends when the list shows it.
-const OPEN_DISPUTE = `
+// Of any class, a new one too. That the list lacks it ends when the list shows it.
+const OPEN_FINDING = `
   SELECT f.class, f.last_seen_at FROM findings f
   WHERE m.is_released AND f.mode = $4 AND f.reference = m.reference AND f.closed_at IS NULL
     AND f.class <> 'absent_from_history'
@@ -125,6 +125,6 @@ export const COMPARED = `
   LEFT JOIN confirmed_payments lately ON lately.mode = $4 AND lately.reference = m.reference
     AND lately.confirmed_at > $1::timestamptz - interval '1 day'
   LEFT JOIN LATERAL (${LATEST_ANSWER}) v ON true
-  LEFT JOIN LATERAL (${OPEN_DISPUTE}) dispute ON true
+  LEFT JOIN LATERAL (${OPEN_FINDING}) finding ON true
   LEFT JOIN LATERAL (${ACCEPTED}) accepted ON true
   CROSS JOIN LATERAL (${REFUNDED}) back`;

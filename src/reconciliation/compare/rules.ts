@@ -1,3 +1,5 @@
+import type { ReconciliationClass } from '../../cases/classes.ts';
+
 // Some services answer for a reference that they do not know with no record, or with another one's.
 const SHOWS_NO_RECORD = `answered IN ('not_found', 'unreadable', 'reference_mismatch')`;
 
@@ -9,12 +11,16 @@ const SHOWS_ONE_PAYMENT = `coalesce(charges, 1) = 1
 const IS_LATER_ATTEMPT = `is_released AND is_before_window AND there IN ('pending', 'failed', 'expired')
     AND answered IS NULL`;
 
-/** The result of a rule that changes nothing: the open finding keeps its class. */
-const DISPUTED = 'disputed';
+/** The result of a rule that changes nothing: the fact of this name, the class that the open finding has. */
+const OPEN_FINDING = 'open_finding';
 
 /**
  * The rules of reconciliation, each written once and tried from top to bottom; the first that
  * holds names the class.
+ *
+ * Only rows that differ get here. A payment whose money matches plainly is counted as `matched` before
+ * (`IS_PLAINLY_MATCHED` in matching.sql.ts): a rule about such rows needs them in `toLookAt` there, too. And a
+ * finding of any class about a confirmed payment stays open until verify confirms the money (`open_finding`).
  *
  * The terms in the rules:
  * - `there`: the status of the transaction in the history (paid, pending, failed, expired,
@@ -24,7 +30,7 @@ const DISPUTED = 'disputed';
  * - `is_released`: the payment released its order, on the evidence of a verify answer.
  * - `answered`: the latest verify answer; for a confirmed payment, the latest since it was confirmed
  *   (null: there is none).
- * - `disputed`: the class of an open finding about a confirmed payment (of several, reversed).
+ * - `open_finding`: the class of an open finding about a confirmed payment (of several, reversed).
  *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding;
  *   another unexpected answer, or a run that did not ask, does not.
  * - `is_exact`: the list shows what was asked for, or what a person accepted (`is_accepted`) in its place.
@@ -61,7 +67,7 @@ const DISPUTED = 'disputed';
  * Amount and currency are checks after the match and never part of it. There is no tolerance. The
  * service's timestamps are not used: services write them in every possible format.
  */
-const RULES: readonly (readonly [when: string, then: string])[] = [
+const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeof OPEN_FINDING])[] = [
   // From before reconciliation began. In live mode nothing of ours that is paid, or may be, is excused: in
   // test mode it was paid at the sandbox, if verify of the service that is asked now does not know it.
   [`is_before AND NOT is_ours`, 'before_begin'],
@@ -80,7 +86,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
   // A reversal that refunds do not explain: it is raised whatever else is wrong with the payment.
   [`is_released AND answered = 'reversed'`, 'reversed'],
   [`is_released AND there IN ('reversed', 'paid_and_reversed')`, 'reversed'],
-  [`is_released AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],
+  [`is_released AND open_finding = 'reversed' AND NOT is_confirmed`, 'reversed'],
 
   // The status in the history cannot be understood: it counts as neither paid nor failed, and is raised.
   [`there = 'unreadable'`, 'unreadable'],
@@ -100,10 +106,13 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 
   // Paid there, exactly, and confirmed here, but contradicted since by verify or a webhook. Verify is
   // asked again. Even if it confirms the money, a webhook that reported a reversal still contradicts it.
-  [`is_released AND answered <> 'paid' AND disputed IN ('paid_contradicted', 'paid_unconfirmed')`, DISPUTED],
+  [
+    `is_released AND answered <> 'paid' AND open_finding IN ('paid_contradicted', 'paid_unconfirmed')`,
+    OPEN_FINDING,
+  ],
   [`there = 'paid' AND is_released AND answered <> 'paid'`, 'paid_contradicted'],
   [`there = 'paid' AND is_released AND told = 'reversed' AND refunded < came`, 'sources_disagree'],
-  [`is_released AND disputed IS NOT NULL AND NOT is_confirmed`, DISPUTED],
+  [`is_released AND open_finding IS NOT NULL AND NOT is_confirmed`, OPEN_FINDING],
 
   // Paid there, exactly, and confirmed here. Late: the payment had been closed before, or
   // its horizon had passed.
@@ -153,7 +162,7 @@ const RULES: readonly (readonly [when: string, then: string])[] = [
 ];
 
 /** The class of a row of `compared`, as one SQL expression. */
-export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN ${then === DISPUTED ? then : `'${then}'`}`).join('\n')}\nEND`;
+export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN ${then === OPEN_FINDING ? then : `'${then}'`}`).join('\n')}\nEND`;
 
 /**
  * The rows whose payments the service is asked about: verify decides what the history only suggests.
@@ -163,7 +172,7 @@ export const IS_TO_VERIFY = `is_ours AND (
   class IN ('late_payment', 'sources_disagree', 'paid_unconfirmed', 'paid_contradicted',
     'conflicting_records')
   OR (class IN ('paid_after_decision', 'paid_after_cancel', 'paid_after_deadline') AND answered IS DISTINCT FROM 'paid')
-  OR is_released AND disputed IS NOT NULL
+  OR is_released AND open_finding IS NOT NULL
   -- It may be a flag that says that the money went back.
   OR class = 'unknown_status' AND is_released AND answered IS NULL
   -- The rest of what a person accepted has come: it counts once verify shows it, too.

@@ -112,7 +112,7 @@ export function reconcileBalances(
       ...(held.fees + kept !== 0n && { fees: String(held.fees + kept) }),
       available: String(held.available),
       pending: String(held.pending),
-      difference: String(outside(sum - kept, looks)),
+      difference: String(beyondRange(sum - kept, looks)),
     };
   });
   return { lines, transfers, problem };
@@ -123,7 +123,7 @@ const allOf = ({ available, pending, transferred, fees }: typeof NOTHING): bigin
   available + pending + transferred + fees;
 
 /** How far a value lies outside of the range of others; zero inside. */
-function outside(value: bigint, others: readonly bigint[]): bigint {
+function beyondRange(value: bigint, others: readonly bigint[]): bigint {
   const least = others.reduce((one, other) => (other < one ? other : one));
   const most = others.reduce((one, other) => (other > one ? other : one));
   if (value < least) return value - least;

@@ -251,7 +251,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'an open finding ends when the list looks right',
     file: RULES,
-    find: "[`is_released AND disputed = 'reversed' AND NOT is_confirmed`, 'reversed'],",
+    find: "[`is_released AND open_finding = 'reversed' AND NOT is_confirmed`, 'reversed'],",
     replace: '',
     breaks: 'money that went back is closed as mended because verify says another odd word',
     tests: CONTRADICTED,
