@@ -158,7 +158,10 @@ function build(options: ComposeOptions, foundations: Foundations): Parts {
   };
 }
 
-/** The process that receives a webhook checks its payment while its poller has places; the rest is due. */
+/**
+ * A process that works, too, checks the payment of a webhook that it receives while its poller has slots. The
+ * rest, and with `WORKER=off` every one, is due: a notification wakes a worker.
+ */
 function buildChecks(
   { config, services, logger }: ComposeOptions,
   { database, gateway, wakeUp, watch }: Foundations,

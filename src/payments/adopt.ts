@@ -73,7 +73,11 @@ function refuseUnfit(order: Adoptable, reference: Reference, { mode }: Gateway):
     throw new Refused(`Order ${orderId} is paid: this is a second payment, which stays in suspense.`);
 }
 
-/** @throws {Refused} unless the service says now that this reference paid exactly this order's money */
+/**
+ * The one question beside {@link Confirm}: there is no payment to confirm yet, and an answer that is not exact
+ * must leave none. It writes nothing.
+ * @throws {Refused} unless the service says now that this reference paid exactly this order's money
+ */
 async function refuseUnproven(gateway: Gateway, order: Adoptable, reference: Reference): Promise<void> {
   const answer = await gateway.verify(reference, order.currency, 'background').catch((error: unknown) => {
     if (!(error instanceof GatewayUnanswered)) throw error;
