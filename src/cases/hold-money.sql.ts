@@ -4,10 +4,10 @@ import type { Mode } from '../platform/mode.ts';
 
 // Paid transactions that are not ours, and charges beyond the one that paid an order, of the run $2.
 const FOUND = `
-  SELECT class, reference, NULL AS order_id, actual AS amount, currency FROM findings
+  SELECT class, reference, NULL AS order_id, actual, actual AS amount, currency FROM findings
   WHERE mode = $1 AND last_run_id = $2 AND closed_at IS NULL AND class = 'unknown_reference'
   UNION ALL
-  SELECT f.class, f.reference, r.order_id, f.actual - r.amount, f.currency
+  SELECT f.class, f.reference, r.order_id, f.actual, f.actual - r.amount, f.currency
   FROM findings f JOIN releases r USING (mode, reference, currency)
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'`;
 
@@ -21,6 +21,16 @@ export const isGoneSince = (isSurplus: string, isUnpaid: string): string => `EXI
   SELECT FROM verifications v WHERE v.reference = d.reference AND v.answered_at > d.decided_at
     AND (v.outcome = 'paid' AND ${isSurplus} OR v.outcome IN ('failed', 'expired', 'reversed') AND ${isUnpaid}))`;
 
+/**
+ * SQL over `d`, a row of decided_money: its finding of several charges has disappeared (not grown, which is the
+ * next finding), and the list shows as much again. So that is other money.
+ * @param actual what the list shows now
+ */
+export const hasComeAgain = (actual: string): string => `EXISTS (
+  SELECT FROM findings f WHERE f.mode = d.mode AND f.reference = d.reference AND f.closed_at = d.decided_at
+    AND f.class = 'duplicate_payment' AND f.gone_at IS NOT NULL AND f.actual <= ${actual}
+    AND NOT EXISTS (SELECT FROM findings g WHERE g.reference = f.reference AND g.first_seen_at = f.gone_at))`;
+
 // As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT
 // in WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
 const LOCKED = `
@@ -32,7 +42,8 @@ const HELD = `
   INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
   SELECT $1, class, reference, order_id, found.amount - decided.amount, currency
   FROM found, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
-    WHERE d.mode = $1 AND d.reference = found.reference AND d.currency = found.currency) decided
+    WHERE d.mode = $1 AND d.reference = found.reference AND d.currency = found.currency
+      AND NOT ${hasComeAgain('found.actual')}) decided
   WHERE found.amount > decided.amount AND (SELECT count(*) FROM locked) >= 0
   ORDER BY order_id, reference
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE

@@ -3,7 +3,7 @@ import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { SeenFinding } from '../cases/findings-list.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
-import { isGoneSince } from '../cases/hold-money.sql.ts';
+import { hasComeAgain, isGoneSince } from '../cases/hold-money.sql.ts';
 
 /**
  * A contradiction may resolve itself within this time: replicas lag, and a list is written
@@ -34,7 +34,8 @@ const HELD_CLASSES = [
 ];
 const DECIDED = `(SELECT coalesce(sum(d.amount), 0) FROM decided_money d
     WHERE d.mode = $1 AND d.reference = c.reference AND d.currency = coalesce(c.actual_currency, c.expected_currency)
-      AND NOT ${isGoneSince(`c.class = 'charged_again'`, 'NOT c.is_released')})`;
+      AND NOT ${isGoneSince(`c.class = 'charged_again'`, 'NOT c.is_released')}
+      AND NOT ${hasComeAgain('c.actual')})`;
 const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
   AND c.actual > coalesce(c.confirmed, 0) AND c.actual <= coalesce(c.confirmed, 0) + ${DECIDED}) IS NOT TRUE`;
 

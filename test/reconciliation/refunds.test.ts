@@ -263,6 +263,35 @@ describe('a second charge that went back', () => {
     }
   });
 
+  test('is other money when it has disappeared and comes again; what is left of more is not', async () => {
+    const payment = await chargedTwice();
+    const { reference } = payment;
+    const show = async (...ids: string[]): Promise<object> => {
+      desk.service.history.splice(0, Infinity, ...ids.map((id) => ({ id, reference })));
+      return (await run()).findings;
+    };
+    const heldNow = async () => (await openSuspense(desk.database, 'test')).map(({ amount }) => amount);
+    await decide('refund');
+    expect([await show('T1', 'T2'), await show('T1'), await heldNow()]).toEqual([{}, {}, []]);
+    for (let again = 0; again < 2; again += 1) {
+      expect(await show('T1', 'T3')).toEqual({ duplicate_payment: 1 });
+      expect(await heldNow()).toEqual([2_500n]);
+    }
+    // A third one is one more, once the second was decided about.
+    await decide('refund');
+    for (let again = 0; again < 2; again += 1) {
+      expect(await show('T1', 'T3', 'T4')).toEqual({ duplicate_payment: 1 });
+      expect(await heldNow()).toEqual([2_500n]);
+    }
+    await decide('refund');
+    for (const ids of [
+      ['T1', 'T3', 'T4'],
+      ['T1', 'T3'],
+      ['T1', 'T3'],
+    ])
+      expect([await show(...ids), await heldNow()]).toEqual([{}, []]);
+  });
+
   test('before anybody decided is not to be refunded again, and the decision closes its finding', async () => {
     const payment = await chargedTwice();
     const steps = async () => {

@@ -433,6 +433,22 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: ['test/cases/decided-money.test.ts'],
   },
   {
+    bug: 'a second charge that was refunded hides the next one',
+    file: 'src/reconciliation/raise.sql.ts',
+    find: "AND NOT ${hasComeAgain('c.actual')}",
+    replace: '',
+    breaks: 'the shop keeps it, and a run says agreed',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'a second charge that was refunded is taken off the next one',
+    file: 'src/cases/hold-money.sql.ts',
+    find: "AND NOT ${hasComeAgain('found.actual')}",
+    replace: '',
+    breaks: 'the case is there, and no money in suspense',
+    tests: BY_REFUNDS,
+  },
+  {
     bug: 'two refunds under one id are one',
     file: 'src/gateway/history/row-parser.ts',
     find: "evidence.status === 'reversed' ? null : firstAt",
