@@ -1,3 +1,4 @@
+import '../src/config/env-file.ts';
 import { localServices } from './backing-services.ts';
 
 /**

@@ -1,3 +1,4 @@
+import './config/env-file.ts';
 import { configuredServices } from './config/backing-services.ts';
 import { serve } from './bootstrap/start-server.ts';
 

@@ -1,3 +1,4 @@
+import './config/env-file.ts';
 import { configuredServices } from './config/backing-services.ts';
 import { work } from './bootstrap/start-worker.ts';
 

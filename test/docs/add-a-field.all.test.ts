@@ -6,7 +6,8 @@ import type { ShopperDetails } from '../../src/orders/shopper-details.ts';
 import { cleanUp } from '../support/process.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 import { copyCheckout } from './checkout.ts';
-import { fileOf, readPages } from './markdown.ts';
+import { fileOf } from '../../tools/smaller/blocks.ts';
+import { readPages } from './markdown.ts';
 
 afterEach(cleanUp);
 

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { freePort, newFolder, onCleanUp } from '../support/process.ts';
 import { DEFAULT_FILES } from './default-files.ts';
-import { fileOf, ROOT, type Block } from './markdown.ts';
+import { applyDiff, fileOf, type Block } from '../../tools/smaller/blocks.ts';
+import { ROOT } from './markdown.ts';
 
 /** A copy of the checkout in a folder of its own, and somebody in it who does what a page says. */
 export type Checkout = {
@@ -144,18 +145,4 @@ function writeBlock(folder: string, block: Block): void {
     return;
   }
   writeFileSync(path, applyDiff(readFileSync(path, 'utf8'), block));
-}
-
-export function applyDiff(text: string, { code, page, line }: Block): string {
-  const groups = [...code.matchAll(/((?:^-.*\n)+)((?:^\+.*\n)*)/gm)];
-  const plain = (lines: string): string => lines.replace(/^[-+]/gm, '');
-  if (groups.length === 0) throw new Error(`${page} line ${line}: the diff removes nothing`);
-  return groups.reduce((changed, [, removed = '', added = '']) => {
-    const parts = changed.split(plain(removed));
-    if (parts.length !== 2)
-      throw new Error(
-        `${page} line ${line}: these lines stand ${parts.length - 1} times in the file:\n${removed}`,
-      );
-    return parts.join(plain(added));
-  }, text);
 }

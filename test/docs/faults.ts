@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { SCHEMAS } from '../../src/api-docs/schemas.ts';
-import { anchorsOf, pageOf, ROOT, type Block, type Page } from './markdown.ts';
+import { pageOf, type Block, type Page } from '../../tools/smaller/blocks.ts';
+import { anchorsOf, ROOT } from './markdown.ts';
 
 const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanUp, newFolder } from '../support/process.ts';
-import { pageOf, ROOT } from './markdown.ts';
+import { pageOf } from '../../tools/smaller/blocks.ts';
+import { ROOT } from './markdown.ts';
 
 // Two repositories: this project, and the clone of a shop that does what the page says.
 

@@ -13,7 +13,8 @@ import { cleanUp } from '../support/process.ts';
 import { eventually } from '../support/program.ts';
 import { testOfAll } from '../support/test-of-all.ts';
 import { copyCheckout, type Checkout } from './checkout.ts';
-import { fileOf, pageOf, readPages, type Block, type Page } from './markdown.ts';
+import { fileOf, pageOf, type Block, type Page } from '../../tools/smaller/blocks.ts';
+import { readPages } from './markdown.ts';
 import { outputFault } from './output.ts';
 
 // Somebody follows each page from its first line to its last in a checkout of their own, and sees what it says they see.
@@ -129,7 +130,7 @@ test('the call of an ERP books under one key, and only a refused request is a fa
     503: 'tried again',
     400: 'a person is called',
   });
-  expect([await outcomeOf('test'), new Set(heard), heard.length]).toEqual(['booked', new Set(['rel_1']), 5]);
+  expect([new Set(heard), heard.length]).toEqual([new Set(['rel_1']), 5]);
   erp.closeAllConnections();
   erp.close();
 });
@@ -137,6 +138,8 @@ test('the call of an ERP books under one key, and only a refused request is a fa
 async function checkoutWithShownCode(): Promise<Checkout> {
   const checkout = await copyCheckout();
   const shown = pages
+    // Parts are deleted whole: test/tools/smaller.
+    .filter(({ path }) => path !== 'tools/smaller/parts.md')
     .flatMap(({ blocks }) => blocks)
     .filter(({ language }) => /^(ts|tsx|js|diff)$/.test(language));
   expect(shown.length).toBeGreaterThan(0);

@@ -5,7 +5,6 @@ import { storyLines } from '../../src/reporting/story-text.ts';
 import { explainText } from '../../src/reporting/explain.ts';
 import type { OrderDetail } from '../../src/reporting/order-detail.ts';
 import type { StoryEvent } from '../../src/reporting/timeline.sql.ts';
-import { ROOT } from '../docs/markdown.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 
 const AT = new Date('2026-11-22T07:51:48Z');
@@ -81,7 +80,7 @@ const ORDERS: Record<string, Partial<OrderDetail>> = {
 };
 
 /** The table of the page, without the row that only points to another. */
-const ROWS = readFileSync(`${ROOT}/docs/operations.md`, 'utf8')
+const ROWS = readFileSync('docs/operations.md', 'utf8')
   .split('### What the page of an order says')[1]
   ?.split('\n### ')[0]
   ?.split('\n')

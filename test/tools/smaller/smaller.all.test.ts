@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { deleteParts, readParts } from '../../../tools/smaller/parts.ts';
+import { tidy } from '../../../tools/smaller/tidy.ts';
+import { breaches, readSources, targetsOf } from '../../support/architecture.ts';
+import { cleanUp, newFolder } from '../../support/process.ts';
+
+// `npm run smaller` in copies of this checkout.
+
+afterEach(cleanUp);
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PARTS = readParts(ROOT);
+
+async function copyOfAll(): Promise<string> {
+  const folder = await newFolder();
+  const held = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  for (const path of [...held.split('\0'), 'src/platform/prisma'])
+    if (path !== '' && existsSync(join(ROOT, path)))
+      cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder });
+  git('init', '-q');
+  writeFileSync(join(folder, '.git/info/exclude'), 'node_modules\n');
+  git('add', '-A');
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'all');
+  return folder;
+}
+
+/** One line for each import in src, local and tools that leads to what is gone. */
+function leftBehind(folder: string): string[] {
+  return readSources(folder).flatMap((source) =>
+    targetsOf(source)
+      .filter((target) => !existsSync(join(folder, target)))
+      .map((target) => `${source.path} imports ${target}`),
+  );
+}
+
+const run = (folder: string, ...args: string[]) =>
+  spawnSync(process.execPath, ['--import', 'tsx', 'tools/smaller/main.ts', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+
+test.each(PARTS.map(({ name }) => name))(
+  'without %s, and with all other parts, nothing is imported that is gone',
+  async (name) => {
+    const folder = await copyOfAll();
+    const gone = PARTS.filter((part) => part.name === name || /^(bench|tools)$/.test(part.name));
+    await tidy(folder, deleteParts(folder, PARTS, gone));
+    expect(leftBehind(folder)).toEqual([]);
+  },
+);
+
+test('the core alone compiles, and each room knows only what lies below it; without git there is no way', async () => {
+  const folder = await copyOfAll();
+  writeFileSync(join(folder, 'new.txt'), 'not committed');
+  expect(run(folder, 'core')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('Commit'),
+  });
+  execFileSync('git', ['clean', '-fdq'], { cwd: folder });
+  expect(run(folder, 'core')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('files left'),
+  });
+  expect([leftBehind(folder), breaches(readSources(folder))]).toEqual([[], []]);
+  const compiler = [join(ROOT, 'node_modules/typescript/bin/tsc'), '--noEmit', '--pretty', 'false'];
+  expect(spawnSync(process.execPath, compiler, { cwd: folder, encoding: 'utf8' }).stdout).toBe('');
+});
