@@ -11,6 +11,8 @@ import { exitCodeOf } from '../reconciliation/report/report.ts';
 import { latestRuns } from '../reconciliation/report/runs.sql.ts';
 import type { Begin } from '../reconciliation/steps.ts';
 import { UsageError, windowOf, type Arguments, type Told } from './arguments.ts';
+import { recheck, type Rechecked } from '../reconciliation/recheck.sql.ts';
+import { WorkListError, type Subcommand } from './work-list.ts';
 
 export const EXIT_NOT_COMPLETED = 2;
 const painted: Paint = (colour, text) => coloured(process.stdout, colour, text);
@@ -130,4 +132,29 @@ function runIdOf(text: string): RunId {
   const id = parseRunId(text);
   if (id === null) throw new UsageError(`"${text}" is not the id of a run`);
   return id;
+}
+
+/** Asks again about everything that the dialect did not explain. */
+export const RECHECK: Subcommand = {
+  usage: 'recheck --by "your name" [--note "what was changed"]',
+  needs: [],
+  isOfAll: true,
+  perform: async (program, { by, note = 'the dialect was changed' }) => {
+    const { config, gateway } = program;
+    const parts = { ...program, mode: gateway.mode, concurrency: config.GATEWAY_CONCURRENCY };
+    const done = await recheck(parts, { by, note }).catch((error: unknown) => {
+      if (error instanceof ReconciliationRunningError) throw new WorkListError(error.message);
+      throw error;
+    });
+    return { isDone: done.problem === null, told: tellOfRecheck(done) };
+  },
+};
+
+function tellOfRecheck({ asked, findings, problem }: Rechecked): string {
+  const outcomes = Object.entries(asked).map(([outcome, count]) => `${count} ${outcome}`);
+  return [
+    outcomes.length === 0 ? 'No payment was asked about.' : `Asked again: ${outcomes.join(', ')}.`,
+    `Findings about words, records and units: ${findings.closed} closed, ${findings.open} open.`,
+    ...(problem === null ? [] : [`Not complete: ${problem}`]),
+  ].join('\n');
 }

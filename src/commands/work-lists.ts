@@ -3,14 +3,21 @@ import { unsentReleases } from '../fulfilment/releases.sql.ts';
 import { type Redeliver, tellOfUnsent } from '../fulfilment/redeliver.ts';
 import { resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
-import { ACCEPT_TOLD, decideFirst, NOT_RESOLVED, SURPLUS_NOTED } from './case-told.ts';
+import {
+  ACCEPT_TOLD,
+  decideFirst,
+  NOT_RESOLVED,
+  SURPLUS_NOTED,
+  deliveryEntries,
+  findingEntries,
+  suspenseEntries,
+} from './entries.ts';
 import { heldUnder } from '../cases/findings-list.sql.ts';
 import { noteSurplusRefund, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
 import { CASE_HEADINGS } from '../cases/case-text.ts';
-import { deliveryEntries, findingEntries, suspenseEntries } from './entries.ts';
 import { CURRENCIES } from './currencies.ts';
-import { RECHECK } from './recheck.ts';
+import { RECHECK } from './reconcile.ts';
 import { WorkListError, type Subcommand, type ListCommand } from './work-list.ts';
 
 const ITEM_ID = /^\d{1,18}$/;

@@ -15,10 +15,9 @@ import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem, type ProblemWording } from '../platform/problem.ts';
 import { limitReads } from '../platform/rate-limits.ts';
 import { cachingOf, findAsset, readAssets, type Asset } from './assets.ts';
-import { brandingOf, type Branding } from './branding.ts';
+import { brandingOf, type Branding, ProblemPage } from './frame.tsx';
 import { pageFor, readerOf, rememberLanguage } from './language.tsx';
 import { OrderPage } from './order-page.tsx';
-import { ProblemPage } from './frame.tsx';
 import { ShopPage } from './shop-page.tsx';
 import { shopperTextOf } from './order-status-text.ts';
 

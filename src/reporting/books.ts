@@ -4,8 +4,7 @@ import type { Sheet } from '../platform/csv.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { formatMajor } from '../platform/money.ts';
-import { entriesByKind, type Entry, type EntryKind } from './books.sql.ts';
-import type { Period } from './period.ts';
+import { entriesByKind, type Entry, type EntryKind, type Period } from './books.sql.ts';
 
 const COLUMNS = [
   ...([

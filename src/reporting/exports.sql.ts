@@ -1,7 +1,7 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { boundsOf, type Period } from './period.ts';
+import { boundsOf, type Period } from './books.sql.ts';
 import { type OrderMatch, hasPartSql, inViewSql } from './order-search.sql.ts';
 
 // What the export of orders reads: one row an order, with what people did about its money.

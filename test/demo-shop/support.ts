@@ -5,7 +5,7 @@ import type { Order, OrderStatus } from '../../src/orders/order.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import type { Mode } from '../../src/platform/mode.ts';
 import { notFound, problemHandler } from '../../src/platform/problem.ts';
-import { brandingOf } from '../../src/demo-shop/branding.ts';
+import { brandingOf } from '../../src/demo-shop/frame.tsx';
 import { problemPageOf, shopRoutes } from '../../src/demo-shop/routes.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 

@@ -9,7 +9,7 @@ import { bearerToken } from '../../src/platform/bearer.ts';
 import { csvLine, textOfSheet } from '../../src/platform/csv.ts';
 import { parseMajor } from '../../src/platform/money.ts';
 import { openExport } from '../../src/reporting/exports.ts';
-import { EVERYTHING } from '../../src/reporting/period.ts';
+import { EVERYTHING } from '../../src/reporting/books.sql.ts';
 import { IS_WHOLE, someOf } from '../support/extent.ts';
 import { attack, inventory, problemOf, prototypes, refuses, type Refusal } from '../support/hostile.ts';
 import { asOrderId } from '../support/ids.ts';

@@ -3,7 +3,7 @@ import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { replayRun } from '../../src/reconciliation/report/replay.ts';
 import { openBooks } from '../../src/reporting/books.ts';
-import { EVERYTHING } from '../../src/reporting/period.ts';
+import { EVERYTHING } from '../../src/reporting/books.sql.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { openDesk, type Desk } from './desk.ts';
 import { send } from './fake-service.ts';

@@ -5,7 +5,7 @@ import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS } from '../../src/cases/work-lists.sql.ts';
 import { textOfSheet } from '../../src/platform/csv.ts';
 import { openExport } from '../../src/reporting/exports.ts';
-import { EVERYTHING } from '../../src/reporting/period.ts';
+import { EVERYTHING } from '../../src/reporting/books.sql.ts';
 import { openDesk, type Desk } from './desk.ts';
 
 let desk: Desk;

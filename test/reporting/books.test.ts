@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
-import { entriesByKind } from '../../src/reporting/books.sql.ts';
+import {
+  entriesByKind,
+  EVERYTHING,
+  monthBefore,
+  monthOf,
+  type Period,
+} from '../../src/reporting/books.sql.ts';
 import { openBooks, type BookColumn, type Total } from '../../src/reporting/books.ts';
-import { EVERYTHING, monthBefore, monthOf, type Period } from '../../src/reporting/period.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import type { Queryable } from '../../src/platform/database/database.ts';

@@ -8,7 +8,7 @@ import { Button, Choice, Field } from '../layout/parts.tsx';
 
 const AGES = ['<1d', '1-7d', '7-30d', '>30d'] as const;
 /** How long something has been open, as people say it. */
-export const AGE_NAMES: Readonly<Record<Age, string>> = {
+const AGE_NAMES: Readonly<Record<Age, string>> = {
   '<1d': 'less than a day',
   '1-7d': '1 to 7 days',
   '7-30d': '7 to 30 days',

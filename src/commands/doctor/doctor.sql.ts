@@ -62,7 +62,7 @@ export async function isNewestWebhookSigned(db: Queryable, mode: Mode): Promise<
 }
 
 /** A state that was told and is not over, why, and when a process saw it last. */
-export type OpenAlert<Event> = { event: Event; reason: string | null; agoSec: number };
+type OpenAlert<Event> = { event: Event; reason: string | null; agoSec: number };
 
 export function openAlerts<Event extends Alert['event']>(
   db: Queryable,
