@@ -1,41 +1,43 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
 import { printTable } from './load.ts';
+import { boot, openShell, run } from './machine.ts';
 import { blocksOf } from './page.ts';
-import { needProgram, startService, until, type Stage } from './stage.ts';
+import { needProgram, startService, type Stage } from './stage.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = 'debian.md';
 const DOMAIN = 'shop.example.com';
 /** What every installed Debian has; the page installs the rest. */
-const BASE = 'ca-certificates,systemd';
+const BASE = 'ca-certificates,dbus,systemd-sysv';
+/** While packages are installed, a PostgreSQL of this machine may have the port. */
+const OWN_PORT = `sed -i 's/^port = .*/port = 5432/' /etc/postgresql/*/main/postgresql.conf`;
 /** What the machine says about itself on the way: `name=value` lines. */
 const TOLD = /^told (.+?)=(.*)$/gm;
-const BLOCK_LIMIT_MS = 180_000;
 
 /**
  * Follows docs/debian.md in a root folder of Debian 13, block by block, as somebody who types it as root. Needs root. The
- * first round makes the folder and installs packages; the second, in namespaces of its own, has every port for itself.
+ * first round makes the folder and installs packages; the second, in namespaces of its own, has every port for itself and
+ * boots the folder's systemd.
  */
 export async function debian(stage: Stage): Promise<boolean> {
   if (process.getuid?.() !== 0) throw new Error('a machine is made by root: sudo npm run nodes -- debian');
   const [, , , made] = process.argv;
   if (made !== undefined) return follow(stage, made);
   needProgram('mmdebstrap', 'mmdebstrap debian-archive-keyring');
+  needProgram('systemd-nspawn', 'systemd-container');
   const root = join(stage.folder, 'debian');
   run('npm', ['run', '--silent', 'bundle'], ROOT);
   run('mmdebstrap', ['--quiet', '--variant=minbase', `--include=${BASE}`, 'trixie', root], stage.folder);
   cpSync('/etc/resolv.conf', join(root, 'etc/resolv.conf'));
   // Nothing starts by itself while packages are installed.
   writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  const packages = blocksOf(PAGE, 'Packages').join('\n');
+  const packages = [...blocksOf(PAGE, 'Packages'), OWN_PORT].join('\n');
   run('chroot', [root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'bash', '-ec', packages], stage.folder);
   for (const part of ['bundle', 'deploy'])
     cpSync(join(ROOT, part), join(root, 'root', part), { recursive: true });
-  cpSync(join(ROOT, 'tools/nodes/systemctl.sh'), join(root, 'usr/local/bin/systemctl'));
   const apart = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1), root];
   const part = stage.start('follow', 'unshare', [...apart, ...again], { cwd: ROOT, stdio: 'inherit' });
@@ -45,11 +47,10 @@ export async function debian(stage: Stage): Promise<boolean> {
 async function follow(stage: Stage, root: string): Promise<boolean> {
   run('ip', ['link', 'set', 'lo', 'up'], root);
   const serviceUrl = await startService(stage, 'http://127.0.0.1:3001/webhooks/payments');
-  const machine = openShell(root);
+  const machine = openShell(root, await boot(stage, root));
   stage.later(() => machine.child.kill('SIGKILL'));
   const type = (heading: string): Promise<string> => machine.type(blocksOf(PAGE, heading).join('\n'));
   await machine.type(answers(serviceUrl));
-  await machine.type('systemctl enable --now postgresql');
   await type('A database');
   await type('The environment');
   await machine.type('echo DEMO_SHOP=on >> /etc/integrator/env');
@@ -57,6 +58,7 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
   await type('The first start');
   await machine.type(SEEN);
   await machine.type(buyAt(serviceUrl));
+  await machine.type(KEPT);
   await type('Each day');
 
   await machine.type(LATER);
@@ -79,7 +81,9 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
     '/healthz, /readyz through nginx': '200, 200',
     'http, a webhook over http': '301, 403',
     'a purchase ends as': 'paid',
-    'a node is': 'integrator, capabilities 0, / ro /var/lib/integrator rw ',
+    'a node is': 'integrator, capabilities 0, filters of system calls 2, / ro /var/lib/integrator rw ',
+    'killed, stopped, misconfigured': 'started again 1 time, stopped: success, failed: 78',
+    'the timer of the backup': 'success, 1 dump',
     'after the update a node says': 'later',
     'after the way back a node says': '/usr/bin/node',
     'the restored backup has paid orders': '2 of 2',
@@ -97,8 +101,9 @@ function answers(serviceUrl: string): string {
     cat "/etc/ssl/$domain.pem" >> /etc/ssl/certs/ca-certificates.crt
     tell() { echo "told $1=$2"; }
     status() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
-    running() { for pid in /run/integrator-*.pid; do
-      tr '\\0' ' ' < "/proc/$(cat "$pid")/cmdline" | cut -d ' ' -f 1
+    shown() { systemctl show --property "$1" --value "integrator-$2"; }
+    running() { for unit in server@3001 server@3002 worker@1; do
+      tr '\\0' ' ' < "/proc/$(shown MainPID $unit)/cmdline" | cut -d ' ' -f 1
     done | uniq; }
   `;
 }
@@ -108,10 +113,36 @@ const READY = `curl -fsS --retry 60 --retry-all-errors --retry-delay 1 -o /dev/n
 const SEEN = `
   tell '/healthz, /readyz through nginx' "$(status "https://$domain/healthz"), $(status "https://$domain/readyz")"
   tell 'http, a webhook over http' "$(status "http://$domain/"), $(status -X POST "http://$domain/webhooks/payments")"
-  node=/proc/$(cat /run/integrator-server@3001.pid)
-  tell 'a node is' "$(stat -c %U "$node"), capabilities $(sed -n 's/^CapEff:\t0*\\(.\\)/\\1/p' "$node/status"), $(awk '$5 ~ "^/(var/lib/integrator)?$" { printf "%s %s ", $5, substr($6, 1, 2) }' "$node/mountinfo")"
+  node=/proc/$(shown MainPID server@3001)
+  said() { sed -n "s/^$1:\t0*\\(.\\)/\\1/p" "$node/status"; }
+  tell 'a node is' "$(stat -c %U "$node"), capabilities $(said CapEff), filters of system calls $(said Seccomp), $(awk '$5 ~ "^/(var/lib/integrator)?$" { printf "%s %s ", $5, substr($6, 1, 2) }' "$node/mountinfo")"
   tell 'a node says' "$(running)"
   first=$folder
+`;
+
+/** What systemd does by the units: one process is killed, one stopped, one misconfigured, and the night comes at once. */
+const KEPT = `
+  kill -KILL "$(shown MainPID worker@1)"
+  until [ "$(shown NRestarts worker@1)" = 1 ]; do sleep 0.2; done
+  systemctl stop integrator-server@3002
+  stopped=$(shown Result server@3002)
+  mkdir /run/systemd/system/integrator-server@3002.service.d /run/systemd/system/integrator-backup.timer.d
+  printf '[Service]\nEnvironment=PORT=none\n' > /run/systemd/system/integrator-server@3002.service.d/wrong.conf
+  printf '[Timer]\nOnCalendar=*:*:0/5\nAccuracySec=1s\n' > /run/systemd/system/integrator-backup.timer.d/soon.conf
+  systemctl daemon-reload
+  systemctl start integrator-server@3002
+  systemctl restart integrator-backup.timer
+  until [ "$(shown ActiveState server@3002)" = failed ]; do sleep 0.2; done
+  tell 'killed, stopped, misconfigured' "started again $(shown NRestarts worker@1) time, stopped: $stopped, failed: $(shown ExecMainStatus server@3002)"
+  until ls /var/lib/integrator-backup/*.dump >/dev/null 2>&1; do sleep 0.2; done
+  rm -r /run/systemd/system/integrator-{server@3002.service,backup.timer}.d
+  systemctl daemon-reload
+  systemctl restart integrator-backup.timer integrator-server@3002
+  tell 'the timer of the backup' "$(shown Result backup), $(ls /var/lib/integrator-backup/*.dump | wc -l) dump"
+  for unit in server@3001 worker@1 backup; do
+    tell "systemd-analyze security of $unit" "$(systemd-analyze security --no-pager "integrator-$unit.service" | sed -n 's/.*exposure level for .*: \\([0-9.]*\\) .*/\\1/p')"
+  done
+  ${READY}
 `;
 
 const buyAt = (serviceUrl: string): string => `
@@ -136,49 +167,3 @@ const RESTORED = `
   tell 'the restored backup has paid orders' "$(runuser -u postgres -- psql -At restored -c \\
     "SELECT count(*) FILTER (WHERE status = 'paid') || ' of ' || count(*) FROM orders")"
 `;
-
-type Shell = {
-  child: ChildProcess;
-  /** Types a block and waits for its end. @returns what all blocks said so far @throws when a command of it fails */
-  type(block: string): Promise<string>;
-};
-
-/** A terminal of root on the machine: variables and the folder stay from block to block, and the first failure ends it. */
-function openShell(root: string): Shell {
-  run('mount', ['--bind', root, root], '/');
-  run('mount', ['--rbind', '/dev', join(root, 'dev')], '/');
-  run('mount', ['-t', 'proc', 'proc', join(root, 'proc')], '/');
-  const env = { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' };
-  const child = spawn('chroot', [root, 'bash', '-e', '-o', 'pipefail'], { cwd: '/', env });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
-  let blocks = 0;
-  return {
-    child,
-    type: async (block) => {
-      const end = `block ${++blocks} is done`;
-      writeFileSync(join(root, 'root/block.sh'), block);
-      child.stdin.write(`. /root/block.sh </dev/null\necho '${end}'\n`);
-      await until(
-        end,
-        () => Promise.resolve(child.exitCode !== null || said.includes(end)),
-        BLOCK_LIMIT_MS,
-      ).catch(() => child.kill('SIGKILL'));
-      if (!said.includes(end))
-        throw new Error(`${block}\n--- ended, and said at last:\n${said.slice(-4_000)}`);
-      return said;
-    },
-  };
-}
-
-/** @throws with what it said when it fails */
-function run(program: string, args: readonly string[], cwd: string): void {
-  const { status, stdout, stderr, error } = spawnSync(program, args, {
-    cwd,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  });
-  if (status === 0) return;
-  throw error ?? new Error(`${program} ${args.join(' ')}\n${stdout.slice(-2_000)}${stderr.slice(-2_000)}`);
-}
