@@ -198,6 +198,22 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
     tests: ['test/orders/orders.test.ts', 'test/checkout/checkout.test.ts'],
   },
   {
+    bug: 'pages of the console are shown to whoever asks',
+    file: 'src/admin/pages.ts',
+    find: 'router.get(address, guard.requireLogin, async (req, res) => {',
+    replace: 'router.get(address, async (req, res) => {',
+    breaks: 'a stranger reads who bought what',
+    tests: ['test/admin/access.test.ts'],
+  },
+  {
+    bug: 'forms of the console are taken from anywhere',
+    file: 'src/admin/pages.ts',
+    find: 'guard.requireLogin, form, guard.requireForm, async',
+    replace: 'guard.requireLogin, form, async',
+    breaks: 'another site lets an operator refund, cancel and resolve',
+    tests: ['test/admin/operators.test.ts'],
+  },
+  {
     bug: 'the admin guard lets everybody in',
     file: 'src/admin/login/guard.ts',
     find: `if (!isAllowed(req)) throw new Problem(isEmpty ? 'not-found' : 'unauthorized');`,

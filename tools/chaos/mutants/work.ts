@@ -408,7 +408,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a browser that has acted reads from the standby',
-    file: 'src/admin/show-only.ts',
+    file: 'src/admin/pages.ts',
     find: "cookieOf(req, COOKIES.acted) === ''",
     replace: "cookieOf(req, COOKIES.acted) !== '-'",
     breaks: 'a person does not see the refund just written down, and writes it down again',
@@ -432,7 +432,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an export ends at a page that the filter empties',
-    file: 'src/reporting/exports/exports.sql.ts',
+    file: 'src/reporting/exports.sql.ts',
     find: 'if (end === undefined) return;',
     replace: 'if (end === undefined || wanted.status !== null) return;',
     breaks: 'an accountant gets the file of open money without most of it',
