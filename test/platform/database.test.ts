@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -21,4 +22,16 @@ test('a transaction that fails leaves nothing behind', async () => {
     }),
   ).rejects.toThrow('on purpose');
   expect(await db.database.query('SELECT FROM products')).toHaveLength(0);
+});
+
+test('the kernel asks after ten seconds of silence whether PostgreSQL is still there, not after two hours', async () => {
+  const timer = await db.database.transaction(async (tx) => {
+    const [row] = await tx.query<{ port: string }>(
+      `SELECT upper(lpad(to_hex(inet_client_port()), 4, '0')) AS port`,
+    );
+    // Of our end of the connection: its state, what is queued, then the timer: 02 asks the other end, in so many ticks.
+    const ours = new RegExp(`: \\w+:${row?.port ?? ''} \\S+ 01 \\S+ 02:(\\w+)`);
+    return ours.exec(readFileSync('/proc/net/tcp', 'utf8'))?.[1];
+  });
+  expect(Number.parseInt(timer ?? '', 16) / 100).toBeLessThanOrEqual(10);
 });

@@ -23,6 +23,12 @@ export function readAddress(url: string): DatabaseAddress {
   return { pooled: given.href, direct: direct.href, isPooled: true };
 }
 
+/**
+ * A machine that vanishes closes no connection, and a statement under way would wait two hours for its answer.
+ * After ten seconds of silence the kernel asks each second, and breaks the connection after ten questions.
+ */
+export const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
 /** Whether the URL names a pooler but not the PostgreSQL behind it. */
 export function lacksDirectAddress(url: string): boolean {
   const { searchParams } = URL.canParse(url) ? new URL(url) : { searchParams: new URLSearchParams() };

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { readAddress } from './address.ts';
+import { KEPT_ALIVE, readAddress } from './address.ts';
 import type { Secret } from '../secret.ts';
 import type { Logger } from '../logger.ts';
 import type { PrismaClient } from '../prisma/client.ts';
@@ -79,7 +79,7 @@ function openPool(connectionString: string, more: pg.PoolConfig, logger: Logger)
     // By default node-postgres waits without end for a connection; here a request answers 503 after 2 s.
     connectionTimeoutMillis: 2_000,
     ...more,
-    keepAlive: true,
+    ...KEPT_ALIVE,
   });
   // The pool replaces broken idle connections (restart, failover); unhandled, the error ends the process.
   pool.on('error', (error) => {

@@ -5,7 +5,7 @@
  */
 import pg from 'pg';
 import { sleep, systemClock } from '../clock.ts';
-import { readAddress, explainConnectionError, SETTING_LOST } from './address.ts';
+import { KEPT_ALIVE, readAddress, explainConnectionError, SETTING_LOST } from './address.ts';
 import type { Logger } from '../logger.ts';
 import {
   type AppliedMigration,
@@ -92,7 +92,7 @@ async function openSession(url: string): Promise<pg.Client> {
       connectionString: readAddress(url).direct,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       lock_timeout: TABLE_LOCK_TIMEOUT_MS,
-      keepAlive: true,
+      ...KEPT_ALIVE,
     });
     session.on('error', () => undefined);
     await session.connect();

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { sleep } from '../clock.ts';
-import { readAddress } from './address.ts';
+import { KEPT_ALIVE, readAddress } from './address.ts';
 import type { Database } from './database.ts';
 import type { Logger } from '../logger.ts';
 import type { Secret } from '../secret.ts';
@@ -64,7 +64,7 @@ async function hear(url: Secret, ring: () => void, closing: AbortSignal, logger:
   while (!closing.aborted) {
     const client = new pg.Client({
       connectionString: readAddress(url.reveal()).direct,
-      keepAlive: true,
+      ...KEPT_ALIVE,
       connectionTimeoutMillis: 2_000,
     });
     const lost = new Promise<void>((resolve) => {
