@@ -30,7 +30,7 @@ export type StartedServer = {
   stop(): Promise<void>;
 };
 
-export type ServerOptions = {
+type ServerOptions = {
   config: Config;
   prepare: PrepareBackingServices;
   /** The command that runs, for messages. */

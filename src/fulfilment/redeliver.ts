@@ -21,7 +21,7 @@ export type Redeliver = (
   request: RedeliveryRequest,
 ) => Promise<'due' | 'withheld' | 'unknown' | 'no-receiver'>;
 
-export type RedeliveryRequest = {
+type RedeliveryRequest = {
   idOrOrderId: string;
   by: string;
   note: string | null;

@@ -58,7 +58,7 @@ const GAUGES = {
   ],
 } satisfies Record<string, Help>;
 
-export type GaugeName = keyof typeof GAUGES;
+type GaugeName = keyof typeof GAUGES;
 export type SetGauge = (name: GaugeName, value: number, labels?: Record<string, string>) => void;
 
 /**

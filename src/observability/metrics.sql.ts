@@ -2,7 +2,7 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { TRUSTED_HINT_STEP } from '../payments/check-schedule.ts';
 
-export type LastHour = { currency: string; placed: number; confirmed: number };
+type LastHour = { currency: string; placed: number; confirmed: number };
 
 /** Orders placed and orders confirmed within the last hour: is money arriving? */
 export function lastHour(db: Queryable, mode: Mode): Promise<LastHour[]> {

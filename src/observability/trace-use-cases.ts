@@ -106,7 +106,7 @@ export function traceWebhooks(receive: ReceiveWebhook, tracing: Tracing): Receiv
     });
 }
 
-export type Hints = {
+type Hints = {
   around(ring: () => void): (reference: Reference | null) => void;
   /** The spans of the webhooks that made us ask about a payment; empty when another process received them. */
   take(reference: Reference): Place[];

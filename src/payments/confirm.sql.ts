@@ -67,7 +67,7 @@ export type CheckToWrite = {
 };
 
 /** What an operator is alerted to. */
-export type Written = {
+type Written = {
   reference: Reference;
   /** The payment shows money in another unit, for the first time. */
   isNewUnitError: boolean;

@@ -5,7 +5,7 @@ import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /** An order that is to end, and its payments that may have brought money since the service was last asked. */
-export type Ending = {
+type Ending = {
   status: OrderStatus;
   hasMissedDeadline: boolean;
   /** The database's time at which this was read: what is asked from now on is fresh. */

@@ -162,7 +162,7 @@ export function withContext(error: unknown, context: ErrorContext): unknown {
 }
 
 /** What an error is about, as far as that was attached. */
-export function contextOf(error: unknown): ErrorContext {
+function contextOf(error: unknown): ErrorContext {
   return error instanceof Error ? (contexts.get(error) ?? {}) : {};
 }
 

@@ -69,18 +69,8 @@ const UNKNOWN_PER_MIN = 60;
 /** Its payment is due already: sending the webhook again gains nothing for this long at least. */
 const HINT_COUNTS_SEC = 60;
 
-export function createReceiveWebhook({
-  db,
-  mode,
-  dialect,
-  secrets,
-  redactKey,
-  clock,
-  reserve,
-  onLeased,
-  onDue,
-  logger,
-}: ReceiveParts): ReceiveWebhook {
+export function createReceiveWebhook(parts: ReceiveParts): ReceiveWebhook {
+  const { db, mode, dialect, secrets, redactKey, clock, reserve, onLeased, onDue, logger } = parts;
   const scheme = secrets.length > 0 ? dialect.webhook.signature : null;
 
   const ofAddress = createLimit(UNSIGNED_PER_SEC, 1_000, clock);

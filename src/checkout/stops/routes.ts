@@ -21,13 +21,8 @@ type StopRoutesParts = {
 };
 
 /** For the shop's own system: stops new checkouts, all or those of one currency, and lets them go on. */
-export function stopRoutes({
-  database,
-  mode,
-  checkoutStops,
-  shopApiToken,
-  guesses,
-}: StopRoutesParts): Router {
+export function stopRoutes(parts: StopRoutesParts): Router {
+  const { database, mode, checkoutStops, shopApiToken, guesses } = parts;
   const router = Router();
   if (shopApiToken === null) return router;
   const opened: express.RequestHandler[] = [

@@ -98,7 +98,7 @@ function isEdited(sql: string, record: AppliedMigration | undefined): boolean {
 }
 
 /** Whether the script is the one that was recorded. */
-export function isTextOf(sql: string, { checksum }: AppliedMigration): boolean {
+function isTextOf(sql: string, { checksum }: AppliedMigration): boolean {
   // git may check a file out with other line endings than it was applied with.
   const unix = sql.replaceAll('\r\n', '\n');
   return [sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === checksum);

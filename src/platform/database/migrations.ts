@@ -48,12 +48,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * @throws {DatabaseUnreachableError} when the database cannot be connected to
  * @throws {MigrationError} when a migration fails, failed earlier, or was edited after it had been applied
  */
-export async function applyMigrations({
-  url,
-  dir,
-  shopDir = null,
-  logger,
-}: MigrationOptions): Promise<string[]> {
+export async function applyMigrations(options: MigrationOptions): Promise<string[]> {
+  const { url, dir, shopDir = null, logger } = options;
   const migrations = [...(await readMigrations(dir)), ...(await readShopMigrations(shopDir))];
   const session = await openSession(url);
   try {

@@ -32,14 +32,8 @@ type WorkerWatchParts = {
   logger: Logger;
 };
 
-export function createWorkerWatch({
-  db,
-  mode,
-  isExpected,
-  clock,
-  onSeen,
-  logger,
-}: WorkerWatchParts): WorkerWatch {
+export function createWorkerWatch(parts: WorkerWatchParts): WorkerWatch {
+  const { db, mode, isExpected, clock, onSeen, logger } = parts;
   const startedMs = clock.elapsedMs();
   let wasMissing = false;
 

@@ -81,7 +81,7 @@ export function createTracing(settings: TracingSettings, report: DeliveryReport)
     note: (attributes) => void current()?.setAttributes(attributes),
     parentIn: (headers) => {
       const named = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      return (settings.propagates && trace.getSpanContext(named)) || null;
+      return settings.propagates ? (trace.getSpanContext(named) ?? null) : null;
     },
     headers: () => {
       const headers: Record<string, string> = {};
