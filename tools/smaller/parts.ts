@@ -49,7 +49,8 @@ function linesOf(code: string): string[] {
 }
 
 export function isGone(root: string, { steps }: Part): boolean {
-  return !steps.flatMap(({ removed }) => removed).some((path) => existsSync(join(root, path)));
+  const own = steps.filter(({ also }) => also === null).flatMap(({ removed }) => removed);
+  return !own.some((path) => existsSync(join(root, path)));
 }
 
 /**
