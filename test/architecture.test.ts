@@ -39,6 +39,12 @@ test('the table over the schedule of checks names every file that moves the next
   expect(movers.filter((name) => !table.includes(name))).toEqual([]);
 });
 
+test('each process reads .env before the folder of the shop', () => {
+  const firstOf = (path: string) => /^import .*$/m.exec(readFileSync(path, 'utf8'))?.[0];
+  const processes = ['src/server.ts', 'src/worker.ts', 'src/commands/cli.ts', 'local/start.ts'];
+  expect(processes.filter((path) => !firstOf(path)?.includes('config/env-file.ts'))).toEqual([]);
+});
+
 describe('the check sees what it is there to see', () => {
   const planted: [string, Source][] = [
     [
