@@ -89,6 +89,7 @@ const RECORDS_THAT_MOVE = 10_000;
 const MAX_LIST_MS = 15 * 60_000;
 /** Rows handed over at a time: few, so that the garbage collector finds them while they are young. */
 const BATCH_ROWS = 500;
+const NOTHING = { records: 0, begin: null, isRepeated: false };
 
 /**
  * Reads one answer of the history as it arrives, in batches of rows.
@@ -101,11 +102,7 @@ export async function* readPage<Rows>(
 ): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
   const over = new AbortController();
   const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
-  const seen: Pick<PageEnd, 'records' | 'begin' | 'isRepeated'> = {
-    records: 0,
-    begin: null,
-    isRepeated: false,
-  };
+  const seen: Pick<PageEnd, 'records' | 'begin' | 'isRepeated'> = { ...NOTHING };
   const { cursorFromRow } = dialect.history.paging;
   const keepsRows = cursorFromRow !== null || bound !== null;
   let first: Buffer | null = null;

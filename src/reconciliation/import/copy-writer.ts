@@ -27,7 +27,6 @@ export const COLUMNS =
 /** An upper limit in bytes for a row without its texts: lengths, numbers and words. */
 const REST_OF_TUPLE = 128;
 const [FALSE, TRUE] = [Buffer.from([0, 0, 0, 1, 0]), Buffer.from([0, 0, 0, 1, 1])];
-const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Writes rows straight from the received bytes into COPY's binary format (PostgreSQL's manual, COPY,
