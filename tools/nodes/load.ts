@@ -13,8 +13,8 @@ export type Load = {
   failures: string[];
   /** Failures by what the shopper saw: the answer's status, or that none came. */
   seen: Record<string, number>;
-  /** Orders that were answered 201. */
-  orders: Set<string>;
+  /** Orders that were answered 201, and when. */
+  orders: Map<string, string>;
   /** Orders that were seen paid: nobody may ever see them otherwise. */
   paid: Set<string>;
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ export type LoadOptions = { url: string; serviceUrl: string; shoppers: number; p
  */
 export function startLoad({ url, serviceUrl, shoppers, pauseMs }: LoadOptions): Load {
   const agent = new Agent({ connections: null, pipelining: 0, headersTimeout: 20_000 });
-  const load: Omit<Load, 'stop'> = { counts: {}, failures: [], seen: {}, orders: new Set(), paid: new Set() };
+  const load: Omit<Load, 'stop'> = { counts: {}, failures: [], seen: {}, orders: new Map(), paid: new Set() };
   let isStopping = false;
 
   async function ask(what: string, address: string, expected: number, body?: object): Promise<unknown> {
@@ -62,7 +62,7 @@ export function startLoad({ url, serviceUrl, shoppers, pauseMs }: LoadOptions): 
       const order = (await ask('checkout', `${url}/checkout`, 201, { email: 'ada@example.com', items })) as
         { orderId: string; reference: string } | undefined;
       if (order) {
-        load.orders.add(order.orderId);
+        load.orders.set(order.orderId, new Date().toISOString());
         await ask(
           'pay (at the service)',
           `${serviceUrl}/sandbox/transactions/${order.reference}/pay`,
@@ -122,7 +122,7 @@ export async function audit(load: Load, query: Query, serviceUrl: string): Promi
     transactions.filter(({ state }) => state === 'paid').map(({ reference }) => reference),
   );
   return {
-    ordersLost: [...load.orders].filter((id) => !statuses.has(id)).length,
+    ordersLost: [...load.orders.keys()].filter((id) => !statuses.has(id)).length,
     paymentsLost: [...load.paid].filter((id) => statuses.get(id) !== 'paid').length,
     unpaid: rows.filter(({ reference, status }) => taken.has(String(reference)) && status !== 'paid').length,
     releasesTooMany: rows.filter(({ releases, status }) => Number(releases) !== (status === 'paid' ? 1 : 0))

@@ -86,7 +86,7 @@ export async function patroni(stage: Stage, isSynchronous: boolean): Promise<boo
   for (const fault of isSynchronous ? FAULTS : [LAST]) {
     await pause(QUIET_MS);
     rows[fault.name] = await suffer(cluster, ports, loads, fault);
-    process.stderr.write(`${fault.name}: ${rows[fault.name]}\n`);
+    process.stderr.write(`${new Date().toISOString()} ${fault.name}: ${rows[fault.name]}\n`);
   }
   await pause(QUIET_MS);
   await Promise.all(loads.map((load) => load.stop()));
@@ -96,6 +96,11 @@ export async function patroni(stage: Stage, isSynchronous: boolean): Promise<boo
   stage.later(() => pool.end());
   const books = await finalBooks(loads, (sql) => pool.query(sql), serviceUrl);
   const lost = lossesOf(books);
+  const { rows: kept } = await pool.query<{ id: string }>('SELECT id FROM orders');
+  const ids = new Set(kept.map(({ id }) => id));
+  // With the times above it shows which fault lost them.
+  for (const [id, at] of loads.flatMap(({ orders }) => [...orders]))
+    if (!ids.has(id)) process.stderr.write(`lost: order ${id}, answered at ${at}\n`);
   const byWorker = await pool.query<{ count: string }>(BY_WORKER);
   const workerRuns = worker.child.exitCode === null;
   const { verdict } = await handsOf(env).reconcile();
