@@ -9,7 +9,7 @@ import { post, startProgram, type TestProgram } from '../support/program.ts';
 const SKU = 'brass-lamp';
 const VOUCHER = 'VOUCHER-ADA';
 const TAX = 'TAX';
-let reserved: readonly WantedItem[] = [];
+const reserved: WantedItem[] = [];
 const outOfStock: OutOfStock = { outcome: 'out-of-stock', skus: [SKU] };
 
 const lamps: CreateCatalogue = () => ({
@@ -31,7 +31,7 @@ const lamps: CreateCatalogue = () => ({
           },
     ),
   reserve: async (tx, { orderId, items }) => {
-    reserved = items;
+    reserved.splice(0, reserved.length, ...items);
     for (const { sku, quantity } of items.filter((item) => item.sku === SKU)) {
       // Written before it is known whether there is enough: what is not sold must not stay set aside.
       const [row] = await tx.query<{ left: number }>(
