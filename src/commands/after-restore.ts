@@ -126,8 +126,8 @@ function entryOf({ id, reference, amount, currency }: SuspenseItem, candidates: 
 /** No row tells when the restore was, so it claims nothing about it. */
 function tell(newest: Date | null, run: Date | null): string {
   return `
-${newest === null ? 'There is no order, webhook or answer here' : `The newest order, webhook or answer here is of ${newest.toISOString()}`}.
-${run === null ? 'No reconciliation was completed yet' : `The last complete reconciliation began ${run.toISOString()}`}.
+The newest order, webhook or answer here is of ${newest?.toISOString() ?? 'no time: there is none'}.
+The last complete reconciliation began ${run?.toISOString() ?? 'at no time: there is none'}.
 Only one that began after the restore has found what is lost: run npm run reconcile, then this again.
 What people did after the backup is lost as well, and the service cannot tell it. Do it again, money first:
   suspense    refunds and other decisions about money: decide again before you adopt
