@@ -87,8 +87,8 @@ function deleteKeys(path: string, keys: readonly string[]): void {
   const manifest = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Record<string, unknown>>;
   for (const key of keys) {
     const [group = '', ...name] = key.split('.');
-    const { [name.join('.')]: _gone, ...rest } = manifest[group] ?? {};
-    manifest[group] = rest;
+    const entries = Object.entries(manifest[group] ?? {});
+    manifest[group] = Object.fromEntries(entries.filter(([entry]) => entry !== name.join('.')));
   }
   writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }
