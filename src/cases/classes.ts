@@ -116,7 +116,7 @@ export const CLASSES = {
   ),
   unknown_status: finding(
     'the history or verify uses a word that the dialect does not explain',
-    'Add the word to statuses.also in the dialect, restart, and run npm run findings -- recheck.',
+    'Add the word to statuses.also in the dialect, restart, and have the held payments asked about again (recheck).',
   ),
   conflicting_records: finding(
     'the history lists several records under one reference that cannot all be true of one paid transaction',
