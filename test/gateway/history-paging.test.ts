@@ -304,6 +304,24 @@ test.each([7, 20, 100])(
   },
 );
 
+test('a service that ignores the page is noticed although new money heads each answer', async () => {
+  answer = (_query, res, call) => {
+    if (call > 20) sendText(res, '{}', 500);
+    else sendText(res, `[${[...rows(100, 100 + call).reverse(), ...rows(0, 40)].join(',')}]`);
+  };
+  expect(await read()).toMatchObject({ pages: 2, end: { complete: true, isAssumed: true } });
+});
+
+test('pages that begin with refunds of one amount of one payment are all read', async () => {
+  const refund = (id: string): string =>
+    `{"id":"${id}","reference":"r","status":"REVERSED","amount":5,"currency":"NGN"}`;
+  answer = (query, res) => {
+    const page = Number(query.get('page'));
+    sendText(res, `[${page > 2 ? '' : [refund(`r-${page}`), ...rows(page * 40, page * 40 + 40)].join(',')}]`);
+  };
+  expect(await read()).toMatchObject({ pages: 3, references: 81, end: { complete: true } });
+});
+
 describe('a total that stands in a header', () => {
   const withTotal =
     (name: string, total: number, size = 50): Answer =>

@@ -69,7 +69,8 @@ export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
       records: page.rows.length,
       firstPageRecords: beginning.rows.length,
       received,
-      isRepeated: pages > 1 && isSame(page.rows[0], beginning.rows[0]),
+      hasStartedOver: pages > 1 && isSame(page.rows[0], beginning.rows[0]),
+      hasNoNewRows: false,
       hints: page.hints,
     });
     if (step.is !== 'ask') return { rows: all, pages, path: place ?? path, edges };

@@ -9,12 +9,12 @@ import {
   type HistoryBatch,
   type HistoryCheckpoint,
   type HistoryEnd,
-  type PageBegins,
   type PageEnd,
   type PageReader,
   type PageRequest,
 } from './page.ts';
 import { createPaging, type NextPage } from './paging.ts';
+import { createRepeatDetector } from './repeat-detector.ts';
 import { collectRows, type HistoryRow, type RowCollector } from './row.ts';
 import { createRowReader } from './row-reader.ts';
 
@@ -82,25 +82,26 @@ async function* readWindow<Rows>(
   collector: RowCollector<Rows>,
 ): AsyncGenerator<HistoryBatch<Rows>, { pages: number; end: HistoryEnd }> {
   const paging = createPaging(dialect, windows[0] ?? ALL_OF_IT, from?.largestTotal);
-  const rowReader = createRowReader(dialect, assumedCurrency, collector);
-  const reader: PageReader<Rows> = { client, dialect, rowReader, collector };
+  const repeats = createRepeatDetector(from?.repeats);
+  const rowReader = createRowReader(dialect, assumedCurrency, collector, repeats);
+  const reader: PageReader<Rows> = { client, dialect, rowReader, collector, repeats };
   const bound = boundOf(dialect.history.paging.newestFirstBy, since);
   let step: NextPage = from?.next ?? { is: 'ask', path: paging.firstPath };
   let pages = pagesBefore;
-  let { windowPages, received, firstPageRecords, hints, begins } = from ?? BEGINNING;
+  let { windowPages, received, firstPageRecords, hints } = from ?? BEGINNING;
   while (step.is === 'ask') {
     pages += 1;
     windowPages += 1;
+    repeats.turnPage();
     const maxBytes = windowPages === 1 ? MAX_LIST_BYTES : MAX_PAGE_BYTES;
-    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, begins, bound, signal });
+    const page = yield* readPatiently(reader, { path: step.path, pages, maxBytes, bound, signal });
     received += page.records;
     hints = page.hints ?? hints;
     if (windowPages === 1) firstPageRecords = page.records;
-    begins = [begins[0] ?? page.begin, page.begin];
     const place = { received, firstPageRecords, hints };
     if (page.cut !== null) step = { is: 'cut', reason: page.cut };
     else if (page.isPast === true) step = { is: 'whole', isPart: true };
-    else step = paging.next({ ...page, ...place, pages: windowPages });
+    else step = paging.next({ ...page, ...place, pages: windowPages, ...repeats.seen() });
     const checkpoint: HistoryCheckpoint = {
       ...place,
       windows,
@@ -108,7 +109,7 @@ async function* readWindow<Rows>(
       pages,
       windowPages,
       largestTotal: paging.largestTotal(),
-      begins,
+      repeats: repeats.state(),
     };
     yield { rows: collector.handOver(), pages, end: null, checkpoint };
   }
@@ -118,8 +119,7 @@ async function* readWindow<Rows>(
 }
 
 const ALL_OF_IT: AskedWindow = { since: null, until: null };
-const BEGINS: PageBegins = [null, null];
-const BEGINNING = { windowPages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS, begins: BEGINS };
+const BEGINNING = { windowPages: 0, received: 0, firstPageRecords: 0, hints: NO_HINTS };
 
 /** Reads a page, and retries a failed one after our own pause or a longer one that the service asks for. */
 async function* readPatiently<Rows>(
@@ -134,6 +134,7 @@ async function* readPatiently<Rows>(
       if (pauseMs === null) throw error;
       await sleep(pauseMs, request.signal);
       if (request.signal?.aborted === true) throw error;
+      reader.repeats.beginPageAgain();
       const rows = reader.collector.handOver();
       yield { rows, pages: request.pages, end: null, isPageAgain: true, checkpoint: null };
     }

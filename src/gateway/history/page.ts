@@ -5,6 +5,7 @@ import { isFailedCall } from '../records/envelope.ts';
 import { isPast, type Bound, type AskedWindow } from './windows.ts';
 import { behindRow, readHints, type PagingHints } from './paging-hints.ts';
 import type { NextPage } from './paging.ts';
+import type { RepeatDetector, RepeatState } from './repeat-detector.ts';
 import type { RowCollector } from './row.ts';
 import { RecordStreamError, type RowReader } from './row-reader.ts';
 import type { Client } from '../http/client.ts';
@@ -36,11 +37,8 @@ export type HistoryCheckpoint = {
   firstPageRecords: number;
   largestTotal: number;
   hints: PagingHints;
-  begins: PageBegins;
+  repeats: RepeatState;
 };
-
-/** Names of the first records of the first page and of the page before; null: there is none. */
-export type PageBegins = readonly [first: string | null, before: string | null];
 
 /**
  * `complete`: nothing says that the list has more; `isAssumed`: nothing says that it ends there, either;
@@ -56,10 +54,6 @@ export type PageEnd = {
   hints: PagingHints | null;
   /** Why it is not whole; null: it is. */
   cut: string | null;
-  /** The name of its first record. */
-  begin: string | null;
-  /** It begins like the first page or the one before: the list starts over, and nothing of it was read. */
-  isRepeated: boolean;
   /** What follows it is older than the bound of the request. */
   isPast?: boolean;
 };
@@ -69,7 +63,6 @@ export type PageRequest = {
   /** Its number, from 1. */
   pages: number;
   maxBytes: number;
-  begins: PageBegins;
   /** Null: all pages are wanted. */
   bound: Bound | null;
   signal?: AbortSignal | undefined;
@@ -80,6 +73,7 @@ export type PageReader<Rows> = {
   dialect: Dialect;
   rowReader: RowReader;
   collector: RowCollector<Rows>;
+  repeats: RepeatDetector;
 };
 
 const HEADERS_MS = 10_000;
@@ -89,7 +83,6 @@ const RECORDS_THAT_MOVE = 10_000;
 const MAX_LIST_MS = 15 * 60_000;
 /** Rows handed over at a time: few, so that the garbage collector finds them while they are young. */
 const BATCH_ROWS = 500;
-const NOTHING = { records: 0, begin: null, isRepeated: false };
 
 /**
  * Reads one answer of the history as it arrives, in batches of rows.
@@ -97,22 +90,19 @@ const NOTHING = { records: 0, begin: null, isRepeated: false };
  * @throws {GatewayKeyRefused}
  */
 export async function* readPage<Rows>(
-  { client, dialect, rowReader, collector }: PageReader<Rows>,
-  { path, pages, maxBytes, begins, bound, signal: outer }: PageRequest,
+  { client, dialect, rowReader, collector, repeats }: PageReader<Rows>,
+  { path, pages, maxBytes, bound, signal: outer }: PageRequest,
 ): AsyncGenerator<HistoryBatch<Rows>, PageEnd> {
   const over = new AbortController();
   const signal = outer === undefined ? over.signal : AbortSignal.any([outer, over.signal]);
-  const seen: Pick<PageEnd, 'records' | 'begin' | 'isRepeated'> = { ...NOTHING };
+  const seen = { records: 0, hasStartedOver: false };
   const { cursorFromRow } = dialect.history.paging;
   const keepsRows = cursorFromRow !== null || bound !== null;
   let first: Buffer | null = null;
   let last: Buffer | null = null;
   const take = (bytes: Buffer, start: number, end: number): void => {
-    if (seen.begin === null) {
-      seen.begin = rowReader.nameOf(bytes, start, end);
-      seen.isRepeated = begins.includes(seen.begin);
-    }
-    if (seen.isRepeated) return;
+    seen.hasStartedOver ||= !repeats.look(bytes, start, end);
+    if (seen.hasStartedOver) return;
     rowReader.read(bytes, start, end);
     seen.records += 1;
     if (!keepsRows) return;
@@ -120,7 +110,7 @@ export async function* readPage<Rows>(
     first ??= last;
   };
   const cutter = rowReader.cutRecords(take);
-  const cutShort = (reason: string): PageEnd => ({ ...seen, hints: null, cut: reason });
+  const cutShort = (reason: string): PageEnd => ({ records: seen.records, hints: null, cut: reason });
   const portion = () => ({ rows: collector.handOver(), pages, end: null, checkpoint: null });
   void abortWhenStuck(over, () => seen.records);
   try {
@@ -130,11 +120,12 @@ export async function* readPage<Rows>(
     if (answer.status !== 200) return cutShort(`the service answers history with HTTP ${answer.status}`);
     for await (const chunk of answer.body) {
       cutter.push(chunk);
-      if (seen.isRepeated) break;
+      if (seen.hasStartedOver) break;
       if (collector.count() >= BATCH_ROWS) yield portion();
     }
     if (collector.count() > 0) yield portion();
-    if (seen.isRepeated) return { ...seen, hints: null, cut: null };
+    const { records } = seen;
+    if (seen.hasStartedOver) return { records, hints: null, cut: null };
     const { envelope, hasList } = cutter.end();
     if (dialect.history.records.some((pointer) => isFailedCall(envelope, pointer)))
       throw new GatewayUnavailable('the service answered history with a failure inside HTTP 200', null);
@@ -142,7 +133,7 @@ export async function* readPage<Rows>(
       return cutShort('the answer holds no list where the dialect looks for one (history.records)');
     const hints = readHints(envelope, answer.headers, dialect.history.paging);
     return {
-      ...seen,
+      records,
       hints: cursorFromRow === null ? hints : behindRow(hints, last, cursorFromRow),
       cut: null,
       isPast: isPast(bound, first, last),

@@ -12,8 +12,10 @@ type PageSeen = {
   firstPageRecords: number;
   /** Records of all pages so far. */
   received: number;
-  /** The page begins like the first page or the one before. */
-  isRepeated: boolean;
+  /** The page shows the very first record of the list again. */
+  hasStartedOver: boolean;
+  /** Every transaction of the page was also on the page before or on the first one. */
+  hasNoNewRows: boolean;
   hints: PagingHints;
 };
 
@@ -85,17 +87,18 @@ export function createPaging(dialect: Dialect, window: AskedWindow, totalBefore 
   };
 }
 
-/** Page after page, until one says that it is the last, is empty, or repeats another. */
+/** Page after page, until one says that it is the last, is empty, or adds nothing new. */
 function countingUp(paths: HistoryPaths, size: number): Rule {
   let emptyPages = 0;
   return (seen) => {
     const { hints, pages, records, received } = seen;
-    // The service ignores the page number, or starts over or repeats its last page behind the end.
-    if (seen.isRepeated) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
+    // The service ignores the page number, or starts over after its last page.
+    if (seen.hasStartedOver) return promisesMore(seen) ? endOf(seen) : ASSUMED_END;
     const next: NextPage = { is: 'ask', path: paths.byNumber(pages, received) };
     if (promisesMore(seen)) {
       emptyPages = records === 0 ? emptyPages + 1 : 0;
-      return emptyPages > MAX_EMPTY_PAGES ? endOf(seen) : next;
+      const isStuck = emptyPages > MAX_EMPTY_PAGES || (records > 0 && seen.hasNoNewRows);
+      return isStuck ? endOf(seen) : next;
     }
     const isToldEnd =
       hints.hasMore === false ||
@@ -104,7 +107,7 @@ function countingUp(paths: HistoryPaths, size: number): Rule {
       (hints.total === received && (pages > 1 || !isUsualSize(records, size)));
     // Without a stated end, a short page may have been clamped. One more call costs less than a cut list.
     if (isToldEnd) return { is: 'whole' };
-    return records === 0 ? ASSUMED_END : next;
+    return records === 0 || seen.hasNoNewRows ? ASSUMED_END : next;
   };
 }
 

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Dialect } from '../dialect/dialect.ts';
 import { createCarefulReader } from './row-parser.ts';
 import { createRecordSplitter, type OnRecord, type RecordSplitter } from './streaming/record-splitter.ts';
 import { createQuickReader } from './streaming/row-fast-path.ts';
-import type { HistoryRow, RowCollector } from './row.ts';
+import { fingerprintOf, type HistoryRow, type PlainRow, type RowCollector } from './row.ts';
+import type { RepeatDetector } from './repeat-detector.ts';
 
 // This file is the only entry to streaming/: nothing else imports it.
 export { RecordStreamError } from './streaming/envelope.ts';
@@ -13,8 +13,6 @@ export type RowReader = {
   cutRecords(take: OnRecord): RecordSplitter;
   /** @returns the index after the record that begins at `start`, or -1: its end has to be searched for */
   pass(bytes: Buffer, start: number): number;
-  /** What tells the record from `start` up to `end` from others, by its reference, id, status and amount. */
-  nameOf(bytes: Buffer, start: number, end: number): string;
   /** Reads the record from `start` up to, not including, `end`. */
   read(bytes: Buffer, start: number, end: number): void;
 };
@@ -25,11 +23,13 @@ export type RowReader = {
  * where the dialect names them, every record is parsed.
  * @param assumedCurrency the currency of an amount without one, where the dialect allows that; null: unknown
  * @param collector receives every row
+ * @param names receives a name for each row, to detect repeated pages
  */
 export function createRowReader(
   dialect: Dialect,
   assumedCurrency: string | null,
   collector: Pick<RowCollector<unknown>, 'addPlain' | 'add'>,
+  names?: Pick<RepeatDetector, 'isNoting' | 'note'>,
 ): RowReader {
   const quick = createQuickReader(dialect);
   const isPlainEnough = dialect.history.fee === undefined;
@@ -37,18 +37,35 @@ export function createRowReader(
   return {
     cutRecords: (take) => createRecordSplitter(dialect.history.records, take, quick.pass),
     pass: quick.pass,
-    nameOf: (bytes, start, end) => nameOf(readWithCare(bytes, start, end)),
     read: (bytes, start, end) => {
       const plain = isPlainEnough ? quick.read(bytes, start, end) : null;
-      if (plain !== null) collector.addPlain(plain);
-      else collector.add(readWithCare(bytes, start, end));
+      if (plain !== null) {
+        if (names?.isNoting() === true) names.note(nameOfPlain(plain));
+        collector.addPlain(plain);
+        return;
+      }
+      const row = readWithCare(bytes, start, end);
+      if (names?.isNoting() === true) names.note(nameOf(row));
+      collector.add(row);
     },
   };
 }
 
-// Not the reference alone: a page of refunds has the references of an earlier page and is not a repetition of
-// it. A digest, because it is stored, and a word may hold anything.
-function nameOf({ reference, serviceId, statusWord, amount, digest }: HistoryRow): string {
-  const name = [reference ?? digest, serviceId, statusWord, amount].join(' ');
-  return createHash('sha256').update(name).digest('base64');
+// Not the reference alone: a page of refunds has the references of an earlier page and is not
+// a repetition of it. Refunds of one amount are told apart by their bytes.
+const isNamedByBytes = (status: HistoryRow['status']): boolean =>
+  status === 'reversed' || status === 'unknown';
+
+function nameOf({ reference, serviceId, status, statusWord, amount, digest }: HistoryRow): string {
+  const own = serviceId ?? (isNamedByBytes(status) ? digest : null);
+  return [reference ?? digest, own, statusWord, amount].join(' ');
+}
+
+function nameOfPlain(row: PlainRow): string {
+  const { bytes, referenceFrom, referenceTo, serviceIdFrom, serviceIdTo } = row;
+  const own =
+    serviceIdTo === 0 && isNamedByBytes(row.status)
+      ? fingerprintOf(bytes, row.from, row.to)
+      : bytes.toString('latin1', serviceIdFrom, serviceIdTo);
+  return `${bytes.toString('latin1', referenceFrom, referenceTo)} ${own} ${row.statusWord} ${row.amount}`;
 }

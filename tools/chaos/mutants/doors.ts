@@ -399,9 +399,9 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a checkpoint keeps a record as it came',
-    file: 'src/gateway/history/row-reader.ts',
-    find: 'nameOf: (bytes, start, end) => nameOf(readWithCare(bytes, start, end)),',
-    replace: "nameOf: (bytes, start, end) => bytes.toString('base64', start, end),",
+    file: 'src/gateway/history/repeat-detector.ts',
+    find: "sha256: createHash('sha256').update(record).digest('base64')",
+    replace: "sha256: record.toString('base64')",
     breaks: 'what the service says of a person stands in a table that nobody looks at',
     tests: ['test/gateway/history-paging.test.ts'],
   },
