@@ -69,11 +69,16 @@ export function startWorker(program: Program): Worker {
   sayAlive();
   const beating = setInterval(sayAlive, BEAT_MS);
   let rounds = 0;
-  let housekeeping = keepHouse(program, rounds, stopping.signal);
-  const hourly = setInterval(() => {
-    const round = (rounds += 1);
-    housekeeping = housekeeping.then(() => keepHouse(program, round, stopping.signal));
-  }, HOUSEKEEPING_MS);
+  const jobs = housekeeping(program, stopping.signal);
+  let jobsDone = jobs.map(() => Promise.resolve());
+  const keepHouse = (): void => {
+    const round = rounds;
+    rounds += 1;
+    // A job waits for its own last time only: a check of all journals may take hours.
+    jobsDone = jobsDone.map((done, at) => done.then(() => jobs[at]?.(round)));
+  };
+  keepHouse();
+  const hourly = setInterval(keepHouse, HOUSEKEEPING_MS);
   return {
     stuckLoop,
     stop: async () => {
@@ -81,35 +86,35 @@ export function startWorker(program: Program): Worker {
       clearInterval(beating);
       stopping.abort();
       await schedule.stop();
-      await Promise.all([duePayments.stop(), dueReleases.stop(), dueEvents.stop(), housekeeping]);
+      await Promise.all([duePayments.stop(), dueReleases.stop(), dueEvents.stop(), ...jobsDone]);
     },
   };
 }
 
+type Job = (round: number) => Promise<void>;
+
 /** What is done every hour; pruning once a day. A job that fails says so and is done again at its next time. */
-async function keepHouse(program: Program, round: number, signal: AbortSignal): Promise<void> {
-  const { config, database, gateway, alarm, logger } = program;
+function housekeeping({ config, database, gateway, alarm, logger }: Program, signal: AbortSignal): Job[] {
   const { mode } = gateway;
   const days = config.RETAIN_BODIES_DAYS;
-  const jobs: [name: string, job: () => Promise<unknown>][] = [
-    ['hourly aggregation', () => sumConfirmedHours(database, mode, signal)],
-    ['cleanup of idempotency keys', () => forgetOldKeys(database)],
-    ['cleanup of refused webhooks', () => forgetOldRefusals(database)],
-    ['integrity check', () => checkIntegrityWeekly({ database, mode, alarm, logger, signal })],
+  const job =
+    (name: string, work: (round: number) => Promise<unknown>): Job =>
+    async (round) => {
+      if (signal.aborted) return;
+      await work(round).catch((error: unknown) => {
+        if (!signal.aborted) logger.warn({ err: error }, `${name} failed`);
+      });
+    };
+  return [
+    job('hourly aggregation', () => sumConfirmedHours(database, mode, signal)),
+    job('cleanup of idempotency keys', () => forgetOldKeys(database)),
+    job('cleanup of refused webhooks', () => forgetOldRefusals(database)),
+    job('integrity check', () => checkIntegrityWeekly({ database, mode, alarm, logger, signal })),
+    job('pruning of old bodies', async (round) => {
+      if (days === undefined || round % PRUNE_EVERY !== 1) return;
+      logger.info(await prune(database, days, signal), 'old bodies pruned');
+    }),
   ];
-  if (days !== undefined && round % PRUNE_EVERY === 1)
-    jobs.push([
-      'pruning of old bodies',
-      async () => {
-        logger.info(await prune(database, days, signal), 'old bodies pruned');
-      },
-    ]);
-  for (const [name, job] of jobs) {
-    if (signal.aborted) return;
-    await job().catch((error: unknown) => {
-      if (!signal.aborted) logger.warn({ err: error }, `${name} failed`);
-    });
-  }
 }
 
 function stuckLoopOf(program: Program, schedule: ReconcileSchedule): string | null {

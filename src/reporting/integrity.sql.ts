@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { Database, Queryable } from '../platform/database/database.ts';
+import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import { CONTRADICTIONS } from './contradictions.sql.ts';
 
@@ -33,16 +33,13 @@ export async function contradictionsOf(
   return contradictions;
 }
 
-/** Order ids greater than `after`, ascending. */
-export async function orderIdsAfter(database: Database, after: string, limit: number): Promise<OrderId[]> {
-  const { order } = await database.prisma();
-  const rows = await order.findMany({
-    where: { id: { gt: after } },
-    orderBy: { id: 'asc' },
-    take: limit,
-    select: { id: true },
-  });
-  return rows.map(({ id }) => id as OrderId);
+/** Order ids greater than `after`, ascending. Without Prisma's client, which a worker need not load. */
+export async function orderIdsAfter(db: Queryable, after: string, limit: number): Promise<OrderId[]> {
+  const rows = await db.query<{ id: OrderId }>('SELECT id FROM orders WHERE id > $1 ORDER BY id LIMIT $2', [
+    after,
+    limit,
+  ]);
+  return rows.map(({ id }) => id);
 }
 
 /** Orders that are gone although their journal exists. */
