@@ -51,7 +51,8 @@ export type Pricing =
  */
 export function onlyPayable(catalogue: Catalogue): Catalogue {
   return {
-    ...catalogue,
+    // Bound, and not spread: a catalogue may be written as a class.
+    ...(catalogue.reserve && { reserve: catalogue.reserve.bind(catalogue) }),
     products: async () =>
       (await catalogue.products()).flatMap((product) => {
         const currency = payableCurrency(product.price.currency);

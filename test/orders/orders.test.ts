@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { onlyPayable } from '../../src/orders/catalogue.ts';
+import { onlyPayable, type Catalogue } from '../../src/orders/catalogue.ts';
 import { recordRefund } from '../../src/orders/refunds.sql.ts';
+import { newOrderId } from '../../src/platform/ids.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 
 const TOKEN = 'shop-token-for-tests';
@@ -64,6 +65,21 @@ test('C6: a catalogue of the shop’s own may write small letters, and sells not
     outcome: 'unknown-sku',
     skus: ['a'],
   });
+});
+
+test('a catalogue that is written as a class reserves, too', async () => {
+  class Shelf implements Catalogue {
+    left = 1;
+    products = () => Promise.resolve([]);
+    price = () => Promise.resolve({ outcome: 'unknown-sku' as const, skus: [] });
+    reserve() {
+      this.left -= 1;
+      return Promise.resolve({ outcome: 'reserved' as const });
+    }
+  }
+  const shelf = new Shelf();
+  await onlyPayable(shelf).reserve?.(shop.program.database, { orderId: newOrderId(), items: [], lines: [] });
+  expect(shelf.left).toBe(0);
 });
 
 describe('an order says what everybody may know, and no more', () => {

@@ -183,6 +183,20 @@ const cases: Case[] = [
     item: { expected: '25.00', actual: null },
   },
   {
+    name: 'a status word of verify that nobody explained, pending in the list',
+    plant: async () => {
+      const { reference } = await desk.put({ status: 'held' }, { status: 'PENDING' });
+      await desk.database.query(
+        `INSERT INTO verifications (reference, order_id, mode, outcome, status_word, http_status, body, body_sha256, cause)
+         SELECT reference, order_id, mode, 'unknown_status', 'COLLECTED', 200, '', '', 'schedule' FROM payments
+         WHERE reference = $1`,
+        [reference],
+      );
+    },
+    class: 'unknown_status',
+    item: { expected: '25.00', actual: null },
+  },
+  {
     name: 'history says paid and verify says pending',
     plant: async () => {
       const { reference } = await desk.put({}, {});

@@ -148,6 +148,9 @@ const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeo
   [`here = 'held' AND is_money_answered AND there IS NULL AND is_cut`, 'history_truncated'],
   [`here = 'held' AND is_money_answered`, 'sources_disagree'],
 
+  // Only verify used the word that cannot be understood: the order is in review, and nothing else raises it.
+  [`here = 'held' AND answered = 'unknown_status'`, 'unknown_status'],
+
   // A signed webhook says that money came, and no other source knows of it. Where the history also says
   // that it went back, the two agree.
   [`told = 'paid' AND NOT is_released AND coalesce(there, '') NOT LIKE '%reversed'`, 'sources_disagree'],
