@@ -34,18 +34,6 @@ CREATE FUNCTION accepted_now(a acceptances) RETURNS bigint LANGUAGE sql STABLE A
   FROM releases r WHERE r.order_id = a.order_id
 $$;
 
--- A line that comes after the money is one that nobody paid for.
-CREATE FUNCTION refuse_line_of_paid_order() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF EXISTS (SELECT FROM orders WHERE id = NEW.order_id AND status = 'paid') THEN
-    RAISE EXCEPTION 'INSERT on order_lines is refused: order % is paid', NEW.order_id
-      USING ERRCODE = 'integrity_constraint_violation';
-  END IF;
-  RETURN NEW;
-END $$;
-CREATE TRIGGER paid_orders_keep_their_lines BEFORE INSERT ON order_lines FOR EACH ROW
-  EXECUTE FUNCTION refuse_line_of_paid_order();
-
 -- Hours that were summed without a part of the rest are summed again.
 DO $$
 DECLARE
@@ -62,3 +50,15 @@ BEGIN
     UPDATE confirmed_until SET summed_until = first WHERE mode = of_mode AND summed_until > first;
   END LOOP;
 END $$;
+
+-- A line that comes after the money is one that nobody paid for. Last, because checkouts wait from here to the end.
+CREATE FUNCTION refuse_line_of_paid_order() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM orders WHERE id = NEW.order_id AND status = 'paid') THEN
+    RAISE EXCEPTION 'INSERT on order_lines is refused: order % is paid', NEW.order_id
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER paid_orders_keep_their_lines BEFORE INSERT ON order_lines FOR EACH ROW
+  EXECUTE FUNCTION refuse_line_of_paid_order();
