@@ -44,7 +44,7 @@ export type Config = Omit<Variables, 'GATEWAY_DIALECT' | 'PUBLIC_URL' | 'DEMO_SH
 };
 
 /**
- * Reads and checks the configuration; the only reader of the environment.
+ * Reads and checks the configuration; the only reader of its variables.
  * @param env variables by name; by default the process's, over those of the working folder's `.env` file
  * @throws {ConfigError} listing every fault at once
  */

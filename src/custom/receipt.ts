@@ -19,7 +19,6 @@ const ERASED = 'erased';
  */
 export function receiptByMail(from: string, server?: string): Receiver {
   let transport: Transporter | undefined;
-  // Not before the first mail: when this file is read, `.env` is not.
   const open = (): Transporter => {
     const url = server ?? process.env.SMTP_URL;
     if (!url) throw new Error('a receipt by mail needs SMTP_URL');

@@ -7,7 +7,7 @@ import { endLease } from './checks.sql.ts';
 import { readHeldMoney, recordAcceptance } from './accept.sql.ts';
 import type { Confirm } from './confirm.ts';
 import { loadPayment } from './confirm.sql.ts';
-import { leaseWhenFree, PERSON_WAITS_MS } from './lease-when-free.ts';
+import { leaseWhenFree, LEASE_WAIT_MS } from './lease-when-free.ts';
 import type { Payment } from './payment.ts';
 
 type Acceptance = {
@@ -56,7 +56,7 @@ export function createAccept(parts: AcceptParts): Accept {
     const isOfMoney = held.class === 'underpaid' || held.class === 'overpaid';
     if (payment?.status !== 'held' || payment.isDecided || !isOfMoney || payment.orderStatus !== 'review')
       return 'not-this';
-    const leased = await leaseWhenFree({ database, mode }, held.reference, PERSON_WAITS_MS);
+    const leased = await leaseWhenFree({ database, mode }, held.reference, LEASE_WAIT_MS);
     if (leased === null) return 'unanswered';
     try {
       await confirm(leased, 'operator');

@@ -7,7 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { endLease } from './checks.sql.ts';
 import type { Confirm } from './confirm.ts';
 import { endOrder, readEnding, type End } from './end-order.sql.ts';
-import { leaseWhenFree, PERSON_WAITS_MS } from './lease-when-free.ts';
+import { leaseWhenFree, LEASE_WAIT_MS } from './lease-when-free.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from './check-schedule.ts';
 
 type EndOrderParts = {
@@ -64,7 +64,7 @@ export function createCancelOrder(endOrder: EndOrder, logger: Logger): CancelOrd
 /** @returns null when the answer lets the order end; else why it must not */
 async function askLast(parts: EndOrderParts, reference: Reference, end: End): Promise<Ended | null> {
   const { database, gateway, confirm, logger } = parts;
-  const payment = await leaseWhenFree({ database, mode: gateway.mode }, reference, PERSON_WAITS_MS);
+  const payment = await leaseWhenFree({ database, mode: gateway.mode }, reference, LEASE_WAIT_MS);
   if (payment === null) return { outcome: 'unavailable', retryAfterSec: RETRY_SEC };
   try {
     const by = end === 'deadline' ? 'schedule' : 'operator';

@@ -6,7 +6,7 @@ import { leaseForCheck } from './checks.sql.ts';
 import type { Payment } from './payment.ts';
 
 /** How long a person waits for another check of a payment to end; its answer is seconds away. */
-export const PERSON_WAITS_MS = 8_000;
+export const LEASE_WAIT_MS = 8_000;
 const LOOK_AGAIN_MS = 100;
 
 /**

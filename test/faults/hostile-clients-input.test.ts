@@ -293,7 +293,7 @@ describe('H9 line breaks for headers', () => {
         { body: { ...aBasket, email: `a@b.co${text}` } },
         ...invalid,
       ]),
-      ...BREAKS.slice(0, 3).flatMap((text): Refusal[] => [
+      ...BREAKS.filter((text) => /[\r\n]/.test(text)).flatMap((text): Refusal[] => [
         [`in an external id: ${JSON.stringify(text)}`, orders({ externalId: `x${text}` }), ...invalid],
         [
           `in a description: ${JSON.stringify(text)}`,

@@ -210,7 +210,7 @@ testOfAll(
       run('reconcile', '--runs'),
       run('reconcile', '--replay', runId),
       run('reconcile', '--diff', runId, runId),
-      run('findings', 'export', '--csv'),
+      run('export', 'findings', '--status', 'open'),
       run('reconcile', '--runs', '--show', runId),
       run('reconcile', '--show', 'run_none'),
     ]);
