@@ -148,9 +148,6 @@ const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeo
   [`here = 'held' AND is_money_answered AND there IS NULL AND is_cut`, 'history_truncated'],
   [`here = 'held' AND is_money_answered`, 'sources_disagree'],
 
-  // Only verify used the word that cannot be understood: the order is in review, and nothing else raises it.
-  [`here = 'held' AND answered = 'unknown_status'`, 'unknown_status'],
-
   // A signed webhook says that money came, and no other source knows of it. Where the history also says
   // that it went back, the two agree.
   [`told = 'paid' AND NOT is_released AND coalesce(there, '') NOT LIKE '%reversed'`, 'sources_disagree'],
@@ -159,6 +156,8 @@ const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeo
   // older than the horizon.
   [`there IS NULL AND is_watched AND is_beyond_horizon AND is_cut`, 'history_truncated'],
   [`there IS NULL AND is_watched AND is_beyond_horizon`, 'absent_from_history'],
+  // Only verify used the word that cannot be understood: the order is in review, and nothing else raises it.
+  [`here = 'held' AND answered = 'unknown_status'`, 'unknown_status'],
   [`(there IS NULL OR there = 'pending') AND (is_watched OR here = 'created')`, 'open'],
   // Ended without money: not sent, refused, failed, expired, or reversed before it was ever confirmed.
   [`true`, 'failed'],
