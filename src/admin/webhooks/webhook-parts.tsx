@@ -85,7 +85,7 @@ export function RefusedTable(props: {
   );
 }
 
-/** The order in short, or the reference that is none of ours. */
+/** The order in short, or the unknown reference. */
 export function AboutOrder({
   orderId,
   reference,

@@ -105,7 +105,7 @@ function showPurse(form, purse, controls) {
   find(purse, '[data-part="total"]', HTMLElement).textContent = word('goods', { amount: display(sum) });
   const isEmpty = chosen.length === 0;
   purse.hidden = isEmpty;
-  // In place of the button there is a sentence where nobody can pay now.
+  // While checkouts are stopped a sentence stands in place of the button.
   find(form, `[data-pay="${currency}"]`, HTMLElement).hidden = isEmpty;
   const badge = [String(countOf(chosen)), unseen(` ${word('count', { count: '' }).trim()}`)];
   document.querySelector(`[data-count="${currency}"]`)?.replaceChildren(...(isEmpty ? [] : badge));

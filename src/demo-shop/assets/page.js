@@ -45,14 +45,14 @@ export function sendOnce(form) {
     submitter.setAttribute('aria-disabled', 'true');
     setTimeout(release, LEAVING_MS);
   });
-  // Whoever comes back gets the page as it was left.
+  // A shopper who comes back gets the page as it was left.
   window.addEventListener('pageshow', release);
 }
 
 const ANSWER_WITHIN_MS = 8_000;
 
 /**
- * Where an order stands: its status, `'unknown'` when there is no such order, or null when nobody could be asked. Null
+ * Where an order stands: its status, `'unknown'` when there is no such order, or null when the server did not answer. Null
  * is no error to show: a shopper on a train needs none.
  * @param {string} orderId
  * @returns {Promise<string | null>}
@@ -76,7 +76,7 @@ export async function statusOfOrder(orderId) {
 }
 
 /**
- * Whether this page, loaded again, would watch its order no more. False when nobody could be asked.
+ * Whether this page, loaded again, would watch its order no more. False when the server did not answer.
  * @returns {Promise<boolean>}
  */
 export async function isPageFinal() {
