@@ -47,7 +47,15 @@ async function* cleanStream(
   let held: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of body) {
-      const text = Buffer.concat([held, chunk]);
+      // Nearly always there is no key in the chunk or across the seam; then only the seam is copied.
+      const seam = Buffer.concat([held, chunk.subarray(0, longest)]);
+      if (chunk.length > longest && find(seam).length === 0 && find(chunk).length === 0) {
+        if (held.length > 0) yield held;
+        yield chunk.subarray(0, -longest);
+        held = chunk.subarray(-longest);
+        continue;
+      }
+      const text = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       const found = find(text);
       const cut = cutOf(text.length - longest, found);
       held = text.subarray(cut);
