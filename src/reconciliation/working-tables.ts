@@ -6,12 +6,6 @@
  */
 export const WORKING_TABLES = {
   /**
-   * References that may be in the list more than once.
-   * Filled and read by import/staging.sql.ts.
-   */
-  maybe_repeated: { reference: 'text NOT NULL' },
-
-  /**
    * What webhooks say about money.
    * Filled by compare/conflicts.sql.ts, read there and by compare/facts.sql.ts.
    */
@@ -38,7 +32,7 @@ export const WORKING_TABLES = {
   },
 
   /**
-   * Those of `maybe_repeated` that are.
+   * References that are in the list more than once.
    * Made and read by import/staging.sql.ts.
    */
   repeated: { reference: 'text' },

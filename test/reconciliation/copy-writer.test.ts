@@ -67,12 +67,3 @@ test('what is sent stays as it is while the next tuples are written, however lon
   expect(sent.toString()).toBe(text);
   expect(writer.bytes().toString('latin1').split('x'.repeat(100_000))).toHaveLength(11);
 });
-
-test('a reference that was there before is always noted, read in either way', () => {
-  const writer = createCopyWriter(0);
-  const reader = createRowReader(dialect, null, writer);
-  const text = (more: string): Buffer =>
-    Buffer.from(`{"reference":"r1","status":"SUCCESS","amount":1,"currency":"NGN"${more}}`);
-  for (const bytes of [text(''), text(''), text(',"a":1')]) reader.read(bytes, 0, bytes.length);
-  expect(writer.handOver()).toEqual({ rows: 3, unreadable: 0, maybeRepeated: ['r1', 'r1'] });
-});

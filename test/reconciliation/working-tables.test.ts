@@ -29,7 +29,7 @@ test('the working tables have the order, the columns and the types that are decl
     const startedAt = new Date();
     const scope: Scope = { mode, startedAt, since: new Date(0), until: null };
     const staging = await openStaging(session, mode, { isDry: true, hasFees: false });
-    await foldHistory(session, staging, 'unknown');
+    await foldHistory(session, staging);
     await session.snapshot(async () => {
       await gatherScope(session, scope);
       await checksumBuckets(session, scope, []);

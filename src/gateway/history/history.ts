@@ -19,7 +19,7 @@ import { collectRows, type HistoryRow, type RowCollector } from './row.ts';
 import { createRowReader } from './row-reader.ts';
 
 export type { HistoryBatch, HistoryCheckpoint, HistoryEnd } from './page.ts';
-export { fingerprintOf, referenceOf, type HistoryRow, type RowCollector } from './row.ts';
+export { fingerprintOf, type HistoryRow, type RowCollector } from './row.ts';
 
 type HistoryOptions = HistoryWindow & {
   /** The currency of amounts without one, where the dialect allows that; null: unknown. */

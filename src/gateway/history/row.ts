@@ -75,7 +75,7 @@ export function collectRows(): RowCollector<HistoryRow[]> {
   };
 }
 
-export function referenceOf({ bytes, referenceFrom, referenceTo }: PlainRow): string {
+function referenceOf({ bytes, referenceFrom, referenceTo }: PlainRow): string {
   return bytes.toString('latin1', referenceFrom, referenceTo);
 }
 

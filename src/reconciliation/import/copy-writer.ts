@@ -1,16 +1,9 @@
-import {
-  fingerprintOf,
-  referenceOf,
-  type HistoryRow,
-  type RowCollector,
-} from '../../gateway/history/history.ts';
+import { fingerprintOf, type HistoryRow, type RowCollector } from '../../gateway/history/history.ts';
 
 /** Facts about the rows besides their tuples. */
 export type Tuples = {
   rows: number;
   unreadable: number;
-  /** References that may have been in the list before. */
-  maybeRepeated: string[];
 };
 
 type TupleWriter = RowCollector<Tuples> & {
@@ -37,7 +30,6 @@ const [FALSE, TRUE] = [Buffer.from([0, 0, 0, 1, 0]), Buffer.from([0, 0, 0, 1, 1]
  * @param hasFees whether a tuple ends with the row's fee; plain rows have none, so there are none then
  */
 export function createCopyWriter(seq: number, hasFees = false): TupleWriter {
-  const hasNoted = createBloomFilter();
   const out = createByteWriter();
   let next = seq;
   let tuples = emptyTuples();
@@ -63,7 +55,6 @@ export function createCopyWriter(seq: number, hasFees = false): TupleWriter {
       out.putInt64(row.amount);
       out.putWhole(wordOf(row.currency));
       out.putAll(FALSE);
-      if (hasNoted(bytes, referenceFrom, referenceTo)) tuples.maybeRepeated.push(referenceOf(row));
     },
     add: (row) => {
       const [name, identity] = [Buffer.from(nameOf(row)), identityOf(row)];
@@ -77,7 +68,6 @@ export function createCopyWriter(seq: number, hasFees = false): TupleWriter {
       out.putAll(row.isMoneyAssumed ? TRUE : FALSE);
       if (hasFees) out.putWhole(numberOf(row.fee));
       if (row.status === 'unreadable') tuples.unreadable += 1;
-      if (hasNoted(name, 0, name.length)) tuples.maybeRepeated.push(nameOf(row));
     },
     count: () => tuples.rows,
     handOver: () => {
@@ -94,7 +84,7 @@ export function createCopyWriter(seq: number, hasFees = false): TupleWriter {
   };
 }
 
-const emptyTuples = (): Tuples => ({ rows: 0, unreadable: 0, maybeRepeated: [] });
+const emptyTuples = (): Tuples => ({ rows: 0, unreadable: 0 });
 
 // A cache of status classes and currencies: there are few.
 const words = new Map<string, Buffer>();
@@ -194,32 +184,5 @@ function createByteWriter() {
       length = 0;
       return written;
     },
-  };
-}
-
-/** 32 million bits, 4 MiB, however long the list. With a million texts, one in eight hundred is a false positive. */
-const BITS = 2 ** 25;
-
-/**
- * A Bloom filter of two hashes: grouping a million rows to find the few that repeat costs as much as joining
- * them. It notes a text, and tells whether it may have been noted before: never false for one that was.
- */
-function createBloomFilter(): (bytes: Buffer, from: number, to: number) => boolean {
-  const bits = new Uint32Array(BITS / 32);
-
-  function note(hash: number): boolean {
-    const place = (hash & (BITS - 1)) >>> 5;
-    const word = bits[place] ?? 0;
-    bits[place] = word | (1 << (hash & 31));
-    return bits[place] === word;
-  }
-
-  return (bytes, from, to) => {
-    let hash = 0x811c9dc5; // FNV-1a, then mixed once more for each bit (MurmurHash3)
-    for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
-    const one = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-    const other = Math.imul(one ^ (one >>> 13), 0xc2b2ae35);
-    const isFirst = note(one ^ (one >>> 13));
-    return note(other ^ (other >>> 16)) && isFirst;
   };
 }

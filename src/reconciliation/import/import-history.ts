@@ -66,7 +66,7 @@ export async function stageHistory(
     },
   });
   const end = await readToEnd(session, gateway, asked, stager, from);
-  await foldHistory(session, staging, stager.repeats());
+  await foldHistory(session, staging);
   const { records, unreadable } = stager.counts();
   const isUseless = end.cut === null && records > 0 && records === unreadable;
   return {

@@ -2,7 +2,7 @@ import type { HistoryBatch, RowCollector } from '../../gateway/history/history.t
 import { systemClock } from '../../platform/clock.ts';
 import type { Checkpoint } from './checkpoint.sql.ts';
 import type { Session } from '../session.sql.ts';
-import { dropRows, noteMaybeRepeated, stageTuples, type Staging } from './staging.sql.ts';
+import { dropRows, stageTuples, type Staging } from './staging.sql.ts';
 import { createCopyWriter, type Tuples } from './copy-writer.ts';
 
 /** Stages each batch while the next one is being read. */
@@ -13,11 +13,6 @@ export type Stager = {
   /** Stages what is left. */
   finish(): Promise<void>;
   counts(): { records: number; unreadable: number };
-  /**
-   * Whether all repeated references were noted, if any. They were not if this reading continues an earlier
-   * one.
-   */
-  repeats(): 'none' | 'noted' | 'unknown';
 };
 
 type StagerParts = {
@@ -36,37 +31,30 @@ const BOOKMARK_EVERY_MS = 2_000;
 
 export function createStager({ session, staging, from, saveCheckpoint }: StagerParts): Stager {
   const writer = createCopyWriter(from?.records ?? 0, staging.hasFees);
-  let waiting = nothingWaiting();
+  let waiting = 0; // rows that were not sent yet
   let staged = from?.records ?? 0;
   let unreadable = from?.unreadable ?? 0;
   let whole = { records: staged, unreadable }; // at the end of the last complete page
   let saved = { records: staged, atMs: systemClock.elapsedMs() };
-  let [areNoted, inHand] = [false, Promise.resolve()];
+  let inHand = Promise.resolve();
 
   function add({ rows: tuples }: HistoryBatch<Tuples>): void {
-    waiting.rows += tuples.rows;
+    waiting += tuples.rows;
     unreadable += tuples.unreadable;
-    waiting.maybeRepeated.push(...tuples.maybeRepeated);
-    areNoted ||= tuples.maybeRepeated.length > 0;
   }
 
   /** Waits for the previous copy, but not for this one. If a copy fails, the next wait throws the error. */
   async function copy(place: Checkpoint['place'] | null): Promise<void> {
     await inHand;
-    staged += waiting.rows;
-    inHand = write(writer.bytes(), waiting.maybeRepeated, place && { ...whole, place });
+    staged += waiting;
+    inHand = write(writer.bytes(), place && { ...whole, place });
     inHand.catch(() => undefined);
-    waiting = nothingWaiting();
+    waiting = 0;
     if (place !== null) saved = { records: staged, atMs: systemClock.elapsedMs() };
   }
 
-  async function write(
-    tuples: Buffer,
-    maybeRepeated: readonly string[],
-    checkpoint: Omit<Checkpoint, 'startedAt'> | null,
-  ): Promise<void> {
+  async function write(tuples: Buffer, checkpoint: Omit<Checkpoint, 'startedAt'> | null): Promise<void> {
     if (tuples.length > 0) await stageTuples(session, staging, tuples);
-    await noteMaybeRepeated(session, maybeRepeated);
     // The checkpoint is written after the rows that it covers, never before them.
     if (checkpoint !== null) await saveCheckpoint(checkpoint);
   }
@@ -79,7 +67,7 @@ export function createStager({ session, staging, from, saveCheckpoint }: StagerP
 
   async function dropPage(): Promise<void> {
     await inHand;
-    waiting = nothingWaiting();
+    waiting = 0;
     await dropRows(session, staging, whole.records);
     ({ records: staged, unreadable } = whole);
     writer.restart(staged);
@@ -91,17 +79,14 @@ export function createStager({ session, staging, from, saveCheckpoint }: StagerP
       if (batch.isPageAgain === true) await dropPage();
       add(batch);
       const { checkpoint } = batch;
-      if (checkpoint !== null) whole = { records: staged + waiting.rows, unreadable };
+      if (checkpoint !== null) whole = { records: staged + waiting, unreadable };
       if (checkpoint !== null && isDue(checkpoint.next.is !== 'ask')) await copy(checkpoint);
-      else if (waiting.rows >= ROWS_PER_COPY) await copy(null);
+      else if (waiting >= ROWS_PER_COPY) await copy(null);
     },
     finish: async () => {
       await copy(null);
       await inHand;
     },
-    counts: () => ({ records: staged + waiting.rows, unreadable }),
-    repeats: () => (from !== null ? 'unknown' : areNoted ? 'noted' : 'none'),
+    counts: () => ({ records: staged + waiting, unreadable }),
   };
 }
-
-const nothingWaiting = (): Pick<Tuples, 'rows' | 'maybeRepeated'> => ({ rows: 0, maybeRepeated: [] });

@@ -22,7 +22,7 @@ const MAX_AMOUNT = '9223372036854775807';
 export type Staging = { table: string; hasFees: boolean };
 
 /** Working tables that begin empty. */
-const FILLED_LATER = ['maybe_repeated', 'webhook_words', 'contested', 'verified_payments'] as const;
+const FILLED_LATER = ['webhook_words', 'contested', 'verified_payments'] as const;
 
 /**
  * Opens the staging of a run: the mode's own table, which survives a killed process, or a temporary one
@@ -74,12 +74,6 @@ export async function stageTuples(
   await finished;
 }
 
-/** Notes references that may be in the list more than once. */
-export async function noteMaybeRepeated(db: Queryable, references: readonly string[]): Promise<void> {
-  if (references.length === 0) return;
-  await db.query('INSERT INTO maybe_repeated SELECT unnest($1::text[])', [references]);
-}
-
 // A row that was read twice (rows move between pages during the reading) counts once:
 // same id, same content.
 const READINGS = `
@@ -125,20 +119,15 @@ const ONE_PER_REFERENCE = `
     FROM together
   ) folded`;
 
+const REPEATED = 'SELECT reference FROM history_rows GROUP BY reference HAVING count(*) > 1';
+
 /**
  * Folds rows that share a reference into one. Most histories have none. The original rows are kept,
  * because a later run that continues the reading has to fold them again.
- * @param repeats of references: whether none is repeated, every repeated one was noted by
- * {@link noteMaybeRepeated}, or nothing is known
  */
-export async function foldHistory(
-  session: Session,
-  { table }: Staging,
-  repeats: 'none' | 'noted' | 'unknown',
-): Promise<void> {
+export async function foldHistory(session: Session, { table }: Staging): Promise<void> {
   await session.query(`ANALYZE ${table}`);
-  if (repeats === 'none') return;
-  await noteRepeated(session, repeats === 'noted');
+  await session.query(createTableAs('repeated', REPEATED));
   const [some] = await session.query('SELECT FROM repeated LIMIT 1');
   if (some === undefined) return;
   await session.query(`
@@ -182,27 +171,4 @@ export async function noteVerified(
       answers.map(({ outcome }) => outcome),
     ],
   );
-}
-
-/**
- * Up to this many references are passed as a parameter instead of a join: reading a temporary table
- * would keep the statement from using every core.
- */
-const MANY_TO_NAME = 10_000;
-
-/** Creates table `repeated`: references that are in the list more than once. */
-async function noteRepeated(session: Session, areNoted: boolean): Promise<void> {
-  const among = async (within: string, values: readonly unknown[] = []): Promise<void> => {
-    const repeated = `SELECT reference FROM history_rows ${within} GROUP BY reference HAVING count(*) > 1`;
-    await session.query(createTableAs('repeated', repeated), values);
-  };
-  if (!areNoted) return among('');
-  const noted = await session.query<{ reference: Reference }>(
-    'SELECT DISTINCT reference FROM maybe_repeated LIMIT $1',
-    [MANY_TO_NAME],
-  );
-  if (noted.length < MANY_TO_NAME)
-    return among('WHERE reference = ANY($1)', [noted.map(({ reference }) => reference)]);
-  await session.query('ANALYZE maybe_repeated');
-  return among('JOIN (SELECT DISTINCT reference FROM maybe_repeated) noted USING (reference)');
 }
