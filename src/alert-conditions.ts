@@ -2,7 +2,7 @@ import type { AlertParts, Alarms } from './alerts/send-alerts.ts';
 import { doFailedDeliveriesWait } from './fulfilment/delivery.sql.ts';
 import { MAX_NAMED, type AlertCheck, type Alarm } from './alerts/alert.ts';
 import { takeUntoldItems } from './cases/untold-suspense.sql.ts';
-import { stoppedCurrencies, untoldStops, untoldUnitErrors } from './payments/currency-stops.sql.ts';
+import { readCheckoutStops, untoldStops, untoldUnitErrors } from './payments/checkout-stops.sql.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Database, Queryable } from './platform/database/database.ts';
 import { lastHeartbeat } from './platform/heartbeat/heartbeat.sql.ts';
@@ -23,9 +23,9 @@ export function conditionsOf(db: Queryable, checks: readonly AlertCheck[]): Aler
     'worker-missing': async (mode) => ((await lastHeartbeat(db, mode))?.sec ?? Infinity) > MISSING_SEC,
     'release-failing': (mode) => doFailedDeliveriesWait(db, mode),
     'currency-stopped': async (mode, key) =>
-      (await stoppedCurrencies(db, mode)).some((stop) => stop.reference !== null && stop.currency === key),
+      (await readCheckoutStops(db, mode)).some((stop) => stop.reference !== null && stop.currency === key),
     'checkouts-stopped': async (mode, key) =>
-      (await stoppedCurrencies(db, mode)).some((stop) => stop.reason !== null && stop.currency === key),
+      (await readCheckoutStops(db, mode)).some((stop) => stop.reason !== null && stop.currency === key),
     'own-check': (_mode, key) => Promise.resolve(checks.some(({ name }) => name === key)),
   };
 }

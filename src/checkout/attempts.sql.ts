@@ -3,7 +3,7 @@ import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, batched } from '../platform/batcher.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { stoppedSql } from '../payments/currency-stops.sql.ts';
+import { checkoutStopSql } from '../payments/checkout-stops.sql.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { LOCK_ORDER } from '../payments/lock-order.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../payments/check-schedule.ts';
@@ -94,7 +94,7 @@ const ADDED = `
   INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
   SELECT $3, id, mode, amount, currency, 'sending', now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
   FROM locked WHERE locked.waits AND EXISTS (SELECT FROM ended)
-    AND ${stoppedSql('locked')} IS NULL
+    AND ${checkoutStopSql('locked')} IS NULL
     AND (SELECT count(*) FROM payments p WHERE p.order_id = locked.id AND p.status = ANY($6)
       AND p.created_at > now() - interval '${RESUME_WITHIN_SEC} s') < ${MAX_OPEN_PAYMENTS}
   RETURNING reference`;

@@ -2,7 +2,7 @@ import type { NewOrder } from '../orders/orders.sql.ts';
 import type { Database, Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, batched } from '../platform/batcher.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
-import { EVERY_CURRENCY, stoppedSql } from '../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY, checkoutStopSql } from '../payments/checkout-stops.sql.ts';
 import { IMPLIED_KEY_PREFIX, type IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from '../payments/check-schedule.ts';
@@ -14,7 +14,7 @@ const WAITS_FOR_MONEY = "('pending', 'failed', 'expired', 'review')";
 
 // One row per order, as `rowOf` builds it.
 const GIVEN = `
-  SELECT g.*, ${stoppedSql('g')} AS stopped
+  SELECT g.*, ${checkoutStopSql('g')} AS stopped
   FROM json_to_recordset($1) AS g (id text, mode text, email text, amount bigint, currency text,
     lines json, return_url text, details jsonb, reference text, key text, fingerprint bytea)
   WHERE g.mode = $2`;
@@ -73,7 +73,7 @@ export type Placed = 'placed' | 'key-is-taken' | StopRefusal;
 /** Why no new checkout may begin: in this currency, or in any. */
 export type StopRefusal = 'currency-stopped' | 'checkouts-stopped';
 
-/** What `stoppedSql` found, as a refusal; null: nothing is stopped. */
+/** What `checkoutStopSql` found, as a refusal; null: nothing is stopped. */
 export function refusalOf(stopped: string | null): StopRefusal | null {
   if (stopped === null) return null;
   return stopped === EVERY_CURRENCY ? 'checkouts-stopped' : 'currency-stopped';

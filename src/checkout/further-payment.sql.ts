@@ -1,5 +1,5 @@
 import type { OrderStatus } from '../orders/order.ts';
-import { stoppedSql } from '../payments/currency-stops.sql.ts';
+import { checkoutStopSql } from '../payments/checkout-stops.sql.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from '../payments/check-schedule.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
@@ -37,7 +37,7 @@ export async function lockPayableOrder(
     Pick<PayableOrder, 'status' | 'email' | 'isPastDeadline'> & Money & { stopped: string | null }
   >(
     `SELECT status, email, amount, currency, coalesce(pay_by <= now(), false) AS "isPastDeadline",
-       ${stoppedSql('o')} AS stopped
+       ${checkoutStopSql('o')} AS stopped
      -- Nothing can be sent to the service for a shopper who asked to be forgotten.
      FROM orders o WHERE id = $1 AND mode = $2 AND email <> 'erased' FOR NO KEY UPDATE`,
     [orderId, mode],

@@ -1,5 +1,5 @@
 import { nameOfStopped } from '../payments/checkout-stops.ts';
-import { EVERY_CURRENCY, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY, readCheckoutStops } from '../payments/checkout-stops.sql.ts';
 import { payableCurrency } from '../platform/money.ts';
 import { WorkListError, type ListCommand, type Subcommand } from './work-list.ts';
 
@@ -23,7 +23,7 @@ export const CURRENCIES: ListCommand = {
   headings: ['currency', 'stopped', 'by'],
   id: /^([A-Za-z]{3}|everything)$/,
   list: async ({ database, gateway }) =>
-    (await stoppedCurrencies(database, gateway.mode)).map((stop) => ({
+    (await readCheckoutStops(database, gateway.mode)).map((stop) => ({
       cells: [
         stop.currency === EVERY_CURRENCY ? EVERYTHING : stop.currency,
         stop.stoppedAt.toISOString(),

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { currencyNames, type Shelf } from './group-by-currency.ts';
 import { useReader } from './language.tsx';
 import type { Order } from '../orders/order.ts';
-import { EVERY_CURRENCY } from '../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY } from '../payments/checkout-stops.sql.ts';
 import { Amount } from '../platform/html.tsx';
 
 type BasketProps = {

@@ -10,7 +10,7 @@ import type { Database } from '../platform/database/database.ts';
 import { parseOrderId, type OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { stoppedCurrencies } from '../payments/currency-stops.sql.ts';
+import { readCheckoutStops } from '../payments/checkout-stops.sql.ts';
 import { sendPage } from '../platform/html.tsx';
 import { notFound, Problem, type ProblemWording } from '../platform/problem.ts';
 import { limitReads } from '../platform/rate-limits.ts';
@@ -87,7 +87,7 @@ export function demoShop(parts: DemoShopParts): {
       catalogue: isOpen ? catalogue : null,
       findOrder: (text) => orderById(parseOrderId(text)),
       lastOrderOf: (cookies) => orderById(openOrderIn(cookies)),
-      stopped: async () => (await stoppedCurrencies(database, mode)).map(({ currency }) => currency),
+      stopped: async () => (await readCheckoutStops(database, mode)).map(({ currency }) => currency),
       moneyAbout: (orderId) => moneyAbout(database, orderId),
       noteOf: async (order, language) => {
         try {

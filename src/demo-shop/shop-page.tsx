@@ -3,7 +3,7 @@ import type { Product } from '../orders/catalogue.ts';
 import type { Order } from '../orders/order.ts';
 import { useLocale, Amount } from '../platform/html.tsx';
 import { newId } from '../platform/ids.ts';
-import { EVERY_CURRENCY } from '../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY } from '../payments/checkout-stops.sql.ts';
 import type { Mode } from '../platform/mode.ts';
 import { Basket, Bought, OpenOrder, Stopped } from './basket.tsx';
 import { type Branding, Frame } from './frame.tsx';

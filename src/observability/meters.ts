@@ -70,8 +70,8 @@ export function createMeters(clock: Clock): Meters {
       webhooks.inc({ result: result.outcome });
       return result;
     },
-    observeConfirm: (confirm) => async (payment, cause, urgency) => {
-      const confirmed = await confirm(payment, cause, urgency);
+    observeConfirm: (confirm) => async (payment, cause) => {
+      const confirmed = await confirm(payment, cause);
       if (confirmed.contradicts) contradicting.inc({ outcome: confirmed.outcome });
       return confirmed;
     },

@@ -13,7 +13,7 @@ import {
   webhookSilence,
 } from '../reporting/shop-state.sql.ts';
 import { wentBackDays } from '../reporting/money-by-day.sql.ts';
-import { EVERY_CURRENCY, stoppedCurrencies } from '../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY, readCheckoutStops } from '../payments/checkout-stops.sql.ts';
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
 import { lastIntegrityCheck } from '../reporting/integrity.sql.ts';
@@ -68,7 +68,7 @@ async function look(db: Queryable, { mode }: Gateway) {
     openSuspenseSums(db, mode),
     oldestSuspense(db, mode),
     lastRun(db, mode),
-    stoppedCurrencies(db, mode),
+    readCheckoutStops(db, mode),
   ]);
   const work = { undelivered, findings, suspense, suspenseSec, run, stopped, integrity, heartbeat };
   return { hour, wentBack, confirmedSec, open, hintSec, due, silence, ...work };

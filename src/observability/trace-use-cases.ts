@@ -22,12 +22,12 @@ import type { ReceiveWebhook } from '../webhooks/receive.ts';
  * because it was a request of its own.
  */
 export function traceConfirm(confirm: Confirm, hints: Hints, tracing: Tracing): Confirm {
-  return (payment, cause, urgency) => {
+  return (payment, cause) => {
     const { reference, orderId } = payment;
     const attributes = { [REFERENCE]: reference, [ORDER_ID]: orderId, [CAUSE]: cause, ...attemptOf(payment) };
     return tracing.span({ name: 'confirm', attributes, links: hints.take(reference) }, async (span) => {
       try {
-        const confirmed = await confirm(payment, cause, urgency);
+        const confirmed = await confirm(payment, cause);
         span.note({
           [OUTCOME]: confirmed.outcome,
           'integrator.payment': confirmed.status,

@@ -7,7 +7,7 @@ import {
   resumeCheckouts,
   stopCheckouts,
   type StopRequest,
-} from './currency-stops.sql.ts';
+} from './checkout-stops.sql.ts';
 
 /** Stops new checkouts by hand. Open payments go on: what is paid is confirmed, held or raised as ever. */
 export type CheckoutStops = {

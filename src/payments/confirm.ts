@@ -14,9 +14,18 @@ import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './check-schedul
  * and operator may each ask for it. It stores the answer as evidence and, in the same statement, moves
  * payment and order and records the release. The only other way to paid is `accept.ts`: right after this, a
  * person says that less or more is enough.
- * @param urgency of the call; by default it follows from the cause
  */
-export type Confirm = (payment: Payment, cause: Cause, urgency?: Urgency) => Promise<CheckResult>;
+export type Confirm = (payment: Payment, cause: Cause) => Promise<CheckResult>;
+
+/** How urgent the call is, by what caused the check. */
+const URGENCY: Record<Cause, Urgency> = {
+  return: 'person-waits',
+  operator: 'person-waits',
+  webhook: 'webhook',
+  hint: 'hint',
+  schedule: 'background',
+  reconciliation: 'background',
+};
 
 type CheckResult = {
   outcome: VerificationOutcome;
@@ -50,19 +59,13 @@ const MAX_TRIES = 5;
  * service cannot be asked; nothing has changed then
  */
 export function createConfirm(parts: ConfirmParts): Confirm {
-  return async (payment, cause, urgency = urgencyOf(cause)) => {
+  return async (payment, cause) => {
     // A process asks with the key of its own mode: test money must never pay a live order.
     if (payment.mode !== parts.gateway.mode)
       throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
-    const answer = await parts.gateway.verify(payment.reference, payment.currency, urgency);
+    const answer = await parts.gateway.verify(payment.reference, payment.currency, URGENCY[cause]);
     return agree(parts, payment, answer, cause);
   };
-}
-
-/** A person waits for the page, or may be waiting for what a webhook announces; the schedule can wait. */
-function urgencyOf(cause: Cause): Urgency {
-  if (cause === 'return' || cause === 'operator') return 'person-waits';
-  return cause === 'webhook' || cause === 'hint' ? 'hint' : 'background';
 }
 
 /** Makes payment and order agree with the answer. Decides anew when another process moved them meanwhile. */

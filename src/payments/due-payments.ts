@@ -1,5 +1,4 @@
 import { GatewayNotAsked, GatewayUnanswered } from '../gateway/errors.ts';
-import type { Urgency } from '../gateway/traffic/rate-limiter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Database } from '../platform/database/database.ts';
 import { createPoller, type Poller, type LoopWatch } from '../platform/poller.ts';
@@ -53,13 +52,13 @@ const CHECKS_PER_CALL = 2;
  */
 export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
   const { database, gateway, confirm, callsAtOnce, logger, watch } = parts;
-  async function check(payment: DuePayment, cause: Cause, urgency?: Urgency): Promise<void> {
+  async function check(payment: DuePayment, cause: Cause): Promise<void> {
     if (payment.status === 'created') {
       await expireUnsent(database, payment.reference);
       return;
     }
     try {
-      await confirm(payment, cause, urgency);
+      await confirm(payment, cause);
     } catch (error) {
       const isLost = payment.status === 'sending' && payment.ageSec >= SENDING_IS_LOST_AFTER_SEC;
       // A recorded answer would have made it ambiguous. Without one, it must not pass for being on its way.
@@ -85,7 +84,7 @@ export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
     ...options,
     name: 'hinted payments',
     claim: (limit) => leaseHinted(database, gateway.mode, limit),
-    work: (payment) => check(payment, 'hint', 'late-hint'),
+    work: (payment) => check(payment, 'hint'),
     workOnLent: (payment) => check(payment, 'webhook'),
     pollMs: POLL_HINTED_MS,
   });

@@ -3,7 +3,7 @@ import type { AlertHook } from '../../src/alerts/alert.ts';
 import { DEFAULTS, type Extensions } from '../../src/extensions.ts';
 import { takeUntoldItems } from '../../src/cases/untold-suspense.sql.ts';
 import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
-import { resumeAfterUnitError } from '../../src/payments/currency-stops.sql.ts';
+import { resumeAfterUnitError } from '../../src/payments/checkout-stops.sql.ts';
 import { ReleaseRefused } from '../../src/fulfilment/release.ts';
 import { aBasket, eventually, post, startProgram, type TestProgram } from '../support/program.ts';
 

@@ -72,7 +72,10 @@ test('no more calls are in flight than agreed, and shoppers are next', async () 
   const { answer, answerAll } = holding();
   service.answer = answer;
   const all = [initialize(), verify('first', 'person-waits'), verify('third'), initialize()];
-  all.push(service.gateway.verify(asReference('hinted'), 'NGN', 'hint'), verify('returned', 'person-waits'));
+  all.push(
+    service.gateway.verify(asReference('hinted'), 'NGN', 'webhook'),
+    verify('returned', 'person-waits'),
+  );
   await until(() => service.requests.length >= 2);
   expect(asked()).toEqual(['initialize', 'first']);
   answerAll();

@@ -65,7 +65,7 @@ test('who waits is served by urgency, and among equals by arrival', async () => 
   const order: [Urgency, string][] = [
     ['background', 'a check'],
     ['checkout', 'a purchase'],
-    ['hint', 'a webhook'],
+    ['webhook', 'a webhook'],
     ['checkout', 'another purchase'],
     ['person-waits', 'a shopper'],
   ];
@@ -98,7 +98,7 @@ test('B1 a crowd of scheduled checks takes its share, and what is left goes to h
   const log: string[] = [];
   for (let call = 0; call < 400; call += 1) {
     void watch(budget, log, 'background');
-    void watch(budget, log, 'hint');
+    void watch(budget, log, 'webhook');
   }
   await jest.advanceTimersByTimeAsync(10_000);
   const ofSchedule = log.filter((name) => name === 'background').length;
@@ -160,10 +160,10 @@ describe('slots for people', () => {
   test('of a few, people may have all, and webhooks all but that of a checkout', async () => {
     const budget = budgetOf(0, 4);
     const log: string[] = [];
-    for (let call = 0; call < 8; call += 1) void watch(budget, log, 'hint');
+    for (let call = 0; call < 8; call += 1) void watch(budget, log, 'webhook');
     void watch(budget, log, 'background');
     await jest.advanceTimersByTimeAsync(10);
-    expect(log).toEqual(Array<string>(3).fill('hint'));
+    expect(log).toEqual(Array<string>(3).fill('webhook'));
     void watch(budget, log, 'checkout');
     await jest.advanceTimersByTimeAsync(10);
     expect(log.at(-1)).toBe('checkout');

@@ -36,7 +36,7 @@ function stream(budget: Budget, urgency: Urgency, perSecond: number, callMs: num
 }
 const budgetOf = (callsPerSecond: number, concurrency = 32): Budget =>
   createRateLimiter({ callsPerSecond, concurrency, clock: systemClock });
-const FLOODS: Urgency[] = ['person-waits', 'hint', 'late-hint', 'background', 'history'];
+const FLOODS: Urgency[] = ['person-waits', 'webhook', 'hint', 'background', 'history'];
 
 describe('B1: what a flood cannot take', () => {
   const paces = FLOODS.flatMap((flood) => [50, 20, 5].map((perSecond) => [flood, perSecond] as const));
@@ -94,7 +94,7 @@ describe('B1: what a flood cannot take', () => {
 
   test('the schedule has its part of the slots of a slow service', async () => {
     const budget = budgetOf(0, 32);
-    const floods = (['checkout', 'person-waits', 'hint', 'late-hint'] as const).map((each) =>
+    const floods = (['checkout', 'person-waits', 'webhook', 'hint'] as const).map((each) =>
       stream(budget, each, 100, 2_000),
     );
     await jest.advanceTimersByTimeAsync(5_000);
@@ -126,7 +126,7 @@ describe('B1: what a flood cannot take', () => {
 describe('a service that answers 429', () => {
   test('B1: is asked at half the pace at once, and slowly faster again', async () => {
     const budget = budgetOf(40);
-    const { waits, stop } = stream(budget, 'hint', 100, 5);
+    const { waits, stop } = stream(budget, 'webhook', 100, 5);
     const within = async (seconds: number): Promise<number> => {
       const before = waits.waitedMs.length;
       await jest.advanceTimersByTimeAsync(seconds * 1_000);

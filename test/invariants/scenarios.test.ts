@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { resumeAfterUnitError, stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
+import { resumeAfterUnitError, readCheckoutStops } from '../../src/payments/checkout-stops.sql.ts';
 import { post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 import { checkInvariants } from '../support/invariants.ts';
@@ -143,7 +143,7 @@ const WEATHER: Record<string, [() => Promise<unknown>, () => Promise<unknown>]> 
 /** After the hundredfold: a person has looked, and checkouts of the currency may begin again. */
 async function operatorReleasesAll(): Promise<void> {
   const { database, gateway } = shop.program;
-  for (const { currency } of await stoppedCurrencies(database, gateway.mode))
+  for (const { currency } of await readCheckoutStops(database, gateway.mode))
     await resumeAfterUnitError(database, gateway.mode, { currency, by: 'Ngozi', note: 'looked at it' });
 }
 

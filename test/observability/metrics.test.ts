@@ -30,15 +30,15 @@ async function paid(notify = false): Promise<string> {
   return reference;
 }
 
-test('B1 counting what is confirmed changes nothing of the call, nor how urgent it is', async () => {
+test('B1 counting what is confirmed changes nothing of the call', async () => {
   const seen: unknown[][] = [];
   const confirm: Confirm = (...call) => {
     seen.push(call);
     return Promise.resolve({ outcome: 'pending', status: 'open', released: false } as never);
   };
   const payment = { reference: 'r' } as Payment;
-  await createMeters(systemClock).observeConfirm(confirm)(payment, 'webhook', 'late-hint');
-  expect(seen).toEqual([[payment, 'webhook', 'late-hint']]);
+  await createMeters(systemClock).observeConfirm(confirm)(payment, 'webhook');
+  expect(seen).toEqual([[payment, 'webhook']]);
 });
 
 describe('the dashboard and the alert rules', () => {

@@ -158,7 +158,7 @@ test('return, webhook and clock at the same instant, ten times over: one release
 test.each([
   ['return', 'person-waits'],
   ['operator', 'person-waits'],
-  ['webhook', 'hint'],
+  ['webhook', 'webhook'],
   ['hint', 'hint'],
   ['schedule', 'background'],
 ] as const)('a check by %s is asked for as %s', async (cause, expected) => {

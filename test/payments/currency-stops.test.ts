@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import type { Alert } from '../../src/alerts/alert.ts';
-import { stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
+import { readCheckoutStops } from '../../src/payments/checkout-stops.sql.ts';
 import { workList } from '../../src/commands/work-list.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
@@ -76,7 +76,7 @@ test('a stop names what came in another unit, also when the service shows the ex
   expect(await query('SELECT status FROM payments WHERE reference = $1', reference)).toEqual([
     { status: 'paid' },
   ]);
-  expect(await stoppedCurrencies(shop.program.database, 'test')).toMatchObject([
+  expect(await readCheckoutStops(shop.program.database, 'test')).toMatchObject([
     { currency: 'NGN', reference, asked: 850_000n, came: 85_000n },
   ]);
 });

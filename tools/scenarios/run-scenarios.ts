@@ -4,7 +4,7 @@ import type { ReconciliationReport } from '../../src/reconciliation/report/repor
 import type { Card } from '../../local/sandbox/faults/deck.ts';
 import type { End } from './kinds.ts';
 import { PLAYS } from './plays.ts';
-import { resumeAfterUnitError, stoppedCurrencies } from '../../src/payments/currency-stops.sql.ts';
+import { resumeAfterUnitError, readCheckoutStops } from '../../src/payments/checkout-stops.sql.ts';
 import { createStage, type Checkout } from './stage.ts';
 import type { StartedServer } from '../../src/bootstrap/start-server.ts';
 
@@ -60,7 +60,7 @@ async function playCard(server: StartedServer, card: Card): Promise<Played> {
 
 /** An error of unit stops its currency until a person has looked. Here the person knows that it was played. */
 async function goOnSelling({ program: { database, gateway } }: StartedServer): Promise<void> {
-  for (const { currency } of await stoppedCurrencies(database, gateway.mode)) {
+  for (const { currency } of await readCheckoutStops(database, gateway.mode)) {
     const request = { currency, by: 'rehearsal', note: 'the amount was a rehearsal' };
     await resumeAfterUnitError(database, gateway.mode, request);
   }

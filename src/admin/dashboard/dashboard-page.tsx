@@ -1,11 +1,7 @@
 import type { VNode } from 'preact';
 import { AGE_WORDS } from '../../cases/findings.ts';
 import { caseTitle } from '../../cases/case-text.ts';
-import {
-  type StoppedCurrency,
-  EVERY_CURRENCY,
-  stoppedCurrencies,
-} from '../../payments/currency-stops.sql.ts';
+import { type CheckoutStop, EVERY_CURRENCY, readCheckoutStops } from '../../payments/checkout-stops.sql.ts';
 import {
   type Undelivered,
   lastRun,
@@ -20,7 +16,7 @@ import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Button, Field, span } from '../layout/parts.tsx';
 import { Alarms, HealthLine, type Health } from './health.tsx';
 import { MoneyTable, type MoneyLine, moneyLines } from './money-table.tsx';
-import { StopForm, Stops } from './stops.tsx';
+import { CheckoutStops, StopForm } from './checkout-stops.tsx';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminParts } from '../admin-parts.ts';
 import { confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
@@ -29,7 +25,7 @@ import { payableCurrency } from '../../platform/money.ts';
 
 export type Today = Health & {
   frame: Frame;
-  stops: readonly StoppedCurrency[];
+  stops: readonly CheckoutStop[];
   cases: readonly OpenCases[];
   undelivered: readonly Undelivered[];
   money: readonly MoneyLine[];
@@ -41,7 +37,7 @@ function TodayPage(today: Today): VNode {
   const { frame, stops, cases, undelivered, money, isWaitingCut } = today;
   return (
     <AdminPage frame={frame} title="Today" here="/admin">
-      <Stops stops={stops} visitor={frame.visitor} />
+      <CheckoutStops stops={stops} visitor={frame.visitor} />
       <Alarms {...today} />
       <ToDo cases={cases} undelivered={undelivered} />
       <form method="get" action="/admin/orders" class="filters" role="search">
@@ -133,7 +129,7 @@ export function todayRoutes({ gateway, show, act, workerWatch, checkoutStops }: 
       lastRun(database, mode),
       webhookSilence(database, mode),
       undeliveredCounts(database, mode),
-      stoppedCurrencies(database, mode),
+      readCheckoutStops(database, mode),
     ]);
     const today = {
       frame,

@@ -1,7 +1,7 @@
 import express, { Router } from 'express';
 import { SHOP } from '../../orders/cancel.ts';
 import type { CheckoutStops } from '../../payments/checkout-stops.ts';
-import { EVERY_CURRENCY, stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY, readCheckoutStops } from '../../payments/checkout-stops.sql.ts';
 import { payableCurrency } from '../../platform/money.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { requireBearer } from '../../platform/guess-limit.ts';
@@ -30,7 +30,7 @@ export function stopRoutes(parts: StopRoutesParts): Router {
     express.json({ limit: '4kb', inflate: false }),
   ];
   const stopped = async (): Promise<StoppedView[]> =>
-    (await stoppedCurrencies(database, mode)).map(({ currency, stoppedAt, ...by }) => ({
+    (await readCheckoutStops(database, mode)).map(({ currency, stoppedAt, ...by }) => ({
       currency: currency === EVERY_CURRENCY ? null : currency,
       since: stoppedAt.toISOString(),
       reason: by.reason ?? `payment ${by.reference} came in another unit`,

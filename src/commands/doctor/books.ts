@@ -1,4 +1,4 @@
-import { stoppedCurrencies } from '../../payments/currency-stops.sql.ts';
+import { readCheckoutStops } from '../../payments/checkout-stops.sql.ts';
 import { nameOfStopped, wordOfStopped } from '../../payments/checkout-stops.ts';
 import { displayMoney } from '../../platform/money.ts';
 import { span } from '../../platform/span.ts';
@@ -74,7 +74,7 @@ async function suspense({ database, mode }: Subject): Promise<Answer[]> {
 }
 
 async function stops({ database, mode }: Subject): Promise<Answer[]> {
-  const stopped = await stoppedCurrencies(database, mode);
+  const stopped = await readCheckoutStops(database, mode);
   if (stopped.length === 0) return [ok('No currency is stopped.')];
   return stopped.map(({ currency, reference, reason, stoppedBy }) => {
     if (reference === null)

@@ -13,8 +13,8 @@ import type { Endpoint, Pauses } from './backoff.ts';
 export const MAX_WAIT_MS: Record<Urgency, number> = {
   checkout: PERSON_TURN_MS,
   'person-waits': PERSON_TURN_MS,
+  webhook: 10_000,
   hint: 10_000,
-  'late-hint': 10_000,
   background: 10_000,
   history: 10_000,
 };

@@ -3,22 +3,22 @@ import { createTokens } from './token-bucket.ts';
 
 /**
  * Why a call is made, most urgent first: a shopper wants to pay; a person waits for a page (a shopper who
- * came back, an operator who asks); a webhook hints at money; a hint that had to wait; the schedule,
- * reconciliation; history.
+ * came back, an operator who asks); a webhook hints at money; the poller follows a hint that could not be
+ * followed at once; the schedule, reconciliation; history.
  *
  * Strangers can cause returns and hints at will, so urgency alone would let them use up all calls. Each
  * kind has a share of the calls per second and of the slots that no other kind can use up. What a kind
  * leaves unused goes to the others in order of urgency. Two rules ensure that: a call within its kind's
  * share goes before any other, and a call beyond it must leave the unused shares of the others untouched.
  */
-const URGENCIES = ['checkout', 'person-waits', 'hint', 'late-hint', 'background', 'history'] as const;
+const URGENCIES = ['checkout', 'person-waits', 'webhook', 'hint', 'background', 'history'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
 const SHARES: Readonly<Record<Urgency, number>> = {
   checkout: 1 / 4,
   'person-waits': 1 / 8,
-  hint: 1 / 8,
-  'late-hint': 1 / 16,
+  webhook: 1 / 8,
+  hint: 1 / 16,
   background: 1 / 8,
   history: 1 / 16,
 };

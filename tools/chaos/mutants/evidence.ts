@@ -118,7 +118,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a stop of all stops nothing',
-    file: 'src/payments/currency-stops.sql.ts',
+    file: 'src/payments/checkout-stops.sql.ts',
     find: `s.currency IN (\${row}.currency, '\${EVERY_CURRENCY}'))`,
     replace: `s.currency = \${row}.currency)`,
     breaks: 'the shop sells while its operator believes that it does not',

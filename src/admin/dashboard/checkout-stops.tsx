@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
-import { EVERY_CURRENCY, type StoppedCurrency } from '../../payments/currency-stops.sql.ts';
+import { EVERY_CURRENCY, type CheckoutStop } from '../../payments/checkout-stops.sql.ts';
 import { Amount } from '../../platform/html.tsx';
 import { Action } from '../layout/frame.tsx';
 import { Field, Moment } from '../layout/parts.tsx';
 import type { Visitor } from '../login/guard.ts';
 
-type Props = { stops: readonly StoppedCurrency[]; visitor: Visitor };
+type Props = { stops: readonly CheckoutStop[]; visitor: Visitor };
 
 /** The currencies that are stopped, and why; with a form that allows it again. */
-export function Stops({ stops, visitor }: Props): VNode {
+export function CheckoutStops({ stops, visitor }: Props): VNode {
   return (
     <>
       {stops.map((stop) => {
@@ -41,7 +41,7 @@ export function Stops({ stops, visitor }: Props): VNode {
   );
 }
 
-function Reason({ stop }: { stop: StoppedCurrency }): VNode {
+function Reason({ stop }: { stop: CheckoutStop }): VNode {
   if (stop.reason !== null)
     return (
       <p>

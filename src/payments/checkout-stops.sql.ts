@@ -2,20 +2,20 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
-/** In {@link StoppedCurrency}: no new checkout begins, whatever its currency. */
+/** As the currency of a {@link CheckoutStop}: no new checkout begins, whatever its currency. */
 export const EVERY_CURRENCY = '*';
 
 /**
- * By a payment that came in another unit, in minor units what it asked for and what came; or by hand: then
- * there is a reason in words.
+ * New checkouts of a currency are stopped. Either by a payment that came in another unit (`currency_stops`),
+ * with what it asked for and what came in minor units, or by hand (`checkout_stops`), with a reason in words.
  */
-export type StoppedCurrency = { currency: string; stoppedAt: Date } & (
+export type CheckoutStop = { currency: string; stoppedAt: Date } & (
   | { reference: Reference; asked: bigint; came: bigint | null; reason: null; stoppedBy: null }
   | { reference: null; asked: null; came: null; reason: string; stoppedBy: string }
 );
 
-/** Currencies whose new checkouts are stopped, and by what. A currency may be stopped in both ways. */
-export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCurrency[]> {
+/** The stops that have not ended, by payments and by hand: a currency may have one of each. */
+export function readCheckoutStops(db: Queryable, mode: Mode): Promise<CheckoutStop[]> {
   return db.query(
     `SELECT s.currency, s.reference, s.stopped_at AS "stoppedAt", s.reason, s.stopped_by AS "stoppedBy",
        p.amount AS asked, (SELECT v.amount FROM verifications v
@@ -31,7 +31,7 @@ export function stoppedCurrencies(db: Queryable, mode: Mode): Promise<StoppedCur
  * {@link EVERY_CURRENCY}; null: they are not.
  * @param row its alias
  */
-export function stoppedSql(row: string): string {
+export function checkoutStopSql(row: string): string {
   return `(SELECT min(s.currency COLLATE "C") FROM stopped_currencies s
     WHERE s.mode = ${row}.mode AND s.currency IN (${row}.currency, '${EVERY_CURRENCY}'))`;
 }
@@ -57,7 +57,7 @@ export function untoldUnitErrors(db: Queryable, mode: Mode): Promise<UnitError[]
   );
 }
 
-/** Currencies that are stopped by a payment, and have no alert yet. */
+/** Stops by a payment that have no alert yet. */
 export function untoldStops(db: Queryable, mode: Mode): Promise<UnitError[]> {
   return db.query(
     `SELECT c.reference, p.order_id AS "orderId", c.currency
