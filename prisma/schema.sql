@@ -734,6 +734,8 @@ CREATE TABLE findings (
   -- The finding about the same that was closed before.
   reopens bigint,
   gone_at timestamptz,
+  -- Of several charges that a person decided about: when a run first saw nothing but the one that paid.
+  nothing_left_at timestamptz,
   CONSTRAINT findings_pkey PRIMARY KEY (id),
   CONSTRAINT findings_first_run_id_fkey FOREIGN KEY (first_run_id) REFERENCES reconciliation_runs(id),
   CONSTRAINT findings_last_run_id_fkey FOREIGN KEY (last_run_id) REFERENCES reconciliation_runs(id),
@@ -749,7 +751,7 @@ CREATE INDEX findings_of_reference ON findings USING btree (reference);
 CREATE UNIQUE INDEX findings_open ON findings USING btree (mode, class, reference) WHERE closed_at IS NULL;
 CREATE INDEX findings_open_in_order ON findings USING btree (mode, id) WHERE closed_at IS NULL;
 CREATE TRIGGER findings_are_frozen BEFORE UPDATE ON findings FOR EACH ROW WHEN (old.closed_at IS NOT NULL
-  AND (to_jsonb(old.*) - 'gone_at') IS DISTINCT FROM (to_jsonb(new.*) - 'gone_at'))
+  AND (to_jsonb(old.*) - 'gone_at' - 'nothing_left_at') IS DISTINCT FROM (to_jsonb(new.*) - 'gone_at' - 'nothing_left_at'))
   EXECUTE FUNCTION refuse_change('findings are kept');
 CREATE TRIGGER findings_are_not_emptied BEFORE TRUNCATE ON findings FOR EACH STATEMENT
   EXECUTE FUNCTION refuse_change('findings are kept');
@@ -970,22 +972,29 @@ UNION ALL
     false AS is_release
    FROM acceptances a
      JOIN releases r ON r.order_id = a.order_id AND r.acceptance_id = a.id
-     CROSS JOIN LATERAL ( SELECT shown.id,
-            shown.at,
-            shown.amount,
-            GREATEST(a.amount, max(shown.amount) OVER (ORDER BY shown.at, shown.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS before
-           FROM ( SELECT v.id,
-                    v.answered_at AS at,
-                    LEAST(v.amount, r.amount) AS amount
-                   FROM verifications v
-                  WHERE v.reference = r.reference AND v.id > a.verification_id AND v.currency = r.currency AND (v.outcome IN ('paid', 'underpaid', 'overpaid'))
-                UNION ALL
-                 SELECT a.verification_id,
-                    i.opened_at,
-                    r.amount
-                   FROM suspense_items i
-                  WHERE i.mode = r.mode AND i.reference = r.reference AND i.opened_at > a.accepted_at) shown) rest
-  WHERE a.amount < r.amount AND rest.amount > rest.before;
+     CROSS JOIN LATERAL ( SELECT grown.id,
+            grown.at,
+            grown.amount,
+            grown.before,
+            bool_or(grown.before::numeric <= (( SELECT COALESCE(sum(b.amount), 0::numeric) AS "coalesce"
+                   FROM refunds b
+                  WHERE b.order_id = a.order_id AND b.refunded_at <= grown.at))) OVER (ORDER BY grown.at, grown.id DESC ROWS UNBOUNDED PRECEDING) AS is_after_refund
+           FROM ( SELECT shown.id,
+                    shown.at,
+                    shown.amount,
+                    GREATEST(a.amount, max(shown.amount) OVER (ORDER BY shown.at, shown.id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS before
+                   FROM ( SELECT v.id,
+                            v.answered_at AS at,
+                            LEAST(v.amount, r.amount) AS amount
+                           FROM verifications v
+                          WHERE v.reference = r.reference AND v.id > a.verification_id AND v.currency = r.currency AND (v.outcome IN ('paid', 'underpaid', 'overpaid'))
+                        UNION ALL
+                         SELECT a.verification_id,
+                            i.opened_at,
+                            r.amount
+                           FROM suspense_items i
+                          WHERE i.mode = r.mode AND i.reference = r.reference AND i.opened_at > a.accepted_at) shown) grown) rest
+  WHERE a.amount < r.amount AND rest.amount > rest.before AND NOT rest.is_after_refund;
 
 CREATE VIEW decided_money AS
  SELECT mode,
@@ -993,7 +1002,8 @@ CREATE VIEW decided_money AS
     currency,
     amount,
     decision,
-    closed_at AS decided_at
+    closed_at AS decided_at,
+    opened_at
    FROM suspense_items
   WHERE closed_at IS NOT NULL AND (decision NOT IN ('earned', 'accept'));
 

@@ -1,9 +1,9 @@
-import { GatewayKeyRefused, GatewayUnavailable } from '../gateway/errors.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
-import { hintAndLease, postponeCheck, noteAsking, type AskRequest } from '../payments/checks.sql.ts';
+import { hintAndLease, noteAsking, type AskRequest } from '../payments/checks.sql.ts';
 import type { Confirm } from '../payments/confirm.ts';
+import { postponeAfterFailure } from '../payments/due-payments.ts';
 import type { Told } from './action-form.ts';
 
 /**
@@ -29,10 +29,7 @@ export function createAskService({ database, mode, confirm, logger }: AskParts):
       await confirm(payment, 'operator');
       return { asked: 1 };
     } catch (error) {
-      if (!(error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused)) throw error;
-      const notBeforeSec = error instanceof GatewayUnavailable ? error.retryAfterSec : null;
-      logger.warn({ reference, orderId, reason: error.message, notBeforeSec }, 'check postponed');
-      await postponeCheck(database, reference, RETRY_SEC, notBeforeSec);
+      await postponeAfterFailure({ database, logger }, payment, error, RETRY_SEC);
       return { 'not-answered': 1 };
     }
   };

@@ -2,34 +2,44 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
+/** Most findings of one call: an entry locks its order until its transaction ends, which has room for some thousand. */
+const AT_ONCE = 1_000;
+
 // Paid transactions that are not ours, and charges beyond the one that paid an order, of the run $2.
 const FOUND = `
-  SELECT class, reference, NULL AS order_id, actual, actual AS amount, currency FROM findings
-  WHERE mode = $1 AND last_run_id = $2 AND closed_at IS NULL AND class = 'unknown_reference'
-  UNION ALL
-  SELECT f.class, f.reference, r.order_id, f.actual, f.actual - r.amount, f.currency
-  FROM findings f JOIN releases r USING (mode, reference, currency)
-  WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.class = 'duplicate_payment'`;
+  SELECT f.id, f.class, f.reference, r.order_id, f.actual, f.actual - coalesce(r.amount, 0) AS amount, f.currency
+  FROM findings f LEFT JOIN releases r ON f.class = 'duplicate_payment'
+    AND (r.mode, r.reference, r.currency) = (f.mode, f.reference, f.currency)
+  WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.id > $3
+    AND (f.class = 'unknown_reference' OR r.id IS NOT NULL)
+  ORDER BY f.id LIMIT $4`;
 
 /**
- * SQL over `d`, a row of decided_money: verify has shown since that the money is gone, so what it shows now is
- * other money. Of a payment that is not paid, that it failed or went back; of a surplus, the exact money.
+ * SQL over `d`, a row of decided_money: verify has shown that the money is gone, since the decision or as the last
+ * word about it before, so what it shows now is other money. Of a payment that is not paid, that it failed or went
+ * back; of a surplus, the exact money.
  * @param isSurplus whether it is the surplus of a paid payment
  * @param isUnpaid whether its payment is not paid
  */
 export const isGoneSince = (isSurplus: string, isUnpaid: string): string => `EXISTS (
-  SELECT FROM verifications v WHERE v.reference = d.reference AND v.answered_at > d.decided_at
-    AND (v.outcome = 'paid' AND ${isSurplus} OR v.outcome IN ('failed', 'expired', 'reversed') AND ${isUnpaid}))`;
+  SELECT FROM verifications v WHERE v.reference = d.reference AND v.answered_at > d.opened_at
+    AND (v.outcome = 'paid' AND ${isSurplus} OR v.outcome IN ('failed', 'expired', 'reversed') AND ${isUnpaid})
+    AND NOT EXISTS (SELECT FROM verifications w
+      WHERE w.reference = v.reference AND w.id > v.id AND w.answered_at <= d.decided_at
+        AND w.outcome IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'paid')
+        AND w.outcome <> v.outcome))`;
 
 /**
- * SQL over `d`, a row of decided_money: its finding of several charges has disappeared (not grown, which is the
- * next finding), and the list shows as much again. So that is other money.
+ * SQL over `d`, a row of decided_money about several charges: none of them was left when a run looked. Or its
+ * finding has disappeared (not grown, which is the next finding), and the list shows as much again. So that is
+ * other money.
  * @param actual what the list shows now
  */
 export const hasComeAgain = (actual: string): string => `EXISTS (
   SELECT FROM findings f WHERE f.mode = d.mode AND f.reference = d.reference AND f.closed_at = d.decided_at
-    AND f.class = 'duplicate_payment' AND f.gone_at IS NOT NULL AND f.actual <= ${actual}
-    AND NOT EXISTS (SELECT FROM findings g WHERE g.reference = f.reference AND g.first_seen_at = f.gone_at))`;
+    AND f.class = 'duplicate_payment' AND (f.nothing_left_at IS NOT NULL
+      OR f.gone_at IS NOT NULL AND f.actual <= ${actual} AND NOT EXISTS (
+        SELECT FROM findings g WHERE g.reference = f.reference AND g.first_seen_at = f.gone_at)))`;
 
 // As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT
 // in WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
@@ -54,15 +64,26 @@ const HELD = `
 
 /**
  * Puts into suspense the money that only the service's history shows. Call it in the transaction that raises
- * the findings of `runId`; it reads them from there.
+ * the findings of `runId`, from where it reads them, and again, in transactions of their own, after the finding that it
+ * returns.
+ * @returns the last finding that it saw; null: there are no more
  */
-export async function holdMoneyFound(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
-  await db.query(
-    `WITH found AS (${FOUND}), locked AS MATERIALIZED (${LOCKED}), held AS (${HELD})
-     INSERT INTO journal (order_id, event, reference, cause, detail)
-     SELECT order_id, 'money-held', reference, 'reconciliation',
-       jsonb_build_object('suspense', class, 'money', money)
-     FROM held WHERE order_id IS NOT NULL ORDER BY order_id, reference`,
-    [mode, runId],
+export async function holdMoneyFound(
+  db: Queryable,
+  mode: Mode,
+  runId: RunId,
+  after = 0n,
+  atOnce = AT_ONCE,
+): Promise<bigint | null> {
+  const [row] = await db.query<{ last: bigint | null }>(
+    `WITH found AS MATERIALIZED (${FOUND}), locked AS MATERIALIZED (${LOCKED}), held AS (${HELD}), entry AS (
+       INSERT INTO journal (order_id, event, reference, cause, detail)
+       SELECT order_id, 'money-held', reference, 'reconciliation',
+         jsonb_build_object('suspense', class, 'money', money)
+       FROM held WHERE order_id IS NOT NULL ORDER BY order_id, reference
+     )
+     SELECT CASE WHEN count(*) = $4 THEN max(id) END AS last FROM found`,
+    [mode, runId, after, atOnce],
   );
+  return row?.last ?? null;
 }

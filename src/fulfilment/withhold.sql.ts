@@ -3,8 +3,8 @@ import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * Each entry locks its order's journal until the transaction ends, and a transaction has room for some
- * thousand.
+ * Most releases of one call: each entry locks its order's journal until the transaction ends, and a transaction has
+ * room for some thousand.
  */
 const AT_ONCE = 1_000;
 
@@ -17,50 +17,71 @@ const GONE = `
     AND (f.evidence ->> 'refunded')::bigint + (f.evidence ->> 'unexplained')::bigint >= money_that_came(r)
     AND NOT EXISTS (SELECT FROM journal j WHERE j.order_id = r.order_id
       AND j.event = 'release-redelivery' AND j.detail ->> 'was' = 'withheld')
-  ORDER BY r.delivery = 'unneeded', r.released_at, r.id LIMIT ${AT_ONCE} FOR NO KEY UPDATE OF r`;
+  ORDER BY r.delivery = 'unneeded', r.released_at, r.id LIMIT $3 FOR NO KEY UPDATE OF r`;
 
 /**
- * Withholds the releases that were not delivered yet and whose money the service took back as a whole, as
- * `runId` sees it. What refunds took back, the database withholds by itself. Call it in the transaction that
- * raises the findings.
+ * Withholds releases that were not delivered yet and whose money the service took back as a whole, as `runId` sees
+ * it. What refunds took back, the database withholds by itself. Call it in the transaction that raises the findings,
+ * and again, in transactions of their own, until it says that no more are left.
+ * @returns whether more may be left
  */
-export async function withholdReversed(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
-  await db.query(
+export async function withholdReversed(
+  db: Queryable,
+  mode: Mode,
+  runId: RunId,
+  atOnce = AT_ONCE,
+): Promise<boolean> {
+  const rows = await db.query<{ count: number }>(
     `WITH gone AS MATERIALIZED (${GONE})
-     SELECT count(*) FROM (SELECT withhold_release(order_id, 'reversed', 'reconciliation')
+     SELECT count(*)::int FROM (SELECT withhold_release(order_id, 'reversed', 'reconciliation')
        FROM (SELECT order_id FROM gone ORDER BY order_id) ordered OFFSET 0) withheld`,
-    [mode, runId],
+    [mode, runId, atOnce],
   );
+  return rows[0]?.count === atOnce;
 }
 
-/** Whose money went back before it was delivered, and is there again. */
+/** Whose money went back before it was delivered, and is there again: a person is to send it. */
 export type Returned = { release: string; orderId: OrderId; reference: Reference; attempts: number };
 
 /** Why a {@link Returned} release is given up. */
 export const MONEY_IS_BACK = 'its money had gone back, and is there again';
 
+// The last that was said of its money going back has ended by itself; what a person closed stays withheld.
+const BACK = `
+  SELECT r.id, (SELECT j.detail ->> 'was' FROM journal j WHERE j.order_id = r.order_id
+    AND j.event = 'release-withheld' ORDER BY j.seq DESC LIMIT 1) = 'unneeded' AS was_unneeded
+  FROM releases r WHERE r.mode = $1 AND r.delivery = 'withheld'
+    AND (SELECT f.closed_by FROM findings f WHERE f.order_id = r.order_id AND f.class = 'reversed'
+      ORDER BY f.closed_at DESC NULLS FIRST, f.id DESC LIMIT 1) = 'reconciliation'
+    AND NOT EXISTS (SELECT FROM findings f WHERE f.order_id = r.order_id AND f.closed_at IS NULL)
+    AND money_that_came(r) > (SELECT coalesce(sum(amount), 0) FROM refunds b WHERE b.order_id = r.order_id)
+  ORDER BY r.released_at, r.id LIMIT $3 FOR NO KEY UPDATE OF r`;
+
 /**
- * Gives up the withheld releases whose last finding this run has closed, because the service shows their money
- * again: a person is told, and sends them. Call it in the transaction that closes the findings.
+ * Gives up withheld releases about whose money no finding is open any more, because the service shows it again: a
+ * person is told, and sends them. One that was `unneeded` becomes that again. Call it in the transaction that closes
+ * the findings, and again, in transactions of their own, until it says that no more are left.
  */
-export function giveUpReturned(db: Queryable, mode: Mode): Promise<Returned[]> {
-  return db.query(
-    `WITH back AS MATERIALIZED (
-       SELECT r.id FROM releases r WHERE r.mode = $1 AND r.delivery = 'withheld'
-         AND EXISTS (SELECT FROM findings f WHERE f.order_id = r.order_id
-           AND f.closed_at = now() AND f.closed_by = 'reconciliation')
-         AND NOT EXISTS (SELECT FROM findings f WHERE f.order_id = r.order_id AND f.closed_at IS NULL)
-         AND money_that_came(r) > (SELECT coalesce(sum(amount), 0) FROM refunds b WHERE b.order_id = r.order_id)
-       ORDER BY r.released_at, r.id LIMIT ${AT_ONCE} FOR NO KEY UPDATE
-     ), dead AS (
-       UPDATE releases r SET delivery = 'dead', last_error = $2 FROM back WHERE r.id = back.id
-       RETURNING r.id, r.order_id, r.reference, r.attempts
+export async function giveUpReturned(
+  db: Queryable,
+  mode: Mode,
+  atOnce = AT_ONCE,
+): Promise<{ returned: Returned[]; isAnyLeft: boolean }> {
+  const rows = await db.query<Returned & { wasUnneeded: boolean }>(
+    `WITH back AS MATERIALIZED (${BACK}), moved AS (
+       UPDATE releases r SET delivery = CASE WHEN was_unneeded THEN 'unneeded' ELSE 'dead' END,
+         last_error = CASE WHEN NOT was_unneeded THEN $2 END
+       FROM back WHERE r.id = back.id
+       RETURNING r.id, r.order_id, r.reference, r.attempts, r.delivery, r.last_error
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
-       SELECT order_id, 'release-dead', reference, 'reconciliation',
-         jsonb_build_object('release', id, 'attempts', attempts, 'error', $2::text) FROM dead ORDER BY order_id
+       SELECT order_id, 'release-' || delivery, reference, 'reconciliation', jsonb_strip_nulls(
+         jsonb_build_object('release', id, 'attempts', attempts, 'error', last_error)) FROM moved ORDER BY order_id
      )
-     SELECT id AS release, order_id AS "orderId", reference, attempts FROM dead`,
-    [mode, MONEY_IS_BACK],
+     SELECT id AS release, order_id AS "orderId", reference, attempts, delivery = 'unneeded' AS "wasUnneeded"
+     FROM moved`,
+    [mode, MONEY_IS_BACK, atOnce],
   );
+  const returned = rows.flatMap(({ wasUnneeded, ...release }) => (wasUnneeded ? [] : [release]));
+  return { returned, isAnyLeft: rows.length === atOnce };
 }

@@ -137,7 +137,7 @@ const POSTPONE: Statement = {
   text: `
     UPDATE payments SET next_check_at = now() + make_interval(secs => $2),
       leased_until = NULL, silent_until = now() + make_interval(secs => $3),
-      hint_checks = least(hint_checks, ${TRUSTED_HINT_STEP})
+      hint_checks = least(hint_checks, ${TRUSTED_HINT_STEP}), checks = checks - (NOT $4)::int
     WHERE reference = $1`,
 };
 
@@ -145,14 +145,16 @@ const POSTPONE: Statement = {
  * Ends a lease after the service could not be asked; the payment is due again after the pause. Nothing
  * was learnt, and the hints are not to blame: their pauses do not grow.
  * @param notBeforeSec what the service itself asked for (Retry-After): until then hints cause no check either
+ * @param wasAsked whether a call was made; one that was not is no check
  */
 export async function postponeCheck(
   db: Queryable,
   reference: Reference,
   pauseSec: number,
   notBeforeSec: number | null,
+  wasAsked = true,
 ): Promise<void> {
-  await db.query(POSTPONE, [reference, Math.max(pauseSec, notBeforeSec ?? 0), notBeforeSec]);
+  await db.query(POSTPONE, [reference, Math.max(pauseSec, notBeforeSec ?? 0), notBeforeSec, wasAsked]);
 }
 
 const BEING_CHECKED: Statement = {

@@ -120,7 +120,8 @@ const ENDED: Partial<Record<OrderStatus, string>> = {
 
 function decidePaid(payment: Payment): Decision {
   const { status, orderStatus, isDecided, amount, currency } = payment;
-  if (status === 'paid') return { outcome: 'paid', nextStatus: 'paid', release: false, suspense: null };
+  if (status === 'paid')
+    return { outcome: 'paid', nextStatus: 'paid', release: false, suspense: afterRefund(payment, amount) };
   const ended = ENDED[orderStatus] ?? (payment.hasMissedDeadline ? 'paid_after_deadline' : undefined);
   // The order has ended, or a person has decided about this money. It is real all the same.
   const name = isDecided && orderStatus !== 'paid' ? 'paid_after_decision' : ended;
@@ -150,6 +151,7 @@ function suspenseEntry(
   };
   if (payment.status !== 'paid') return money;
   // A paid payment that now shows another amount contradicts itself: that is evidence, but no new money.
+  if (payment.isRefunded && outcome !== 'currency_mismatch') return afterRefund(payment, amount.value);
   if (outcome !== 'overpaid') return null;
   const isAccepted = amount.value === payment.accepted;
   return {
@@ -157,6 +159,12 @@ function suspenseEntry(
     class: isAccepted ? 'overpaid' : 'charged_again',
     amount: amount.value - payment.amount,
   };
+}
+
+/** What has come of a payment after all that a person accepted was refunded. */
+function afterRefund({ isRefunded, accepted, currency }: Payment, came: bigint): Decision['suspense'] {
+  if (!isRefunded || accepted === null || came <= accepted) return null;
+  return { class: 'charged_again', amount: came - accepted, currency };
 }
 
 function statusAfter(payment: Payment, outcome: Exclude<VerificationOutcome, 'paid'>): PaymentStatus {

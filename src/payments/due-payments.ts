@@ -121,7 +121,8 @@ export async function postponeAfterFailure(
   if (!(error instanceof GatewayUnanswered)) throw error;
   const { message: reason, retryAfterSec: notBeforeSec } = error;
   logger.warn({ reference, orderId, reason, pauseSec, notBeforeSec }, 'check postponed');
-  await postponeCheck(database, reference, pauseSec, notBeforeSec);
+  const wasAsked = !(error instanceof GatewayNotAsked);
+  await postponeCheck(database, reference, pauseSec, notBeforeSec, wasAsked);
 }
 
 /**

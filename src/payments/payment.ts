@@ -42,6 +42,8 @@ export type Payment = {
   isDecided: boolean;
   /** What stands for the price by now, in minor units, if a person accepted less or more; else null. */
   accepted: bigint | null;
+  /** Whether all of `accepted` has gone back, as refunds say: what comes after it pays for nothing. */
+  isRefunded: boolean;
   /** Whether a person gave it to its order. What was asked for is unknown, so evidence must show it all. */
   isAdopted: boolean;
   /** Hints counted when the check began; a larger number afterwards means that one came meanwhile. */

@@ -25,12 +25,15 @@ const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_s
   cause text, next_status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
   suspense_class text, suspense_amount bigint, suspense_currency text)`;
 
-// What the last answer said already, and what moves nothing, is no further evidence: that one stands for it.
+// What the last answer said already, and what moves nothing, is no further evidence: that one stands for it,
+// unless it says that money is gone about which a person has decided since: isGoneSince tells that by time.
 const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
-    SELECT v.id, v.outcome, v.status_word, v.amount, v.currency FROM verifications v
+    SELECT v.id, v.outcome, v.status_word, v.amount, v.currency, v.answered_at FROM verifications v
     WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases ORDER BY v.id DESC LIMIT 1
   ) last ON (last.outcome, last.status_word, last.amount, last.currency)
-    IS NOT DISTINCT FROM (g.outcome, g.status_word, g.answered_amount, g.answered_currency)`;
+    IS NOT DISTINCT FROM (g.outcome, g.status_word, g.answered_amount, g.answered_currency)
+    AND NOT (g.outcome IN ('paid', 'failed', 'expired', 'reversed') AND EXISTS (SELECT FROM decided_money d
+      WHERE d.mode = g.mode AND d.reference = g.reference AND d.decided_at > last.answered_at))`;
 
 // A payment that showed the error before is not counted again.
 const THE_SAME_UNIT_ERROR = `
@@ -88,7 +91,7 @@ const STRAY = `
     s.suspense_currency
   FROM seen s, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
     WHERE d.mode = s.mode AND d.reference = s.reference AND d.currency = s.suspense_currency
-      AND NOT ${isGoneSince(`s.status_seen = 'paid'`, `s.status_seen <> 'paid'`)}) decided
+      AND NOT ${isGoneSince(`s.status_seen = 'paid' AND s.outcome <> 'paid'`, `s.status_seen <> 'paid'`)}) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,

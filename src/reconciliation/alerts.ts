@@ -1,6 +1,7 @@
 import { MAX_NAMED, type Alarm, type Covered, type RaisedFindings } from '../alerts/alert.ts';
 import type { Queryable } from '../platform/database/database.ts';
-import { MONEY_IS_BACK } from '../fulfilment/withhold.sql.ts';
+import { MONEY_IS_BACK, type Returned } from '../fulfilment/withhold.sql.ts';
+import type { Mode } from '../platform/mode.ts';
 import type { Ended } from './conclude.ts';
 import type { newlyRaised } from './raise.sql.ts';
 
@@ -23,8 +24,7 @@ export async function noteAlerts(
   if (reversed.length > 0)
     await alarm({ event: 'payment-reversed', mode, runId, findings: told(reversed) }, tx);
   if (others.length > 0) await alarm({ event: 'findings-raised', mode, runId, findings: told(others) }, tx);
-  for (const release of returned)
-    await alarm({ event: 'release-given-up', mode, ...release, reason: MONEY_IS_BACK }, tx);
+  await noteGivenUp(tx, alarm, mode, returned);
   await alarm({ event: 'reconciliation-skipped', mode, over: true }, tx);
   const event = 'reconciliation-incomplete';
   const ended: Covered[] = covers === 'everything' ? ['everything', 'window'] : ['window'];
@@ -34,6 +34,17 @@ export async function noteAlerts(
   }
   if (incompleteReason !== null && options.signal?.aborted !== true)
     await alarm({ event, mode, runId, covers, reason: incompleteReason }, tx);
+}
+
+/** One alert for each. Call it in the transaction that gives them up. */
+export async function noteGivenUp(
+  tx: Queryable,
+  alarm: Alarm,
+  mode: Mode,
+  returned: readonly Returned[],
+): Promise<void> {
+  for (const release of returned)
+    await alarm({ event: 'release-given-up', mode, ...release, reason: MONEY_IS_BACK }, tx);
 }
 
 export function coveredBy({ since, until }: Window): Covered {

@@ -36,7 +36,12 @@ import { serializeOutcome, sha256, textOf } from './report/replay.ts';
 import { finishRun } from './report/runs.sql.ts';
 import type { Verified } from './verify-payments.ts';
 
-type ConcludeParts = { gateway: Gateway; clock: Clock };
+type ConcludeParts = {
+  gateway: Gateway;
+  clock: Clock;
+  /** Orders into whose journals one transaction of a run's end writes for one reason; a thousand unless given. */
+  journalsAtOnce?: number | undefined;
+};
 
 export type Run = {
   id: RunId;
@@ -68,8 +73,14 @@ export type Ended = {
   isAnySeen: boolean;
   /** Releases to send, whose money is there again. */
   returned: Returned[];
+  /** What the transaction of the run had no room for: `reconcile.ts` goes on. */
+  rest: Rest;
   begunAt: Date | null;
 };
+
+/** `heldUpTo`: the last finding whose money was held; null: that of all is. */
+export type Rest = { isAnyToWithhold: boolean; heldUpTo: bigint | null; isAnyReturned: boolean };
+const NO_REST: Rest = { isAnyToWithhold: false, heldUpTo: null, isAnyReturned: false };
 
 /** Raises and closes findings and stores the run, all in one transaction. */
 export async function conclude(
@@ -90,7 +101,9 @@ export async function conclude(
   if (found.cash.lines !== null) await noteDifferences(session, found.cash.lines);
   const begun = found.begin && { ...found.begin, begunAt: found.history.startedAt, runId: run.id };
   const { now, isAnySeen, isAnyToClose } = await whatToRaise(session, mode);
+  const { journalsAtOnce } = parts;
   let returned: Returned[] = [];
+  const rest = { ...NO_REST };
   if (!isDry) {
     if (isAnySeen || isAnyToClose) await lockFindingsAndOrders(session, mode);
     if (begun !== null) {
@@ -99,14 +112,15 @@ export async function conclude(
     }
     if (isAnySeen) {
       await raiseFindings(session, mode, run.id);
-      await withholdReversed(session, mode, run.id);
-      await holdMoneyFound(session, mode, run.id);
+      rest.isAnyToWithhold = await withholdReversed(session, mode, run.id, journalsAtOnce);
+      rest.heldUpTo = await holdMoneyFound(session, mode, run.id, 0n, journalsAtOnce);
     }
     if (found.verified.answers.length > 0) await noteConfirmed(session, mode);
     // A begin closes findings under the name of a person; the next run closes the rest.
-    if (isListVerified && begun === null && isAnyToClose) {
-      await closeUnseen(session, mode, run.id, { ...covered, sawCash: found.cash.lines !== null });
-      returned = await giveUpReturned(session, mode);
+    if (isListVerified && begun === null) {
+      if (isAnyToClose)
+        await closeUnseen(session, mode, run.id, { ...covered, sawCash: found.cash.lines !== null });
+      ({ returned, isAnyLeft: rest.isAnyReturned } = await giveUpReturned(session, mode, journalsAtOnce));
     }
   }
   const outcome = await outcomeOf(parts, run, found, { ...covered, now, isAnySeen });
@@ -118,7 +132,7 @@ export async function conclude(
     { verdict, matched, repaired, findings, reason: incompleteReason },
     'reconciled',
   );
-  if (isDry) return { report, raised: [], isAnySeen, returned, begunAt: null };
+  if (isDry) return { report, raised: [], isAnySeen, returned, rest, begunAt: null };
   const kept = serializeOutcome(outcome);
   await finishRun(session, {
     report,
@@ -128,7 +142,7 @@ export async function conclude(
     inputs: { ...found.inputs, looked },
   });
   const raised = isAnySeen ? await newlyRaised(session, mode, run.id) : [];
-  return { report, raised, isAnySeen, returned, begunAt: begun?.begunAt ?? null };
+  return { report, raised, isAnySeen, returned, rest, begunAt: begun?.begunAt ?? null };
 }
 
 async function outcomeOf(

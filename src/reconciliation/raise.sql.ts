@@ -66,12 +66,15 @@ const SEEN_AGAIN = `
  */
 export type ToRaise = { now: Date; isAnySeen: boolean; isAnyToClose: boolean };
 
+// Several charges may become fewer, and later one.
+const MAY_GO = `(gone_at IS NULL OR class = 'duplicate_payment' AND nothing_left_at IS NULL)`;
+
 /** Most runs have found nothing, and nothing is open. Call it in the transaction that raises the findings. */
 export async function whatToRaise(db: Queryable, mode: Mode): Promise<ToRaise> {
   const [row] = await db.query<ToRaise>(
     `SELECT now(), EXISTS (SELECT FROM classified WHERE class = ANY($2)) AS "isAnySeen",
        EXISTS (SELECT FROM findings WHERE mode = $1 AND (closed_at IS NULL
-         OR closed_by <> 'reconciliation' AND gone_at IS NULL)) AS "isAnyToClose"`,
+         OR closed_by <> 'reconciliation' AND ${MAY_GO})) AS "isAnyToClose"`,
     [mode, FINDING_CLASSES],
   );
   if (row === undefined) throw new Error('Bug: the database does not know the time');
@@ -131,6 +134,8 @@ const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE $3 OR EX
   (EXISTS (SELECT FROM classified c WHERE c.reference = f.reference)
     OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference)) END`;
 
+const IS_SEEN = `EXISTS (SELECT FROM classified c WHERE c.class = f.class AND c.reference = f.reference)`;
+
 /**
  * Closes findings that a complete run no longer sees, and records when those that an operator resolved
  * have disappeared. A run over a window closes only findings about payments of the window.
@@ -148,11 +153,12 @@ export async function closeUnseen(
     given,
   );
   await db.query(
-    `UPDATE findings f SET gone_at = now()
+    `UPDATE findings f SET gone_at = coalesce(gone_at, now()),
+       nothing_left_at = CASE WHEN f.class = 'duplicate_payment' AND NOT ${IS_SEEN} THEN now() END
      WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation'
-       AND gone_at IS NULL AND ${IS_IN_SIGHT}
-       AND NOT EXISTS (SELECT FROM classified c WHERE c.class = f.class
-         AND c.reference = f.reference AND ${SAME_MONEY})`,
+       AND ${MAY_GO} AND ${IS_IN_SIGHT}
+       AND NOT (${IS_SEEN} AND (gone_at IS NOT NULL OR EXISTS (SELECT FROM classified c WHERE c.class = f.class
+         AND c.reference = f.reference AND ${SAME_MONEY})))`,
     given,
   );
 }

@@ -1,15 +1,16 @@
 import { newRunId } from '../platform/ids.ts';
-import type { Mode } from '../platform/mode.ts';
 import { closeFindingsAtBegin } from '../cases/close-at-begin.sql.ts';
+import { holdMoneyFound } from '../cases/hold-money.sql.ts';
+import { giveUpReturned, withholdReversed } from '../fulfilment/withhold.sql.ts';
 import { removeCheckpoint } from './import/checkpoint.sql.ts';
-import { type Ended } from './conclude.ts';
+import type { Ended, Rest } from './conclude.ts';
 import { journalFindings } from './raise-journal.sql.ts';
 import { BeginRefusedError, ReconciliationNotDueError, ReconciliationRunningError } from './errors.ts';
 import type { ReconciliationReport } from './report/report.ts';
 import { openSession } from './session.sql.ts';
 import { runOnce, type ReconcileOptions, type ReconcileParts, type Run } from './steps.ts';
 import { abandonRun, openRun } from './report/runs.sql.ts';
-import { coveredBy } from './alerts.ts';
+import { coveredBy, noteGivenUp } from './alerts.ts';
 
 /**
  * Compares everything the service lists with everything we asked for, has
@@ -47,7 +48,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
         if (dueInMs !== null) throw new ReconciliationNotDueError(dueInMs);
       }
       ended = await runOnce(parts, run);
-      if (!run.isDry) await writeIntoJournals(run, gateway.mode, ended);
+      if (!run.isDry) await writeWhatIsLeft(parts, run, ended);
     } catch (error) {
       if (!options.dryRun && !(error instanceof ReconciliationNotDueError)) {
         const reason = (error as Error).message;
@@ -69,17 +70,44 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
 }
 
 // If this fails, the next run does it.
-async function writeIntoJournals(
-  { session, id, logger, options }: Run,
-  mode: Mode,
-  { begunAt, isAnySeen }: Ended,
+async function writeWhatIsLeft(
+  parts: ReconcileParts,
+  run: Run,
+  { begunAt, isAnySeen, rest }: Ended,
 ): Promise<void> {
+  const { mode } = parts.gateway;
+  const { session, id, logger, options } = run;
   async function write(): Promise<void> {
+    await concludeRest(parts, run, rest);
     if (begunAt !== null && options.begin !== undefined)
       await closeFindingsAtBegin(session, mode, { ...options.begin, begunAt });
     if (isAnySeen) await journalFindings(session, mode, id);
   }
   await write().catch((error: unknown) => {
-    logger.warn({ err: error }, 'findings could not be written into the journals of their orders');
+    logger.warn({ err: error }, 'not all that follows from the run could be written; the next run does it');
   });
+}
+
+/**
+ * Goes on where the transaction of the run had no room for more, in transactions of their own. If the process dies
+ * meanwhile, the next run goes on.
+ */
+async function concludeRest(
+  { gateway, alarm, journalsAtOnce }: ReconcileParts,
+  { id, session }: Run,
+  { isAnyToWithhold, heldUpTo, isAnyReturned }: Rest,
+): Promise<void> {
+  const { mode } = gateway;
+  for (let isAny = isAnyToWithhold; isAny;)
+    isAny = await session.transaction(() => withholdReversed(session, mode, id, journalsAtOnce));
+  for (let upTo = heldUpTo; upTo !== null;) {
+    const after: bigint = upTo;
+    upTo = await session.transaction(() => holdMoneyFound(session, mode, id, after, journalsAtOnce));
+  }
+  for (let isAny = isAnyReturned; isAny;)
+    isAny = await session.transaction(async () => {
+      const { returned, isAnyLeft } = await giveUpReturned(session, mode, journalsAtOnce);
+      await noteGivenUp(session, alarm, mode, returned);
+      return isAnyLeft;
+    });
 }

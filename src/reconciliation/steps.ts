@@ -35,6 +35,8 @@ export type ReconcileParts = {
   /** Payments verified at the same time. */
   concurrency: number;
   alarm: Alarm;
+  /** As for {@link conclude}. */
+  journalsAtOnce?: number | undefined;
   /** Wraps each step of a run, for tracing. */
   watchStep?: WatchStep | undefined;
 };

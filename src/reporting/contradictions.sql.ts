@@ -62,6 +62,7 @@ export const CONTRADICTIONS: readonly string[] = [
      ORDER BY seq DESC LIMIT 1) last ON true
    WHERE r.order_id = ANY($1) AND CASE last.event WHEN 'release-delivered' THEN r.delivery <> 'delivered'
      WHEN 'release-dead' THEN r.delivery <> 'dead' WHEN 'release-withheld' THEN r.delivery <> 'withheld'
+     WHEN 'release-unneeded' THEN r.delivery <> 'unneeded'
      WHEN 'order-paid' THEN r.delivery IN ('delivered', 'dead', 'withheld')
        OR r.delivery <> last.detail ->> 'delivery' ELSE r.delivery <> 'waiting' END`,
 

@@ -67,6 +67,7 @@ const JOURNAL: Readonly<Record<string, Sentence>> = {
   'release-undelivered': (event) => `A delivery failed: ${say(event, 'error')}.`,
   'release-dead': (event) => `Delivery was given up: ${say(event, 'error')}.`,
   'release-withheld': () => 'The order will not be delivered by itself: all of the money went back.',
+  'release-unneeded': () => 'The money is there again. No delivery system is connected: nothing was sent.',
   'release-redelivery': (event) => `${who(event)} had it delivered again${why(event)}`,
   'event-dead': (event) => `A message to your system was given up: ${say(event, 'error')}.`,
   'finding-assigned': (event) => `${who(event)} gave the case to ${say(event, 'owner')}${why(event)}`,

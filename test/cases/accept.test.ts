@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAccept, type Accept } from '../../src/payments/accept.ts';
 import { hintAndLease, isBeingChecked } from '../../src/payments/checks.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import type { Payment } from '../../src/payments/payment.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { confirmedDays, heldDays, wentBackDays } from '../../src/reporting/money-by-day.sql.ts';
 import { explain } from '../../src/reporting/explain.ts';
@@ -45,9 +46,12 @@ async function show(reference: string, amount: string, status = 'SUCCESS'): Prom
   const record = { reference, status, amount, currency: 'NGN' };
   desk.service.history.splice(0, Infinity, record);
   desk.service.verify.set(reference, record);
+  await desk.confirm(await load(reference), 'webhook');
+}
+async function load(reference: string): Promise<Payment> {
   const payment = await loadPayment(desk.database, asReference(reference), 'test');
   if (payment === null) throw new Error(`there is no payment ${reference}`);
-  await desk.confirm(payment, 'webhook');
+  return payment;
 }
 
 /** Verify would answer with the amount, and has not been asked; the list shows a charge, and what went back of it. */
@@ -181,10 +185,9 @@ describe('too little that a person accepts', () => {
     expect(await today()).toEqual([2_000n, 0n, 0n]);
     const refund = { orderId: orderId as OrderId, reason: 'torn', externalId: null, by: 'Ngozi' };
     const record = (amount: bigint) => recordRefund(desk.database, 'test', { ...refund, amount });
-    expect(await record(2_000n)).toMatchObject({ outcome: 'recorded' });
     await show(reference, '40');
     expect(await items()).toMatchObject([{ class: 'charged_again', amount: 1_500n }]);
-    expect(await today()).toEqual([2_500n, 1_500n, 2_000n]);
+    expect(await today()).toEqual([2_500n, 1_500n, 0n]);
     const evidence = await sql(
       `SELECT c.amount, v.outcome FROM confirmed_money c JOIN verifications v ON v.id = c.verification_id
        WHERE NOT is_release`,
@@ -196,8 +199,59 @@ describe('too little that a person accepts', () => {
     await resolveSuspense(desk.database, 'test', item?.id ?? 0n, how);
     // Exact, and more again: it is counted once.
     for (const amount of ['25', '40']) await show(reference, amount);
-    expect(await today()).toEqual([2_500n, 3_000n, 2_000n]);
-    expect(await record(501n)).toMatchObject({ outcome: 'too-much', left: 500n });
+    expect(await today()).toEqual([2_500n, 3_000n, 0n]);
+    expect(await record(2_501n)).toMatchObject({ outcome: 'too-much', left: 2_500n });
+  });
+
+  test.each<[string, [shown: string, held: bigint | null][]]>([
+    ['the rest', [['25', 500n]]],
+    [
+      'a part of the rest, and then all of it',
+      [
+        ['22', 200n],
+        ['25', 500n],
+      ],
+    ],
+    ['more than the rest', [['40', 2_000n]]],
+  ])(
+    'and is refunded as a whole, is paid for by nothing that comes then: %s is held',
+    async (_what, steps) => {
+      const { reference, orderId } = await desk.put({}, null);
+      await show(reference, '20');
+      await acceptTheOne();
+      const refund = { orderId: asOrderId(orderId), reason: 'torn', externalId: null, by: 'Ngozi' };
+      const record = (amount: bigint) => recordRefund(desk.database, 'test', { ...refund, amount });
+      await record(2_000n);
+      for (const [amount, held] of steps) {
+        await show(reference, amount);
+        for (let again = 0; again < 2; again += 1) {
+          await desk.reconcile({ dryRun: false });
+          expect(await items()).toMatchObject([{ class: 'charged_again', amount: held }]);
+          expect(await today()).toEqual([2_000n, held, 2_000n]);
+        }
+      }
+      expect(await record(1n)).toMatchObject({ outcome: 'too-much', left: 0n });
+      await resolveTheOne();
+      for (let again = 0; again < 2; again += 1) {
+        await desk.confirm(await load(reference), 'webhook');
+        expect(await items()).toEqual([]);
+      }
+      expect(await isWhole(orderId)).toEqual([]);
+    },
+  );
+
+  test('and is refunded while the answer that shows the rest is written: the next run holds it', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    const before = await load(reference);
+    const refund = { orderId: asOrderId(orderId), reason: 'torn', externalId: null, by: 'Ngozi' };
+    await recordRefund(desk.database, 'test', { ...refund, amount: 2_000n });
+    list(reference, '25', '25');
+    await desk.confirm(before, 'webhook');
+    await desk.reconcile({ dryRun: false });
+    expect(await items()).toMatchObject([{ class: 'charged_again', amount: 500n }]);
+    expect(await today()).toEqual([2_000n, 500n, 2_000n]);
   });
 
   test('is counted as it comes, and what goes of it again is raised', async () => {

@@ -118,6 +118,21 @@ describe('A1: money that a person has decided about never pays an order by itsel
     },
   );
 
+  test.each<[string, (Partial<FakeTransaction> | 'decide')[], bigint[]]>([
+    ['gone before a person decides', [paid('20'), { status: 'FAILED' }, 'decide', paid('20')], [2_000n]],
+    [
+      'gone before and after a person decides',
+      [paid('20'), { status: 'FAILED' }, 'decide', { status: 'FAILED' }, paid('20')],
+      [2_000n],
+    ],
+    ['gone for a while only', [paid('20'), { status: 'FAILED' }, paid('20'), 'decide', paid('20')], []],
+    ['failed before it came', [{ status: 'FAILED' }, paid('20'), 'decide', paid('20')], []],
+  ])('and so it is when the service has shown it as %s', async (_what, steps, expected) => {
+    const { reference } = await desk.put({}, null);
+    for (const step of steps) await (step === 'decide' ? decide() : look(reference, step));
+    expect((await items()).map(({ amount }) => amount)).toEqual(expected);
+  });
+
   test('money in another currency that was given back accounts for none of the exact sum', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('25', 'XOF'));
@@ -345,6 +360,16 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     await decide();
     expect(await run()).toMatchObject({ verdict: 'agreed' });
     expect(await items()).toEqual([]);
+  });
+
+  test.each([
+    ['before a person decides', ['30', '25', 'decide', '30'], [500n]],
+    ['before and after a person decides', ['30', '25', 'decide', '25', '30'], [500n]],
+    ['for a while only', ['30', '25', '30', 'decide', '30'], []],
+  ])('a surplus that the service showed as gone %s', async (_when, steps, expected) => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    for (const step of steps) await (step === 'decide' ? decide() : look(reference, paid(step)));
+    expect((await items()).map(({ amount }) => amount)).toEqual(expected);
   });
 
   test('underpayments that grow, and turn into a surplus', async () => {

@@ -46,3 +46,17 @@ test('a worker at work is healthy, ready unless its key is refused, and has metr
   await post(`${shop.origin}/checkout`, aBasket);
   expect((await get('/readyz')).status).toBe(503);
 });
+
+test('an hourly job that takes long holds up no other', async () => {
+  const { database } = shop.program;
+  await database.query(
+    `INSERT INTO refused_webhooks (minute, mode, reason, times, samples)
+     VALUES (date_trunc('minute', now() - interval '8 days'), 'test', 'malformed', 1, '[]')`,
+  );
+  await database.transaction(async (tx) => {
+    // The sums of the hours wait.
+    await tx.query('LOCK TABLE confirmed_until');
+    await start(shop.program.duePayments.stuckMs);
+    await eventually(async () => (await database.query('SELECT FROM refused_webhooks')).length === 0);
+  });
+});

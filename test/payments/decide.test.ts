@@ -39,6 +39,7 @@ const payment: Payment = {
   hasMissedDeadline: false,
   accepted: null,
   isAdopted: false,
+  isRefunded: false,
   hints: 0,
 };
 

@@ -11,6 +11,9 @@ import {
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { CHECK_AGES_SEC, nextCheckSec, pauseAfterFailureSec } from '../../src/payments/check-schedule.ts';
 import { asReference } from '../support/ids.ts';
+import { GatewayNotAsked, GatewayUnavailable } from '../../src/gateway/errors.ts';
+import { postponeAfterFailure } from '../../src/payments/due-payments.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;
@@ -138,6 +141,24 @@ describe('B1: hints of one payment', () => {
       await postponeCheck(database, reference, 60, null);
       await pass(10);
     }
+  });
+
+  test('a check for which no call was made is none: an outage does not make the pauses after it longer', async () => {
+    const { database } = shop.program;
+    const parts = { database, logger: createLogger('silent') };
+    const checks: number[] = [];
+    for (const error of [new GatewayNotAsked('service-is-failing'), new GatewayUnavailable('reset')]) {
+      await query('UPDATE payments SET next_check_at = now() WHERE reference = $1', reference);
+      const [due] = await leaseScheduled(database, 'test', 1);
+      if (due === undefined) throw new Error('not due');
+      await postponeAfterFailure(parts, due, error, 60);
+      checks.push(
+        ...(
+          await query<{ checks: number }>('SELECT checks FROM payments WHERE reference = $1', reference)
+        ).map((row) => row.checks),
+      );
+    }
+    expect(checks).toEqual([0, 1]);
   });
 
   test('of those that wait, the ones about which least was asked in vain are first', async () => {

@@ -65,8 +65,9 @@ export function startReconciling(parts: {
   alarm: Alarm;
   /** A test key unless said. */
   key?: string;
+  journalsAtOnce?: number;
 }): Reconciling {
-  const { database, url, dialect, alarm } = parts;
+  const { database, url, dialect, alarm, journalsAtOnce } = parts;
   const logger = createLogger('silent');
   const key = new SecretKey(parts.key ?? 'sk_test_desk');
   const gateway = createGateway({ url, key, dialect, checkoutHosts: [], concurrency: 4, logger });
@@ -78,7 +79,9 @@ export function startReconciling(parts: {
     logger,
   });
   const clock = systemClock;
-  const reconcile = createReconcile({ database, gateway, confirm, clock, logger, concurrency: 4, alarm });
+  const reconcile = createReconcile({
+    ...{ database, gateway, confirm, clock, logger, concurrency: 4, alarm, journalsAtOnce },
+  });
   return { gateway, confirm, reconcile };
 }
 

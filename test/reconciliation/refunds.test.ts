@@ -9,7 +9,9 @@ import type { ReconciliationReport } from '../../src/reconciliation/report/repor
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 import { eventually } from '../support/program.ts';
-import { openDesk, type Desk, type Planted } from './desk.ts';
+import { openDesk, startReconciling, type Desk, type Planted } from './desk.ts';
+import { defaultDialect } from '../support/dialect.ts';
+import { contradictionsOf } from '../../src/reporting/integrity.sql.ts';
 
 // What refunds that the shop wrote down explain of what the service shows. Every payment is of 25.00 NGN.
 let desk: Desk;
@@ -59,6 +61,12 @@ function showAllBack({ reference }: Planted): void {
     typeof row !== 'string' && row.reference === reference ? { ...row, status: 'REVERSED' } : row,
   );
   desk.service.verify.set(reference, { reference, status: 'REVERSED' });
+}
+
+/** The list and verify show these payments, each paid once, and no others. */
+function showPlain(...payments: Planted[]): void {
+  desk.service.history = payments.map(({ reference }) => ({ id: newId(), reference }));
+  for (const { reference } of payments) desk.service.verify.set(reference, { reference });
 }
 
 const classesIn = ({ identity }: ReconciliationReport) => identity[0]?.classes;
@@ -188,14 +196,15 @@ describe('what refunds do not explain is raised', () => {
   test('a reversal that the service takes back gives the release up, and somebody is told', async () => {
     const payment = await paid();
     const other = await paid();
+    const unneeded = await paid();
     await waits(payment);
     await waits(other);
     await refund(other, 2_500n);
     showAllBack(payment);
-    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
-    expect(await deliveryOf(payment)).toBe('withheld');
-    desk.service.history = [payment, other].map(({ reference }) => ({ id: newId(), reference }));
-    desk.service.verify.set(payment.reference, { reference: payment.reference });
+    showAllBack(unneeded);
+    expect(await run()).toMatchObject({ findings: { reversed: 2 } });
+    expect([await deliveryOf(payment), await deliveryOf(unneeded)]).toEqual(['withheld', 'withheld']);
+    showPlain(payment, other, unneeded);
     for (let again = 0; again < 2; again += 1) expect(await run()).toMatchObject({ verdict: 'agreed' });
     expect([await deliveryOf(payment), await deliveryOf(other)]).toEqual(['dead', 'withheld']);
     expect(desk.inTransaction.filter(({ event }) => event === 'release-given-up')).toMatchObject([
@@ -205,6 +214,38 @@ describe('what refunds do not explain is raised', () => {
     expect(await desk.database.query(journal, [payment.orderId])).toEqual([
       { event: 'release-dead', cause: 'reconciliation' },
     ]);
+    // Nobody was to be told of the one that no receiver was to get, and it is as before.
+    expect(await deliveryOf(unneeded)).toBe('unneeded');
+    const all = [payment, unneeded].map(({ orderId }) => asOrderId(orderId));
+    expect(
+      (await contradictionsOf(desk.database, all)).filter(
+        ({ what }) => what.startsWith('release') && what.includes('does not say so'),
+      ),
+    ).toEqual([]);
+  });
+
+  test('of more orders than one transaction writes journals of: all is withheld, held and given up', async () => {
+    const payments = [await paid(), await paid(), await paid()];
+    for (const payment of payments) await waits(payment);
+    const twice = [await paid(), await paid(), await paid()];
+    for (const { reference } of twice) desk.service.history.push({ id: newId(), reference });
+    const told: unknown[] = [];
+    const { reconcile, gateway } = startReconciling({
+      ...{ database: desk.database, url: desk.service.url, dialect: defaultDialect, journalsAtOnce: 1 },
+      alarm: (alert) => Promise.resolve(void told.push(alert.event)),
+    });
+    for (const payment of payments) showAllBack(payment);
+    expect(await reconcile({ dryRun: false })).toMatchObject({
+      findings: { reversed: 3, duplicate_payment: 3 },
+    });
+    const deliveries = () => Promise.all(payments.map(deliveryOf));
+    expect(await deliveries()).toEqual(payments.map(() => 'withheld'));
+    expect(await openSuspense(desk.database, 'test')).toHaveLength(3);
+    showPlain(...payments, ...twice);
+    await reconcile({ dryRun: false });
+    expect(await deliveries()).toEqual(payments.map(() => 'dead'));
+    expect(told.filter((event) => event === 'release-given-up')).toHaveLength(3);
+    await gateway.close();
   });
 
   test.each<[string, string, object]>([
@@ -290,6 +331,12 @@ describe('a second charge that went back', () => {
       ['T1', 'T3'],
     ])
       expect([await show(...ids), await heldNow()]).toEqual([{}, []]);
+    // None of them was left when a run looked: whatever was decided, one more is new.
+    expect([await show('T1'), await heldNow()]).toEqual([{}, []]);
+    for (let again = 0; again < 2; again += 1) {
+      expect(await show('T1', 'T5')).toEqual({ duplicate_payment: 1 });
+      expect(await heldNow()).toEqual([2_500n]);
+    }
   });
 
   test('before anybody decided is not to be refunded again, and the decision closes its finding', async () => {

@@ -35,7 +35,8 @@ const toLookAt = (scope: Scope): string => `SELECT reference FROM contested
     AND ${isOfScope(scope, 'v')}
   UNION
   SELECT a.reference FROM acceptances a WHERE a.mode = $1 AND a.outcome = 'underpaid'
-    AND NOT EXISTS (SELECT FROM verifications v WHERE v.reference = a.reference AND v.outcome = 'paid')`;
+    AND (NOT EXISTS (SELECT FROM verifications v WHERE v.reference = a.reference AND v.outcome = 'paid')
+      OR EXISTS (SELECT FROM refunds b WHERE b.order_id = a.order_id))`;
 
 // The amount asked for, or accepted, times the number of charges, capped at the largest bigint: a larger sum
 // must not abort the run.

@@ -178,7 +178,8 @@ export const IS_TO_VERIFY = `is_ours AND (
   -- It may be a flag that says that the money went back.
   OR class = 'unknown_status' AND is_released AND answered IS NULL
   -- The rest of what a person accepted has come: it counts once verify shows it, too.
-  OR class IN ('matched', 'matched_late') AND accepted_amount < amount AND answered IS DISTINCT FROM 'paid'
+  OR class IN ('matched', 'matched_late') AND accepted_amount < amount
+    AND (answered IS DISTINCT FROM 'paid' OR came < paid_amount)
   OR is_before AND class <> 'before_begin'
   OR class = 'absent_from_history' AND NOT is_confirmed_by_a_run_lately
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')

@@ -14,6 +14,7 @@ const BY_THE_BOOKS = ['test/reporting/books.test.ts'];
 const BY_REFUNDS = ['test/reconciliation/refunds.test.ts'];
 const BY_ACCEPTING = ['test/cases/accept.test.ts'];
 const REST = 'prisma/migrations/20261126108000_money_as_it_is_now/migration.sql';
+const CONFIRMED = 'prisma/migrations/20261127100000_money_after_decisions/migration.sql';
 const BY_THEIR_PAGE = ['test/admin/books.test.ts'];
 const WITHHELD = 'prisma/migrations/20261125100000_money_that_went_back/migration.sql';
 const BY_WITHHOLDING = ['test/fulfilment/withheld.test.ts'];
@@ -362,7 +363,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'accepted money is taken at its price',
-    file: REST,
+    file: CONFIRMED,
     find: 'least(r.amount, a.amount) AS amount',
     replace: 'r.amount',
     breaks: 'the takings have money that never came',
@@ -370,7 +371,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the rest of accepted money comes only as an exact answer',
-    file: REST,
+    file: CONFIRMED,
     find: "v.outcome IN ('paid', 'underpaid', 'overpaid')",
     replace: "v.outcome = 'paid'",
     breaks: 'the books name an answer that does not show the rest as its evidence',
@@ -378,7 +379,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what verify showed before the acceptance is its rest',
-    file: REST,
+    file: CONFIRMED,
     find: 'v.id > a.verification_id AND v.currency = r.currency',
     replace: 'v.currency = r.currency',
     breaks: 'the books count money that went back before a person accepted what was left',
@@ -459,8 +460,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a release whose money is back stays withheld',
     file: 'src/reconciliation/conclude.ts',
-    find: '      returned = await giveUpReturned(session, mode);\n',
-    replace: '',
+    find: 'await giveUpReturned(session, mode, journalsAtOnce));',
+    replace: 'await Promise.resolve({ returned, isAnyLeft: false }));',
     breaks: 'a shopper who won the dispute, or never had one, gets nothing, and nobody is told',
     tests: BY_REFUNDS,
   },
@@ -473,6 +474,78 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: BY_REFUNDS,
   },
   {
+    bug: 'a release that nobody was to get is given up when its money is back',
+    file: 'src/fulfilment/withhold.sql.ts',
+    find: "= 'unneeded' AS was_unneeded",
+    replace: "= 'none' AS was_unneeded",
+    breaks: 'a shop without a receiver is woken for what it delivers by hand anyway',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'only the first thousand are withheld',
+    file: 'src/reconciliation/reconcile.ts',
+    find: 'for (let isAny = isAnyToWithhold; isAny;)',
+    replace: 'for (let isAny = isAnyToWithhold && false; isAny;)',
+    breaks: 'the other goods are sent before the next run',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'only the first thousand are held',
+    file: 'src/reconciliation/reconcile.ts',
+    find: 'for (let upTo = heldUpTo; upTo !== null;)',
+    replace: 'for (let upTo = heldUpTo && null; upTo !== null;)',
+    breaks: 'money of the others is a finding, and in no sum of what the shop holds',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'only the first thousand are given up',
+    file: 'src/reconciliation/reconcile.ts',
+    find: 'for (let isAny = isAnyReturned; isAny;)',
+    replace: 'for (let isAny = isAnyReturned && false; isAny;)',
+    breaks: 'the other shoppers get nothing until the next run',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'charges that grew and went back hide the next one',
+    file: 'src/cases/hold-money.sql.ts',
+    find: '(f.nothing_left_at IS NOT NULL',
+    replace: '(false',
+    breaks: 'the shop keeps it, and a run says agreed',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'what was gone before the decision hides what comes after it',
+    file: 'src/cases/hold-money.sql.ts',
+    find: 'v.answered_at > d.opened_at',
+    replace: 'v.answered_at > d.decided_at',
+    breaks: 'a second charge after a refund that was written down late is in no case',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
+    bug: 'money that was gone for a while only is decided about twice',
+    file: 'src/cases/hold-money.sql.ts',
+    find: "w.outcome IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'paid')",
+    replace: "w.outcome = 'none'",
+    breaks: 'a person refunds the same money twice',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
+    bug: 'what comes after all was refunded is earned',
+    file: CONFIRMED,
+    find: ' AND NOT rest.is_after_refund',
+    replace: '',
+    breaks: 'the takings have money for which nothing is given',
+    tests: BY_ACCEPTING,
+  },
+  {
+    bug: 'what comes after all was refunded is in no case',
+    file: 'src/payments/decide.ts',
+    find: 'if (!isRefunded || accepted === null',
+    replace: 'if (isRefunded || accepted === null',
+    breaks: 'the shop keeps money for an order that it refunded, and nobody sees it',
+    tests: BY_ACCEPTING,
+  },
+  {
     bug: 'a line is added to a paid order',
     file: REST,
     find: "WHERE id = NEW.order_id AND status = 'paid'",
@@ -482,7 +555,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a second charge brings no rest of accepted money',
-    file: REST,
+    file: CONFIRMED,
     find: ' AND i.opened_at > a.accepted_at',
     replace: ' AND false',
     breaks: 'a part of a second charge that only the list shows is in no sum',
@@ -523,8 +596,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'goods are sent after the service took all of their money back',
     file: 'src/reconciliation/conclude.ts',
-    find: '    await withholdReversed(session, mode, run.id);\n',
-    replace: '',
+    find: 'await withholdReversed(session, mode, run.id, journalsAtOnce);',
+    replace: 'false;',
     breaks: 'the thief of a card gets the goods after the chargeback',
     tests: BY_WITHHOLDING,
   },

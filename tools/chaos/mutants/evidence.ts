@@ -126,7 +126,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'money that paid its order counts as decided about',
-    file: 'prisma/migrations/20261123147000_accepted_money_is_earned/migration.sql',
+    file: 'prisma/migrations/20261127100000_money_after_decisions/migration.sql',
     find: `WHERE closed_at IS NOT NULL AND decision NOT IN ('earned', 'accept')`,
     replace: 'WHERE closed_at IS NOT NULL',
     breaks: 'the next charge beyond it is held with less than came',

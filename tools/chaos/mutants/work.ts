@@ -439,6 +439,31 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     tests: ['test/admin/books.test.ts'],
   },
   {
+    bug: 'what was said before a decision stands for what is said after it',
+    file: RECORD,
+    find: 'd.decided_at > last.answered_at',
+    replace: 'false',
+    breaks: 'money that comes after a decision under the same word is in no case',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
+    bug: 'a check for which no call was made counts',
+    file: CHECKS,
+    find: 'checks = checks - (NOT $4)::int',
+    replace: 'checks = checks + (NOT $4)::int * 0',
+    breaks: 'after an outage young payments are asked about as seldom as old ones',
+    tests: BY_HINTS,
+  },
+  {
+    bug: 'an hourly job waits for the others',
+    file: 'src/bootstrap/start-worker.ts',
+    find: 'jobsDone = jobsDone.map((done, at) => done.then(() => jobs[at]?.(round)));',
+    replace:
+      'let one = Promise.all(jobsDone).then(() => undefined); jobsDone = jobs.map((job) => (one = one.then(() => job(round))));',
+    breaks: 'while all journals are checked, which takes hours, the pages show old sums',
+    tests: ['test/health/worker-health.test.ts'],
+  },
+  {
     bug: 'two processes tell of money in suspense at once',
     file: 'src/cases/untold-suspense.sql.ts',
     find: 'if (lock?.isOurs !== true) return null;',
