@@ -372,6 +372,18 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     expect((await items()).map(({ amount }) => amount)).toEqual(expected);
   });
 
+  test('a second charge that only the list had shown, and verify shows once it was gone', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    await look(reference, paid('25'));
+    desk.service.history.push({ reference, id: 'b' });
+    await desk.reconcile({ dryRun: false });
+    await decide();
+    // Verify says what it has always said, and then more.
+    await look(reference, paid('25'));
+    await look(reference, paid('50'));
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 2_500n, currency: 'NGN' }]);
+  });
+
   test('underpayments that grow, and turn into a surplus', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('10'));

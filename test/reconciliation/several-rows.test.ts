@@ -106,6 +106,29 @@ describe('A3: beside the row of a paid payment', () => {
     expect(await run()).toMatchObject({ findings: { reversed: 3 }, matched: 1, history: { records: 7 } });
   });
 
+  test('refunds that only their bytes tell apart may be one, read twice: what is left is not called nothing', async () => {
+    const back = { status: 'reversed', amount: 12.5 };
+    const unpaid: [raised: string, ...Record<string, unknown>[]][] = [
+      // One id, or none, and a field that says when the row was read.
+      ['conflicting_records', { id: 'r1', ...back, at: 1 }, { id: 'r1', ...back, at: 2 }],
+      ['conflicting_records', { ...back, at: 1 }, { ...back, at: 2 }],
+      ['', { id: 'r1', ...back }, { id: 'r2', ...back }],
+      ['', { ...back, amount: 12 }, { ...back, amount: 13 }],
+    ];
+    for (const [raised, ...rows] of unpaid) {
+      const { reference } = await desk.put({ status: 'failed' }, null);
+      desk.service.verify.set(reference, { reference, status: 'FAILED' });
+      desk.service.history.splice(
+        0,
+        Infinity,
+        row(reference, { id: 't1' }),
+        ...rows.map((one) => row(reference, one)),
+      );
+      const report = await desk.speaking({})({ dryRun: true });
+      expect([rows, Object.keys(report.findings).join()]).toEqual([rows, raised]);
+    }
+  });
+
   test('money left of a payment that was given back in part is what the service holds of it', async () => {
     await confirmed({ id: 't1' }, { id: 't2', status: 'reversed', amount: 5 });
     const [line] = (await run()).identity;

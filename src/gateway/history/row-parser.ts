@@ -53,9 +53,7 @@ export function createCarefulReader(
     onParsed(bytes, record);
     const evidence = readRow(record);
     const reference = firstAt(record, pointers.reference, numberText);
-    // Several refunds may bear the id of their payment: each is what its bytes are.
-    const id = evidence.status === 'reversed' ? null : firstAt(record, pointers.serviceId, numberText);
-    const serviceId = sanitizeOrNull(id);
+    const serviceId = sanitizeOrNull(firstAt(record, pointers.serviceId, numberText));
     const money = moneyOf(evidence, verify, fallback);
     const isReadable = reference !== null && evidence.statusWord !== null;
     // A contradictory record is neither paid nor failed. It is not unreadable, either: its reference,
@@ -71,7 +69,11 @@ export function createCarefulReader(
       ...money,
       fee: firstAt(record, history.fee ?? [], (value) => feeOf(value, money.currency ?? '', amountUnit)),
       digest:
-        reference === null ? digestOf(bytes) : serviceId === null ? fingerprintOf(chunk, start, end) : null,
+        reference === null
+          ? digestOf(bytes)
+          : serviceId === null || status === 'reversed'
+            ? fingerprintOf(chunk, start, end)
+            : null,
     };
   };
 }

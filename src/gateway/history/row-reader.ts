@@ -57,14 +57,14 @@ const isNamedByBytes = (status: HistoryRow['status']): boolean =>
   status === 'reversed' || status === 'unknown';
 
 function nameOf({ reference, serviceId, status, statusWord, amount, digest }: HistoryRow): string {
-  const own = serviceId ?? (isNamedByBytes(status) ? digest : null);
+  const own = status === 'reversed' ? digest : (serviceId ?? (isNamedByBytes(status) ? digest : null));
   return [reference ?? digest, own, statusWord, amount].join(' ');
 }
 
 function nameOfPlain(row: PlainRow): string {
   const { bytes, referenceFrom, referenceTo, serviceIdFrom, serviceIdTo } = row;
   const own =
-    serviceIdTo === 0 && isNamedByBytes(row.status)
+    row.status === 'reversed' || (serviceIdTo === 0 && isNamedByBytes(row.status))
       ? fingerprintOf(bytes, row.from, row.to)
       : bytes.toString('latin1', serviceIdFrom, serviceIdTo);
   return `${bytes.toString('latin1', referenceFrom, referenceTo)} ${own} ${row.statusWord} ${row.amount}`;

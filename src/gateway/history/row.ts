@@ -4,7 +4,10 @@ import type { StatusClass } from '../records/evidence.ts';
 export type HistoryRow = {
   /** Null: none. Numbers keep their digits; text that a database or a page cannot hold is replaced. */
   reference: string | null;
-  /** The service's own id of the transaction, if the record shows one and is not of money that went back. Text, because ids go beyond 2^53. */
+  /**
+   * The service's own id of the transaction; of money that went back perhaps its payment's. Null: the record shows
+   * none. Text, because ids go beyond 2^53.
+   */
   serviceId: string | null;
   /** `unreadable`: the record is no object, or it lacks reference, status, or the money of something paid. */
   status: StatusClass | 'unreadable';
@@ -17,7 +20,10 @@ export type HistoryRow = {
   isMoneyAssumed: boolean;
   /** The service's fee in minor units of `currency`. Null: not named, unreadable, or never read. */
   fee: bigint | null;
-  /** Replaces a missing reference, or else a missing id: the same record has the same digest in every run. */
+  /**
+   * Replaces a missing reference, or else a missing id, and tells refunds of one id apart: the same record has the
+   * same digest in every run.
+   */
   digest: string | null;
 };
 
@@ -90,7 +96,7 @@ function rowOf(row: PlainRow): HistoryRow {
     currency,
     isMoneyAssumed: false,
     fee: null,
-    digest: serviceIdTo === 0 ? fingerprintOf(bytes, row.from, row.to) : null,
+    digest: serviceIdTo === 0 || status === 'reversed' ? fingerprintOf(bytes, row.from, row.to) : null,
   };
 }
 

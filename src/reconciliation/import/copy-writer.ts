@@ -48,8 +48,12 @@ export function createCopyWriter(seq: number, hasFees = false): TupleWriter {
       begin(referenceTo - referenceFrom + serviceIdTo - serviceIdFrom);
       out.putText(bytes, referenceFrom, referenceTo);
       out.putAll(TRUE);
-      if (serviceIdTo > 0) out.putText(bytes, serviceIdFrom, serviceIdTo);
-      else out.putWhole(Buffer.from(BYTES + fingerprintOf(bytes, row.from, row.to)));
+      const isNamed = serviceIdTo > 0 && row.status !== 'reversed';
+      if (isNamed) out.putText(bytes, serviceIdFrom, serviceIdTo);
+      else {
+        const id = bytes.toString('latin1', serviceIdFrom, serviceIdTo);
+        out.putWhole(Buffer.from(id + BYTES + fingerprintOf(bytes, row.from, row.to)));
+      }
       out.putWhole(wordOf(row.status));
       out.putInt32(8);
       out.putInt64(row.amount);
@@ -103,15 +107,15 @@ function numberOf(value: bigint | null): Buffer | null {
 }
 
 /**
- * The prefix of the fingerprint of a record without an id: equal bytes are one
- * record that was read twice.
+ * Comes before the fingerprint of a record without an id: equal bytes are one record that was read twice. Of a refund
+ * its id comes first, which may be its own or its payment's.
  */
-const BYTES = 'bytes:';
+export const BYTES = ' bytes:';
 
 /** Distinguishes the transactions of one reference. */
-function identityOf({ reference, serviceId, digest }: HistoryRow): Buffer | null {
-  if (serviceId !== null) return Buffer.from(serviceId);
-  return reference === null || digest === null ? null : Buffer.from(BYTES + digest);
+function identityOf({ reference, status, serviceId, digest }: HistoryRow): Buffer | null {
+  if (serviceId !== null && status !== 'reversed') return Buffer.from(serviceId);
+  return reference === null || digest === null ? null : Buffer.from((serviceId ?? '') + BYTES + digest);
 }
 
 /** The row's reference, or its digest where it has none. */

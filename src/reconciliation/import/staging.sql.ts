@@ -5,7 +5,7 @@ import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Session } from '../session.sql.ts';
 import { createTable, createTableAs } from '../working-tables.ts';
-import { COLUMNS } from './copy-writer.ts';
+import { BYTES, COLUMNS } from './copy-writer.ts';
 
 /**
  * Statuses of a reference whose amount is money that the service has. The last two
@@ -74,12 +74,15 @@ export async function stageTuples(
   await finished;
 }
 
-// A row that was read twice (rows move between pages during the reading) counts once:
-// same id, same content.
+// A row that was read twice (rows move between pages during the reading) counts once: same id, same content.
+// Refunds of the same money under one id, or none, may be two, or one of which a field has changed from one reading
+// to the next: they are not told apart.
 const READINGS = `
-  SELECT DISTINCT reference, coalesce(service_id, '') AS id,
-    status, amount, currency, is_named, is_money_assumed
-  FROM history_rows JOIN repeated USING (reference)`;
+  SELECT *, status <> 'reversed' OR count(*) OVER (
+    PARTITION BY reference, status, amount, currency, split_part(id, '${BYTES}', 1)) = 1 AS is_told_apart
+  FROM (
+    SELECT DISTINCT reference, coalesce(service_id, '') AS id, status, amount, currency, is_named, is_money_assumed
+    FROM history_rows JOIN repeated USING (reference)) one`;
 
 // Money in two currencies cannot be added, one id has one amount, and nothing is no charge.
 const DOUBTS = `
@@ -101,7 +104,11 @@ const TOGETHER = `
     sum(amount) FILTER (WHERE status = 'paid') AS came,
     -- Where no amount says how much went back, all of it did.
     coalesce(sum(coalesce(amount, ${MAX_AMOUNT})) FILTER (WHERE status = 'reversed'), 0) AS went,
-    bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back, ${DOUBTS}
+    bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back,
+    -- Of one charge that paid an order each counts: more than was written down is raised.
+    NOT bool_and(is_told_apart) AND (count(DISTINCT id) FILTER (WHERE status = 'paid') > 1
+      OR NOT EXISTS (SELECT FROM payments p WHERE p.reference = readings.reference AND p.status = 'paid')) AS is_doubtful,
+    ${DOUBTS}
   FROM readings GROUP BY reference`;
 
 // Pending, failed or expired attempts do not matter beside one that paid. Every other row beside it
@@ -114,7 +121,7 @@ const ONE_PER_REFERENCE = `
       AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
     is_money_assumed AND said = 'paid', greatest(charges, 1)
   FROM (
-    SELECT *, CASE WHEN is_unclear OR is_mixed THEN 'conflicting' WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
+    SELECT *, CASE WHEN is_unclear OR is_mixed OR went_back AND is_doubtful THEN 'conflicting' WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
       WHEN went_back THEN 'paid_and_reversed' ELSE status END AS said
     FROM together
   ) folded`;

@@ -236,7 +236,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'rows without an id are one',
     file: 'src/reconciliation/import/copy-writer.ts',
-    find: 'out.putWhole(Buffer.from(BYTES + fingerprintOf(bytes, row.from, row.to)))',
+    find: 'out.putWhole(Buffer.from(id + BYTES + fingerprintOf(bytes, row.from, row.to)))',
     replace: 'out.putWhole(null)',
     breaks: 'two charges on one reference count as one',
     tests: SEVERAL_ROWS,
@@ -451,11 +451,19 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'two refunds under one id are one',
-    file: 'src/gateway/history/row-parser.ts',
-    find: "evidence.status === 'reversed' ? null : firstAt",
-    replace: 'firstAt',
+    file: 'src/reconciliation/import/copy-writer.ts',
+    find: "if (serviceId !== null && status !== 'reversed')",
+    replace: 'if (serviceId !== null)',
     breaks: 'a second refund that nobody wrote down is taken for the first, read twice',
     tests: BY_REFUNDS,
+  },
+  {
+    bug: 'a refund that was read twice is two, and nothing is left',
+    file: 'src/reconciliation/import/staging.sql.ts',
+    find: ' OR went_back AND is_doubtful',
+    replace: '',
+    breaks: 'money of a payment that failed here is in no case',
+    tests: SEVERAL_ROWS,
   },
   {
     bug: 'a release whose money is back stays withheld',

@@ -221,4 +221,20 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     breaks: 'whoever reads the list of webhooks reads the key',
     tests: ['test/invariants/echo.test.ts'],
   },
+  {
+    bug: 'the probe calls every lag of the list too long',
+    file: 'tools/probe/conclude-history.ts',
+    find: 'lag > (inForce ?? USUAL_LAG_SEC)',
+    replace: 'lag >= 0',
+    breaks: 'somebody sets a lag that hides payments which the list lacks',
+    tests: ['test/tools/probe/unlike-services.test.ts'],
+  },
+  {
+    bug: 'the probe does not see how far the list reaches back',
+    file: 'tools/probe/conclude-history.ts',
+    find: 'const days = Math.floor(',
+    replace: 'const days = 0 * Math.floor(',
+    breaks: 'nobody learns that the number of days in the dialect is too small',
+    tests: ['test/tools/probe/unlike-services.test.ts'],
+  },
 ];

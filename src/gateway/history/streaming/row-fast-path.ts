@@ -68,10 +68,8 @@ export function createQuickReader(dialect: Dialect) {
     row.to = end;
     row.referenceFrom = layout.from(slots.reference);
     row.referenceTo = layout.to(slots.reference);
-    // As the careful reader: what went back is named by its bytes.
-    const isNamed = hasId && status.is !== 'reversed';
-    row.serviceIdFrom = isNamed ? layout.from(slots.serviceId) : 0;
-    row.serviceIdTo = isNamed ? layout.to(slots.serviceId) : 0;
+    row.serviceIdFrom = hasId ? layout.from(slots.serviceId) : 0;
+    row.serviceIdTo = hasId ? layout.to(slots.serviceId) : 0;
     row.status = status.is;
     row.statusWord = status.word;
     row.amount = amount;
