@@ -57,6 +57,10 @@ describe('what may be there is told beside the fault', () => {
       '{"history":{"paging":{"sinceParam":"from","windowDays":30}}}',
       '/history/paging/windowDays: needs sinceParam and untilParam',
     ],
+    [
+      '{"history":{"paging":{"sinceParam":"a","untilParam":"b","windowDays":2,"windowFormat":"date"}}}',
+      '/history/paging/windowDays: must be at least 3 with dates',
+    ],
   ])('%s', (text, meant) => {
     expect(() => parseDialect(text)).toThrow(meant);
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createClient, type Client } from '../../src/gateway/http/client.ts';
-import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
+import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { windowsToAsk, type AskedWindow } from '../../src/gateway/history/windows.ts';
 import { readHistory, type HistoryCheckpoint, type HistoryEnd } from '../../src/gateway/history/history.ts';
@@ -30,6 +30,8 @@ let asked: { from: number; to: number; page: number }[];
 /** When each transaction was created. */
 let created: number[];
 let edges: Edges;
+/** Takes dates only, and its days begin so much before ours; null: takes moments. */
+let zoneMs: number | null;
 /** Answers a call instead of the usual way. */
 let onCall: (call: number, res: ServerResponse) => boolean;
 
@@ -40,14 +42,17 @@ function answer(query: URLSearchParams, res: ServerResponse, clamps: boolean): v
   const page = Number(query.get('page') ?? '1');
   asked.push({ from, to, page });
   if (onCall(asked.length, res)) return;
-  if (to - from > 30 * DAY_MS && !clamps) {
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(`${query.get('from')}`);
+  // Of dates both are counted.
+  const isTooLong = to - from > (isDate ? 29 : 30) * DAY_MS;
+  if ((isTooLong && !clamps) || isDate !== (zoneMs !== null)) {
     res.writeHead(400, { 'content-type': 'application/json' }).end('{"message":"at most 30 days"}');
     return;
   }
   to = Math.min(to, from + 30 * DAY_MS);
   const rows = created
     .map((at, index) => ({ at, index }))
-    .filter(({ at }) => edges(at, from, to))
+    .filter(({ at }) => edges(zoneMs === null ? at : dayOf(at + zoneMs) * DAY_MS, from, to))
     .map(({ index }) => `{"reference":"${index}","status":"SUCCESS","amount":25.00,"currency":"NGN"}`);
   const data = rows.slice((page - 1) * 7, page * 7).join(',');
   res.writeHead(200, { 'content-type': 'application/json' });
@@ -56,7 +61,7 @@ function answer(query: URLSearchParams, res: ServerResponse, clamps: boolean): v
 
 let clamps = false;
 beforeEach(async () => {
-  [asked, created, clamps] = [[], [], false];
+  [asked, created, clamps, zoneMs] = [[], [], false, null];
   edges = EDGES[1]?.[1] ?? (() => true);
   onCall = () => false;
   server = createServer((req, res) => {
@@ -72,17 +77,18 @@ afterEach(async () => {
   await client.close();
 });
 
-const { dialect } = parseDialect(
-  JSON.stringify({
-    history: { paging: { style: 'page', sinceParam: 'from', untilParam: 'to', windowDays: 30 } },
-  }),
-);
+function dialectOf(more: object = {}): Dialect {
+  const paging = { style: 'page', sinceParam: 'from', untilParam: 'to', windowDays: 30, ...more };
+  return parseDialect(JSON.stringify({ history: { paging } })).dialect;
+}
+const dialect = dialectOf();
+const { paging } = dialect.history;
 
 type Read = { references: string[]; end: HistoryEnd | null; pages: number; marks: string[] };
 
-async function read(from: HistoryCheckpoint | null = null): Promise<Read> {
+async function read(from: HistoryCheckpoint | null = null, spoken = dialect): Promise<Read> {
   const seen: Read = { references: [], end: null, pages: 0, marks: [] };
-  for await (const batch of readHistory(client, dialect, { since, until, from })) {
+  for await (const batch of readHistory(client, spoken, { since, until, from })) {
     seen.references.push(...batch.rows.map(({ reference }) => reference ?? ''));
     if (batch.checkpoint !== null) seen.marks.push(JSON.stringify(batch.checkpoint));
     ({ end: seen.end, pages: seen.pages } = batch);
@@ -106,7 +112,7 @@ function atTheEdges(windows: readonly AskedWindow[]): number[] {
 describe('a service that answers for a month at a time is asked month after month', () => {
   test.each(EDGES)('and nothing at an edge is lost, with %s', async (_name, howEdgesAreRead) => {
     edges = howEdgesAreRead;
-    created = atTheEdges(windowsToAsk({ windowDays: 30 }, { since, until }));
+    created = atTheEdges(windowsToAsk(paging, { since, until }));
     expect(created.length).toBeGreaterThan(40);
     const { references, end } = await read();
     expect(end).toEqual({ complete: true });
@@ -134,6 +140,21 @@ describe('a service that answers for a month at a time is asked month after mont
     expect(sorted((await read()).references)).toEqual(all());
   });
 });
+
+const OF_DAYS = EDGES.slice(0, 3).flatMap(([name, how]) =>
+  [-12, 14].map((hours): [string, number, Edges] => [name, hours, how]),
+);
+
+test.each(OF_DAYS)(
+  'a service that takes dates without a time of day, with %s and %i hours from UTC: nothing is lost',
+  async (_name, hours, how) => {
+    [edges, zoneMs] = [how, hours * 3_600_000];
+    created = Array.from({ length: 383 }, (_, at) => since.getTime() + (at * DAY_MS) / 2);
+    const { references, end } = await read(null, dialectOf({ windowFormat: 'date' }));
+    expect(end).toEqual({ complete: true });
+    expect(sorted(references)).toEqual(all());
+  },
+);
 
 describe('a month that fails', () => {
   beforeEach(() => {
@@ -198,14 +219,14 @@ describe('the windows', () => {
   const clock = { now: () => new Date('2026-03-31T00:00:00Z'), elapsedMs: () => 0 };
 
   test('are one, as long as the dialect says, where a run names no beginning', () => {
-    expect(windowsToAsk({ windowDays: 30 }, {}, clock)).toEqual([
+    expect(windowsToAsk({ ...paging, windowDays: 30 }, {}, clock)).toEqual([
       { since: '2026-03-02T00:00:00.000Z', until: '2026-04-01T00:00:00.000Z' },
     ]);
   });
 
   test('are one, open where nothing is wanted, without days in the dialect', () => {
-    expect(windowsToAsk({ windowDays: null }, {}, clock)).toEqual([{ since: null, until: null }]);
-    expect(windowsToAsk({ windowDays: null }, { since: new Date('2026-02-02') }, clock)).toEqual([
+    expect(windowsToAsk({ ...paging, windowDays: null }, {}, clock)).toEqual([{ since: null, until: null }]);
+    expect(windowsToAsk({ ...paging, windowDays: null }, { since: new Date('2026-02-02') }, clock)).toEqual([
       { since: '2026-02-01T00:00:00.000Z', until: null },
     ]);
   });
@@ -213,7 +234,7 @@ describe('the windows', () => {
   test.each([1, 2, 3, 29, 365])(
     'of %i days cover what is wanted, each no longer, without a gap',
     (windowDays) => {
-      const windows = windowsToAsk({ windowDays }, { since, until }, clock);
+      const windows = windowsToAsk({ ...paging, windowDays }, { since, until }, clock);
       const ends = windows.map((window) => [Date.parse(window.since ?? ''), Date.parse(window.until ?? '')]);
       expect(ends[0]?.[1]).toBe(until.getTime() + DAY_MS);
       expect(ends.at(-1)?.[0]).toBe(since.getTime() - DAY_MS);

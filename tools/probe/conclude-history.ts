@@ -159,11 +159,5 @@ function unknownPaging(dialect: Dialect, words: Words): Conclusion {
 }
 
 function windowFindings(window: Observed['history']['window'], dialect: Dialect): Finding[] {
-  if (window === null) return [];
-  const seen: Partial<Keys> = {
-    sinceParam: window.sinceParam,
-    untilParam: window.untilParam,
-    windowDays: dialect.history.paging.windowDays ?? window.days,
-  };
-  return keyFindings(dialect, seen);
+  return window === null ? [] : keyFindings(dialect, window);
 }

@@ -1,20 +1,19 @@
 import { sleep, type Clock } from '../../src/platform/clock.ts';
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
-import { windowsToAsk } from '../../src/gateway/history/windows.ts';
 import { HISTORY_PATH } from '../../src/gateway/messages.ts';
 import { at, isRecord, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import type { Line, Said } from './line.ts';
 import { findPaging, rowsOf, type PagingSeen, type Query } from './paging.ts';
-import { WINDOWS, windowsNamedIn } from './parameter-names.ts';
 import { isOneOf, parentOf, placesOf } from './places.ts';
 import { NOTHING, ours, walk, type Walked } from './walk.ts';
+import { nameOf, windowQuery, windowsToTry, type Window } from './windows.ts';
 
 /** What the history showed. */
 export type HistorySeen = {
   /** The answer without any parameter. */
   bare: Said;
   /** The parameters without which nothing is listed; null: none are needed. */
-  window: { sinceParam: string; untilParam: string; days: number } | null;
+  window: Window | null;
   /** Where the list stands; null: no list was seen that can be that of our payments. */
   records: string | null;
   /** What walks the pages; null: no parameter that we know changes the answer. */
@@ -38,18 +37,17 @@ export type HistoryParts = {
   maxPages: number;
 };
 
-const WINDOW_DAYS = 30;
 /** A list may lag behind verify. For so long it is asked again. */
 const LAG_MS = 15_000;
 const PAUSE_MS = 1_000;
 
-type Names = readonly (readonly [string, string])[];
+type Look = { window: Window | null; query: Query; said: Said; records: string };
 type Found = {
   list: Pick<HistorySeen, 'bare' | 'window' | 'records' | 'paging'>;
   walked: Walked;
   query: Query;
   /** Windows that the service did not refuse. */
-  taken: Names;
+  taken: readonly Window[];
 };
 
 /** Reads the history with and without parameters, until it is clear how it pages or our names for it are used up. */
@@ -79,32 +77,37 @@ export async function lookAtHistory(line: Line, parts: HistoryParts): Promise<Hi
 }
 
 /** The list of our payments: first without parameters, then in a window of time. */
-async function findList(line: Line, parts: HistoryParts, names: Names | null = null): Promise<Found> {
+async function findList(line: Line, parts: HistoryParts, again: readonly Window[] | null = null): Promise<Found> {
   const { dialect, references, clock } = parts;
   const ask = (query: Query, name: string): Promise<Said> =>
     line.ask({ name, method: 'GET', path: pathOf(query) });
   const bare = await ask({}, 'history without parameters');
-  const taken: Names[number][] = [];
-  for (const window of [null, ...(names ?? windowNames(dialect, bare.text))]) {
-    const [sinceParam = '', untilParam = ''] = window ?? [];
-    const days = { sinceParam, untilParam, days: WINDOW_DAYS };
-    const query = window === null ? {} : windowQuery(days, clock.now());
-    const said = window === null ? bare : await ask(query, `history with ${window.join(' and ')}`);
-    if (said.status !== 200) continue;
+  const taken: Window[] = [];
+  const look = async (window: Window | null): Promise<Look | null> => {
+    const query = window === null ? {} : windowQuery(window, clock.now());
+    const said = window === null ? bare : await ask(query, nameOf(window));
+    if (said.status !== 200) return null;
     if (window !== null) taken.push(window);
     const records = listIn(said.json, references);
-    if (records === null) continue;
-    const rows = rowsOf(said.json, records);
+    return records === null ? null : { window, query, said, records };
+  };
+  for (const window of [null, ...(again ?? windowsToTry(dialect, bare.text))]) {
+    let seen = await look(window);
+    // The list may still have been empty when it was asked with a time of day.
+    if (seen !== null && window?.windowFormat === 'date')
+      seen = (await look({ ...window, windowFormat: 'date-time' })) ?? seen;
+    if (seen === null) continue;
+    const { query, said, records } = seen;
     const paging = await findPaging({
       ask: (more, name) => ask({ ...query, ...more }, name),
       follow: (path) => line.ask({ name: 'history by its link', method: 'GET', path }),
       records,
       list: said,
-      rows,
+      rows: rowsOf(said.json, records),
       dialect,
     });
     const walked = await walk(line, { ...parts, first: said, query, records, paging, from: null });
-    return { list: { bare, window: window && days, records, paging }, walked, query, taken };
+    return { list: { bare, window: seen.window, records, paging }, walked, query, taken };
   }
   const list = { bare, window: null, records: null, paging: null };
   return { list, walked: NOTHING, query: {}, taken };
@@ -122,18 +125,6 @@ async function lookAgain(line: Line, parts: HistoryParts, found: Found): Promise
   const { path: from, pages } = found.walked;
   const walked = await walk(line, { ...parts, first, query, records, paging, from });
   return { ...found, walked: { ...walked, pages: pages + walked.pages } };
-}
-
-function windowNames({ history: { paging } }: Dialect, refusal: string): Names {
-  const { sinceParam, untilParam } = paging;
-  const known = sinceParam === null || untilParam === null ? [] : [[sinceParam, untilParam] as const];
-  return [...known, ...windowsNamedIn(refusal), ...WINDOWS];
-}
-
-/** The newest window, as the integrator asks. */
-function windowQuery({ sinceParam, untilParam, days }: NonNullable<HistorySeen['window']>, now: Date): Query {
-  const [newest] = windowsToAsk({ windowDays: days }, { until: now });
-  return { [sinceParam]: newest?.since ?? '', [untilParam]: newest?.until ?? '' };
 }
 
 /** The list of objects in which one of our references stands; else the longest one. */

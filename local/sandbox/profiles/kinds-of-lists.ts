@@ -5,7 +5,7 @@ import { majorNumber } from './shapes/amounts.ts';
 import { afterId, byNumber, whole } from './shapes/paging.ts';
 import { hmac, SHA256_HEX, SHA512_HEX } from './shapes/signing.ts';
 import { isoWithoutZone, unixMilliseconds } from './shapes/times.ts';
-import { windowIn, within } from './shapes/windows.ts';
+import { datesIn, within } from './shapes/windows.ts';
 
 /* Services whose lists or webhooks are unlike others': in which order, how late, what is told and what is not. */
 
@@ -75,7 +75,7 @@ export const lateList = kindOf({
 
 export const pagedDays = kindOf({
   title: 'Days in pages',
-  kind: 'History only for named days and in pages besides; times without a zone.',
+  kind: 'History only for named days without a time of day, and in pages besides; times without a zone.',
   words: { paid: 'Successful', pending: 'Processing', abandoned: 'Processing', failed: 'Unsuccessful' },
   record: (transaction, status, amount) => ({
     ...usual(transaction, status, amount),
@@ -84,8 +84,8 @@ export const pagedDays = kindOf({
   list: {
     at: '/data',
     page(list, { startDate, endDate, ...query }) {
-      const window = windowIn({ from: startDate, to: endDate });
-      if (window === null) return 'startDate and endDate are required';
+      const window = datesIn({ from: startDate, to: endDate });
+      if (window === null) return 'startDate and endDate are required (YYYY-MM-DD)';
       return byNumber(within(list, window), query, {
         ...{ pageParam: 'page', first: 1, sizeParam: 'limit', size: 5, maxSize: 25, tooLarge: 'is clamped' },
       });

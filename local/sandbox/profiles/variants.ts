@@ -136,6 +136,7 @@ export const VARIANTS = {
   'history: oldest first, behind an id, no end told': 'journal',
   'history: behind verify': 'late-list',
   'history: named days, in pages': 'paged-days',
+  'history: named days, without a time of day': 'paged-days',
   'history: a reversal is a row with a minus': 'good-news-only',
 
   'webhook: wrapped': 'plain',

@@ -73,6 +73,10 @@ function contradictionsIn({
       '/history/paging/windowDays: needs sinceParam and untilParam, a window has two ends',
     ],
     [
+      paging.windowFormat === 'date' && paging.windowDays !== null && paging.windowDays < 3,
+      '/history/paging/windowDays: must be at least 3 with dates, because neighbouring windows share a day',
+    ],
+    [
       balances !== null && transfers === null,
       '/balances: needs transfers, without them no balance can be checked',
     ],

@@ -120,8 +120,12 @@ const pagingSchema = z.strictObject({
   // them and lists more (harmless), or refuses: "incomplete".
   sinceParam: parameter.nullable().default(null),
   untilParam: parameter.nullable().default(null),
+  // date-time: 2026-11-23T21:04:05.000Z. date: 2026-11-23, for a service that takes no time of day. Wrong:
+  // refused, "incomplete"; or nothing is listed, and payments are called missing until verify is asked.
+  windowFormat: z.enum(['date-time', 'date']).default('date-time'),
   // For a service that lists nothing without a window, or limits a window to so many days: the days of
-  // one request. As many requests are made as the period needs. Null: one request for the whole period.
+  // one request, dates counted with both ends. As many requests are made as the period needs. Null: one
+  // request for the whole period.
   // Too large: refused, "incomplete"; or clamped, and the payments of the days between are called
   // missing until verify is asked. Too small: more calls.
   windowDays: z.int().min(1).max(3_650).nullable().default(null),

@@ -5,14 +5,18 @@ import { at, numberText, tryReadJson } from '../dialect/json-pointer.ts';
 /** The part of the history to ask for, if the dialect can. By creation, the only time both sides share. */
 export type HistoryWindow = { since?: Date | undefined; until?: Date | undefined };
 
-/** Both ends of one request, ISO 8601; null: open. Plain data, kept in a checkpoint. */
+/** Both ends of one request as they are sent, ISO 8601; null: open. Plain data, kept in a checkpoint. */
 export type AskedWindow = { since: string | null; until: string | null };
+
+type Paging = Dialect['history']['paging'];
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Clocks and a filter's time zone may differ. Surplus rows drop out in the join; missing ones are lost. */
 const MARGIN_MS = DAY_MS;
 /** It is unspecified whether a window includes its ends, and whether a filter means the moment or its day. */
 const OVERLAP_MS = DAY_MS;
+/** A service that takes dates counts days in its own time zone, which may be half a day from ours. */
+const DATE_MARGIN_MS = 2 * DAY_MS;
 
 /**
  * The requests that cover the wanted period, newest first: the most recent money is the most urgent.
@@ -21,17 +25,24 @@ const OVERLAP_MS = DAY_MS;
  * it and without `since`, one window.
  */
 export function windowsToAsk(
-  { windowDays }: Pick<Dialect['history']['paging'], 'windowDays'>,
+  { windowDays, windowFormat }: Pick<Paging, 'windowDays' | 'windowFormat'>,
   { since, until }: HistoryWindow,
   clock = systemClock,
 ): AskedWindow[] {
-  const first = since && since.getTime() - MARGIN_MS;
-  if (windowDays === null) return [windowOf(first, until && until.getTime() + MARGIN_MS)];
-  const lengthMs = windowDays * DAY_MS;
+  const isByDate = windowFormat === 'date';
+  const marginMs = isByDate ? DATE_MARGIN_MS : MARGIN_MS;
+  const windowOf = (from?: number, to?: number): AskedWindow => ({
+    since: textOf(from, windowFormat),
+    until: textOf(to, windowFormat),
+  });
+  const first = since && since.getTime() - marginMs;
+  if (windowDays === null) return [windowOf(first, until && until.getTime() + marginMs)];
+  // From the 1st to the 30th are thirty days, if a service counts both.
+  const lengthMs = (isByDate ? windowDays - 1 : windowDays) * DAY_MS;
   // With windows of one day the loop would otherwise never advance.
   const overlapMs = Math.min(OVERLAP_MS, lengthMs / 2);
   const windows: AskedWindow[] = [];
-  let end = (until ?? clock.now()).getTime() + MARGIN_MS;
+  let end = (until ?? clock.now()).getTime() + marginMs;
   const start = first ?? end - lengthMs;
   for (;;) {
     const begin = Math.max(start, end - lengthMs);
@@ -41,12 +52,10 @@ export function windowsToAsk(
   }
 }
 
-function windowOf(since: number | undefined, until: number | undefined): AskedWindow {
-  return { since: isoOf(since), until: isoOf(until) };
-}
-
-function isoOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
+function textOf(ms: number | undefined, format: Paging['windowFormat']): string | null {
+  if (ms === undefined) return null;
+  const iso = new Date(ms).toISOString();
+  return format === 'date' ? iso.slice(0, 10) : iso;
 }
 
 /** Transactions from before this are not wanted. `pointer`: where a record has its time. */

@@ -170,7 +170,10 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
   'paged-days': {
     statuses: { failed: [...failed, 'unsuccessful'] },
     history: {
-      paging: { style: 'page', size: 25, sinceParam: 'startDate', untilParam: 'endDate', windowDays: 30 },
+      paging: {
+        ...{ style: 'page', size: 25, sinceParam: 'startDate', untilParam: 'endDate', windowDays: 30 },
+        windowFormat: 'date',
+      },
     },
   },
   'good-news-only': {

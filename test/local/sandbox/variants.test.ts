@@ -274,10 +274,13 @@ const CHECKS: Record<Variant, Check> = {
   'history: behind verify': ({ early, listedEarly }) =>
     early.status === 200 && namesIn(listedEarly).length === 0,
   'history: named days, in pages': async ({ history }) => {
-    const window = `startDate=${days(-1)}&endDate=${days(1)}`;
+    const window = `startDate=${dateOf(-1)}&endDate=${dateOf(1)}`;
     const [one, two] = [await history(`?${window}&limit=5`), await history(`?${window}&limit=5&page=2`)];
     return (await history('')).status === 400 && [...namesIn(one), ...namesIn(two)].length === 9;
   },
+  'history: named days, without a time of day': async ({ history }) =>
+    namesIn(await history(`?startDate=${dateOf(-1)}&endDate=${dateOf(1)}&limit=25`)).length === 9 &&
+    (await history(`?startDate=${days(-1)}&endDate=${days(1)}`)).status === 400,
   'history: a reversal is a row with a minus': async ({ history }) =>
     /"reference":"reversed","status":"REVERSED","amount":-25\.00.*"reference":"reversed","status":"SUCCESS","amount":25\.00/.test(
       (await history('')).text,
@@ -377,6 +380,10 @@ const CHECKS: Record<Variant, Check> = {
 
 function days(count: number): string {
   return new Date(performance.timeOrigin + performance.now() + count * 86_400_000).toISOString();
+}
+
+function dateOf(count: number): string {
+  return days(count).slice(0, 10);
 }
 
 const seenBy = new Map<ProfileName, Promise<Seen>>();

@@ -36,13 +36,15 @@ type Service = {
   hook(payment: Payment): { body: string; headers: Record<string, string> };
 };
 
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const dayOf = (text: string): number => (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN);
 const SECRET = 'a secret of webhooks';
 const mac = (text: string, encoding: 'hex' | 'base64' | 'base64url'): string =>
   createHmac('sha256', SECRET).update(text).digest(encoding);
 const now = (): string => String(Math.floor(Date.now() / 1_000));
 const fee = ({ amount, isPaid }: Payment): number => (isPaid ? Number((amount / 50).toFixed(2)) : 0);
 
-/** Pages of twenty at most; a total of pages; a fee that is taken off. */
+/** Named days without a time of day; pages of twenty at most; a total of pages; a fee that is taken off. */
 const numbered: Service = {
   old: 45,
   record: (one) => ({
@@ -52,7 +54,11 @@ const numbered: Service = {
   }),
   opened: (url) => ({ status: true, data: url }),
   found: (data) => ({ status: true, data }),
-  list: (all, query) => {
+  list: (old, query) => {
+    const [from = NaN, to = NaN] = ['created_from', 'created_to'].map((name) => dayOf(query.get(name) ?? ''));
+    if (!(to - from <= 29 * DAY_MS))
+      return { status: 400, body: { message: 'created_from and created_to: dates, at most 30 days' } };
+    const all = old.filter(({ at }) => at >= from && at < to + DAY_MS);
     const size = Math.min(Number(query.get('limit') ?? '20'), 20);
     const page = Number(query.get('page') ?? '1');
     const meta = { page, limit: size, pageCount: Math.ceil(all.length / size) };
@@ -194,10 +200,16 @@ const READ = ['agrees', '3 of 3 payments are read, the paid one with its amount'
 
 const SERVICES: [string, Service, object][] = [
   [
-    'pages by number',
+    'pages named days by number',
     numbered,
     {
-      history: { fee: ['/fee'] },
+      history: {
+        fee: ['/fee'],
+        paging: {
+          ...{ sinceParam: 'created_from', untilParam: 'created_to' },
+          ...{ windowDays: 30, windowFormat: 'date' },
+        },
+      },
       webhook: {
         signature: {
           ...{ header: 'x-hook-signature', prefix: 'v1=', algorithm: 'sha256', encoding: 'base64' },

@@ -3,12 +3,20 @@ import type { List, Query } from './paging.ts';
 /** A window of creation times, in milliseconds since 1970; `until` is not in it any more. */
 export type Window = { since: number; until: number };
 
-export const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** `?from=…&to=…`; null where one of the two is no time. */
 export function windowIn({ from, to }: Query): Window | null {
   const [since, until] = [timeOf(from), timeOf(to)];
   return since === null || until === null ? null : { since, until };
+}
+
+/** Both days and all between them, an hour ahead of UTC; null where one of the two is no date, or has a time. */
+export function datesIn(query: Query): Window | null {
+  const isDate = (text: unknown): boolean => typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text);
+  const window = isDate(query.from) && isDate(query.to) ? windowIn(query) : null;
+  return window && { since: window.since - HOUR_MS, until: window.until + DAY_MS - HOUR_MS };
 }
 
 /** The list of those that were created in the window, in its order. */
