@@ -1,56 +1,28 @@
-import { cpSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from '../../local/sandbox/keys.ts';
+import { answers, boot, copyTo, onDebian, openShell, ROOT, run, toldIn } from './machine.ts';
 import { printTable } from './load.ts';
-import { boot, openShell, run } from './machine.ts';
 import { blocksOf } from './page.ts';
-import { needProgram, startService, type Stage } from './stage.ts';
+import { startService, type Stage } from './stage.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = 'debian.md';
-const DOMAIN = 'shop.example.com';
-/** What every installed Debian has; the page installs the rest. */
-const BASE = 'ca-certificates,dbus,systemd-sysv';
-/** While packages are installed, a PostgreSQL of this machine may have the port. */
-const OWN_PORT = `sed -i 's/^port = .*/port = 5432/' /etc/postgresql/*/main/postgresql.conf`;
-/** What the machine says about itself on the way: `name=value` lines. */
-const TOLD = /^told (.+?)=(.*)$/gm;
 
-/**
- * Follows docs/debian.md in a root folder of Debian 13, block by block, as somebody who types it as root. Needs root. The
- * first round makes the folder and installs packages; the second, in namespaces of its own, has every port for itself and
- * boots the folder's systemd.
- */
-export async function debian(stage: Stage): Promise<boolean> {
-  if (process.getuid?.() !== 0) throw new Error('a machine is made by root: sudo npm run nodes -- debian');
-  const [, , , made] = process.argv;
-  if (made !== undefined) return follow(stage, made);
-  needProgram('mmdebstrap', 'mmdebstrap debian-archive-keyring');
-  needProgram('systemd-nspawn', 'systemd-container');
-  const root = join(stage.folder, 'debian');
-  run('npm', ['run', '--silent', 'bundle'], ROOT);
-  run('mmdebstrap', ['--quiet', '--variant=minbase', `--include=${BASE}`, 'trixie', root], stage.folder);
-  cpSync('/etc/resolv.conf', join(root, 'etc/resolv.conf'));
-  // Nothing starts by itself while packages are installed.
-  writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  const packages = [...blocksOf(PAGE, 'Packages'), OWN_PORT].join('\n');
-  run('chroot', [root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'bash', '-ec', packages], stage.folder);
-  for (const part of ['bundle', 'deploy'])
-    cpSync(join(ROOT, part), join(root, 'root', part), { recursive: true });
-  const apart = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1), root];
-  const part = stage.start('follow', 'unshare', [...apart, ...again], { cwd: ROOT, stdio: 'inherit' });
-  return (await part.ended) === 0;
-}
+/** Follows docs/debian.md in a root folder of Debian 13, block by block, as somebody who types it as root. */
+export const debian = (stage: Stage): Promise<boolean> =>
+  onDebian(
+    stage,
+    () => {
+      run('npm', ['run', '--silent', 'bundle'], ROOT);
+    },
+    follow,
+  );
 
 async function follow(stage: Stage, root: string): Promise<boolean> {
   run('ip', ['link', 'set', 'lo', 'up'], root);
+  copyTo(root, ROOT);
   const serviceUrl = await startService(stage, 'http://127.0.0.1:3001/webhooks/payments');
   const machine = openShell(root, await boot(stage, root));
   stage.later(() => machine.child.kill('SIGKILL'));
   const type = (heading: string): Promise<string> => machine.type(blocksOf(PAGE, heading).join('\n'));
-  await machine.type(answers(serviceUrl));
+  await machine.type(answers(serviceUrl) + WORDS);
   await type('A database');
   await type('The environment');
   await machine.type('echo DEMO_SHOP=on >> /etc/integrator/env');
@@ -75,7 +47,7 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
   await machine.type('systemctl start integrator-server@3001 integrator-server@3002 integrator-worker@1');
   await machine.type(READY);
   const said = await machine.type(buyAt(serviceUrl));
-  const rows = Object.fromEntries([...said.matchAll(TOLD)].map(([, name = '', value = '']) => [name, value]));
+  const rows = toldIn(said);
   printTable('docs/debian.md, typed on a Debian 13 of its own', rows);
   const wanted: Record<string, string> = {
     '/healthz, /readyz through nginx': '200, 200',
@@ -91,22 +63,14 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
   return Object.entries(wanted).every(([name, value]) => rows[name] === value);
 }
 
-/** What the page calls yours, and the words with which the machine answers us. */
-function answers(serviceUrl: string): string {
-  return `
-    domain=${DOMAIN} gateway_url=${serviceUrl} gateway_key=${SANDBOX_TEST_KEY} webhook_secret=${SANDBOX_WEBHOOK_SECRET}
-    echo "127.0.0.1 localhost $domain" > /etc/hosts
-    openssl req -x509 -newkey rsa:2048 -noenc -days 1 -subj "/CN=$domain" -addext "subjectAltName=DNS:$domain" \\
-      -keyout "/etc/ssl/private/$domain.key" -out "/etc/ssl/$domain.pem" 2>/dev/null
-    cat "/etc/ssl/$domain.pem" >> /etc/ssl/certs/ca-certificates.crt
-    tell() { echo "told $1=$2"; }
-    status() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
-    shown() { systemctl show --property "$1" --value "integrator-$2"; }
-    running() { for unit in server@3001 server@3002 worker@1; do
-      tr '\\0' ' ' < "/proc/$(shown MainPID $unit)/cmdline" | cut -d ' ' -f 1
-    done | uniq; }
-  `;
-}
+/** With which the machine answers us. */
+const WORDS = `
+  status() { curl -s -o /dev/null -w '%{http_code}' "$@"; }
+  shown() { systemctl show --property "$1" --value "integrator-$2"; }
+  running() { for unit in server@3001 server@3002 worker@1; do
+    tr '\\0' ' ' < "/proc/$(shown MainPID $unit)/cmdline" | cut -d ' ' -f 1
+  done | uniq; }
+`;
 
 const READY = `curl -fsS --retry 60 --retry-all-errors --retry-delay 1 -o /dev/null "https://$domain/readyz"`;
 

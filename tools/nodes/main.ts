@@ -10,9 +10,10 @@ import { pgbouncer } from './pgbouncer.ts';
 import { restore } from './restore.ts';
 import { rolling } from './rolling.ts';
 import { openStage, type Stage } from './stage.ts';
+import { update } from './update.ts';
 import { upgrade } from './upgrade.ts';
 
-/* Many nodes, tried for real: `npm run nodes -- <what>`. Own processes, loopback only, a minute or two each; image and debian take longer. */
+/* Many nodes, tried for real: `npm run nodes -- <what>`. Own processes, loopback only, a minute or two each; image, debian and update take longer. */
 
 const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
   rolling: (stage) => rolling(stage, true),
@@ -26,14 +27,15 @@ const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
   upgrade,
   image,
   debian,
+  update,
 };
 /** What builds for itself. */
-const BUILDS = ['image', 'debian'];
+const BUILDS = ['image', 'debian', 'update'];
 const LIMIT_MS = 1_200_000;
 
 const HELP = usageText('npm run nodes', {
   does: 'Runs many nodes for real and checks one promise of docs/scaling.md.',
-  forms: [Object.keys(WHAT).join(' | ')],
+  forms: [Object.keys(WHAT).join(' | '), 'update [tag]'],
   options: {},
   exits: '0 it holds, 1 it does not, or dist/ is missing (npm run build)',
   example: 'rolling',

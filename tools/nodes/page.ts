@@ -8,8 +8,8 @@ const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
  * The blocks of one language under a heading of a page of docs, in order: what the page shows is what is tried.
  * @throws when there is none
  */
-export function blocksOf(page: string, heading: string, language = 'sh'): string[] {
-  const sections = readFileSync(join(DOCS, page), 'utf8').split(/^## /m);
+export function blocksOf(page: string, heading: string, language = 'sh', docs = DOCS): string[] {
+  const sections = readFileSync(join(docs, page), 'utf8').split(/^## /m);
   const section = sections.find((part) => part.startsWith(`${heading}\n`)) ?? '';
   const blocks = section.matchAll(new RegExp(`^\`\`\`${language}\\b[^\\n]*\\n([^]*?)^\`\`\`$`, 'gm'));
   const codes = [...blocks].map(([, code = '']) => code);

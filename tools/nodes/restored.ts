@@ -8,7 +8,7 @@ import { isPaidInFull, type Told } from './life.ts';
 
 /** Everybody who remembers: the database, the service, the receiver, and those who ordered and decided. */
 export type Remembered = {
-  postgres: DebianPostgres;
+  postgres: Pick<DebianPostgres, 'url' | 'query'>;
   serviceUrl: string;
   orders: readonly Told[];
   deliveries: readonly Delivery[];
