@@ -16,7 +16,6 @@ export const debian = (stage: Stage): Promise<boolean> =>
   );
 
 async function follow(stage: Stage, root: string): Promise<boolean> {
-  run('ip', ['link', 'set', 'lo', 'up'], root);
   copyTo(root, ROOT);
   const serviceUrl = await startService(stage, 'http://127.0.0.1:3001/webhooks/payments');
   const machine = openShell(root, await boot(stage, root));

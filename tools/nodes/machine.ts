@@ -33,7 +33,10 @@ export async function onDebian(
 ): Promise<boolean> {
   if (process.getuid?.() !== 0) throw new Error('a machine is made by root: sudo npm run nodes -- …');
   const made = process.env.MADE_ROOT;
-  if (made !== undefined) return follow(stage, made);
+  if (made !== undefined) {
+    run('ip', ['link', 'set', 'lo', 'up'], made);
+    return follow(stage, made);
+  }
   needProgram('mmdebstrap', 'mmdebstrap debian-archive-keyring');
   needProgram('systemd-nspawn', 'systemd-container');
   const root = join(stage.folder, 'debian');
