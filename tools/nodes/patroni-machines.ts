@@ -1,5 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { POSTGRES_ENV } from '../../local/postgres/process.ts';
 import { unprivilegedAccount } from '../../local/postgres/unix-account.ts';
 import { programsOfDebian } from './debian-postgres.ts';
@@ -9,6 +10,7 @@ import { relay } from './relay.ts';
 import { needProgram, until, type Part, type Stage } from './stage.ts';
 
 const PAGE = 'high-availability.md';
+const LATE_MS = 3_000;
 export const PASSWORD = 'of-this-rehearsal';
 export const ENV = { ...POSTGRES_ENV, LC_ALL: 'C.UTF-8', PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
 
@@ -22,7 +24,10 @@ export type Machine = {
   start(): void;
   /** Patroni and every process of PostgreSQL end at one instant; etcd stays. */
   kill(): Promise<void>;
-  /** Patroni stands still, PostgreSQL does not. @returns what makes it good again */
+  /**
+   * Patroni stands still, PostgreSQL does not. What etcd said meanwhile arrives late, as after a pause of the network.
+   * @returns what makes it good again
+   */
   freeze(): () => unknown;
   /** @returns what makes it good again */
   cutFromEtcd(): () => unknown;
@@ -79,6 +84,8 @@ export async function startMachines(stage: Stage, isSynchronous: boolean): Promi
         .replace('synchronous_mode: true', `synchronous_mode: ${isSynchronous}`)
         .replace('/var/lib/postgresql/15/shop', join(folder, 'data'))
         .replace('/usr/lib/postgresql/15/bin', programs.postgres)
+        // Else all three write the passwords of the one that each follows into one file of the account's home.
+        .replace('data_dir:', `pgpass: ${join(folder, 'pgpass')}\n  data_dir:`)
         .replace('/var/run/postgresql', folder),
     );
     let part: Part;
@@ -105,7 +112,12 @@ export async function startMachines(stage: Stage, isSynchronous: boolean): Promi
       kill,
       freeze: () => {
         part.child.kill('SIGSTOP');
-        return () => part.child.kill('SIGCONT');
+        const resume = etcd.map((each) => each.stall());
+        return async () => {
+          part.child.kill('SIGCONT');
+          await pause(LATE_MS);
+          for (const each of resume) each();
+        };
       },
       cutFromEtcd: () => {
         isCut = true;

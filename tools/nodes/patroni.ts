@@ -154,7 +154,7 @@ async function suffer(
     (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
   await until('the nodes are ready', async () => (await Promise.all(ports.map(isReady))).every(Boolean));
   const ready = seconds();
-  makeGood();
+  await makeGood();
   await until('the cluster is whole again', cluster.isWhole, LIMIT_MS);
   const { sent, failed } = count();
   return (

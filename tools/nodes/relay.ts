@@ -2,7 +2,12 @@ import { connect, createServer, type Socket } from 'node:net';
 import { freePort, type Stage } from './stage.ts';
 
 export type Address = { host: string; port: number };
-export type Relay = { port: number; cut(): void };
+export type Relay = {
+  port: number;
+  cut(): void;
+  /** Open connections pass nothing on, new ones do. @returns what makes it good again */
+  stall(): () => void;
+};
 
 /** Passes bytes on to whatever address is the right one when a connection opens; `null`: it is closed at once. */
 export async function relay(stage: Stage, target: () => Address | null): Promise<Relay> {
@@ -31,9 +36,16 @@ export async function relay(stage: Stage, target: () => Address | null): Promise
   const cut = (): void => {
     for (const socket of open) socket.destroy();
   };
+  const stall = (): (() => void) => {
+    const stalled = [...open];
+    for (const socket of stalled) socket.pause();
+    return () => {
+      for (const socket of stalled) socket.resume();
+    };
+  };
   stage.later(() => {
     server.close();
     cut();
   });
-  return { port, cut };
+  return { port, cut, stall };
 }
