@@ -56,9 +56,16 @@ export async function saveCheckpoint(
   );
 }
 
-/** Deletes what was read, in one transaction with its checkpoint, which would point at rows that are gone. */
-export async function clearHistory(db: Queryable, mode: Mode): Promise<void> {
-  await db.query(`DELETE FROM history_checkpoints WHERE mode = '${mode}'; TRUNCATE history_rows_${mode}`);
+/** Of so few rows, deleting takes less than TRUNCATE, which makes new files. */
+const FEW = 5_000;
+
+/**
+ * Deletes what was read, in one transaction with its checkpoint, which would point at rows that are gone.
+ * @param records how many rows there are about
+ */
+export async function clearHistory(db: Queryable, mode: Mode, records = Infinity): Promise<void> {
+  const clear = records < FEW ? 'DELETE FROM' : 'TRUNCATE';
+  await db.query(`DELETE FROM history_checkpoints WHERE mode = '${mode}'; ${clear} history_rows_${mode}`);
 }
 
 export async function removeCheckpoint(db: Queryable, mode: Mode): Promise<void> {

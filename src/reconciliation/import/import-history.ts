@@ -76,7 +76,7 @@ export async function stageHistory(
     ...end,
     fees: await totalsOfFees(session, staging),
     cut: isUseless ? 'no record of the history could be read: check the pointers in the dialect' : end.cut,
-    clear: () => (asked.dryRun || end.isBrokenOff ? Promise.resolve() : clearHistory(session, mode)),
+    clear: () => (asked.dryRun || end.isBrokenOff ? Promise.resolve() : clearHistory(session, mode, records)),
   };
 }
 
