@@ -5,9 +5,13 @@ import type { Mode } from '../platform/mode.ts';
 /** Most findings of one call: an entry locks its order until its transaction ends, which has room for some thousand. */
 const AT_ONCE = 1_000;
 
+// A further charge brings the rest of what a person accepted, unless refunds took back all that had come.
+const EARNED = `CASE WHEN money_that_came(r) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = r.order_id)
+  THEN money_that_came(r) ELSE r.amount END`;
+
 // Paid transactions that are not ours, and charges beyond the one that paid an order, of the run $2.
 const FOUND = `
-  SELECT f.id, f.class, f.reference, r.order_id, f.actual, f.actual - coalesce(r.amount, 0) AS amount, f.currency
+  SELECT f.id, f.class, f.reference, r.order_id, f.actual, f.actual - coalesce(${EARNED}, 0) AS amount, f.currency
   FROM findings f LEFT JOIN releases r ON f.class = 'duplicate_payment'
     AND (r.mode, r.reference, r.currency) = (f.mode, f.reference, f.currency)
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.id > $3

@@ -240,6 +240,21 @@ describe('too little that a person accepts', () => {
     },
   );
 
+  test('and is refunded as a whole, and charged again, as only the list shows: all of that is held', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    const refund = { orderId: asOrderId(orderId), reason: 'torn', externalId: null, by: 'Ngozi' };
+    await recordRefund(desk.database, 'test', { ...refund, amount: 2_000n });
+    const charge = { reference, status: 'SUCCESS', amount: '20', currency: 'NGN' };
+    desk.service.history.splice(0, Infinity, { ...charge, id: 'T1' }, { ...charge, id: 'T2' });
+    for (let again = 0; again < 2; again += 1) {
+      await desk.reconcile({ dryRun: false });
+      expect(await items()).toMatchObject([{ class: 'duplicate_payment', amount: 2_000n }]);
+      expect(await today()).toEqual([2_000n, 2_000n, 2_000n]);
+    }
+  });
+
   test('and is refunded while the answer that shows the rest is written: the next run holds it', async () => {
     const { reference, orderId } = await desk.put({}, null);
     await show(reference, '20');

@@ -114,6 +114,9 @@ describe('A3: beside the row of a paid payment', () => {
       ['conflicting_records', { ...back, at: 1 }, { ...back, at: 2 }],
       ['', { id: 'r1', ...back }, { id: 'r2', ...back }],
       ['', { ...back, amount: 12 }, { ...back, amount: 13 }],
+      // More went back than came.
+      ['conflicting_records', { id: 'r1', ...back }, { id: 'r2', ...back, amount: 25 }],
+      ['', { id: 'r1', ...back }, { id: 'r2', status: 'reversed', amount: undefined }],
     ];
     for (const [raised, ...rows] of unpaid) {
       const { reference } = await desk.put({ status: 'failed' }, null);

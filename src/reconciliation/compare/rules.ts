@@ -92,7 +92,7 @@ const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeo
   [`there = 'unreadable'`, 'unreadable'],
   [`there = 'unknown'`, 'unknown_status'],
   [`there = 'conflicting'`, 'conflicting_records'],
-  [`there = 'paid_and_reversed' AND paid_amount > 0`, 'conflicting_records'],
+  [`there = 'paid_and_reversed' AND paid_amount <> 0`, 'conflicting_records'],
 
   // Paid there, with other money. If verify has confirmed the exact money since, the two sources
   // contradict each other.

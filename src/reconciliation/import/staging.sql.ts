@@ -102,8 +102,9 @@ const TOGETHER = `
     coalesce(bool_or(is_money_assumed) FILTER (WHERE status = 'paid'), false) AS is_money_assumed,
     min(currency) FILTER (WHERE status = 'paid') AS currency,
     sum(amount) FILTER (WHERE status = 'paid') AS came,
-    -- Where no amount says how much went back, all of it did.
-    coalesce(sum(coalesce(amount, ${MAX_AMOUNT})) FILTER (WHERE status = 'reversed'), 0) AS went,
+    -- Where no amount says how much went back, all of it did. More can: a refund, and a chargeback beside it.
+    coalesce(sum(amount) FILTER (WHERE status = 'reversed'), 0) AS went,
+    coalesce(bool_or(amount IS NULL) FILTER (WHERE status = 'reversed'), false) AS is_all_back,
     bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back,
     -- Of one charge that paid an order each counts: more than was written down is raised.
     NOT bool_and(is_told_apart) AND (count(DISTINCT id) FILTER (WHERE status = 'paid') > 1
@@ -116,7 +117,7 @@ const TOGETHER = `
 const ONE_PER_REFERENCE = `
   SELECT -1, reference, is_named, id, said,
     CASE WHEN said IN (${MONEY}) AND NOT is_unclear
-      AND came <= ${MAX_AMOUNT} THEN greatest(came - went, 0)::bigint END,
+      AND came <= ${MAX_AMOUNT} THEN CASE WHEN is_all_back THEN 0 ELSE greatest(came - went, -${MAX_AMOUNT})::bigint END END,
     CASE WHEN said IN (${MONEY}) AND NOT is_unclear
       AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
     is_money_assumed AND said = 'paid', greatest(charges, 1)

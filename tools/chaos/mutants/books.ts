@@ -466,6 +466,22 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: SEVERAL_ROWS,
   },
   {
+    bug: 'what went back beyond all that came is nothing',
+    file: 'src/reconciliation/import/staging.sql.ts',
+    find: 'greatest(came - went, -${MAX_AMOUNT})',
+    replace: 'greatest(came - went, 0)',
+    breaks: 'a refunded order is charged back besides, and a run says agreed',
+    tests: BY_REFUNDS,
+  },
+  {
+    bug: 'a further charge after a whole refund brings the rest of the price',
+    file: 'src/cases/hold-money.sql.ts',
+    find: 'THEN money_that_came(r) ELSE r.amount END',
+    replace: 'THEN r.amount ELSE r.amount END',
+    breaks: 'a part of the charge is neither held nor in the takings',
+    tests: BY_ACCEPTING,
+  },
+  {
     bug: 'a release whose money is back stays withheld',
     file: 'src/reconciliation/conclude.ts',
     find: 'await giveUpReturned(session, mode, journalsAtOnce));',
