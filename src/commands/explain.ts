@@ -1,6 +1,7 @@
 import { maskEmail } from '../reporting/activity.ts';
 import { MAX_NAMED, ordersNamed, type NamedOrder } from '../reporting/circumstances.sql.ts';
 import { explain } from '../reporting/explain.ts';
+import type { OrderDetail } from '../reporting/order-detail.ts';
 import { checkIntegrity } from '../reporting/integrity.ts';
 import { orderIdOf } from '../reporting/timeline.sql.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -36,9 +37,15 @@ export async function explainCommand(
   const one = id ?? first?.id;
   const story = one === undefined ? null : await explain(database, one);
   if (story === null) return { text: `No order or payment "${plain(name)}".`, exitCode: 1 };
-  const text = json ? JSON.stringify(story.orderDetail) : evidence ? story.evidence : story.text;
+  const text = json ? JSON.stringify(masked(story.orderDetail)) : evidence ? story.evidence : story.text;
   return { text, exitCode: story.isIntact ? 0 : 1 };
 }
+
+/** What the shopper entered, by name only: `person -- show` prints it, and notes who looked. */
+const masked = ({ details, ...rest }: OrderDetail): object => ({
+  ...rest,
+  details: Object.fromEntries(Object.keys(details).map((name) => [name, '•••'])),
+});
 
 const asJson = (order: NamedOrder): object => ({ ...order, amount: formatMajor(order) });
 

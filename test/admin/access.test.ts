@@ -58,6 +58,20 @@ describe('explain tells the whole story of an order', () => {
     expect(await explain(shop.program.database, 'nobody')).toBeNull();
   });
 
+  test('what the shopper entered beside the address is masked, also as JSON', async () => {
+    const { orderId } = await shop.checkout();
+    await shop.program.database.query(
+      `UPDATE orders SET shopper_details = '{"phone": "+2348012345678"}' WHERE id = $1`,
+      [orderId],
+    );
+    for (const format of ['--json', '--evidence'])
+      expect((await explainCommand(shop.program, readArguments([orderId, format]))).text).not.toContain(
+        '80123',
+      );
+    const { text } = await explainCommand(shop.program, readArguments([orderId, '--json']));
+    expect(JSON.parse(text)).toMatchObject({ details: { phone: '•••' } });
+  });
+
   test('by the first letters of an id, or by the e-mail address: several orders are listed', async () => {
     const ask = async (...argv: string[]) => explainCommand(shop.program, readArguments(argv));
     const { orderId, reference } = await paidOrder();

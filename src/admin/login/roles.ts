@@ -16,7 +16,7 @@ const LEAST_ROLE_OF_FORM: Readonly<Record<string, Role>> = {
   releases: 'clerk',
   events: 'clerk',
   withheld: 'clerk',
-  // Writes down what goes back to the shopper, or ends what nobody has paid.
+  // Writes down what goes back to the shopper, or ends an order that is not paid.
   refunds: 'clerk',
   cancel: 'clerk',
   reopen: 'clerk',
@@ -44,7 +44,7 @@ export function leastRoleFor(action: string): Role {
   return LEAST_ROLE.get(action) ?? 'operator';
 }
 
-/** @param role null: nobody is named here, so a person who gets this far may do everything */
+/** @param role null: there are no named operators, so a person who gets this far may do everything */
 export function mayDo(role: Role | null, action: string): boolean {
   return role === null || ROLES.indexOf(role) >= ROLES.indexOf(leastRoleFor(action));
 }

@@ -45,7 +45,7 @@ function watch(orderId, shownStatus) {
   const ask = async () => {
     see(await statusOfOrder(orderId));
   };
-  // Browsers slow the timers of hidden pages down: whoever comes back from the banking app sees the answer at once.
+  // Browsers slow the timers of hidden pages down: who is back from the banking app sees the answer at once.
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void ask();
   });
