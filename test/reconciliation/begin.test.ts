@@ -243,6 +243,25 @@ describe('from the sandbox to the service on the same database', () => {
     expect(await run()).toMatchObject(quietWith(9));
   });
 
+  test('at a list that lags it alarms nobody, and what comes to the list afterwards is taken once', async () => {
+    const young = await desk.put({ isConfirmed: true, confirmed: '1 minute', age: '2 minutes' }, null);
+    const opened = await desk.put({ age: '1 minute' }, null);
+    desk.service.verify.set(young.reference, { reference: young.reference });
+    desk.service.verify.set(opened.reference, { reference: opened.reference, status: 'PENDING' });
+    const begun = await begin();
+    expect(begun).toMatchObject({ complete: true, verdict: 'agreed', findings: {}, items: [] });
+    expect([differences(begun).every((one) => one === 0), desk.alerts]).toEqual([true, []]);
+    // The list has caught up.
+    desk.service.history.push({ reference: young.reference });
+    desk.service.history.push({ reference: opened.reference, status: 'PENDING' });
+    const next = await run();
+    expect(next).toMatchObject({ ...quietWith(9), matched: 1 });
+    expect(next.identity[0]).toMatchObject({ serviceTotal: '33.50', confirmed: '50.00', difference: '0.00' });
+    const again = await begin();
+    expect(again).toMatchObject({ ...quietWith(9), begun: { transactions: 0, payments: 0 } });
+    expect([await openCases('findings'), desk.alerts]).toEqual([[], []]);
+  });
+
   test('a list that is not whole begins nothing, and alarms nobody', async () => {
     const counts = await rowCounts(desk.database);
     desk.service.answerHistory = (_query, res) => {
