@@ -1,11 +1,12 @@
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { at, numberText, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { millisecondsOf } from '../../src/gateway/webhook-signature.ts';
+import { newestFirstFinding, orderOf } from './conclude-order.ts';
 import { concludeRows } from './conclude-rows.ts';
 import { finding, quoted, type Conclusion, type Finding, type Words } from './finding.ts';
 import type { Observed } from './observed.ts';
 import type { PagingSeen } from './paging.ts';
-import { isOneOf, placesOf } from './places.ts';
+import { placesOf } from './places.ts';
 import type { Walked } from './walk.ts';
 
 /** Where the list stands, what it must be asked, how its pages are turned and how its records look. */
@@ -48,21 +49,13 @@ export function concludeHistory(
       ...fields,
       ...windowFindings(window, dialect),
       ...pages.findings,
+      newestFirstFinding(observed, dialect),
       finding('our payments in the history', 'noted', place),
       lagFinding(history, dialect),
       reachFinding(walked, dialect, observed.askedAt),
     ],
     needs: pages.needs,
   };
-}
-
-/** The first payment was opened before the last one. */
-function orderOf(rows: readonly Json[], references: readonly string[]): 'oldest' | 'newest' | null {
-  const [first, last] = [references.slice(0, 1), references.slice(-1)].map((one) =>
-    rows.findIndex((row) => isOneOf(row, one)),
-  );
-  if (first === undefined || last === undefined || first < 0 || last < 0) return null;
-  return first < last ? 'oldest' : 'newest';
 }
 
 /** The program allows for a quarter of an hour where the dialect names no lag. */

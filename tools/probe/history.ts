@@ -3,9 +3,10 @@ import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { HISTORY_PATH } from '../../src/gateway/messages.ts';
 import { at, isRecord, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import type { Line, Said } from './line.ts';
-import { findPaging, rowsOf, type PagingSeen, type Query } from './paging.ts';
+import { rowsOf, type PagingSeen, type Query } from './paging.ts';
 import { isOneOf, parentOf, placesOf } from './places.ts';
-import { NOTHING, ours, walk, type Walked } from './walk.ts';
+import { findStillPaging } from './still-paging.ts';
+import { listedOf, NOTHING, ours, walk, type Walked } from './walk.ts';
 import { nameOf, windowQuery, windowsToTry, type Window } from './windows.ts';
 
 /** What the history showed. */
@@ -35,10 +36,10 @@ export type HistoryParts = {
   knownMs: number;
   /** At most so many pages are turned until our payments are seen. */
   maxPages: number;
+  /** A list may lag behind verify. For so long it is asked again. */
+  lagMs: number;
 };
 
-/** A list may lag behind verify. For so long it is asked again. */
-const LAG_MS = 15_000;
 const PAUSE_MS = 1_000;
 
 type Look = { window: Window | null; query: Query; said: Said; records: string };
@@ -53,12 +54,12 @@ type Found = {
 /** Reads the history with and without parameters, until it is clear how it pages or our names for it are used up. */
 export async function lookAtHistory(line: Line, parts: HistoryParts): Promise<HistorySeen> {
   const { clock, knownMs, references, paidWords } = parts;
-  const end = clock.elapsedMs() + LAG_MS;
+  const end = clock.elapsedMs() + parts.lagMs;
   const sinceKnown = (): number => Math.round((clock.elapsedMs() - knownMs) / 1_000);
-  let found = await findList(line, parts);
-  while (found.walked.rows.length === 0 && clock.elapsedMs() < end) {
+  let found = await findList(line, parts, end);
+  while (listedOf(found.walked.rows, references) < references.length && clock.elapsedMs() < end) {
     await sleep(PAUSE_MS);
-    found = await lookAgain(line, parts, found);
+    found = await lookAgain(line, parts, found, end);
   }
   const seen = found.list;
   let { walked } = found;
@@ -72,12 +73,18 @@ export async function lookAtHistory(line: Line, parts: HistoryParts): Promise<Hi
       return { ...seen, walked, listedSec, agreedSec: null };
     await sleep(PAUSE_MS);
     const said = await line.ask({ name: 'history again', method: 'GET', path: walked.path });
-    walked = { ...walked, rows: ours(said, seen.records, references) };
+    const page = rowsOf(said.json, seen.records ?? '');
+    walked = { ...walked, page, rows: ours(said, seen.records, references) };
   }
 }
 
 /** The list of our payments: first without parameters, then in a window of time. */
-async function findList(line: Line, parts: HistoryParts, again: readonly Window[] | null = null): Promise<Found> {
+async function findList(
+  line: Line,
+  parts: HistoryParts,
+  end: number,
+  again: readonly Window[] | null = null,
+): Promise<Found> {
   const { dialect, references, clock } = parts;
   const ask = (query: Query, name: string): Promise<Said> =>
     line.ask({ name, method: 'GET', path: pathOf(query) });
@@ -97,15 +104,19 @@ async function findList(line: Line, parts: HistoryParts, again: readonly Window[
     if (seen !== null && window?.windowFormat === 'date')
       seen = (await look({ ...window, windowFormat: 'date-time' })) ?? seen;
     if (seen === null) continue;
-    const { query, said, records } = seen;
-    const paging = await findPaging({
-      ask: (more, name) => ask({ ...query, ...more }, name),
-      follow: (path) => line.ask({ name: 'history by its link', method: 'GET', path }),
-      records,
-      list: said,
-      rows: rowsOf(said.json, records),
-      dialect,
-    });
+    const { query, records } = seen;
+    const { paging, said } = await findStillPaging(
+      {
+        ask: (more, name) => ask({ ...query, ...more }, name),
+        follow: (path) => line.ask({ name: 'history by its link', method: 'GET', path }),
+        records,
+        list: seen.said,
+        rows: rowsOf(seen.said.json, records),
+        dialect,
+      },
+      parts,
+      end,
+    );
     const walked = await walk(line, { ...parts, first: said, query, records, paging, from: null });
     return { list: { bare, window: seen.window, records, paging }, walked, query, taken };
   }
@@ -114,14 +125,23 @@ async function findList(line: Line, parts: HistoryParts, again: readonly Window[
 }
 
 /** Our payments may have come to the list since. */
-async function lookAgain(line: Line, parts: HistoryParts, found: Found): Promise<Found> {
+async function lookAgain(line: Line, parts: HistoryParts, found: Found, end: number): Promise<Found> {
   const { query, list } = found;
   const { records, paging } = list;
-  if (records === null || paging === null) return findList(line, parts, found.taken);
+  if (records === null || paging === null) return findList(line, parts, end, found.taken);
   const first = await line.ask({ name: 'history again', method: 'GET', path: pathOf(query) });
   const all = ours(first, records, parts.references);
   if (all.length > 0)
-    return { ...found, walked: { ...found.walked, rows: all, pages: 1, path: pathOf(query) } };
+    return {
+      ...found,
+      walked: {
+        ...found.walked,
+        rows: all,
+        page: rowsOf(first.json, records),
+        pages: 1,
+        path: pathOf(query),
+      },
+    };
   const { path: from, pages } = found.walked;
   const walked = await walk(line, { ...parts, first, query, records, paging, from });
   return { ...found, walked: { ...walked, pages: pages + walked.pages } };

@@ -21,6 +21,7 @@ const EXIT_NOT_COMPLETED = 2;
 /** Milliseconds between calls: four a second tire nobody. */
 const PAUSE_MS = 250;
 const HOOK_MS = 10_000;
+const LAG_MS = 15_000;
 
 const flags = readFlags(process.argv.slice(2));
 if (flags === 'help') process.stdout.write(HELP);
@@ -62,6 +63,7 @@ async function run(
       waitMs,
       maxPages,
       hookMs: HOOK_MS,
+      lagMs: LAG_MS,
       pauseMs: url.hostname === '127.0.0.1' ? 0 : PAUSE_MS,
     });
     const before = findingsBefore(folder);

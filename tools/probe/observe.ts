@@ -2,13 +2,13 @@ import { sleep, type Clock } from '../../src/platform/clock.ts';
 import { newProbeReference, type Reference } from '../../src/platform/ids.ts';
 import { formatMajor, minorDigits } from '../../src/platform/money.ts';
 import { INITIALIZE_PATH, initializeBody, verifyPath } from '../../src/gateway/messages.ts';
-import { at } from '../../src/gateway/dialect/json-pointer.ts';
+import { at, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { addressesIn } from './conclude-initialize.ts';
 import { lookAtHistory } from './history.ts';
 import type { Said } from './line.ts';
 import type { Listener } from './listener.ts';
 import type { ObserveParts, Observed, Sent } from './observed.ts';
-import { isOneOf } from './places.ts';
+import { isOneOf, placesOf } from './places.ts';
 import { awaitPayment, changedWords } from './await-payment.ts';
 
 /** The service did not let the probe go on. The message says what it said. */
@@ -22,8 +22,6 @@ export class ProbeError extends Error {
 const PAYMENTS = 3;
 /** So much more for each payment, in minor units: amounts that differ can be told apart, and none is whole. */
 const STEP = 111n;
-/** Some services know a payment only a while after they took it. */
-const LAG_MS = 15_000;
 
 /** Asks everything there is to ask, in an order in which no answer spoils the next one. */
 export async function observe(parts: ObserveParts): Promise<Observed> {
@@ -36,7 +34,7 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
   const address = place === undefined ? null : (at(first.opened.json, place) as string);
   const paid = await awaitPayment(parts, first, address);
   const knownMs = clock.elapsedMs();
-  await awaitHook(parts, first);
+  await awaitHook(parts, first, paid.after);
   const ask = (name: string, reference: Reference): Promise<Said> =>
     line.ask({ name, method: 'GET', path: verifyPath(reference) });
   person.sees('asking what a service says to mistakes');
@@ -63,6 +61,7 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
     clock,
     knownMs,
     maxPages: parts.maxPages,
+    lagMs: parts.lagMs,
   });
   const tooMany = line.said().filter(({ status }) => status === 429);
   return {
@@ -130,9 +129,9 @@ async function open(
   return { reference, amount, redirectUrl, opened };
 }
 
-/** Until the answer is about our reference, or long enough. */
-async function verifyFirst({ line, clock }: ObserveParts, reference: Reference): Promise<Said> {
-  const end = clock.elapsedMs() + LAG_MS;
+/** Until the answer is about our reference: some services know a payment only a while after they took it. */
+async function verifyFirst({ line, clock, lagMs }: ObserveParts, reference: Reference): Promise<Said> {
+  const end = clock.elapsedMs() + lagMs;
   for (;;) {
     const said = await line.ask({
       name: 'verify before paying',
@@ -144,12 +143,23 @@ async function verifyFirst({ line, clock }: ObserveParts, reference: Reference):
   }
 }
 
-async function awaitHook({ listener, person, hookMs, waitMs, clock }: ObserveParts, { reference }: Sent) {
+/** A webhook may name the payment only by the service's own id. */
+async function awaitHook(
+  { listener, person, hookMs, waitMs, clock }: ObserveParts,
+  { reference }: Sent,
+  after: Said | null,
+): Promise<void> {
   if (listener === null || waitMs === null) return;
   const end = clock.elapsedMs() + hookMs;
+  const names = placesOf(after?.json, isId).map((place) => stringOf(at(after?.json, place)) ?? reference);
+  const isCome = (): boolean =>
+    listener.hooks.some(({ body }) => [reference, ...names].some((name) => body.includes(name)));
   person.sees('waiting for a webhook');
-  while (!listener.hooks.some(({ body }) => body.includes(reference)) && clock.elapsedMs() < end)
-    await sleep(50);
+  while (!isCome() && clock.elapsedMs() < end) await sleep(50);
+}
+
+function isId(value: Json): boolean {
+  return typeof value === 'string' && /^(?=.*\d)\w{8,}$/.test(value);
 }
 
 /** Those that name our payments last: they say most. */

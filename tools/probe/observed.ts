@@ -36,6 +36,8 @@ export type ObserveParts = {
   hookMs: number;
   /** At most so many pages of the history are turned until the payments are seen. */
   maxPages: number;
+  /** Milliseconds by which verify and the list may lag behind. */
+  lagMs: number;
 };
 
 /** Everything the service showed. Conclusions are drawn from this and nothing else. */

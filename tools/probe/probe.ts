@@ -17,7 +17,7 @@ import { readBack } from './read-back.ts';
 
 export type ProbeOptions = Pick<
   ObserveParts,
-  'person' | 'listener' | 'email' | 'money' | 'origin' | 'waitMs' | 'hookMs' | 'maxPages'
+  'person' | 'listener' | 'email' | 'money' | 'origin' | 'waitMs' | 'hookMs' | 'maxPages' | 'lagMs'
 > & {
   url: URL;
   /** Of test mode: the probe opens payments that nobody ordered. */

@@ -73,7 +73,9 @@ async function byHistory({ client, dialect, observed, maxPages }: ReadBackParts)
   const rows = new Map<string | null, HistoryRow>();
   let missing = `is not on the first ${maxPages} pages`;
   for await (const batch of readHistory(client, dialect, { since: askedAt, until: askedAt })) {
-    for (const row of batch.rows) rows.set(row.reference, row);
+    // A row of an attempt beside a paid one changes nothing, as in a reconciliation.
+    for (const row of batch.rows)
+      if (rows.get(row.reference)?.status !== 'paid') rows.set(row.reference, row);
     if (listed.every(({ reference }) => rows.has(reference)) || batch.pages > maxPages) break;
     if (batch.end !== null) missing = batch.end.complete ? 'is not read in the list' : batch.end.reason;
   }

@@ -11,6 +11,8 @@ import { isSame, rowsOf, type PagingSeen, type Query } from './paging.ts';
 export type Walked = {
   /** Records of our payments, as they stand in the list. */
   rows: readonly Json[];
+  /** All records of the page on which the first of them stands, or else of the last page. */
+  page: readonly Json[];
   /** Pages that were read. */
   pages: number;
   /** Of the page on which the first of them stands, or else of the last page; null: there is no list. */
@@ -19,7 +21,7 @@ export type Walked = {
   edges: readonly Json[];
 };
 
-export const NOTHING: Walked = { rows: [], pages: 0, path: null, edges: [] };
+export const NOTHING: Walked = { rows: [], page: [], pages: 0, path: null, edges: [] };
 
 type WalkParts = {
   references: readonly string[];
@@ -40,7 +42,7 @@ export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
   const rowsHere = rowsOf(first.json, records);
   const edges = [rowsHere[0], rowsHere.at(-1)];
   const found = ours(first, records, references);
-  const whole = { rows: found, pages: 1, path: first.path, edges };
+  const whole = { rows: found, page: rowsHere, pages: 1, path: first.path, edges };
   if (!paging?.next) return whole;
   const dialect = readWith(parts.dialect, paging);
   const turning = createPaging(dialect, NO_WINDOW);
@@ -48,21 +50,22 @@ export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
   let path = withQuery(parts.from ?? turning.firstPath, query);
   let received = 0;
   const all: Json[] = [];
-  let place: string | null = found.length > 0 ? first.path : null;
+  let place: Page | null = null;
   let beginning: Page | null = null;
-  for (let pages = 1; pages <= maxPages; pages += 1) {
+  for (let pages = 1; ; pages += 1) {
     const page = await turn(path);
     beginning ??= page;
     edges.push(page.rows[0], page.rows.at(-1));
-    if (page.ours.length > 0) place ??= path;
+    if (page.ours.length > 0) place ??= page;
+    const seen = { pages, path: (place ?? page).path, page: (place ?? page).rows, edges };
     all.push(...page.ours);
     if (pages === 1 && parts.from === null) {
       const end = await atTheEnd(turn, dialect, page, query);
       edges.push(...end.edges);
       if (found.length === 0 && end.rows.length > 0) return { ...end, edges, pages: end.pages + 1 };
     }
-    if (all.length >= references.length || found.length > 0)
-      return { rows: all.length > 0 ? all : found, pages, path: place, edges };
+    if (found.length > 0) return { ...whole, rows: all.length > 0 ? all : found, pages };
+    if (all.length >= references.length) return { ...seen, rows: all };
     received += page.rows.length;
     const step = turning.next({
       pages,
@@ -73,13 +76,13 @@ export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
       hasNoNewRows: false,
       hints: page.hints,
     });
-    if (step.is !== 'ask') return { rows: all, pages, path: place ?? path, edges };
+    if (step.is !== 'ask') return { ...seen, rows: all };
+    if (pages >= maxPages) return { ...seen, rows: all, path: place?.path ?? null };
     path = withQuery(step.path, query);
   }
-  return { rows: all, pages: maxPages, path: place, edges };
 }
 
-type Page = { rows: readonly Json[]; ours: Json[]; hints: PagingHints };
+type Page = { path: string; rows: readonly Json[]; ours: Json[]; hints: PagingHints };
 type Turner = (path: string) => Promise<Page>;
 
 function createTurner(line: Line, { records, references, dialect }: WalkParts): Turner {
@@ -91,6 +94,7 @@ function createTurner(line: Line, { records, references, dialect }: WalkParts): 
     const last = rows.at(-1);
     const bytes = last === undefined ? null : Buffer.from(stringify(last) ?? '');
     return {
+      path,
       rows,
       ours: ours(said, records, references),
       hints: paging.cursorFromRow === null ? hints : behindRow(hints, bytes, paging.cursorFromRow),
@@ -117,7 +121,7 @@ async function atTheEnd(
   if (end.ours.length === 0) return { ...NOTHING, edges };
   const around = await turn(before ?? '');
   const path = around.ours.length > 0 ? before : last;
-  return { rows: [...around.ours, ...end.ours], pages: 2, path: path ?? null, edges };
+  return { rows: [...around.ours, ...end.ours], page: end.rows, pages: 2, path: path ?? null, edges };
 }
 
 const NO_WINDOW = { since: null, until: null };
@@ -143,4 +147,9 @@ export function ours({ json }: Said, records: string | null, references: readonl
   return records === null
     ? []
     : rowsOf(json, records).filter((row) => isRecord(row) && isOneOf(row, references));
+}
+
+/** How many of our payments are among the records. */
+export function listedOf(rows: readonly Json[], references: readonly string[]): number {
+  return references.filter((reference) => isOneOf(rows, [reference])).length;
 }

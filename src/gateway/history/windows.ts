@@ -1,6 +1,6 @@
 import { systemClock } from '../../platform/clock.ts';
 import type { Dialect } from '../dialect/dialect.ts';
-import { at, numberText, tryReadJson } from '../dialect/json-pointer.ts';
+import { at, numberText, tryReadJson, type Json } from '../dialect/json-pointer.ts';
 
 /** The part of the history to ask for, if the dialect can. By creation, the only time both sides share. */
 export type HistoryWindow = { since?: Date | undefined; until?: Date | undefined };
@@ -75,7 +75,8 @@ export function boundOf(pointer: string | null, since: Date | undefined): Bound 
  */
 export function isPast(bound: Bound | null, first: Buffer | null, last: Buffer | null): boolean {
   if (bound === null || first === null || last === null) return false;
-  const [newest, oldest] = [timeOf(first, bound.pointer), timeOf(last, bound.pointer)];
+  const timeOf = (row: Buffer): number | null => momentOf(at(tryReadJson(row), bound.pointer));
+  const [newest, oldest] = [timeOf(first), timeOf(last)];
   return newest !== null && oldest !== null && oldest < newest && oldest < bound.ms;
 }
 
@@ -87,8 +88,8 @@ const EPOCH = /^(\d{10})(\d{3})?$/;
  * Milliseconds since 1970; null: unreadable. A time without its zone may be off by half a day, so it is
  * unreadable.
  */
-function timeOf(row: Buffer, pointer: string): number | null {
-  const text = numberText(at(tryReadJson(row), pointer)) ?? '';
+export function momentOf(value: Json): number | null {
+  const text = numberText(value) ?? '';
   const epoch = EPOCH.exec(text);
   if (epoch !== null) return Number(`${epoch[1]}${epoch[2] ?? '000'}`);
   const ms = WITH_ZONE.test(text) ? Date.parse(text) : NaN;

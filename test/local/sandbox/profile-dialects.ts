@@ -5,10 +5,10 @@ import type { ProfileName } from '../../../local/sandbox/profiles/all.ts';
 const { paid, pending, failed, reversed } = defaultDialect.statuses;
 
 export const PROFILE_DIALECTS: Record<ProfileName, object> = {
-  plain: {},
+  plain: { history: { paging: { newestFirstBy: '/createdAt' } } },
   'minor-units': {
     amountUnit: 'minor',
-    history: { paging: { sizeParam: 'perPage' } },
+    history: { paging: { sizeParam: 'perPage', newestFirstBy: '/created_at' } },
     webhook: { signature: { algorithm: 'sha512' } },
     transfers: {
       path: '/v1/transfer',
@@ -20,7 +20,7 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     },
   },
   aggregator: {
-    history: { paging: { sizeParam: 'size' } },
+    history: { paging: { sizeParam: 'size', newestFirstBy: '/created_at' } },
     webhook: { signature: { scheme: 'static', header: 'x-secret-hash' } },
   },
   'virtual-accounts': {
@@ -45,7 +45,10 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
   },
   'value-objects': {
     initialize: { checkoutUrl: ['/_links/checkout/href'] },
-    history: { records: ['/payments'], paging: { style: 'link', nextLink: ['/_links/next/href'] } },
+    history: {
+      records: ['/payments'],
+      paging: { style: 'link', nextLink: ['/_links/next/href'], newestFirstBy: '/createdAt' },
+    },
     webhook: { signature: null },
   },
   'payment-links': {
@@ -53,7 +56,10 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     initialize: { checkoutUrl: ['/short_url'] },
     verify: { reference: ['/reference_id'] },
     statuses: { pending: [...pending, 'created'] },
-    history: { records: ['/items'], paging: { style: 'offset', pageParam: 'skip', sizeParam: 'count' } },
+    history: {
+      records: ['/items'],
+      paging: { style: 'offset', pageParam: 'skip', sizeParam: 'count', newestFirstBy: '/created_at' },
+    },
     webhook: { reference: ['/reference_id'], signature: { prefix: 'sha256=' } },
   },
   invoices: {
@@ -75,7 +81,14 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     amountUnit: 'minor',
     initialize: { checkoutUrl: ['/url'] },
     verify: { reference: ['/client_reference_id'], status: ['/payment_status'], amount: ['/amount_total'] },
-    history: { paging: { style: 'cursor', cursorParam: 'starting_after', cursorFromRow: '/id' } },
+    history: {
+      paging: {
+        style: 'cursor',
+        cursorParam: 'starting_after',
+        cursorFromRow: '/id',
+        newestFirstBy: '/created',
+      },
+    },
     webhook: {
       reference: ['/data/object/client_reference_id'],
       signature: { list: {}, signs: 'timestamp.body' },
@@ -96,12 +109,19 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
       failed: [...failed, 'failed/cancelled'],
       reversed: [...reversed, 'refund pending'],
     },
-    history: { paging: { style: 'cursor', nextCursor: ['/pagination/next'] } },
+    history: { paging: { style: 'cursor', nextCursor: ['/pagination/next'], newestFirstBy: '/createdAt' } },
     webhook: { signature: { signs: 'timestamp.body', timestampHeader: 'x-timestamp' } },
   },
   brackets: {
     statuses: { paid: [...paid, 'complete'] },
-    history: { paging: { style: 'page', pageParam: 'page[number]', sizeParam: 'page[size]' } },
+    history: {
+      paging: {
+        style: 'page',
+        pageParam: 'page[number]',
+        sizeParam: 'page[size]',
+        newestFirstBy: '/created_at',
+      },
+    },
     webhook: { signature: { algorithm: 'sha512' } },
   },
   attempts: {
@@ -112,13 +132,19 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     initialize: { checkoutUrl: ['/paymentUrl'] },
     verify: { record: ['/transaction'], reference: ['/merchantReference'] },
     statuses: { paid: [...paid, 'approved'] },
-    history: { records: ['/transactions'], paging: { style: 'offset', pageParam: 'offset', size: 50 } },
+    history: {
+      records: ['/transactions'],
+      paging: { style: 'offset', pageParam: 'offset', size: 50, newestFirstBy: '/date' },
+    },
     webhook: {
       reference: ['/notification/merchantReference'],
       signature: { header: 'x-auth-signature', algorithm: 'sha512', encoding: 'base64' },
     },
   },
-  'asked-and-received': { verify: { amount: ['/amountReceived'] } },
+  'asked-and-received': {
+    verify: { amount: ['/amountReceived'] },
+    history: { paging: { newestFirstBy: '/createdAt' } },
+  },
   'fees-on-top': {
     amountUnit: 'minor',
     initialize: { checkoutUrl: ['/charge/hosted_url'] },
@@ -126,7 +152,13 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     statuses: { paid: [...paid, 'captured'], pending: [...pending, 'created'] },
     history: {
       records: ['/charges'],
-      paging: { style: 'cursor', cursorParam: 'after', sizeParam: 'per_page', cursorFromRow: '/id' },
+      paging: {
+        style: 'cursor',
+        cursorParam: 'after',
+        sizeParam: 'per_page',
+        cursorFromRow: '/id',
+        newestFirstBy: '/created',
+      },
     },
     webhook: {
       reference: ['/charge/reference'],
@@ -163,7 +195,13 @@ export const PROFILE_DIALECTS: Record<ProfileName, object> = {
     history: {
       records: ['/data/transactions'],
       lagSec: 5,
-      paging: { style: 'page', pageParam: 'pageNumber', firstPage: 0, sizeParam: 'pageSize' },
+      paging: {
+        style: 'page',
+        pageParam: 'pageNumber',
+        firstPage: 0,
+        sizeParam: 'pageSize',
+        newestFirstBy: '/createdAt',
+      },
     },
     webhook: { signature: { header: 'x-webhook-signature', algorithm: 'sha512' } },
   },

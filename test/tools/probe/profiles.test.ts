@@ -36,6 +36,11 @@ const NOT_SEEN: Partial<Record<ProfileName, string[]>> = {
   'two-shapes': [],
 };
 
+/** What the probe itself says that its dialect does not read yet: the names in that list are unlike verify's. */
+const MISREAD: Partial<Record<ProfileName, string[]>> = {
+  'two-shapes': ['read back by history: a record is unreadable'],
+};
+
 async function probed(profile: ProfileName, somebody = true, given: object = {}): Promise<Probed> {
   const sandbox = await start({ profile });
   const listener = await startListener('127.0.0.1', 0);
@@ -51,8 +56,10 @@ async function probed(profile: ProfileName, somebody = true, given: object = {})
     email: 'probe@example.com',
     money: { amount: 10_137n, currency: 'NGN' },
     origin: 'http://localhost:3000',
-    waitMs: somebody ? 20_000 : null,
-    hookMs: 5_000,
+    // Each ends as soon as what it waits for is true.
+    waitMs: somebody ? 120_000 : null,
+    hookMs: 60_000,
+    lagMs: 60_000,
     maxPages: 60,
     pauseMs: 0,
     clock: systemClock,
@@ -156,6 +163,10 @@ test.concurrent.each(PROBED)(
     const isSeen = NOT_SEEN[profile] === undefined;
     expect(untruths(result, profile)).toEqual(NOT_SEEN[profile] ?? []);
     expect(wrongAgreements(result, profile)).toEqual([]);
+    const misread = result.findings.filter(
+      ({ about, verdict }) => about.startsWith('read back') && verdict !== 'agrees',
+    );
+    expect(misread.map(({ about, seen }) => `${about}: ${seen}`)).toEqual(MISREAD[profile] ?? []);
     const abouts = result.findings.map(({ about }) => about);
     expect(INFERRED.filter((key) => !abouts.includes(key))).toEqual([]);
     expect(factsRead(result, profile)).toEqual({
@@ -209,10 +220,11 @@ async function playTheDay(profile: ProfileName, dialect: string): Promise<void> 
   expect(await checkInvariants({ database: program.database, sandboxUrl: sandbox.url })).toEqual([]);
 }
 
-test('the default dialect agrees with the plain service, and nothing is written', async () => {
+test('the default dialect agrees with the plain service, but for the order of its list, which is not assumed', async () => {
   const { draft, findings } = await probed('plain');
-  expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([]);
-  expect(draft).toBeNull();
+  const differing = findings.filter(({ verdict }) => verdict === 'differs');
+  expect(differing.map(({ about }) => about)).toEqual(['history.paging.newestFirstBy']);
+  expect(JSON.parse(draft ?? '{}')).toEqual({ history: { paging: { newestFirstBy: '/createdAt' } } });
 });
 
 test('under the dialect that it wrote the probe finds nothing that differs', async () => {
@@ -253,8 +265,9 @@ test('a changed word is not called paid where nobody said that they paid', async
     email: 'probe@example.com',
     money: { amount: 10_137n, currency: 'NGN' },
     origin: 'http://localhost:3000',
-    waitMs: 20_000,
+    waitMs: 120_000,
     hookMs: 0,
+    lagMs: 60_000,
     maxPages: 60,
     pauseMs: 0,
     clock: systemClock,

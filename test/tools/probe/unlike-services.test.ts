@@ -121,8 +121,42 @@ const linked: Service = {
   },
 };
 
+/** The newest first, from a copy that is late: the three new ones come while the probe tries what turns the pages. */
+function lateService(): Service {
+  let calls = 0;
+  return {
+    ...numbered,
+    old: 25,
+    list: (all, query) => {
+      calls += 1;
+      const shown = all.slice(0, 25 + (calls < 12 ? 0 : calls < 14 ? 1 : 3)).reverse();
+      const size = Number(query.get('pageSize') ?? '10');
+      const page = Number(query.get('pageNumber') ?? '0');
+      return {
+        body: { status: true, data: shown.slice(page * size, (page + 1) * size).map(numbered.record) },
+      };
+    },
+  };
+}
+
+test('a list that grows while it is looked at is looked at again, until it stood still with all payments', async () => {
+  const result = await probed(lateService());
+  const paging = {
+    pageParam: 'pageNumber',
+    firstPage: 0,
+    sizeParam: 'pageSize',
+    newestFirstBy: '/createdAt',
+  };
+  expect(JSON.parse(result.draft ?? '{}')).toMatchObject({ history: { paging } });
+  expect(seenOf(result, 'our payments in the history')).toEqual([
+    'noted',
+    '3 records on one page that were read, the newest first',
+  ]);
+  expect(seenOf(result, 'read back by history')).toEqual(READ);
+});
+
 /** The service, and a probe of it by somebody who pays. */
-async function probed(service: Service, maxPages = 60): Promise<Probed> {
+async function probed(service: Service, maxPages = 60, lagMs = 60_000): Promise<Probed> {
   const listener = await startListener('127.0.0.1', 0);
   const all: Payment[] = Array.from({ length: service.old }, (_none, at) => ({
     ...{
@@ -148,7 +182,14 @@ async function probed(service: Service, maxPages = 60): Promise<Probed> {
     const { reference, amount, localCurrency } = JSON.parse(text) as Record<string, string>;
     if (all.some(({ ref }) => ref === reference)) return { status: 409, body: { message: 'again' } };
     const [ref = '', currency = ''] = [reference, localCurrency];
-    all.push({ id: `t${all.length}`, ref, amount: Number(amount), currency, at: Date.now(), isPaid: false });
+    all.push({
+      id: `t${all.length}`,
+      ref,
+      amount: Number(amount),
+      currency,
+      at: Date.now() + all.length,
+      isPaid: false,
+    });
     return { body: service.opened(`${origin}/pay/${ref}`) };
   };
   const server = createServer((req, res) => {
@@ -172,7 +213,7 @@ async function probed(service: Service, maxPages = 60): Promise<Probed> {
       },
       ...{ dialect: parseDialect('{}').dialect, given: {}, email: 'probe@example.com', clock: systemClock },
       ...{ money: { amount: 10_137n, currency: 'NGN' }, origin: 'http://localhost:3000', maxPages },
-      ...{ waitMs: 20_000, hookMs: 10_000, pauseMs: 0 },
+      ...{ waitMs: 120_000, hookMs: 60_000, lagMs, pauseMs: 0 },
       person: {
         sees: () => undefined,
         tells: () => Promise.resolve(null),
@@ -277,13 +318,13 @@ test.concurrent.each(SERVICES)(
       .filter((line) => line.length > 80);
     expect(wide).toEqual([]);
   },
-  60_000,
+  120_000,
 );
 
 testOfAll(
   'it turns no more pages than it was told to, and then claims nothing about its payments',
   async () => {
-    const result = await probed(linked, 2);
+    const result = await probed(linked, 2, 0);
     expect(seenOf(result, 'history.records')).toEqual([
       'cannot tell',
       expect.stringContaining('none of our payments'),
@@ -303,4 +344,4 @@ test('a signature that no scheme fits is asked about, and the scheme in force st
   const { findings, needs } = await probed({ ...numbered, old: 0, hook });
   expect(findings.find(({ about }) => about === 'webhook.signature')).not.toHaveProperty('change');
   expect(needs.map(({ key }) => key)).toContain('webhook.signature');
-}, 60_000);
+}, 120_000);
