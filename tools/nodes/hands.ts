@@ -42,8 +42,20 @@ export function handsOf(env: Record<string, string>): Hands {
       type('after-restore', 'adopt', reference, '--order', order, '--note', 'named in her mail', ...BY),
     decide: async (decision, references) => {
       const items = (await list('suspense')).filter((item) => references?.includes(item.reference) ?? true);
-      for (const { id } of items)
-        await type('suspense', 'resolve', id, '--decision', decision, '--note', 'as in the mail', ...BY);
+      for (const { id, reference } of items) {
+        const number = decision === 'refund' ? ['--refund', `bank ${reference}`] : [];
+        await type(
+          'suspense',
+          'resolve',
+          id,
+          '--decision',
+          decision,
+          ...number,
+          '--note',
+          'as in the mail',
+          ...BY,
+        );
+      }
       return items.map(({ reference }) => reference);
     },
     resolveFindings: async () => {
