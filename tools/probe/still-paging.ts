@@ -1,5 +1,4 @@
-import { sleep } from '../../src/platform/clock.ts';
-import type { HistoryParts } from './history.ts';
+import { sleep, type Clock } from '../../src/platform/clock.ts';
 import type { Said } from './line.ts';
 import { findPaging, isSame, rowsOf, type PagingSeen } from './paging.ts';
 import { listedOf } from './walk.ts';
@@ -12,7 +11,7 @@ const PAUSE_MS = 1_000;
  */
 export async function findStillPaging(
   look: Parameters<typeof findPaging>[0],
-  { references, clock }: HistoryParts,
+  { references, clock }: { references: readonly string[]; clock: Clock },
   end: number,
 ): Promise<{ paging: PagingSeen | null; said: Said }> {
   let [said, paging]: [Said, PagingSeen | null | undefined] = [look.list, undefined];
