@@ -174,16 +174,23 @@ describe('what refunds do not explain is raised', () => {
     expect(await run()).toMatchObject({ verdict: 'agreed', findings: {} });
   });
 
-  test('all was refunded, as was written down, and all of it is charged back besides', async () => {
-    const payment = await paid();
-    await refund(payment, 2_500n);
-    showBack(payment, '25.00');
-    expect(await run()).toMatchObject({ verdict: 'agreed' });
-    showBack(payment, '25.00');
-    const report = await run();
-    expect(report.items).toMatchObject([{ class: 'reversed', expected: '25.00', actual: '-25.00' }]);
-    expect(await findings()).toMatchObject([{ refunded: '2500', unexplained: '2500' }]);
-  });
+  test.each(['SUCCESS', 'REVERSED'])(
+    'all was refunded, as was written down, and all of it is charged back besides, and verify says %s',
+    async (status) => {
+      const payment = await paid();
+      await refund(payment, 2_500n);
+      showBack(payment, '25.00');
+      const { reference } = payment;
+      desk.service.verify.set(reference, { reference, status });
+      const loaded = await loadPayment(desk.database, asReference(reference), 'test');
+      if (loaded !== null) await desk.confirm(loaded, 'webhook');
+      expect(await run()).toMatchObject({ verdict: 'agreed' });
+      showBack(payment, '25.00');
+      const report = await run();
+      expect(report.items).toMatchObject([{ class: 'reversed', expected: '25.00', actual: '-25.00' }]);
+      expect(await findings()).toMatchObject([{ refunded: '2500', unexplained: '2500' }]);
+    },
+  );
 
   test('a chargeback after the delivery that nobody has written down', async () => {
     showAllBack(await paid());

@@ -41,11 +41,13 @@ const FACTS_OF_MONEY = `
       SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
     AS is_money_answered`;
 
-// Verify and a row that stands alone without an amount mean all of it. Null where the list holds more than
-// was released: what went back is unknown.
-const GONE = `CASE WHEN NOT m.is_released THEN NULL WHEN said.answered = 'reversed' THEN said.came
-    WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
-      THEN nullif(greatest(said.came - m.paid_amount, 0), 0)
+// Verify and a row that stands alone without an amount mean all of it, and the list may show more than all. Null
+// where the list holds more than was released: what went back is unknown.
+const GONE_OF_LIST = `CASE WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
+  THEN nullif(greatest(said.came - m.paid_amount, 0), 0) END`;
+const GONE = `CASE WHEN NOT m.is_released THEN NULL
+    WHEN said.answered = 'reversed' THEN greatest(said.came, ${GONE_OF_LIST})
+    WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency THEN ${GONE_OF_LIST}
     WHEN m.there = 'reversed' THEN least(said.came,
       CASE WHEN m.paid_currency = m.currency AND m.paid_amount > 0 THEN m.paid_amount END) END`;
 
