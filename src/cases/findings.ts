@@ -134,7 +134,8 @@ function majorOf(amount: bigint | null, currency: string | null): string | null 
 }
 
 /** How long a finding has been open: under one day, one to seven, seven to thirty, over thirty. */
-export type Age = '<1d' | '1-7d' | '7-30d' | '>30d';
+export const AGES = ['<1d', '1-7d', '7-30d', '>30d'] as const;
+export type Age = (typeof AGES)[number];
 
 const DAY_SEC = 24 * 60 * 60;
 

@@ -30,16 +30,3 @@ export async function casePayments(
     ]),
   );
 }
-
-/** The masked customers of these orders. */
-export async function customersOf(
-  database: Database,
-  orderIds: readonly string[],
-): Promise<Map<string, string>> {
-  const { order } = await database.prisma();
-  const orders = await order.findMany({
-    where: { id: { in: [...new Set(orderIds)] } },
-    select: { id: true, email: true },
-  });
-  return new Map(orders.map(({ id, email }) => [id, maskEmail(email)]));
-}

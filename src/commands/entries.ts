@@ -3,11 +3,12 @@ import { listFindings } from '../cases/findings.ts';
 import { openSuspense } from '../cases/suspense.sql.ts';
 import { undeliveredEvents } from '../fulfilment/events.sql.ts';
 import { undeliveredReleases } from '../fulfilment/releases.sql.ts';
-import type { Reference } from '../platform/ids.ts';
+import type { OrderId, Reference } from '../platform/ids.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import { shortId } from '../platform/terminal.ts';
 import type { Program } from '../program.ts';
-import { casePayments, customersOf } from './case-payments.sql.ts';
+import { customersOf } from '../reporting/circumstances.sql.ts';
+import { casePayments } from './case-payments.sql.ts';
 import type { Entry } from './work-list.ts';
 import { DECISIONS } from '../cases/decision.ts';
 import type { AcceptOutcome } from '../payments/accept.ts';
@@ -48,7 +49,7 @@ export async function suspenseEntries({ database, gateway: { mode } }: Program):
 
 type Waiting = {
   id: string;
-  orderId: string | null;
+  orderId: OrderId | null;
   delivery: string;
   attempts: number;
   lastError: string | null;
@@ -71,7 +72,9 @@ export async function deliveryEntries({ database, gateway: { mode } }: Program):
       at.toISOString().slice(0, 16).replace('T', ' '),
       one.orderId === null ? '-' : shortId(one.orderId),
     ],
-    below: [customers.get(one.orderId ?? ''), one.lastError].flatMap((line) => line ?? []),
+    below: [one.orderId === null ? null : customers.get(one.orderId), one.lastError].flatMap(
+      (line) => line ?? [],
+    ),
     json,
     names: [one.id, one.orderId] as const,
   });

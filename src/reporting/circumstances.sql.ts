@@ -122,3 +122,16 @@ export async function ordersNamed(db: Queryable, name: string): Promise<NamedOrd
     [name],
   );
 }
+
+/** The masked customers of these orders. */
+export async function customersOf(
+  database: Database,
+  orderIds: readonly OrderId[],
+): Promise<Map<OrderId, string>> {
+  const { order } = await database.prisma();
+  const orders = await order.findMany({
+    where: { id: { in: [...new Set(orderIds)] } },
+    select: { id: true, email: true },
+  });
+  return new Map(orders.map(({ id, email }) => [id as OrderId, maskEmail(email)]));
+}

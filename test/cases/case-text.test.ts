@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { caseAdvice, caseText, caseTitle } from '../../src/cases/case-text.ts';
 import { FINDING_CLASSES } from '../../src/cases/classes.ts';
+import { differenceWords } from '../../src/admin/runs/verdict-text.ts';
+import type { ItemFacts } from '../../src/cases/findings.ts';
+import { newReference } from '../../src/platform/ids.ts';
 
 const kwd = (amount: bigint) => ({ amount, currency: 'KWD' });
 const about = (name: string, expected: bigint | null, actual: bigint | null, held: bigint | null = null) =>
@@ -49,6 +52,20 @@ describe('one sentence about each kind of case', () => {
     expect(caseTitle('of_another_kind')).toBe('of another kind');
     expect(caseAdvice('of_another_kind')).toBe('');
   });
+});
+
+test('a run names what is missing, also where the balance is below zero', () => {
+  const item: ItemFacts = {
+    id: '1',
+    class: 'cash_difference',
+    reference: newReference(),
+    orderId: null,
+    expected: '2.500',
+    actual: '-6.000',
+    currency: 'KWD',
+    firstSeenAt: '2026-01-01T00:00:00.000Z',
+  };
+  expect(differenceWords([item], 'en')).toBe('KWD 8.500 missing');
 });
 
 describe('the table of the runbook', () => {

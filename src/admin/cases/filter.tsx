@@ -1,19 +1,10 @@
 import { Fragment, type VNode } from 'preact';
-import { AGE_BOUNDS_SEC, type Age } from '../../cases/findings.ts';
+import { AGE_BOUNDS_SEC, AGE_WORDS, AGES, type Age } from '../../cases/findings.ts';
 import { fitting } from '../layout/query.ts';
 import { type Wanted, UNASSIGNED, type CaseCount } from './cases.sql.ts';
 import { caseTitle } from '../../cases/case-text.ts';
 import { Amount } from '../../platform/html.tsx';
 import { Button, Choice, Field } from '../layout/parts.tsx';
-
-const AGES = ['<1d', '1-7d', '7-30d', '>30d'] as const;
-/** How long something has been open, as people say it. */
-const AGE_NAMES: Readonly<Record<Age, string>> = {
-  '<1d': 'less than a day',
-  '1-7d': '1 to 7 days',
-  '7-30d': '7 to 30 days',
-  '>30d': 'more than 30 days',
-};
 
 export const PAGE_ROWS = 100;
 
@@ -84,9 +75,9 @@ export function FilterForm({ filter, counts }: { filter: CaseFilter; counts: rea
       <Choice
         id="age"
         name="age"
-        label="Open for"
+        label="Opened"
         chosen={filter.age ?? ''}
-        options={[any, ...Object.entries(AGE_NAMES).map(([value, name]) => ({ value, name }))]}
+        options={[any, ...Object.entries(AGE_WORDS).map(([value, name]) => ({ value, name }))]}
       />
       <Choice
         id="of"

@@ -1,9 +1,10 @@
 import { sendPage } from '../../platform/html.tsx';
 import { parseRunId } from '../../platform/ids.ts';
 import { Problem } from '../../platform/problem.ts';
+import { customersOf } from '../../reporting/circumstances.sql.ts';
 import type { AdminParts } from '../admin-parts.ts';
 import { dayOf } from '../layout/query.ts';
-import { customersOf, itemsOfRun, latestRuns, PAGE_ROWS, runAfter, runById } from './runs.sql.ts';
+import { itemsOfRun, latestRuns, PAGE_ROWS, runAfter, runById } from './runs.sql.ts';
 import { RunListPage } from './run-list-page.tsx';
 import { MAX_ITEMS } from './run-parts.tsx';
 import { RunPage } from './run-page.tsx';

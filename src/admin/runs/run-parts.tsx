@@ -6,8 +6,7 @@ import type { ReconciliationReport } from '../../reconciliation/report/report.ts
 import { Table, words, Moment, OrderLink } from '../layout/parts.tsx';
 import type { ItemFacts } from '../../cases/findings.ts';
 import type { OrderId } from '../../platform/ids.ts';
-import { maskEmail } from '../../reporting/activity.ts';
-import { moneyOf } from './verdict-text.ts';
+import { amountsOf } from './verdict-text.ts';
 import type { RunRow } from './runs.sql.ts';
 
 /** Paid at the service = confirmed here + what each class holds beyond that, to the minor unit. */
@@ -76,6 +75,7 @@ export const MAX_ITEMS = 200;
 
 type Props = {
   items: readonly ItemFacts[];
+  /** Masked. */
   customers: ReadonlyMap<OrderId, string>;
   /** When the check began: what was seen first after that is new. */
   since: Date;
@@ -92,11 +92,10 @@ export function Items({ items, customers, since }: Props): VNode {
         head={['Problem', 'Customer', { words: 'What is wrong' }, 'First seen', 'Order', 'To do']}
         rows={items.map((item) => {
           const { class: name, reference, orderId, firstSeenAt } = item;
-          const { title, sentence } = caseText({ class: name, ...moneyOf(item), held: null }, locale);
-          const email = orderId === null ? undefined : customers.get(orderId);
+          const { title, sentence } = caseText({ class: name, ...amountsOf(item), held: null }, locale);
           return [
             title,
-            email === undefined ? '–' : maskEmail(email),
+            (orderId === null ? undefined : customers.get(orderId)) ?? '–',
             sentence,
             new Date(firstSeenAt) >= since ? 'new' : <Moment at={new Date(firstSeenAt)} />,
             <OrderLink id={orderId} />,

@@ -68,16 +68,6 @@ export async function itemsOfRun(db: Queryable, id: RunId, limit: number): Promi
   return row?.items ?? [];
 }
 
-/** The addresses of the customers of orders; pages mask them. */
-export async function customersOf(
-  database: Database,
-  ids: readonly OrderId[],
-): Promise<Map<OrderId, string>> {
-  const { order } = await database.prisma();
-  const rows = await order.findMany({ where: { id: { in: [...ids] } }, select: { id: true, email: true } });
-  return new Map(rows.map(({ id, email }) => [id as OrderId, email]));
-}
-
 export type StoredRun = Omit<RunRow, 'findings'> & { report: ReconciliationReport | null };
 
 export async function runById(database: Database, mode: Mode, id: RunId): Promise<StoredRun | null> {

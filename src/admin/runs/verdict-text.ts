@@ -1,7 +1,7 @@
-import { caseTitle } from '../../cases/case-text.ts';
+import { caseTitle, moneyOf } from '../../cases/case-text.ts';
 import type { Verdict } from '../../cases/classes.ts';
 import type { ItemFacts } from '../../cases/findings.ts';
-import { displayMoney, parseMajor, type Money } from '../../platform/money.ts';
+import { displayMoney, type Money } from '../../platform/money.ts';
 import type { RunRow } from './runs.sql.ts';
 
 /** The result of a check in two words. */
@@ -47,7 +47,7 @@ type Sums = { more: Map<string, bigint>; less: Map<string, bigint> };
 export function differenceWords(items: readonly ItemFacts[], locale: string): string {
   const sums: Sums = { more: new Map(), less: new Map() };
   for (const item of items) {
-    const { expected, actual } = moneyOf(item);
+    const { expected, actual } = amountsOf(item);
     if (expected === null || actual === null || item.class === 'currency_mismatch') continue;
     const difference = actual.amount - expected.amount;
     const side = difference > 0n ? sums.more : sums.less;
@@ -63,15 +63,11 @@ export function differenceWords(items: readonly ItemFacts[], locale: string): st
   return [...written(sums.more, 'too much'), ...written(sums.less, 'missing')].join(', ');
 }
 
-/** The amounts of a difference in minor units. */
-export function moneyOf({
+/** The amounts of a difference. */
+export function amountsOf({
   expected,
   actual,
   currency,
 }: ItemFacts): Record<'expected' | 'actual', Money | null> {
-  const money = (text: string | null): Money | null => {
-    const amount = text === null || currency === null ? null : parseMajor(text, currency);
-    return amount === null || currency === null ? null : { amount, currency };
-  };
-  return { expected: money(expected), actual: money(actual) };
+  return { expected: moneyOf(expected, currency), actual: moneyOf(actual, currency) };
 }
