@@ -2,22 +2,9 @@ import type { Program } from '../program.ts';
 import { NOT_A_PERSON } from '../cases/decision.ts';
 import { formatList } from '../platform/table.ts';
 import { visible } from '../platform/terminal.ts';
+import type { Arguments } from './arguments.ts';
 
-type WorkListArguments = {
-  positionals: string[];
-  values: {
-    by?: string;
-    note?: string;
-    owner?: string;
-    decision?: string;
-    refund?: string;
-    order?: string;
-    amount?: string;
-    since?: string;
-    type?: string;
-    json: boolean;
-  };
-};
+type WorkListArguments = { positionals: string[]; values: Partial<Arguments['values']> };
 
 /** One row of a list, and the same as an object for programs: amounts are decimal texts in major units. */
 export type Entry = {
@@ -71,7 +58,7 @@ export async function workList(
   const [verb = 'list', id, ...more] = positionals;
   if (verb === 'list') {
     const notice = (await list.notice?.(program, values)) ?? null;
-    return print(list, await list.list(program, values), notice, values.json);
+    return print(list, await list.list(program, values), notice, values.json === true);
   }
   try {
     const subcommand = Object.hasOwn(list.subcommands, verb) ? list.subcommands[verb] : undefined;

@@ -1,20 +1,12 @@
+import type { Undelivered } from '../../fulfilment/releases.sql.ts';
 import type { Database, Queryable } from '../../platform/database/database.ts';
-import type { OrderId, Reference } from '../../platform/ids.ts';
+import type { OrderId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
-export type ReleaseRow = {
-  id: string;
-  orderId: OrderId;
-  reference: Reference;
-  /** Minor units. */
-  amount: bigint;
-  currency: string;
-  delivery: 'unneeded' | 'waiting' | 'delivered' | 'dead' | 'withheld';
-  attempts: number;
-  lastError: string | null;
-  releasedAt: Date;
+/** A release in any state of its delivery. */
+export type ReleaseRow = Omit<Undelivered, 'delivery'> & {
+  delivery: Undelivered['delivery'] | 'unneeded' | 'delivered';
   deliveredAt: Date | null;
-  nextDeliveryAt: Date | null;
 };
 
 export const PAGE_ROWS = 50;
