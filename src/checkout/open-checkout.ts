@@ -60,7 +60,7 @@ function isAnotherWorthwhile(
   { asksToWait }: { asksToWait: boolean },
 ): boolean {
   const leftMs = answerByMs - clock.elapsedMs();
-  return leftMs >= ANOTHER_ATTEMPT_NEEDS_MS && !asksToWait && !gateway.isFailing();
+  return leftMs >= ANOTHER_ATTEMPT_NEEDS_MS && !asksToWait && gateway.health().failingForMs === 0;
 }
 
 function initialize(

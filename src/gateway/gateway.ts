@@ -42,10 +42,6 @@ export type Gateway = {
   redactKey(body: Buffer): Buffer;
   /** For history, which reads its answers as a stream. */
   client: Client;
-  /** Whether the service refused our key at the last call. Readiness is red until it accepts it again. */
-  isKeyRefused(): boolean;
-  /** Whether the service is failing and is not called for a while: a call now would not go out. */
-  isFailing(): boolean;
   /** Tries a refused key again, by a call for the start of history: at most one in ten seconds. */
   checkRefusedKey(): Promise<void>;
   /** The state of this process's calls to the service, for people and metrics. */
@@ -119,8 +115,6 @@ export function createGateway({
     dialect,
     redactKey: redactor.clean,
     client: clientFor('history', 'history'),
-    isKeyRefused: credentials.isRefused,
-    isFailing: () => guards.breaker.blockedMs() > 0,
     health: () => healthOf(guards, credentials.isRefused(), addresses.misconfigured()),
     initialize: async (request) => {
       const service = clientFor('initialize', 'checkout');

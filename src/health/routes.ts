@@ -26,11 +26,11 @@ export function healthRoutes({ database, gateway, workerWatch, stuckLoop }: Heal
     // With a refused key no checkout can be opened and nothing can be confirmed, so traffic belongs
     // elsewhere. Without traffic no other call would show that the key is accepted again.
     await gateway.checkRefusedKey();
-    if (gateway.isKeyRefused()) {
+    const { isKeyRefused, misconfigured } = gateway.health();
+    if (isKeyRefused) {
       throw new Problem('payment-service-unavailable', { detail: 'The service refuses the key.' });
     }
     // Still ready: orders, returns and webhooks are served, and without traffic a correction would go unseen.
-    const { misconfigured } = gateway.health();
     const warning = misconfigured === null ? {} : { warning: misconfigured };
     // Checkouts work without a worker, so traffic may come; the operator must see that nothing else goes on.
     const { isMissing, last } = await workerWatch.state();

@@ -12,16 +12,8 @@ import { problemText } from './problem.ts';
 import type { ProblemType } from './problem-types.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
-/** The server cannot listen at this address. The message says what to do, so it can be shown as it is. */
-class CannotListenError extends UserFacingError {
-  constructor(message: string) {
-    super(message);
-    this.name = 'CannotListenError';
-  }
-}
-
 /** Another program holds the port. */
-export class PortTakenError extends CannotListenError {
+export class PortTakenError extends UserFacingError {
   constructor(host: string, port: number, variable: string) {
     super(`port ${port} on ${host} is taken by another program: stop it, or set ${variable} to a free one`);
     this.name = 'PortTakenError';
@@ -44,7 +36,7 @@ type ListenOptions = Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> &
  * @param options the classes of requests and responses, Node's own by default; the variable that sets the
  * port, for messages
  * @throws {PortTakenError} when the port is in use
- * @throws {CannotListenError} when the port is not permitted, or `host` is not an address of this machine
+ * @throws {UserFacingError} when the port is not permitted, or `host` is not an address of this machine
  */
 export async function listen(
   handler: RequestListener,
@@ -143,11 +135,9 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number, varia
   const { code = '' } = error;
   if (code === 'EADDRINUSE') return new PortTakenError(host, port, variable);
   if (code === 'EACCES')
-    return new CannotListenError(
-      `this user may not listen on port ${port}: set ${variable} to one above 1023`,
-    );
+    return new UserFacingError(`this user may not listen on port ${port}: set ${variable} to one above 1023`);
   if (NOT_OURS.has(code))
-    return new CannotListenError(
+    return new UserFacingError(
       `${host} is not an address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every network`,
     );
   return error;

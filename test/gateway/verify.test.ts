@@ -113,9 +113,9 @@ describe('no usable answer: ask again later', () => {
 
 test('a refused key is an error of its own, remembered until the key works again', async () => {
   await expect(ask(raw('', 401))).rejects.toBeInstanceOf(GatewayKeyRefused);
-  expect(service.gateway.isKeyRefused()).toBe(true);
+  expect(service.gateway.health().isKeyRefused).toBe(true);
   await ask(json({}, 404));
-  expect(service.gateway.isKeyRefused()).toBe(false);
+  expect(service.gateway.health().isKeyRefused).toBe(false);
 });
 
 test('no error of the gateway holds the key', async () => {

@@ -15,7 +15,7 @@ export type Listener = { port: number; hooks: readonly Hook[]; close(): Promise<
 
 const MAX_BYTES = 128 * 1024;
 
-/** Takes whatever is posted to it and keeps it. @throws {CannotListenError} */
+/** Takes whatever is posted to it and keeps it. @throws {UserFacingError} where it cannot listen */
 export async function startListener(host: string, port: number): Promise<Listener> {
   const hooks: Hook[] = [];
   const server = await listen(

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { ItemFacts } from '../../cases/findings.ts';
-import type { OrderId, RunId } from '../../platform/ids.ts';
+import type { RunId } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Verdict } from '../../cases/classes.ts';
 import type { ReconciliationReport } from '../../reconciliation/report/report.ts';
