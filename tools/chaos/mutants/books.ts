@@ -164,8 +164,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the first webhook behind those looked at is passed over',
     file: CONTESTED,
-    find: 'AND (w.id > $3 OR',
-    replace: 'AND (w.id > $3 + 1 OR',
+    find: 'greatest($2::bigint, $3::bigint)',
+    replace: 'greatest($2::bigint, $3::bigint + 1)',
     breaks: 'what the service said of money that went back is never read',
     tests: ['test/reconciliation/sources.test.ts'],
   },
