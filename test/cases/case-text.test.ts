@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { caseAdvice, caseText, caseTitle } from '../../src/cases/case-text.ts';
 import { FINDING_CLASSES } from '../../src/cases/classes.ts';
-import { differenceWords } from '../../src/admin/runs/verdict-text.ts';
+import { amountsOf, differenceWords } from '../../src/admin/runs/verdict-text.ts';
 import type { ItemFacts } from '../../src/cases/findings.ts';
 import { newReference } from '../../src/platform/ids.ts';
 
@@ -66,6 +66,9 @@ test('a run names what is missing, also where the balance is below zero', () => 
     firstSeenAt: '2026-01-01T00:00:00.000Z',
   };
   expect(differenceWords([item], 'en')).toBe('KWD 8.500 missing');
+  // Here only the currency that was paid is known: the order's amount is not one of it.
+  const other: ItemFacts = { ...item, class: 'currency_mismatch', actual: '2.500' };
+  expect(amountsOf(other)).toEqual({ expected: null, actual: { amount: 2_500n, currency: 'KWD' } });
 });
 
 describe('the table of the runbook', () => {

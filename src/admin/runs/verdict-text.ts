@@ -48,7 +48,7 @@ export function differenceWords(items: readonly ItemFacts[], locale: string): st
   const sums: Sums = { more: new Map(), less: new Map() };
   for (const item of items) {
     const { expected, actual } = amountsOf(item);
-    if (expected === null || actual === null || item.class === 'currency_mismatch') continue;
+    if (expected === null || actual === null) continue;
     const difference = actual.amount - expected.amount;
     const side = difference > 0n ? sums.more : sums.less;
     const size = difference > 0n ? difference : -difference;
@@ -63,11 +63,8 @@ export function differenceWords(items: readonly ItemFacts[], locale: string): st
   return [...written(sums.more, 'too much'), ...written(sums.less, 'missing')].join(', ');
 }
 
-/** The amounts of a difference. */
-export function amountsOf({
-  expected,
-  actual,
-  currency,
-}: ItemFacts): Record<'expected' | 'actual', Money | null> {
-  return { expected: moneyOf(expected, currency), actual: moneyOf(actual, currency) };
+/** The amounts of a difference. The item keeps only the currency that was paid, so another one is unknown. */
+export function amountsOf(item: ItemFacts): Record<'expected' | 'actual', Money | null> {
+  const expected = item.class === 'currency_mismatch' ? null : item.expected;
+  return { expected: moneyOf(expected, item.currency), actual: moneyOf(item.actual, item.currency) };
 }

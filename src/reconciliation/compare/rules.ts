@@ -56,7 +56,7 @@ const OPEN_FINDING = 'open_finding';
  *   `is_power_of_ten_apart`: the money is the amount asked for, times or divided by 10, 100 and so on.
  * - `is_of_other_mode`: the reference is that of a payment of the other mode.
  * - `is_watched`: the payment still waits for an answer, or is held. `is_beyond_horizon`: it is older than eight
- *   days, after which it is not asked about any more. `is_late`: it was closed, or beyond that, when it was paid.
+ *   days, after which only answers that could not be read are asked for again. `is_late`: it was closed, or beyond that, when it was paid.
  * - `was_verified_now`: this run has asked verify about it. `was_released_now`: that answer paid its order.
  *   `is_confirmed_by_a_run_lately`: within a day a run asked verify about it, which confirmed it. What other
  *   checks confirmed does not count. `is_released_since_start`: its order was paid while this run read the history. `is_order_paid`: another payment has paid its order.
