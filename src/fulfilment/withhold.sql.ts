@@ -47,15 +47,30 @@ export type Returned = { release: string; orderId: OrderId; reference: Reference
 export const MONEY_IS_BACK = 'its money had gone back, and is there again';
 
 // The last that was said of its money going back has ended by itself; what a person closed stays withheld.
+const IS_BACK = `r.mode = $1 AND r.delivery = 'withheld'
+  AND (SELECT f.closed_by FROM findings f WHERE f.order_id = r.order_id AND f.class = 'reversed'
+    ORDER BY f.closed_at DESC NULLS FIRST, f.id DESC LIMIT 1) = 'reconciliation'
+  AND NOT EXISTS (SELECT FROM findings f WHERE f.order_id = r.order_id AND f.closed_at IS NULL)
+  AND money_that_came(r) > (SELECT coalesce(sum(amount), 0) FROM refunds b WHERE b.order_id = r.order_id)`;
+
+// A statement of its own: the next one then sees each refund, and none is written down before it has ended. An order
+// that somebody else is at is left to the next run.
+const LOCK_ORDERS = `
+  SELECT id FROM orders WHERE id IN (
+    SELECT r.order_id FROM releases r
+    JOIN (SELECT DISTINCT order_id FROM findings
+      WHERE mode = $1 AND class = 'reversed' AND closed_by = 'reconciliation') f USING (order_id)
+    WHERE ${IS_BACK} ORDER BY r.released_at, r.id LIMIT $2)
+  ORDER BY id FOR NO KEY UPDATE SKIP LOCKED`;
+
+// Quiet only while the shop has no receiver: the newest release that is not withheld itself tells.
 const BACK = `
-  SELECT r.id, (SELECT j.detail ->> 'was' FROM journal j WHERE j.order_id = r.order_id
-    AND j.event = 'release-withheld' ORDER BY j.seq DESC LIMIT 1) = 'unneeded' AS was_unneeded
-  FROM releases r WHERE r.mode = $1 AND r.delivery = 'withheld'
-    AND (SELECT f.closed_by FROM findings f WHERE f.order_id = r.order_id AND f.class = 'reversed'
-      ORDER BY f.closed_at DESC NULLS FIRST, f.id DESC LIMIT 1) = 'reconciliation'
-    AND NOT EXISTS (SELECT FROM findings f WHERE f.order_id = r.order_id AND f.closed_at IS NULL)
-    AND money_that_came(r) > (SELECT coalesce(sum(amount), 0) FROM refunds b WHERE b.order_id = r.order_id)
-  ORDER BY r.released_at, r.id LIMIT $3 FOR NO KEY UPDATE OF r`;
+  SELECT r.id, coalesce((SELECT j.detail ->> 'was' FROM journal j WHERE j.order_id = r.order_id
+      AND j.event = 'release-withheld' ORDER BY j.seq DESC LIMIT 1) = 'unneeded', false)
+    AND coalesce((SELECT n.delivery FROM releases n WHERE n.mode = $1 AND n.delivery <> 'withheld'
+      ORDER BY n.released_at DESC, n.id DESC LIMIT 1), 'unneeded') = 'unneeded' AS was_unneeded
+  FROM releases r WHERE r.order_id = ANY($3) AND ${IS_BACK}
+  ORDER BY r.released_at, r.id FOR NO KEY UPDATE OF r`;
 
 /**
  * Gives up withheld releases about whose money no finding is open any more, because the service shows it again: a
@@ -67,6 +82,8 @@ export async function giveUpReturned(
   mode: Mode,
   atOnce = AT_ONCE,
 ): Promise<{ returned: Returned[]; isAnyLeft: boolean }> {
+  const orders = await db.query<{ id: OrderId }>(LOCK_ORDERS, [mode, atOnce]);
+  if (orders.length === 0) return { returned: [], isAnyLeft: false };
   const rows = await db.query<Returned & { wasUnneeded: boolean }>(
     `WITH back AS MATERIALIZED (${BACK}), moved AS (
        UPDATE releases r SET delivery = CASE WHEN was_unneeded THEN 'unneeded' ELSE 'dead' END,
@@ -80,7 +97,7 @@ export async function giveUpReturned(
      )
      SELECT id AS release, order_id AS "orderId", reference, attempts, delivery = 'unneeded' AS "wasUnneeded"
      FROM moved`,
-    [mode, MONEY_IS_BACK, atOnce],
+    [mode, MONEY_IS_BACK, orders.map(({ id }) => id)],
   );
   const returned = rows.flatMap(({ wasUnneeded, ...release }) => (wasUnneeded ? [] : [release]));
   return { returned, isAnyLeft: rows.length === atOnce };

@@ -5,6 +5,7 @@ import { giveUpReturned, withholdReversed } from '../fulfilment/withhold.sql.ts'
 import { removeCheckpoint } from './import/checkpoint.sql.ts';
 import type { Ended, Rest } from './conclude.ts';
 import { journalFindings } from './raise-journal.sql.ts';
+import { lockFindingsAndOrders } from './raise.sql.ts';
 import { BeginRefusedError, ReconciliationNotDueError, ReconciliationRunningError } from './errors.ts';
 import type { ReconciliationReport } from './report/report.ts';
 import { openSession } from './session.sql.ts';
@@ -69,7 +70,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
   };
 }
 
-// If this fails, the next run does it.
+// What fails here the next run does; what a begin could not close, the next begin.
 async function writeWhatIsLeft(
   parts: ReconcileParts,
   run: Run,
@@ -77,15 +78,14 @@ async function writeWhatIsLeft(
 ): Promise<void> {
   const { mode } = parts.gateway;
   const { session, id, logger, options } = run;
-  async function write(): Promise<void> {
-    await concludeRest(parts, run, rest);
-    if (begunAt !== null && options.begin !== undefined)
-      await closeFindingsAtBegin(session, mode, { ...options.begin, begunAt });
-    if (isAnySeen) await journalFindings(session, mode, id);
-  }
-  await write().catch((error: unknown) => {
-    logger.warn({ err: error }, 'not all that follows from the run could be written; the next run does it');
-  });
+  const write = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      logger.warn({ err: error }, 'not all that follows from the run could be written; the next one does it');
+    });
+  await write(concludeRest(parts, run, rest));
+  if (begunAt !== null && options.begin !== undefined)
+    await write(closeFindingsAtBegin(session, mode, { ...options.begin, begunAt }));
+  if (isAnySeen) await write(journalFindings(session, mode, id));
 }
 
 /**
@@ -98,14 +98,20 @@ async function concludeRest(
   { isAnyToWithhold, heldUpTo, isAnyReturned }: Rest,
 ): Promise<void> {
   const { mode } = gateway;
+  // What a person decides meanwhile is seen by the statements after the one that locks.
+  const locked = <T>(work: () => Promise<T>): Promise<T> =>
+    session.transaction(async () => {
+      await lockFindingsAndOrders(session, mode);
+      return work();
+    });
   for (let isAny = isAnyToWithhold; isAny;)
-    isAny = await session.transaction(() => withholdReversed(session, mode, id, journalsAtOnce));
+    isAny = await locked(() => withholdReversed(session, mode, id, journalsAtOnce));
   for (let upTo = heldUpTo; upTo !== null;) {
     const after: bigint = upTo;
-    upTo = await session.transaction(() => holdMoneyFound(session, mode, id, after, journalsAtOnce));
+    upTo = await locked(() => holdMoneyFound(session, mode, id, after, journalsAtOnce));
   }
   for (let isAny = isAnyReturned; isAny;)
-    isAny = await session.transaction(async () => {
+    isAny = await locked(async () => {
       const { returned, isAnyLeft } = await giveUpReturned(session, mode, journalsAtOnce);
       await noteGivenUp(session, alarm, mode, returned);
       return isAnyLeft;

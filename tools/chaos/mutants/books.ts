@@ -500,8 +500,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a release that nobody was to get is given up when its money is back',
     file: 'src/fulfilment/withhold.sql.ts',
-    find: "= 'unneeded' AS was_unneeded",
-    replace: "= 'none' AS was_unneeded",
+    find: "'unneeded') = 'unneeded' AS was_unneeded",
+    replace: "'unneeded') = 'none' AS was_unneeded",
     breaks: 'a shop without a receiver is woken for what it delivers by hand anyway',
     tests: BY_REFUNDS,
   },
