@@ -92,10 +92,7 @@ export async function heldUnder(db: Queryable, mode: Mode, findingId: bigint): P
 export async function closeFinding(
   db: Queryable,
   mode: Mode,
-  id: bigint,
-  by: string,
-  note: string,
-  seen: string | null = null,
+  { id, by, note, seen }: { id: bigint; by: string; note: string; seen: string | null },
 ): Promise<boolean> {
   const rows = await db.query(
     `WITH closed AS (

@@ -87,7 +87,7 @@ export async function resolveFinding(
   const name = by.trim();
   if (name === '' || note.trim() === '') throw new RangeError('resolving a finding needs a name and a note');
   if (name === 'reconciliation') throw new RangeError('"reconciliation" is not a person');
-  return closeFinding(database, mode, id, name, note.trim(), seen);
+  return closeFinding(database, mode, { id, by: name, note: note.trim(), seen });
 }
 
 /** @param startedAt used as `firstSeenAt` of a finding that is not stored (a dry run) */
