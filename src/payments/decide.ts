@@ -151,7 +151,8 @@ function suspenseEntry(
   };
   if (payment.status !== 'paid') return money;
   // A paid payment that now shows another amount contradicts itself: that is evidence, but no new money.
-  if (payment.isRefunded && outcome !== 'currency_mismatch') return afterRefund(payment, amount.value);
+  if (payment.isRefunded && (outcome === 'underpaid' || outcome === 'overpaid'))
+    return afterRefund(payment, amount.value);
   if (outcome !== 'overpaid') return null;
   const isAccepted = amount.value === payment.accepted;
   return {

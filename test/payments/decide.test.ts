@@ -158,6 +158,19 @@ test('money that comes on top of a paid payment is a surplus, and only that', ()
   });
 });
 
+test('after all that was accepted is refunded, an error of unit is a contradiction and no money', () => {
+  const refunded: Payment = {
+    ...payment,
+    status: 'paid',
+    orderStatus: 'paid',
+    accepted: 2000n,
+    isRefunded: true,
+  };
+  const heldOf = (amount: bigint) =>
+    decide(refunded, answer({ amount: read(amount) }), STRICT).suspense?.amount;
+  expect([2200n, 2500n, 3000n, 250_000n].map(heldOf)).toEqual([200n, 500n, 1000n, undefined]);
+});
+
 test('a second payment of a paid order is money to give back, never a second release', () => {
   const decision = decide({ ...payment, orderStatus: 'paid' }, answer(), STRICT);
   expect(decision).toEqual({

@@ -221,9 +221,15 @@ describe('A4: what identifies a row', () => {
 
 describe('C4: no row ends a run', () => {
   const HUGE = { amount: 900_000_000_000_000, currency: 'CLF' };
+  const BACK = { status: 'REVERSED', amount: 999_999_999_999_999 };
+  const HUNDRED = Array.from({ length: 100 }, (_, id) => id);
   const poison: [string, (reference: string) => string[]][] = [
     ['two amounts beyond a bigint', (r) => [row(r, { id: 1, ...HUGE }), row(r, { id: 2, ...HUGE })]],
     ['two amounts of another reference', () => [row('x', { id: 1, ...HUGE }), row('x', { id: 2, ...HUGE })]],
+    [
+      'refunds whose sum is beyond a bigint',
+      (r) => [row(r), ...HUNDRED.map((id) => row(r, { id, ...BACK }))],
+    ],
     ['one amount beyond a bigint', (r) => [row(r, { amount: '9'.repeat(15), currency: 'CLF' })]],
     ['an amount of 400 digits', (r) => [row(r).replace(':25', `:${'9'.repeat(400)}`)]],
     ['an amount with an exponent', (r) => [row(r).replace(':25', ':1e400')]],

@@ -44,7 +44,7 @@ const FACTS_OF_MONEY = `
 // Verify and a row that stands alone without an amount mean all of it, and the list may show more than all. Null
 // where the list holds more than was released: what went back is unknown.
 const GONE_OF_LIST = `CASE WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
-  THEN nullif(greatest(said.came - m.paid_amount, 0), 0) END`;
+  THEN nullif(least(greatest(said.came::numeric - m.paid_amount, 0), 9223372036854775807)::bigint, 0) END`;
 const GONE = `CASE WHEN NOT m.is_released THEN NULL
     WHEN said.answered = 'reversed' THEN greatest(said.came, ${GONE_OF_LIST})
     WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency THEN ${GONE_OF_LIST}
