@@ -130,5 +130,6 @@ function rowOf({ check, plan }: Recorded): Record<string, unknown> {
     suspense_class: decision.suspense?.class,
     suspense_amount: decision.suspense?.amount,
     suspense_currency: decision.suspense?.currency,
+    is_refunded: payment.isRefunded,
   };
 }

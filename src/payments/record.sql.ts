@@ -23,7 +23,7 @@ const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_s
   expired_seen boolean, suspense_seen int, outcome text, status_word text, contradiction text,
   answered_amount bigint, answered_currency text, http_status int, body bytea, body_sha256 bytea,
   cause text, next_status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
-  suspense_class text, suspense_amount bigint, suspense_currency text)`;
+  suspense_class text, suspense_amount bigint, suspense_currency text, is_refunded boolean)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it,
 // unless it says that money is gone about which a person has decided since: isGoneSince tells that by time.
@@ -91,7 +91,7 @@ const STRAY = `
     s.suspense_currency
   FROM seen s, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
     WHERE d.mode = s.mode AND d.reference = s.reference AND d.currency = s.suspense_currency
-      AND NOT ${isGoneSince(`s.status_seen = 'paid' AND s.outcome <> 'paid'`, `s.status_seen <> 'paid'`)}) decided
+      AND NOT ${isGoneSince(`s.status_seen = 'paid' AND s.outcome <> 'paid' AND NOT s.is_refunded`, `s.status_seen <> 'paid'`)}) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,

@@ -32,12 +32,17 @@ const HELD_CLASSES = [
   'paid_after_cancel',
   'paid_after_deadline',
 ];
+// What a person accepted, and refunds took back: nothing that came since is part of it.
+const ALL_REFUNDED = `(SELECT accepted_now(a) FROM acceptances a
+    WHERE a.mode = $1 AND a.reference = c.reference AND c.is_released
+      AND accepted_now(a) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = a.order_id))`;
+const EARNED = `coalesce(${ALL_REFUNDED}, c.confirmed, 0)`;
 const DECIDED = `(SELECT coalesce(sum(d.amount), 0) FROM decided_money d
     WHERE d.mode = $1 AND d.reference = c.reference AND d.currency = coalesce(c.actual_currency, c.expected_currency)
-      AND NOT ${isGoneSince(`c.class = 'charged_again'`, 'NOT c.is_released')}
+      AND NOT ${isGoneSince(`c.class = 'charged_again' AND ${ALL_REFUNDED} IS NULL`, 'NOT c.is_released')}
       AND NOT ${hasComeAgain('c.actual')})`;
 const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
-  AND c.actual > coalesce(c.confirmed, 0) AND c.actual <= coalesce(c.confirmed, 0) + ${DECIDED}) IS NOT TRUE`;
+  AND c.actual > ${EARNED} AND c.actual <= ${EARNED} + ${DECIDED}) IS NOT TRUE`;
 
 // Exactly this money was decided about, as a whole or in parts: the service goes on showing what was kept,
 // and what was given back by other ways. Decided about as other money, it is raised.

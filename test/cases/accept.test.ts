@@ -255,6 +255,39 @@ describe('too little that a person accepts', () => {
     }
   });
 
+  test('and is refunded, and grows within its charge, as only the list shows: the run asks and holds it', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    const refund = { orderId: asOrderId(orderId), reason: 'torn', externalId: null, by: 'Ngozi' };
+    await recordRefund(desk.database, 'test', { ...refund, amount: 2_000n });
+    list(reference, '25', '25', '20');
+    for (let again = 0; again < 2; again += 1) {
+      await desk.reconcile({ dryRun: false });
+      expect(await items()).toMatchObject([{ class: 'charged_again', amount: 500n }]);
+      expect(await today()).toEqual([2_000n, 500n, 2_000n]);
+    }
+  });
+
+  test('and is refunded, and comes again: only what nobody has decided about is held and raised', async () => {
+    const { reference, orderId } = await desk.put({}, null);
+    await show(reference, '20');
+    await acceptTheOne();
+    const refund = { orderId: asOrderId(orderId), reason: 'torn', externalId: null, by: 'Ngozi' };
+    await recordRefund(desk.database, 'test', { ...refund, amount: 2_000n });
+    await show(reference, '25');
+    await resolveTheOne();
+    for (const amount of ['25', '30']) await show(reference, amount);
+    expect(await items()).toMatchObject([{ class: 'charged_again', amount: 500n }]);
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { charged_again: 1 } });
+    await resolveTheOne();
+    for (const amount of ['25', '32']) await show(reference, amount);
+    await resolveTheOne();
+    for (const amount of ['25', '32']) await show(reference, amount);
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', findings: {} });
+    expect(await items()).toEqual([]);
+  });
+
   test('and is refunded while the answer that shows the rest is written: the next run holds it', async () => {
     const { reference, orderId } = await desk.put({}, null);
     await show(reference, '20');

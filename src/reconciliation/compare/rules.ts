@@ -180,6 +180,8 @@ export const IS_TO_VERIFY = `is_ours AND (
   -- The rest of what a person accepted has come: it counts once verify shows it, too.
   OR class IN ('matched', 'matched_late') AND accepted_amount < amount
     AND (answered IS DISTINCT FROM 'paid' OR came < paid_amount)
+  -- More came than the refund and what is left of it explain: it is held once verify shows it.
+  OR class = 'refunded' AND accepted_amount < amount AND gone < refunded
   OR is_before AND class <> 'before_begin'
   OR class = 'absent_from_history' AND NOT is_confirmed_by_a_run_lately
   OR (class IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'reversed')
