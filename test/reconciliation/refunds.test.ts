@@ -211,6 +211,17 @@ describe('what refunds do not explain is raised', () => {
     expect(await deliveryOf(payment)).toBe('withheld');
   });
 
+  test('two charges and two refunds of as much that are not told apart: it is withheld', async () => {
+    const payment = await paid();
+    await waits(payment);
+    const { reference } = payment;
+    desk.service.history.push({ id: newId(), reference });
+    const back = { id: 'R1', reference, status: 'REVERSED', amount: '25', currency: 'NGN' };
+    desk.service.history.push(JSON.stringify({ ...back, at: 1 }), JSON.stringify({ ...back, at: 2 }));
+    expect((await run()).findings).toEqual({ reversed: 1 });
+    expect(await deliveryOf(payment)).toBe('withheld');
+  });
+
   test('a reversal that the service takes back gives the release up, and somebody is told', async () => {
     const payment = await paid();
     const other = await paid();

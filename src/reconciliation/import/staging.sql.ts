@@ -106,11 +106,14 @@ const TOGETHER = `
     coalesce(sum(amount) FILTER (WHERE status = 'reversed'), 0) AS went,
     coalesce(bool_or(amount IS NULL) FILTER (WHERE status = 'reversed'), false) AS is_all_back,
     bool_or(status = 'paid') AND bool_or(status = 'reversed') AS went_back,
-    -- Of one charge that paid an order each counts: more than was written down is raised.
-    NOT bool_and(is_told_apart) AND (count(DISTINCT id) FILTER (WHERE status = 'paid') > 1
-      OR NOT EXISTS (SELECT FROM payments p WHERE p.reference = readings.reference AND p.status = 'paid')) AS is_doubtful,
+    NOT bool_and(is_told_apart) AS is_doubtful,
     ${DOUBTS}
   FROM readings GROUP BY reference`;
+
+// Of one charge that paid an order each refund counts: more than was written down is raised. So it is of several of
+// which nothing is left if each counts.
+const IS_UNKNOWN_LEFT = `(charges > 1 AND NOT is_all_back AND came > went
+  OR NOT EXISTS (SELECT FROM payments p WHERE p.reference = together.reference AND p.status = 'paid'))`;
 
 // Pending, failed or expired attempts do not matter beside one that paid. Every other row beside it
 // does: then the amount is what came and did not go back.
@@ -122,7 +125,7 @@ const ONE_PER_REFERENCE = `
       AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
     is_money_assumed AND said = 'paid', greatest(charges, 1)
   FROM (
-    SELECT *, CASE WHEN is_unclear OR is_mixed OR went_back AND is_doubtful THEN 'conflicting' WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
+    SELECT *, CASE WHEN is_unclear OR is_mixed OR went_back AND is_doubtful AND ${IS_UNKNOWN_LEFT} THEN 'conflicting' WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
       WHEN went_back THEN 'paid_and_reversed' ELSE status END AS said
     FROM together
   ) folded`;

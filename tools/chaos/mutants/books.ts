@@ -460,7 +460,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a refund that was read twice is two, and nothing is left',
     file: 'src/reconciliation/import/staging.sql.ts',
-    find: ' OR went_back AND is_doubtful',
+    find: ' OR went_back AND is_doubtful AND ${IS_UNKNOWN_LEFT}',
     replace: '',
     breaks: 'money of a payment that failed here is in no case',
     tests: SEVERAL_ROWS,
