@@ -5,6 +5,7 @@ import { createPoller, type Poller, type LoopWatch } from '../platform/poller.ts
 import {
   jittered,
   NOT_ASKED_PAUSE_SEC,
+  NOT_ASKED_SCHEDULED_PAUSE_SEC,
   pauseAfterFailureSec,
   SENDING_IS_LOST_AFTER_SEC,
 } from './check-schedule.ts';
@@ -127,12 +128,13 @@ export async function postponeAfterFailure(
 
 /**
  * When our own limits left no turn for the call, trying again soon costs nothing. While the service fails or
- * asked for a pause, only hints try again as soon as it ends.
+ * asked for a pause, only hints try again as soon as it ends; a check that was not made lengthens no pause.
  */
 function pauseAfter(error: unknown, { isHinted, checks }: DuePayment): number {
-  return error instanceof GatewayNotAsked && (isHinted || error.reason === 'budget-exhausted')
-    ? jittered(NOT_ASKED_PAUSE_SEC)
-    : pauseAfterFailureSec(checks);
+  if (!(error instanceof GatewayNotAsked)) return pauseAfterFailureSec(checks);
+  if (isHinted || error.reason === 'budget-exhausted') return jittered(NOT_ASKED_PAUSE_SEC);
+  const isAway = error.reason === 'service-is-failing' || error.reason === 'service-asked-to-wait';
+  return Math.max(isAway ? jittered(NOT_ASKED_SCHEDULED_PAUSE_SEC) : 0, pauseAfterFailureSec(checks));
 }
 
 type Loop = Omit<Poller, 'reserve'>;

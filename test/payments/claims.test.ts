@@ -41,16 +41,18 @@ test('what has been due for an hour is held for as long as what is due now', asy
 });
 
 test.each([
-  ['budget-exhausted', 0, 3],
-  ['service-is-failing', 60, 1_000],
+  ['budget-exhausted', 9, 0, 3],
+  ['service-is-failing', 0, 59, 70],
+  ['service-asked-to-wait', 0, 59, 70],
+  ['service-is-failing', 9, 60, 1_000],
 ] as const)(
-  'a check by schedule for which there was no call (%s) is due again after its pause',
-  async (reason, from, to) => {
+  'a check by schedule for which there was no call (%s, after %d checks) is due again after its pause',
+  async (reason, checks, from, to) => {
     const { database, gateway } = shop.program;
     const { reference } = await shop.checkout();
     await database.query(
-      'UPDATE payments SET next_check_at = CASE WHEN reference = $1 THEN now() END, checks = 9',
-      [reference],
+      'UPDATE payments SET next_check_at = CASE WHEN reference = $1 THEN now() END, checks = $2',
+      [reference, checks],
     );
     const due = createDuePayments({
       database,
