@@ -37,15 +37,18 @@ const STILL_OPEN = `SELECT reference FROM findings
 
 type SignedWebhook = { id: bigint; reference: Reference; body: Buffer };
 
-const signedOnes = (those: string): string => `(
-  SELECT w.id, w.reference, w.body FROM webhooks w
+const signedOnes = (those: string, webhooks = 'webhooks'): string => `(
+  SELECT w.id, w.reference, w.body FROM ${webhooks} w
   WHERE w.authenticity = 'signed' AND ${those}
     AND EXISTS (SELECT FROM payments p WHERE p.reference = w.reference AND p.mode = $1)
   ORDER BY w.id LIMIT $4)`;
 
-// Two parts, each read by its own index: as one condition they are found by reading all webhooks.
+// Two parts, each read by its own index: as one condition they are found by reading all webhooks. So may the
+// second be, because of its order and limit: OFFSET 0 keeps them apart from how its rows are found.
+const OF_OPEN = `(SELECT * FROM webhooks WHERE reference IN (${STILL_OPEN}) OFFSET 0)`;
 const SIGNED = `${signedOnes('w.id > greatest($2::bigint, $3::bigint)')} UNION ALL ${signedOnes(
-  `w.id > $2::bigint AND w.id <= $3::bigint AND w.reference IN (${STILL_OPEN})`,
+  'w.id > $2::bigint AND w.id <= $3::bigint',
+  OF_OPEN,
 )} ORDER BY id LIMIT $4`;
 
 /**
