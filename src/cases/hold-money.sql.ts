@@ -2,7 +2,10 @@ import type { Queryable } from '../platform/database/database.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
-/** Most findings of one call: an entry locks its order until its transaction ends, which has room for some thousand. */
+/**
+ * Most findings of one call: an entry locks its order until its transaction ends, which has room for some
+ * thousand.
+ */
 const AT_ONCE = 1_000;
 
 // A further charge brings the rest of what a person accepted, unless refunds took back all that had come.
@@ -19,9 +22,9 @@ const FOUND = `
   ORDER BY f.id LIMIT $4`;
 
 /**
- * SQL over `d`, a row of decided_money: verify has shown that the money is gone, since the decision or as the last
- * word about it before, so what it shows now is other money. Of a payment that is not paid, that it failed or went
- * back; of a surplus, the exact money.
+ * SQL over `d`, a row of decided_money: verify has shown that the money is gone, since the decision or as the
+ * last word about it before, so what it shows now is other money. Of a payment that is not paid, that it
+ * failed or went back; of a surplus, the exact money.
  * @param isSurplus whether it is the surplus of a paid payment
  * @param isUnpaid whether its payment is not paid
  */
@@ -35,8 +38,8 @@ export const isGoneSince = (isSurplus: string, isUnpaid: string): string => `EXI
 
 /**
  * SQL over `d`, a row of decided_money about several charges: none of them was left when a run looked. Or its
- * finding has disappeared (not grown, which is the next finding), and the list shows as much again. So that is
- * other money.
+ * finding has disappeared (not grown, which is the next finding), and the list shows as much again. So that
+ * is other money.
  * @param actual what the list shows now
  */
 export const hasComeAgain = (actual: string): string => `EXISTS (
@@ -68,8 +71,8 @@ const HELD = `
 
 /**
  * Puts into suspense the money that only the service's history shows. Call it in the transaction that raises
- * the findings of `runId`, from where it reads them, and again, in transactions of their own, after the finding that it
- * returns.
+ * the findings of `runId`, from where it reads them, and again, in transactions of their own, after the
+ * finding that it returns.
  * @returns the last finding that it saw; null: there are no more
  */
 export async function holdMoneyFound(

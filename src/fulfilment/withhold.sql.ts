@@ -3,8 +3,8 @@ import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
 /**
- * Most releases of one call: each entry locks its order's journal until the transaction ends, and a transaction has
- * room for some thousand.
+ * Most releases of one call: each entry locks its order's journal until the transaction ends, and a
+ * transaction has room for some thousand.
  */
 const AT_ONCE = 1_000;
 
@@ -20,9 +20,9 @@ const GONE = `
   ORDER BY r.delivery = 'unneeded', r.released_at, r.id LIMIT $3 FOR NO KEY UPDATE OF r`;
 
 /**
- * Withholds releases that were not delivered yet and whose money the service took back as a whole, as `runId` sees
- * it. What refunds took back, the database withholds by itself. Call it in the transaction that raises the findings,
- * and again, in transactions of their own, until it says that no more are left.
+ * Withholds releases that were not delivered yet and whose money the service took back as a whole, as `runId`
+ * sees it. What refunds took back, the database withholds by itself. Call it in the transaction that raises
+ * the findings, and again, in transactions of their own, until it says that no more are left.
  * @returns whether more may be left
  */
 export async function withholdReversed(
@@ -53,8 +53,8 @@ const IS_BACK = `r.mode = $1 AND r.delivery = 'withheld'
   AND NOT EXISTS (SELECT FROM findings f WHERE f.order_id = r.order_id AND f.closed_at IS NULL)
   AND money_that_came(r) > (SELECT coalesce(sum(amount), 0) FROM refunds b WHERE b.order_id = r.order_id)`;
 
-// A statement of its own: the next one then sees each refund, and none is written down before it has ended. An order
-// that somebody else is at is left to the next run.
+// A statement of its own: the next one then sees each refund, and none is written down before it has ended.
+// An order that another transaction has locked is left to the next run.
 const LOCK_ORDERS = `
   SELECT id FROM orders WHERE id IN (
     SELECT r.order_id FROM releases r
@@ -73,9 +73,10 @@ const BACK = `
   ORDER BY r.released_at, r.id FOR NO KEY UPDATE OF r`;
 
 /**
- * Gives up withheld releases about whose money no finding is open any more, because the service shows it again: a
- * person is told, and sends them. One that was `unneeded` becomes that again. Call it in the transaction that closes
- * the findings, and again, in transactions of their own, until it says that no more are left.
+ * Gives up withheld releases about whose money no finding is open any more, because the service shows it
+ * again: a person is told, and sends them. One that was `unneeded` becomes that again. Call it in the
+ * transaction that closes the findings, and again, in transactions of their own, until it says that no more
+ * are left.
  */
 export async function giveUpReturned(
   db: Queryable,

@@ -84,7 +84,10 @@ export const TRUSTED_HINT_STEP = 3;
 
 /** The service was not asked, by our own limits or its wish for a short pause: a hint is followed soon. */
 export const NOT_ASKED_PAUSE_SEC = 2;
-/** The service fails, or asked for a pause, and was not asked by schedule: the shortest pause until the next try. */
+/**
+ * The service fails, or asked for a pause, and was not asked by schedule: the shortest pause until the next
+ * try.
+ */
 export const NOT_ASKED_SCHEDULED_PAUSE_SEC = MINUTE;
 
 /**

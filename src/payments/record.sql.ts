@@ -84,6 +84,9 @@ const PAID = `
   UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now(), deadline_check_at = NULL
   FROM release WHERE orders.id = release.order_id`;
 
+// Of a payment whose refunds took back all that was accepted, "paid" shows the surplus and not that it is gone.
+const IS_SURPLUS = `s.status_seen = 'paid' AND s.outcome <> 'paid' AND NOT s.is_refunded`;
+
 // Money that pays nothing. An item holds only what no decision has covered.
 const STRAY = `
   INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
@@ -91,7 +94,7 @@ const STRAY = `
     s.suspense_currency
   FROM seen s, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
     WHERE d.mode = s.mode AND d.reference = s.reference AND d.currency = s.suspense_currency
-      AND NOT ${isGoneSince(`s.status_seen = 'paid' AND s.outcome <> 'paid' AND NOT s.is_refunded`, `s.status_seen <> 'paid'`)}) decided
+      AND NOT ${isGoneSince(IS_SURPLUS, `s.status_seen <> 'paid'`)}) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,

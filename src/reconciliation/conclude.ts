@@ -39,7 +39,9 @@ import type { Verified } from './verify-payments.ts';
 type ConcludeParts = {
   gateway: Gateway;
   clock: Clock;
-  /** Orders into whose journals one transaction of a run's end writes for one reason; a thousand unless given. */
+  /**
+   * Orders into whose journals one transaction of a run's end writes for one reason; a thousand unless given.
+   */
   journalsAtOnce?: number | undefined;
 };
 

@@ -89,8 +89,8 @@ async function writeWhatIsLeft(
 }
 
 /**
- * Goes on where the transaction of the run had no room for more, in transactions of their own. If the process dies
- * meanwhile, the next run goes on.
+ * Goes on where the transaction of the run had no room for more, in transactions of their own. If the process
+ * dies meanwhile, the next run goes on.
  */
 async function concludeRest(
   { gateway, alarm, journalsAtOnce }: ReconcileParts,

@@ -3,6 +3,7 @@ import { newId } from '../../src/platform/ids.ts';
 import { readCases } from '../../src/admin/cases/cases.sql.ts';
 import { stepsFor } from '../../src/admin/cases/decisions.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
+import { giveUpReturned } from '../../src/fulfilment/withhold.sql.ts';
 import { recordRefund } from '../../src/orders/refunds.sql.ts';
 import { wentBackDays } from '../../src/reporting/money-by-day.sql.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
@@ -45,6 +46,12 @@ const waits = ({ orderId }: Planted) =>
   desk.database.query(`UPDATE releases SET delivery = 'waiting', next_check_at = now() WHERE order_id = $1`, [
     orderId,
   ]);
+/** As a run does that no longer sees its finding. */
+const closedByReconciliation = ({ orderId }: Planted) =>
+  desk.database.query(
+    `UPDATE findings SET closed_at = now(), closed_by = 'reconciliation', note = 'gone' WHERE order_id = $1`,
+    [orderId],
+  );
 const deliveryOf = async ({ orderId }: Planted): Promise<string | undefined> => {
   const text = 'SELECT delivery FROM releases WHERE order_id = $1';
   return (await desk.database.query<{ delivery: string }>(text, [orderId]))[0]?.delivery;
@@ -251,6 +258,29 @@ describe('what refunds do not explain is raised', () => {
         ({ what }) => what.startsWith('release') && what.includes('does not say so'),
       ),
     ).toEqual([]);
+  });
+
+  test('while a refund of its order is being written down, a release is not given back', async () => {
+    const payment = await paid();
+    showAllBack(payment);
+    await run();
+    await closedByReconciliation(payment);
+    await desk.database.transaction(async (refunding) => {
+      await refunding.query('SELECT FROM orders WHERE id = $1 FOR NO KEY UPDATE', [payment.orderId]);
+      expect(await giveUpReturned(desk.database, 'test')).toEqual({ returned: [], isAnyLeft: false });
+    });
+    expect(await deliveryOf(payment)).toBe('withheld');
+  });
+
+  test('since the shop has a receiver, a person is told of one that none was to get', async () => {
+    const payment = await paid();
+    showAllBack(payment);
+    await run();
+    await closedByReconciliation(payment);
+    await waits(await paid());
+    const { returned } = await giveUpReturned(desk.database, 'test');
+    expect(returned.map(({ orderId }) => orderId)).toContain(payment.orderId);
+    expect(await deliveryOf(payment)).toBe('dead');
   });
 
   test('of more orders than one transaction writes journals of: all is withheld, held and given up', async () => {

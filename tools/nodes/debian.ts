@@ -5,7 +5,7 @@ import { startService, type Stage } from './stage.ts';
 
 const PAGE = 'debian.md';
 
-/** Follows docs/debian.md in a root folder of Debian 13, block by block, as somebody who types it as root. */
+/** Follows docs/debian.md in a root folder of Debian 13, block by block, as an administrator types it as root. */
 export const debian = (stage: Stage): Promise<boolean> =>
   onDebian(
     stage,

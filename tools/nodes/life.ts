@@ -45,7 +45,10 @@ export type LifeOptions = {
   dispatcher?: Dispatcher;
 };
 
-/** Orders of a shop that prices elsewhere, placed and paid again and again until stopped. What fails is written down. */
+/**
+ * Orders of a shop that prices elsewhere, placed and paid again and again until stopped. What fails is
+ * written down.
+ */
 export function startLife({ url, serviceUrl, token, shoppers, prefix, dispatcher }: LifeOptions): Life {
   const orders: Told[] = [];
   let isStopping = false;

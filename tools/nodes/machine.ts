@@ -22,8 +22,8 @@ export type Shell = {
 };
 
 /**
- * A root folder of Debian 13 with the packages of docs/debian.md. Needs root. The first round makes the folder; the second,
- * in namespaces of its own, has every port for itself and boots the folder's systemd.
+ * A root folder of Debian 13 with the packages of docs/debian.md. Needs root. The first round makes the
+ * folder; the second, in namespaces of its own, has every port for itself and boots the folder's systemd.
  * @param prepare puts into the folder what is copied to the machine
  */
 export async function onDebian(

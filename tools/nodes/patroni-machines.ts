@@ -25,7 +25,8 @@ export type Machine = {
   /** Patroni and every process of PostgreSQL end at one instant; etcd stays. */
   kill(): Promise<void>;
   /**
-   * Patroni stands still, PostgreSQL does not. What etcd said meanwhile arrives late, as after a pause of the network.
+   * Patroni stands still, PostgreSQL does not. What etcd said meanwhile arrives late, as after a pause of the
+   * network.
    * @returns what makes it good again
    */
   freeze(): () => unknown;
@@ -84,7 +85,8 @@ export async function startMachines(stage: Stage, isSynchronous: boolean): Promi
         .replace('synchronous_mode: true', `synchronous_mode: ${isSynchronous}`)
         .replace('/var/lib/postgresql/15/shop', join(folder, 'data'))
         .replace('/usr/lib/postgresql/15/bin', programs.postgres)
-        // Else all three write the passwords of the one that each follows into one file of the account's home.
+        // Else all three write the passwords of the one that each follows into one file of the account's
+        // home.
         .replace('data_dir:', `pgpass: ${join(folder, 'pgpass')}\n  data_dir:`)
         .replace('/var/run/postgresql', folder),
     );

@@ -30,8 +30,8 @@ const ORDERS = 15;
 const LIMIT_MS = 300_000;
 
 /**
- * A shop installed from an earlier tag, by that tag's own docs/debian.md, takes this checkout's version while orders run,
- * goes back and takes it again, each by the words of the page.
+ * A shop installed from an earlier tag, by that tag's own docs/debian.md, takes this checkout's version while
+ * orders run, goes back and takes it again, each by the words of the page.
  */
 export const update = (stage: Stage): Promise<boolean> =>
   onDebian(
@@ -118,7 +118,10 @@ async function install(
   await type('The first start');
 }
 
-/** Forward, back and forward again by the page of this checkout, while orders run. @returns what the machine said */
+/**
+ * Forward, back and forward again by the page of this checkout, while orders run. @returns what the machine
+ * said
+ */
 async function changeVersions(
   machine: Shell,
   root: string,
@@ -155,7 +158,10 @@ function wayTo(root: string): Agent {
   });
 }
 
-/** The version whose folder runs, the migrations of the database, and what the journal holds at warn and above. */
+/**
+ * The version whose folder runs, the migrations of the database, and what the journal holds at warn and
+ * above.
+ */
 const SEEN = (when: string, orders: number): string => `
   tell '${when}' "$(node -p 'require("/opt/integrator/package.json").version'), $(runuser -u postgres -- psql -At integrator -c 'SELECT count(*) FROM _prisma_migrations') migrations, ${orders} orders, $(journalctl -u 'integrator-*' -o cat | grep -cE '"level":"?(warn|error|fatal|[456]0)"?' || true) log lines at warn or above"
 `;

@@ -17,8 +17,9 @@ export function orderOf(rows: readonly Json[], references: readonly string[]): '
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * The time that orders the list. The first payment is paid last, so the time of a change is in another order than the
- * time at which the payments were opened. Only a list in which it is seen to be paid shows which of them it keeps to.
+ * The time that orders the list. The first payment is paid last, so the time of a change is in another order
+ * than the time at which the payments were opened. Only a list in which it is seen to be paid shows which of
+ * them it keeps to.
  */
 export function newestFirstFinding({ history, sent, askedAt }: Observed, dialect: Dialect): Finding {
   const key = 'history.paging.newestFirstBy';

@@ -6,8 +6,8 @@ import { listedOf } from './walk.ts';
 const PAUSE_MS = 1_000;
 
 /**
- * What turns the pages, seen in a list that stood still meanwhile: a late list grows at its top, and a row that has
- * moved looks like the next page. It begins once a list that shows some of our payments shows all.
+ * What turns the pages, seen in a list that stood still meanwhile: a late list grows at its top, and a row
+ * that has moved looks like the next page. It begins once a list that shows some of our payments shows all.
  */
 export async function findStillPaging(
   look: Parameters<typeof findPaging>[0],

@@ -16,7 +16,9 @@ const WINDOW_DAYS = 30;
 /** With dates, the dialect takes no fewer. */
 const FEWEST_DATES = 3;
 
-/** Each pair of names, those of the dialect and of the refusal first, with a time of day and with dates only. */
+/**
+ * Each pair of names, those of the dialect and of the refusal first, with a time of day and with dates only.
+ */
 export function windowsToTry({ history: { paging } }: Dialect, refusal: string): Window[] {
   const { sinceParam: since, untilParam: until, windowDays } = paging;
   const known = since === null || until === null ? [] : [[since, until] as const];

@@ -5,8 +5,8 @@ export type HistoryRow = {
   /** Null: none. Numbers keep their digits; text that a database or a page cannot hold is replaced. */
   reference: string | null;
   /**
-   * The service's own id of the transaction; of money that went back perhaps its payment's. Null: the record shows
-   * none. Text, because ids go beyond 2^53.
+   * The service's own id of the transaction; of money that went back perhaps its payment's. Null: the record
+   * shows none. Text, because ids go beyond 2^53.
    */
   serviceId: string | null;
   /** `unreadable`: the record is no object, or it lacks reference, status, or the money of something paid. */
@@ -21,8 +21,8 @@ export type HistoryRow = {
   /** The service's fee in minor units of `currency`. Null: not named, unreadable, or never read. */
   fee: bigint | null;
   /**
-   * Replaces a missing reference, or else a missing id, and tells refunds of one id apart: the same record has the
-   * same digest in every run.
+   * Replaces a missing reference, or else a missing id, and tells refunds of one id apart: the same record
+   * has the same digest in every run.
    */
   digest: string | null;
 };

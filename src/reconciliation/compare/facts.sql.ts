@@ -23,8 +23,8 @@ const CAME = `CASE WHEN m.accepted_amount < m.released_amount THEN (
     SELECT sum(c.amount)::bigint FROM confirmed_money c WHERE c.order_id = m.order_id)
   ELSE m.released_amount END`;
 
-// OFFSET 0, here and in COMPARED, keeps the planner from copying an expression into each that uses it: planning
-// those copies took longer than all else of a run over few payments.
+// OFFSET 0, here and in COMPARED, keeps the planner from copying an expression into each that uses it:
+// planning those copies took longer than all else of a run over few payments.
 const SAID = `SELECT ${ANSWERED} AS answered, ${CAME} AS came OFFSET 0`;
 
 // What the money says beside ours.
@@ -41,8 +41,8 @@ const FACTS_OF_MONEY = `
       SELECT FROM suspense_items s WHERE s.mode = $4 AND s.reference = m.reference AND s.closed_at IS NULL)
     AS is_money_answered`;
 
-// Verify and a row that stands alone without an amount mean all of it, and the list may show more than all. Null
-// where the list holds more than was released: what went back is unknown.
+// Verify and a row that stands alone without an amount mean all of it, and the list may show more than all.
+// Null where the list holds more than was released: what went back is unknown.
 const GONE_OF_LIST = `CASE WHEN m.there = 'paid_and_reversed' AND m.paid_currency = m.currency
   THEN nullif(least(greatest(said.came::numeric - m.paid_amount, 0), 9223372036854775807)::bigint, 0) END`;
 const GONE = `CASE WHEN NOT m.is_released THEN NULL

@@ -107,8 +107,8 @@ function numberOf(value: bigint | null): Buffer | null {
 }
 
 /**
- * Comes before the fingerprint of a record without an id: equal bytes are one record that was read twice. Of a refund
- * its id comes first, which may be its own or its payment's.
+ * Comes before the fingerprint of a record without an id: equal bytes are one record that was read twice. Of
+ * a refund its id comes first, which may be its own or its payment's.
  */
 export const BYTES = ' bytes:';
 

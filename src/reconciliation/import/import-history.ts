@@ -130,7 +130,10 @@ async function readToEnd(
   return end;
 }
 
-/** Of how rows are staged. A row that an earlier version staged may have another id than when it is read again. */
+/**
+ * Of how rows are staged. A row that an earlier version staged may have another id than when it is read
+ * again.
+ */
 const STAGING_VERSION = 2;
 
 /** Identifies the question: rows read for one window and dialect cannot be reused for another. */

@@ -75,8 +75,8 @@ export async function stageTuples(
 }
 
 // A row that was read twice (rows move between pages during the reading) counts once: same id, same content.
-// Refunds of the same money under one id, or none, may be two, or one of which a field has changed from one reading
-// to the next: they are not told apart.
+// Refunds of the same money under one id, or none, may be two, or one of which a field has changed from one
+// reading to the next: they are not told apart.
 const READINGS = `
   SELECT *, status <> 'reversed' OR count(*) OVER (
     PARTITION BY reference, status, amount, currency, split_part(id, '${BYTES}', 1)) = 1 AS is_told_apart
@@ -110,8 +110,8 @@ const TOGETHER = `
     ${DOUBTS}
   FROM readings GROUP BY reference`;
 
-// Of one charge that paid an order each refund counts: more than was written down is raised. So it is of several of
-// which nothing is left if each counts.
+// Of one charge that paid an order each refund counts: more than was written down is raised. So it is of
+// several of which nothing is left if each counts.
 const IS_UNKNOWN_LEFT = `(charges > 1 AND NOT is_all_back AND came > went
   OR NOT EXISTS (SELECT FROM payments p WHERE p.reference = together.reference AND p.status = 'paid'))`;
 
@@ -120,12 +120,15 @@ const IS_UNKNOWN_LEFT = `(charges > 1 AND NOT is_all_back AND came > went
 const ONE_PER_REFERENCE = `
   SELECT -1, reference, is_named, id, said,
     CASE WHEN said IN (${MONEY}) AND NOT is_unclear
-      AND came <= ${MAX_AMOUNT} THEN CASE WHEN is_all_back THEN 0 ELSE greatest(came - went, -${MAX_AMOUNT})::bigint END END,
+      AND came <= ${MAX_AMOUNT}
+      THEN CASE WHEN is_all_back THEN 0 ELSE greatest(came - went, -${MAX_AMOUNT})::bigint END END,
     CASE WHEN said IN (${MONEY}) AND NOT is_unclear
       AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
     is_money_assumed AND said = 'paid', greatest(charges, 1)
   FROM (
-    SELECT *, CASE WHEN is_unclear OR is_mixed OR went_back AND is_doubtful AND ${IS_UNKNOWN_LEFT} THEN 'conflicting' WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
+    SELECT *, CASE
+      WHEN is_unclear OR is_mixed OR went_back AND is_doubtful AND ${IS_UNKNOWN_LEFT} THEN 'conflicting'
+      WHEN came > ${MAX_AMOUNT} THEN 'unreadable'
       WHEN went_back THEN 'paid_and_reversed' ELSE status END AS said
     FROM together
   ) folded`;

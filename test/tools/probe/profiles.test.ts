@@ -36,7 +36,9 @@ const NOT_SEEN: Partial<Record<ProfileName, string[]>> = {
   'two-shapes': [],
 };
 
-/** What the probe itself says that its dialect does not read yet: the names in that list are unlike verify's. */
+/**
+ * What the probe itself says that its dialect does not read yet: the names in that list are unlike verify's.
+ */
 const MISREAD: Partial<Record<ProfileName, string[]>> = {
   'two-shapes': ['read back by history: a record is unreadable'],
 };

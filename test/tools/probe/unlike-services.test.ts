@@ -121,7 +121,10 @@ const linked: Service = {
   },
 };
 
-/** The newest first, from a copy that is late: the three new ones come while the probe tries what turns the pages. */
+/**
+ * The newest first, from a copy that is late: the three new ones come while the probe tries what turns the
+ * pages.
+ */
 function lateService(): Service {
   let calls = 0;
   return {

@@ -498,7 +498,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: BY_REFUNDS,
   },
   {
-    bug: 'a release that nobody was to get is given up when its money is back',
+    bug: 'a release for which the shop has no receiver is given up when its money is back',
     file: 'src/fulfilment/withhold.sql.ts',
     find: "'unneeded') = 'unneeded' AS was_unneeded",
     replace: "'unneeded') = 'none' AS was_unneeded",
@@ -566,7 +566,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     file: 'src/payments/decide.ts',
     find: 'if (!isRefunded || accepted === null',
     replace: 'if (isRefunded || accepted === null',
-    breaks: 'the shop keeps money for an order that it refunded, and nobody sees it',
+    breaks: 'the shop keeps money for an order that it refunded, and no finding says so',
     tests: BY_ACCEPTING,
   },
   {

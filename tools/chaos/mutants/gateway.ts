@@ -226,7 +226,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     file: 'tools/probe/conclude-history.ts',
     find: 'lag > (inForce ?? USUAL_LAG_SEC)',
     replace: 'lag >= 0',
-    breaks: 'somebody sets a lag that hides payments which the list lacks',
+    breaks: 'the shop sets a lag that hides payments which the list lacks',
     tests: ['test/tools/probe/unlike-services.test.ts'],
   },
   {
@@ -234,7 +234,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
     file: 'tools/probe/conclude-history.ts',
     find: 'const days = Math.floor(',
     replace: 'const days = 0 * Math.floor(',
-    breaks: 'nobody learns that the number of days in the dialect is too small',
+    breaks: 'no report tells that the number of days in the dialect is too small',
     tests: ['test/tools/probe/unlike-services.test.ts'],
   },
 ];

@@ -12,7 +12,9 @@ export function windowIn({ from, to }: Query): Window | null {
   return since === null || until === null ? null : { since, until };
 }
 
-/** Both days and all between them, an hour ahead of UTC; null where one of the two is no date, or has a time. */
+/**
+ * Both days and all between them, an hour ahead of UTC; null where one of the two is no date, or has a time.
+ */
 export function datesIn(query: Query): Window | null {
   const isDate = (text: unknown): boolean => typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text);
   const window = isDate(query.from) && isDate(query.to) ? windowIn(query) : null;
