@@ -1,7 +1,8 @@
 import { answers, boot, copyTo, onDebian, openShell, ROOT, run, toldIn } from './machine.ts';
 import { printTable } from './load.ts';
 import { blocksOf } from './page.ts';
-import { startService, type Stage } from './stage.ts';
+import { EXAMINED, goLive, startNamedService, withoutRoot } from './live.ts';
+import type { Stage } from './stage.ts';
 
 const PAGE = 'debian.md';
 
@@ -17,11 +18,11 @@ export const debian = (stage: Stage): Promise<boolean> =>
 
 async function follow(stage: Stage, root: string): Promise<boolean> {
   copyTo(root, ROOT);
-  const serviceUrl = await startService(stage, 'http://127.0.0.1:3001/webhooks/payments');
+  const serviceUrl = await startNamedService(stage);
   const machine = openShell(root, await boot(stage, root));
   stage.later(() => machine.child.kill('SIGKILL'));
   const type = (heading: string): Promise<string> => machine.type(blocksOf(PAGE, heading).join('\n'));
-  await machine.type(answers(serviceUrl) + WORDS);
+  await machine.type(answers(serviceUrl) + WORDS + OURS);
   await type('A database');
   await type('The environment');
   await machine.type('echo DEMO_SHOP=on >> /etc/integrator/env');
@@ -45,6 +46,11 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
   await type('When the database is lost');
   await machine.type('systemctl start integrator-server@3001 integrator-server@3002 integrator-worker@1');
   await machine.type(READY);
+  await machine.type(buyAt(serviceUrl));
+  await goLive(stage, machine, serviceUrl, () => type('A later version, and the way back'));
+  await machine.type(buyAt(serviceUrl));
+  await machine.type(EXAMINED);
+  await withoutRoot(root, machine, blocksOf(PAGE, 'Without root').join('\n'), serviceUrl);
   const said = await machine.type(buyAt(serviceUrl));
   const rows = toldIn(said);
   printTable('docs/debian.md, typed on a Debian 13 of its own', rows);
@@ -58,6 +64,9 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
     'after the update a node says': 'later',
     'after the way back a node says': '/usr/bin/node',
     'the restored backup has paid orders': '2 of 2',
+    'doctor in live mode': '0, All is well.',
+    'go-live in live mode': '0, All is well.',
+    'units of a user, after a start of its systemd': 'active',
   };
   return Object.entries(wanted).every(([name, value]) => rows[name] === value);
 }
@@ -69,6 +78,11 @@ const WORDS = `
   running() { for unit in server@3001 server@3002 worker@1; do
     tr '\\0' ' ' < "/proc/$(shown MainPID $unit)/cmdline" | cut -d ' ' -f 1
   done | uniq; }
+`;
+
+/** What is the shop's in its bundle: without a name of its own it does not go live. */
+const OURS = `
+  sed -i "s/identity = null/identity = { name: 'The Lamp Shop', helpEmail: 'help@lamps.example' }/" /root/bundle/dist/custom/identity.js
 `;
 
 const READY = `curl -fsS --retry 60 --retry-all-errors --retry-delay 1 -o /dev/null "https://$domain/readyz"`;

@@ -11,7 +11,7 @@ const LIMIT_MS = 180_000;
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const DOMAIN = 'shop.example.com';
 /** What every installed Debian has; docs/debian.md installs the rest. */
-const BASE = 'ca-certificates,dbus,systemd-sysv';
+const BASE = 'ca-certificates,dbus,libpam-systemd,systemd-sysv';
 /** While packages are installed, a PostgreSQL of this machine may have the port. */
 const OWN_PORT = `sed -i 's/^port = .*/port = 5432/' /etc/postgresql/*/main/postgresql.conf`;
 
