@@ -107,6 +107,17 @@ test('nginx sends no request twice that is not safe to repeat, and passes on onl
   expect(read('deploy/nginx/integrator.conf').replace(/#.*$/gm, '')).not.toMatch(/keepalive\s+\d/);
 });
 
+test('nginx asks a node again before the next one, told to stop, refuses', () => {
+  const [, noticeMs = ''] =
+    /^const NOTICE_MS = ([\d_]+);$/m.exec(read('src/bootstrap/start-server.ts')) ?? [];
+  const servers = read('deploy/nginx/integrator.conf').match(/^ +server [\d.:]+ .*;$/gm) ?? [];
+  expect(servers).toHaveLength(2);
+  for (const server of servers) {
+    const [, sec] = / fail_timeout=(\d+)s;/.exec(server) ?? [];
+    expect(Number(sec) * 1_000).toBeLessThan(Number(noticeMs.replaceAll('_', '')));
+  }
+});
+
 test('nginx lets through the largest body that a route takes, and the page of security says how large it is', () => {
   const [, allowed = ''] = /^client_max_body_size (\d+)k;$/m.exec(read('deploy/nginx/proxy.conf')) ?? [];
   expect(read('src/orders/routes.ts')).toContain(`limit: '${allowed}kb'`);

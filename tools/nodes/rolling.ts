@@ -107,7 +107,7 @@ export async function rolling(stage: Stage, announced: boolean): Promise<boolean
 
 function nginxConf(folder: string, front: number, ports: readonly number[], without: number | null): string {
   const nodes = ports.map(
-    (port) => `server 127.0.0.1:${port} max_fails=2 fail_timeout=5s${port === without ? ' down' : ''};`,
+    (port) => `server 127.0.0.1:${port} max_fails=2 fail_timeout=2s${port === without ? ' down' : ''};`,
   );
   return `
 daemon off; pid ${folder}/nginx.pid; error_log ${folder}/nginx-error.log; worker_processes 1;

@@ -86,6 +86,7 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
     ...rows,
     'requests that failed': life.failures.length,
     ...Object.fromEntries(life.failures.map((words, n) => [`failure ${n + 1}`, words.slice(0, 150)])),
+    'nginx answered': answered(root),
     'reconcile at the end': verdict,
   });
   const broken = Object.entries(await brokenBy(remembered));
@@ -93,7 +94,27 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
     process.stdout.write(`${[`  ${what}: ${lines.length}`, ...lines].join('\n    ')}\n`);
   const isBack = versionIn(rows['at first']) === versionIn(rows.back);
   const isLater = versionIn(rows.updated) !== versionIn(rows.back);
-  return isBack && isLater && verdict === 'agreed' && broken.every(([, lines]) => lines.length === 0);
+  const isUnnoticed = life.failures.length === 0;
+  return (
+    isBack &&
+    isLater &&
+    isUnnoticed &&
+    verdict === 'agreed' &&
+    broken.every(([, lines]) => lines.length === 0)
+  );
+}
+
+/** How many requests but the page's own, by status. */
+function answered(root: string): string {
+  const lines = readFileSync(join(root, 'var/log/nginx/access.log'), 'utf8').split('\n');
+  const counts: Record<string, number> = {};
+  for (const line of lines.filter((each) => !each.includes(' /readyz '))) {
+    const [, status] = /" (\d{3}) /.exec(line) ?? [];
+    if (status !== undefined) counts[status] = (counts[status] ?? 0) + 1;
+  }
+  return Object.entries(counts)
+    .map(([status, count]) => `${count} times ${status}`)
+    .join(', ');
 }
 
 const versionIn = (told = ''): string | undefined => told.split(', ')[0];
