@@ -1,6 +1,7 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { ENTRY, type Deliveries } from './delivery.sql.ts';
+import { IS_UNSENT } from './releases.sql.ts';
 
 /** The journal entry of each row of `asked` that belongs to an order. @param by $ numbers of name and note */
 const entryOf = (
@@ -70,8 +71,8 @@ export async function makeUnsentDue(
 ): Promise<number> {
   const rows = await db.query(
     `WITH oldest AS (
-       SELECT id FROM ${table} WHERE mode = $1 AND delivery = 'unneeded'
-         AND ${word === 'event' ? 'type = $5' : '$5::text IS NULL'}
+       SELECT id FROM ${table} WHERE mode = $1
+         AND ${word === 'event' ? `delivery = 'unneeded' AND type = $5` : `$5::text IS NULL AND ${IS_UNSENT}`}
        ORDER BY ${byAge} LIMIT $4 FOR UPDATE
      ), asked AS (
        ${update} r SET delivery = 'waiting', next_check_at = now(), asked_again_at = now()

@@ -95,13 +95,20 @@ export async function withheldReleases(
   return releases as Undelivered[];
 }
 
-/** Releases that were recorded while there was no receiver: how many, and since when. */
+/**
+ * Recorded while there was no receiver. Not of a payment that a begin of reconciliation took as before: it was
+ * paid at the sandbox, and nobody waits for its value.
+ */
+export const IS_UNSENT = `delivery = 'unneeded' AND NOT EXISTS (SELECT FROM before_begin b
+  WHERE b.mode = releases.mode AND b.reference = releases.reference AND b.begun_at > releases.released_at)`;
+
+/** The releases that {@link IS_UNSENT}: how many, and since when. */
 export type Unsent = { count: number; oldest: Date | null };
 
 export async function unsentReleases(db: Queryable, mode: Mode): Promise<Unsent> {
   const [row] = await db.query<Unsent>(
     `SELECT count(*)::int AS count, min(released_at) AS oldest
-     FROM releases WHERE mode = $1 AND delivery = 'unneeded'`,
+     FROM releases WHERE mode = $1 AND ${IS_UNSENT}`,
     [mode],
   );
   return row ?? { count: 0, oldest: null };
