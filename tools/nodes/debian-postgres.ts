@@ -16,9 +16,13 @@ const LIMIT_MS = 120_000;
 /** A cluster of Debian's PostgreSQL that can be lost. Its address stays the same, whatever it is restored from. */
 export type DebianPostgres = {
   url: string;
+  data: string;
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
   /** A cluster with an empty database of the shop, which archives its write-ahead log. */
   begin(): Promise<void>;
+  start(): Promise<void>;
+  /** A program of this PostgreSQL, or of Debian, as the account that owns the data. */
+  run(program: string, ...args: string[]): Promise<unknown>;
   /** Returns when everything that is committed by now is in the archive. */
   archived(): Promise<void>;
   takeBaseBackup(): Promise<unknown>;
@@ -49,7 +53,7 @@ export async function openDebianPostgres(
     promisify(execFile)(program, args, {
       ...account,
       cwd: folder,
-      env: { ...POSTGRES_ENV, PATH: `${programs}:/usr/bin:/bin` },
+      env: { ...POSTGRES_ENV, PATH: `${programs}:/usr/bin:/bin`, PGPASSWORD: PASSWORD },
       timeout: LIMIT_MS,
     });
   async function ask<Row extends pg.QueryResultRow>(address: string, sql: string, values?: unknown[]) {
@@ -106,15 +110,12 @@ export async function openDebianPostgres(
   }
   return {
     url,
+    data,
     query,
     begin,
-    archived: async () => {
-      const [now] = await query<{ wal: string }>('SELECT pg_walfile_name(pg_current_wal_lsn()) AS wal');
-      await until('the write-ahead log is archived', async () => {
-        const [last] = await query<{ wal: string }>('SELECT last_archived_wal AS wal FROM pg_stat_archiver');
-        return (last?.wal ?? '') >= (now?.wal ?? '~');
-      });
-    },
+    start,
+    run,
+    archived: () => untilArchived(query),
     takeBaseBackup: () => run('pg_basebackup', '--dbname', url, '--pgdata', base, '--checkpoint=fast'),
     dump: () => run('pg_dump', '--format=custom', '--file', dump, url),
     lose: async () => {
@@ -138,6 +139,15 @@ recovery_target_action = 'promote'\n`,
       await run('pg_restore', '--exit-on-error', '--dbname', url, dump);
     },
   };
+}
+
+/** Returns when everything that is committed by now is in the archive. */
+export async function untilArchived(query: DebianPostgres['query']): Promise<void> {
+  const [now] = await query<{ wal: string }>('SELECT pg_walfile_name(pg_current_wal_lsn()) AS wal');
+  await until('the write-ahead log is archived', async () => {
+    const [last] = await query<{ wal: string }>('SELECT last_archived_wal AS wal FROM pg_stat_archiver');
+    return (last?.wal ?? '') >= (now?.wal ?? '~');
+  });
 }
 
 /** The folder of the newest server; the client alone has no initdb. */

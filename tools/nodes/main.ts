@@ -7,7 +7,7 @@ import { failover } from './failover.ts';
 import { image } from './image.ts';
 import { patroni } from './patroni.ts';
 import { pgbouncer } from './pgbouncer.ts';
-import { restore } from './restore.ts';
+import { restore, restorePatroni } from './restore.ts';
 import { rolling } from './rolling.ts';
 import { openStage, type Stage } from './stage.ts';
 import { update } from './update.ts';
@@ -24,6 +24,7 @@ const WHAT: Record<string, (stage: Stage) => Promise<boolean>> = {
   'patroni-async': (stage) => patroni(stage, false),
   capacity,
   restore,
+  'restore-patroni': restorePatroni,
   upgrade,
   image,
   debian,

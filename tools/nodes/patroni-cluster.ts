@@ -16,6 +16,7 @@ type Member = { name: string; role: string; state: string; timeline?: number };
 export type PatroniCluster = {
   /** The shop's database through HAProxy: it leads to the leader. */
   url: string;
+  machines: readonly Machine[];
   leader(): Promise<Machine>;
   /** Whether the address takes writes. */
   isWritable(): Promise<boolean>;
@@ -26,11 +27,18 @@ export type PatroniCluster = {
   isWhole(): Promise<boolean>;
 };
 
-/** @throws with the command to type when a package of Debian is missing */
-export async function startPatroni(stage: Stage, isSynchronous: boolean): Promise<PatroniCluster> {
+/**
+ * @param backup where it archives its write-ahead log; null: nowhere
+ * @throws with the command to type when a package of Debian is missing
+ */
+export async function startPatroni(
+  stage: Stage,
+  isSynchronous: boolean,
+  backup: string | null = null,
+): Promise<PatroniCluster> {
   const patronictl = needProgram('patronictl', 'patroni postgresql');
   const haproxy = needProgram('haproxy', 'haproxy');
-  const { machines, network } = await startMachines(stage, isSynchronous);
+  const { machines, network } = await startMachines(stage, isSynchronous, backup);
   const members = async (): Promise<Member[]> => {
     for (const { address } of machines) {
       const answer = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(2_000) })
@@ -74,6 +82,7 @@ export async function startPatroni(stage: Stage, isSynchronous: boolean): Promis
   await query('CREATE DATABASE shop OWNER integrator');
   return {
     url: urlOf('integrator', 'shop'),
+    machines,
     leader,
     isWritable: async () =>
       (await query<{ is: boolean }>('SELECT NOT pg_is_in_recovery() AS is'))[0]?.is === true,

@@ -20,6 +20,8 @@ export type Machine = {
   address: string;
   /** The file of Patroni. */
   config: string;
+  /** The folder of PostgreSQL. */
+  data: string;
   /** Starts Patroni, as systemd does. */
   start(): void;
   /** Patroni and every process of PostgreSQL end at one instant; etcd stays. */
@@ -37,8 +39,15 @@ export type Machine = {
 /** `network`: the first three numbers of the addresses, with a dot behind them. */
 export type Machines = { machines: Machine[]; network: string };
 
-/** @throws with the command to type when a package of Debian is missing */
-export async function startMachines(stage: Stage, isSynchronous: boolean): Promise<Machines> {
+/**
+ * @param backup the folder that the page calls /backup; null: nothing is archived
+ * @throws with the command to type when a package of Debian is missing
+ */
+export async function startMachines(
+  stage: Stage,
+  isSynchronous: boolean,
+  backup: string | null,
+): Promise<Machines> {
   const programs = {
     etcd: needProgram('etcd', 'etcd-server'),
     patroni: needProgram('patroni', 'patroni postgresql'),
@@ -82,6 +91,7 @@ export async function startMachines(stage: Stage, isSynchronous: boolean): Promi
           /hosts: .*/,
           `hosts: ${etcd.map(({ port }) => `127.0.0.1:${port}`).join(',')}\n  use_proxies: true`,
         )
+        .replace(/^( *)wal_keep_size.*\n/m, (line, indent: string) => line + archivingOf(indent, backup))
         .replace('synchronous_mode: true', `synchronous_mode: ${isSynchronous}`)
         .replace('/var/lib/postgresql/15/shop', join(folder, 'data'))
         .replace('/usr/lib/postgresql/15/bin', programs.postgres)
@@ -110,6 +120,7 @@ export async function startMachines(stage: Stage, isSynchronous: boolean): Promi
       name,
       address,
       config,
+      data: join(folder, 'data'),
       start,
       kill,
       freeze: () => {
@@ -129,6 +140,16 @@ export async function startMachines(stage: Stage, isSynchronous: boolean): Promi
     });
   }
   return { machines, network };
+}
+
+/** The page's settings of the archive; a rehearsal does not wait a minute for a segment that is not full. */
+function archivingOf(indent: string, backup: string | null): string {
+  if (backup === null) return '';
+  const shown = blocksOf(PAGE, 'Backups', 'text')[0] ?? '';
+  return shown
+    .replaceAll('/backup', backup)
+    .replace('archive_timeout: 60s', 'archive_timeout: 2s')
+    .replace(/^(?=.)/gm, indent);
 }
 
 /** What the page shows, as it is on a machine here. */

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../test/support/invariants.ts';
-import type { DebianPostgres } from './debian-postgres.ts';
 import type { Hands } from './hands.ts';
 import { place, type Told } from './life.ts';
+import type { Restorable } from './restorable.ts';
 import { freePort, startServer, type Stage } from './stage.ts';
 
 /** Does the work, and writes down the seconds it took. */
@@ -9,7 +9,7 @@ export type Timed = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 export type Wreck = {
   stage: Stage;
-  postgres: DebianPostgres;
+  postgres: Pick<Restorable, 'query'>;
   hands: Hands;
   env: Record<string, string>;
   token: string;

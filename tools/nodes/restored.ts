@@ -3,12 +3,12 @@ import { openDatabase } from '../../src/platform/database/database.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { brokenAfterALoss, type Lost } from '../../test/support/after-a-loss.ts';
 import type { Delivery } from '../../test/support/invariants.ts';
-import type { DebianPostgres } from './debian-postgres.ts';
 import { isPaidInFull, type Told } from './life.ts';
+import type { Restorable } from './restorable.ts';
 
 /** Everybody who remembers: the database, the service, the receiver, and those who ordered and decided. */
 export type Remembered = {
-  postgres: Pick<DebianPostgres, 'url' | 'query'>;
+  postgres: Pick<Restorable, 'url' | 'query'>;
   serviceUrl: string;
   orders: readonly Told[];
   deliveries: readonly Delivery[];
