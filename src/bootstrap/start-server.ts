@@ -114,7 +114,7 @@ export async function startServer(options: ServerOptions): Promise<StartedServer
     greeting: greeting(config, origin, services),
     stop: async () => {
       unwatch();
-      // The worker claims nothing from here on, so other processes take what our last requests make due.
+      // The worker leases nothing from here on, so other processes take what our last requests make due.
       await Promise.all([leave(), worker?.stop()]);
       await program.close();
       await services.close();

@@ -25,7 +25,7 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
-/** A loop goes round every second; a claim is given up after seconds. */
+/** A loop goes round every second; its statement is given up after seconds. */
 const LOOP_STUCK_MS = 120_000;
 /** Comparing millions of records takes minutes without a word of progress. */
 const RUN_STUCK_MS = 1_800_000;

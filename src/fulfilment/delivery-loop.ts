@@ -40,7 +40,7 @@ type DueRow = Due & { orderId: OrderId | null; reference: Reference | null };
 type Source<Row extends DueRow> = {
   deliveries: Deliveries;
   /** Leases up to `limit` rows, at most `repeats` of them tried before. */
-  claim: (limit: number, repeats: number) => Promise<Row[]>;
+  lease: (limit: number, repeats: number) => Promise<Row[]>;
   /** What a receiver is sent of a row. */
   messageOf: (row: Row) => string;
   receive: (row: Omit<Row, 'message'> & { message: string }, context: ReceiverContext) => Promise<void>;
@@ -54,9 +54,9 @@ export function createDeliveries<Row extends DueRow>(parts: DeliveryParts, sourc
   let repeating = 0;
   let quietUntilMs = 0;
 
-  async function claim(limit: number): Promise<Row[]> {
+  async function lease(limit: number): Promise<Row[]> {
     if (systemClock.elapsedMs() < quietUntilMs) return [];
-    const rows = await source.claim(limit, REPEATS - repeating);
+    const rows = await source.lease(limit, REPEATS - repeating);
     repeating += rows.filter(isRepeated).length;
     return rows;
   }
@@ -73,7 +73,7 @@ export function createDeliveries<Row extends DueRow>(parts: DeliveryParts, sourc
 
   return createPoller({
     name: table,
-    claim,
+    lease,
     work,
     label: (row) => labelOf(word, row),
     concurrency: CONCURRENCY,

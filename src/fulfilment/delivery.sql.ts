@@ -45,11 +45,11 @@ const LEASED = `r SET leased_until = now() + interval '${LEASE_SEC} s', attempts
  * never tried.
  * @param columns what is returned of the rows `c` and their orders `o`
  */
-export function claimOf({ table, update }: Deliveries, columns: string): Statement {
+export function leaseOf({ table, update }: Deliveries, columns: string): Statement {
   const isDue = `next_check_at <= now() AND (leased_until IS NULL OR leased_until < now()) AND mode = $1
     AND (${IS_ITS_TURN[table]})`;
   return {
-    name: `claim-due-${table}`,
+    name: `lease-due-${table}`,
     text: `
     WITH fresh AS MATERIALIZED (
       SELECT id FROM ${table} WHERE ${isDue} AND attempts = 0
@@ -57,11 +57,11 @@ export function claimOf({ table, update }: Deliveries, columns: string): Stateme
     ), failed AS MATERIALIZED (
       SELECT id FROM ${table} WHERE ${isDue} AND attempts > 0
       ORDER BY next_check_at LIMIT LEAST($3, $2 - (SELECT count(*) FROM fresh)) FOR UPDATE SKIP LOCKED
-    ), claimed AS (${update} ${LEASED})
+    ), leased AS (${update} ${LEASED})
     SELECT c.id, c.order_id AS "orderId", o.external_id AS "externalId",
       coalesce(o.metadata, '{}') AS metadata, c.reference, c.mode, c.attempts,
       c.message, extract(epoch FROM now() - c.tried_since)::float8 AS "tryingForSec", ${columns}
-    FROM claimed c LEFT JOIN orders o ON o.id = c.order_id`,
+    FROM leased c LEFT JOIN orders o ON o.id = c.order_id`,
   };
 }
 

@@ -2,10 +2,10 @@ import type { Poller } from '../platform/poller.ts';
 import { createDeliveries, type DeliveryParts } from './delivery-loop.ts';
 import { EVENTS, RELEASES } from './delivery.sql.ts';
 import type { EventReceiver, EventType } from './event.ts';
-import { claimDueEvents, wantEvents, type DueEvent } from './events.sql.ts';
+import { leaseDueEvents, wantEvents, type DueEvent } from './events.sql.ts';
 import { messageOf, messageOfEvent } from './message.ts';
 import type { Receiver, ReleasePlan } from './release.ts';
-import { claimDueReleases, type DueRelease } from './releases.sql.ts';
+import { leaseDueReleases, type DueRelease } from './releases.sql.ts';
 import {
   createRedeliver,
   createSendUnsent,
@@ -28,8 +28,8 @@ export function createDueReleases(parts: DeliveryParts & Receivers): Poller {
   return createDeliveries<DueRelease>(parts, {
     deliveries: RELEASES,
     // Without a receiver, releases that wait for one (configured until yesterday) are left waiting.
-    claim: async (limit, repeats) =>
-      receiver === null ? [] : claimDueReleases(database, mode, limit, repeats, eventReceiver !== null),
+    lease: async (limit, repeats) =>
+      receiver === null ? [] : leaseDueReleases(database, mode, limit, repeats, eventReceiver !== null),
     messageOf,
     receive: async (release, context) => receiver?.(release, context),
   });
@@ -43,10 +43,10 @@ export function createDueEvents(
   let isWanting = false;
   return createDeliveries<DueEvent>(parts, {
     deliveries: EVENTS,
-    claim: async (limit, repeats) => {
+    lease: async (limit, repeats) => {
       if (!isWanting) await wantEvents(database, mode, eventReceiver === null ? [] : types);
       isWanting = true;
-      return eventReceiver === null ? [] : claimDueEvents(database, mode, limit, repeats);
+      return eventReceiver === null ? [] : leaseDueEvents(database, mode, limit, repeats);
     },
     messageOf: messageOfEvent,
     receive: async (event, context) => eventReceiver?.(event, context),

@@ -1,10 +1,10 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { claimOf, EVENTS, type Due } from './delivery.sql.ts';
+import { leaseOf, EVENTS, type Due } from './delivery.sql.ts';
 import type { EventType, HappenedEvent } from './event.ts';
 
-const CLAIM = claimOf(
+const LEASE = leaseOf(
   EVENTS,
   `c.type, c.data, c.happened_at AS "happenedAt",
       coalesce((c.data ->> 'amount')::bigint, o.amount) AS amount, coalesce(c.data ->> 'currency', o.currency) AS currency`,
@@ -15,13 +15,13 @@ export type DueEvent = HappenedEvent & Due;
 type Row = DueEvent & { amount: bigint; currency: string };
 
 /** Leases up to `limit` events whose delivery is due, at most `repeats` of them tried before. */
-export async function claimDueEvents(
+export async function leaseDueEvents(
   db: Queryable,
   mode: Mode,
   limit: number,
   repeats: number,
 ): Promise<DueEvent[]> {
-  const rows = await db.query<Row>(CLAIM, [mode, limit, Math.max(repeats, 0), true]);
+  const rows = await db.query<Row>(LEASE, [mode, limit, Math.max(repeats, 0), true]);
   return rows.map(({ amount, currency, ...row }) => ({ ...row, total: { amount, currency } }));
 }
 

@@ -2,10 +2,10 @@ import type { OrderLine } from '../orders/order.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { claimOf, RELEASES, type Due } from './delivery.sql.ts';
+import { leaseOf, RELEASES, type Due } from './delivery.sql.ts';
 import type { Release } from './release.ts';
 
-const CLAIM = claimOf(
+const LEASE = leaseOf(
   RELEASES,
   `c.amount, c.currency, o.paid_at AS "paidAt", o.shopper_details AS details,
       (SELECT coalesce(json_agg(json_build_object('sku', l.sku, 'description', l.description,
@@ -25,14 +25,14 @@ type Row = Omit<DueRelease, 'total' | 'lines'> & {
  * Leases up to `limit` releases whose delivery is due, at most `repeats` of them tried before.
  * @param areEventsSent whether a release waits for what happened to its order before
  */
-export async function claimDueReleases(
+export async function leaseDueReleases(
   db: Queryable,
   mode: Mode,
   limit: number,
   repeats: number,
   areEventsSent = false,
 ): Promise<DueRelease[]> {
-  const rows = await db.query<Row>(CLAIM, [mode, limit, Math.max(repeats, 0), areEventsSent]);
+  const rows = await db.query<Row>(LEASE, [mode, limit, Math.max(repeats, 0), areEventsSent]);
   return rows.map(({ amount, currency, lines, ...row }) => ({
     ...row,
     total: { amount, currency },

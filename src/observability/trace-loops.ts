@@ -17,17 +17,17 @@ import {
 import type { Database, Queryable } from '../platform/database/database.ts';
 
 /**
- * A span for each claim that found rows, and one for the work on each row. The work on a row has a trace
- * of its own, linked to the claim: thirty payments that were claimed together have nothing else in common.
+ * A span for each lease that found rows, and one for the work on each row. The work on a row has a trace
+ * of its own, linked to the lease: thirty payments that were leased together have nothing else in common.
  */
 export function traceLoops(tracing: Tracing): LoopWatch {
-  return ({ name, claim, work, workOnLent = work, label }) => {
-    const claimedIn = new Map<unknown, Place>();
+  return ({ name, lease, work, workOnLent = work, label }) => {
+    const leasedIn = new Map<unknown, Place>();
     const traced =
       (act: typeof work): typeof work =>
       (row) => {
-        const pass = claimedIn.get(row);
-        claimedIn.delete(row);
+        const pass = leasedIn.get(row);
+        leasedIn.delete(row);
         return tracing.span(
           {
             name: `due ${name}`,
@@ -39,16 +39,16 @@ export function traceLoops(tracing: Tracing): LoopWatch {
         );
       };
     return {
-      claim: async (limit) => {
+      lease: async (limit) => {
         const startedAt = systemClock.now();
-        const rows = await claim(limit);
+        const rows = await lease(limit);
         if (rows.length > 0) {
           const pass = tracing.open({
-            name: `claim ${name}`,
+            name: `lease ${name}`,
             startedAt,
             attributes: { [ROWS]: rows.length },
           });
-          for (const row of rows) claimedIn.set(row, pass.place);
+          for (const row of rows) leasedIn.set(row, pass.place);
           pass.end();
         }
         return rows;

@@ -16,7 +16,7 @@ const IS_DUE = `p.next_check_at <= now() AND ${LEASED_OR_SILENT_UNTIL} IS NULL A
 const LEASED = `leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1`;
 
 const LEASE_SCHEDULED: Statement = {
-  name: 'claim-scheduled-payments',
+  name: 'lease-scheduled-payments',
   text: `
     WITH due AS MATERIALIZED (
       SELECT reference FROM payments p WHERE ${IS_DUE} AND p.hints <= p.hints_answered
@@ -29,7 +29,7 @@ const LEASE_SCHEDULED: Statement = {
 
 // Payments with the most fruitless hint checks come last: a first hint does not wait behind a flood.
 const LEASE_HINTED: Statement = {
-  name: 'claim-hinted-payments',
+  name: 'lease-hinted-payments',
   text: `
     WITH due AS MATERIALIZED (
       SELECT reference FROM payments p WHERE ${IS_DUE} AND p.hints > p.hints_answered
@@ -52,7 +52,7 @@ export function leaseHinted(db: Queryable, mode: Mode, limit: number): Promise<D
 
 // Shoppers who come back at the same time share the statement (see batched).
 const HINT_AND_LEASE: Statement = {
-  name: 'hint-and-claim-payment',
+  name: 'hint-and-lease-payment',
   text: `
     WITH seen AS MATERIALIZED (
       SELECT p.reference, ${IS_BEING_CHECKED} AS was_leased, g.is_trusted,

@@ -21,7 +21,7 @@ import {
 } from './checks.sql.ts';
 import type { Confirm } from './confirm.ts';
 import type { EndOrder } from './end-order.ts';
-import { claimPastDeadline } from './end-order.sql.ts';
+import { leasePastDeadline } from './end-order.sql.ts';
 import type { Cause, Payment } from './payment.ts';
 
 type DuePaymentsParts = {
@@ -77,14 +77,14 @@ export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
   const scheduled = createPoller<DuePayment>({
     ...options,
     name: 'payments',
-    claim: (limit) => leaseScheduled(database, gateway.mode, limit),
+    lease: (limit) => leaseScheduled(database, gateway.mode, limit),
     work: (payment) => check(payment, 'schedule'),
     pollMs: POLL_MS,
   });
   const hinted = createPoller<DuePayment>({
     ...options,
     name: 'hinted payments',
-    claim: (limit) => leaseHinted(database, gateway.mode, limit),
+    lease: (limit) => leaseHinted(database, gateway.mode, limit),
     work: (payment) => check(payment, 'hint'),
     workOnLent: (payment) => check(payment, 'webhook'),
     pollMs: POLL_HINTED_MS,
@@ -95,7 +95,7 @@ export function createDuePayments(parts: DuePaymentsParts): Poller<DuePayment> {
 function createDeadlines({ database, gateway, endOrder, logger, watch }: DuePaymentsParts): Loop {
   return createPoller<{ orderId: OrderId }>({
     name: 'deadlines',
-    claim: (limit) => claimPastDeadline(database, gateway.mode, limit),
+    lease: (limit) => leasePastDeadline(database, gateway.mode, limit),
     work: async ({ orderId }) => {
       const { outcome } = await endOrder(orderId, 'deadline');
       logger.info({ orderId, outcome }, 'the deadline of an order has passed');

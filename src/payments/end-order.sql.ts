@@ -87,8 +87,8 @@ function causeOf({ by }: Cancelling): string {
 /** The next look at an order that could not be ended, and how long one look may take. */
 const LOOK_AGAIN_SEC = 60;
 
-const CLAIM: Statement = {
-  name: 'claim-orders-past-deadline',
+const LEASE: Statement = {
+  name: 'lease-orders-past-deadline',
   text: `
     WITH due AS MATERIALIZED (
       SELECT id FROM orders
@@ -100,6 +100,6 @@ const CLAIM: Statement = {
 };
 
 /** Leases up to `limit` orders whose deadline has passed. One under review waits for a person first. */
-export function claimPastDeadline(db: Queryable, mode: Mode, limit: number): Promise<{ orderId: OrderId }[]> {
-  return db.query(CLAIM, [mode, limit]);
+export function leasePastDeadline(db: Queryable, mode: Mode, limit: number): Promise<{ orderId: OrderId }[]> {
+  return db.query(LEASE, [mode, limit]);
 }

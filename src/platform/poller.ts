@@ -3,7 +3,7 @@ import { createSlots, type Reserve } from './slots.ts';
 import type { Logger } from './logger.ts';
 
 /**
- * Due rows are the queue. A loop claims rows whose time has come and works on them. The claim writes a lease
+ * Due rows are the queue. A loop leases rows whose time has come and works on them. Leasing writes a time
  * into the row, so no transaction is open meanwhile, and the rows of a killed worker come back by themselves.
  */
 export type Poller<Row = unknown> = {
@@ -14,11 +14,11 @@ export type Poller<Row = unknown> = {
   /** Something became due: look now. */
   wake(): void;
   /**
-   * Reserves slots for rows claimed elsewhere, `limit` at most. There are as many as the loop's own,
+   * Reserves slots for rows leased elsewhere, `limit` at most. There are as many as the loop's own,
    * which stay free; none unless the loop was started.
    */
   reserve: Reserve<Row>;
-  /** Milliseconds since the started loop last went round: at most `pollMs` and a claim, unless it hangs. */
+  /** Milliseconds since the started loop last went round: at most `pollMs` and one statement, unless it hangs. */
   stuckMs(): number;
   /** Takes no more rows and waits for those in hand. */
   stop(): Promise<void>;
@@ -27,30 +27,30 @@ export type Poller<Row = unknown> = {
 type PollerOptions<Row> = {
   name: string;
   /** Leases up to `limit` due rows and returns them. */
-  claim: (limit: number) => Promise<Row[]>;
+  lease: (limit: number) => Promise<Row[]>;
   /** Works on one row and ends its lease. An error is logged; the row comes back when its lease runs out. */
   work: (row: Row) => Promise<void>;
-  /** The same for rows claimed elsewhere; {@link work} by default. */
+  /** The same for rows leased elsewhere; {@link work} by default. */
   workOnLent?: (row: Row) => Promise<void>;
   /** The fields that name a row in the log. */
   label?: (row: Row) => Record<string, string>;
   concurrency: number;
   pollMs: number;
   logger: Logger;
-  /** Wraps claims and work, for tracing. */
+  /** Wraps leases and work, for tracing. */
   watch?: LoopWatch | undefined;
 };
 
 export type LoopWatch = <Row>(
   options: Omit<PollerOptions<Row>, 'watch'>,
-) => Pick<PollerOptions<Row>, 'claim' | 'work' | 'workOnLent'>;
+) => Pick<PollerOptions<Row>, 'lease' | 'work' | 'workOnLent'>;
 
-/** Under load a claim waits this long for free slots: one statement for many rows, not one for each. */
+/** Under load a lease waits this long for free slots: one statement for many rows, not one for each. */
 const ROOM_MS = 20;
 
 export function createPoller<Row>(options: PollerOptions<Row>): Poller<Row> {
   const { concurrency, pollMs } = options;
-  const { claim, work, workOnLent = work } = options.watch?.(options) ?? options;
+  const { lease, work, workOnLent = work } = options.watch?.(options) ?? options;
   const logger = options.logger.child({ loop: options.name });
   const wakeSignal = createWakeSignal();
   const onError = (err: unknown, row: Row): void => {
@@ -67,10 +67,10 @@ export function createPoller<Row>(options: PollerOptions<Row>): Poller<Row> {
     for (;;) {
       roundMs = systemClock.elapsedMs();
       const free = isStopping ? 0 : slots.free();
-      // Earlier rings are forgotten, as this claim covers them. Only the ring of stop() must end
+      // Earlier rings are forgotten, as this lease covers them. Only the ring of stop() must end
       // the next wait, too.
       if (!isStopping) wakeSignal.clear();
-      const rows = free > 0 ? await claim(free) : [];
+      const rows = free > 0 ? await lease(free) : [];
       rows.forEach(slots.take);
       count += rows.length;
       if (slots.inHand() === 0) return count;
@@ -88,7 +88,7 @@ export function createPoller<Row>(options: PollerOptions<Row>): Poller<Row> {
   async function run(): Promise<void> {
     while (!isStopping) {
       await runOnce().catch((error: unknown) => {
-        logger.error({ err: error }, 'claiming due rows failed');
+        logger.error({ err: error }, 'leasing due rows failed');
       });
       await wakeSignal.wait(pollMs);
     }
@@ -111,7 +111,7 @@ export function createPoller<Row>(options: PollerOptions<Row>): Poller<Row> {
   };
 }
 
-/** After a claim that left rows behind: waits until half of the slots are free, or until the time is up. */
+/** After a lease that left rows behind: waits until half of the slots are free, or until the time is up. */
 async function waitForRoom(wakeSignal: WakeSignal, isRoomy: () => boolean): Promise<void> {
   const untilMs = systemClock.elapsedMs() + ROOM_MS;
   for (;;) {

@@ -1,8 +1,8 @@
-/** Slots kept free until `take` is called. It must be called, with the claimed rows or with none. */
+/** Slots kept free until `take` is called. It must be called, with the leased rows or with none. */
 type Reservation<Row> = { slots: number; take(rows: readonly Row[]): void };
 export type Reserve<Row> = (limit: number) => Reservation<Row>;
 
-/** The slots of a loop: taken by rows that are worked on, and by rows that are being claimed. */
+/** The slots of a loop: taken by rows that are worked on, and by rows that are being leased. */
 type Slots<Row> = {
   free(): number;
   inHand(): number;

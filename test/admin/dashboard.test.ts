@@ -108,7 +108,7 @@ describe('today at a glance', () => {
     expect(ids).toEqual(Array.from({ length: 72 }, (_, at) => `run_${143 - 2 * at}`));
     for (const odd of ['day=2026-02-31', 'day=x', 'only=x', 'day=9999-99-99'])
       expect((await person.get(`/admin/runs?${odd}`)).status).toBe(200);
-    expect(await words('/admin/runs?day=2026-02-03')).toContain('No such check.');
+    expect(await words('/admin/runs?day=2026-02-03')).toContain('No such reconciliation.');
   });
 
   test('a refused key', async () => {

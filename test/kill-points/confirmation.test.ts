@@ -19,7 +19,7 @@ afterAll(async () => {
 
 type Door = {
   /** The statement by which the door takes the payment. */
-  claim: string;
+  lease: string;
   asks(order: CheckoutAnswer, word: 'pay' | 'fail'): Promise<unknown>;
   /** What comes again by itself after the server is back; the clock comes anyway. */
   asksAgain(order: CheckoutAnswer): Promise<unknown>;
@@ -27,7 +27,7 @@ type Door = {
 
 const DOORS = {
   return: {
-    claim: 'hint-and-claim-payment',
+    lease: 'hint-and-lease-payment',
     asks: async ({ reference }, word) => {
       await world.hand(reference, word, { notify: false });
       expect(await world.comesBack(reference)).toBeNull();
@@ -37,12 +37,12 @@ const DOORS = {
     },
   },
   webhook: {
-    claim: 'store-webhook',
+    lease: 'store-webhook',
     asks: ({ reference }, word) => world.hand(reference, word),
     asksAgain: () => Promise.resolve(),
   },
   clock: {
-    claim: 'claim-scheduled-payments',
+    lease: 'lease-scheduled-payments',
     asks: async ({ reference }, word) => {
       await world.hand(reference, word, { notify: false });
       await world.letTimePass(2 * 3_600);
@@ -56,8 +56,8 @@ type Row = [name: string, where: (door: Door) => Omit<Place, 'about'>, isRecorde
 const VERIFY = 'GET /v1/transactions/verify/';
 const POINTS: Row[] = [
   [
-    'before K9: the payment is claimed and nothing is asked',
-    ({ claim }) => ({ on: 'database', what: claim, point: 'answered' }),
+    'before K9: the payment is leased and nothing is asked',
+    ({ lease }) => ({ on: 'database', what: lease, point: 'answered' }),
     false,
   ],
   [

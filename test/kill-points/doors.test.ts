@@ -64,8 +64,8 @@ describe('killed while it takes a webhook', () => {
 
 const RELEASE_POINTS: [name: string, place: Omit<Place, 'about'>, isThere: boolean][] = [
   [
-    'K13: it is claimed and not sent',
-    { on: 'database', what: 'claim-due-releases', point: 'answered' },
+    'K13: it is leased and not sent',
+    { on: 'database', what: 'lease-due-releases', point: 'answered' },
     false,
   ],
   ['K13: it is sent and does not arrive', { on: 'receiver', what: 'POST /', point: 'asked' }, false],
@@ -119,7 +119,7 @@ const EVENT_POINTS: [name: string, place: Omit<Place, 'about'>, isThere: boolean
     false,
   ],
   ['it has arrived and the receipt is lost', { on: 'receiver', what: 'POST /', point: 'answered' }, true],
-  ['it is claimed and not sent', { on: 'database', what: 'claim-due-events', point: 'answered' }, false],
+  ['it is leased and not sent', { on: 'database', what: 'lease-due-events', point: 'answered' }, false],
 ];
 
 describe('killed between an order that becomes one for review and the delivery of that event', () => {

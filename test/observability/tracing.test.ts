@@ -143,7 +143,7 @@ test('what is confirmed because of it is a story of its own, linked to the webho
   expect(confirm.links).toEqual([{ traceId, spanId }]);
   const row = collector.spans.find((span) => span.spanId === confirm.parentId);
   expect(row).toMatchObject({ name: 'due hinted payments', parentId: '' });
-  const passes = collector.named('claim hinted payments').map((pass) => pass.spanId);
+  const passes = collector.named('lease hinted payments').map((pass) => pass.spanId);
   expect(passes).toContain(row?.links[0]?.spanId);
   const [verify] = childrenOf(confirm);
   expect(verify).toMatchObject({ name: 'service verify', kind: 3 });
@@ -210,7 +210,7 @@ describe('what nobody may read there', () => {
   test('whoever asks every few seconds tells no story', () => {
     expect(collector.spans.filter(({ name }) => /healthz|readyz/.test(name))).toEqual([]);
     // The clock looked more often than it found something.
-    for (const { attributes } of collector.named('claim hinted payments'))
+    for (const { attributes } of collector.named('lease hinted payments'))
       expect(attributes['integrator.rows']).toBe(1);
   });
 });

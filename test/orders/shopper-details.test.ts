@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { placeOrder } from '../../src/checkout/checkout.sql.ts';
-import { claimDueReleases } from '../../src/fulfilment/releases.sql.ts';
+import { leaseDueReleases } from '../../src/fulfilment/releases.sql.ts';
 import { findOrder } from '../../src/orders/orders.sql.ts';
 import { insertOrder } from '../../src/orders/shop-orders.sql.ts';
 import type { ShopperDetails } from '../../src/orders/shopper-details.ts';
@@ -46,7 +46,7 @@ test('an order has the details with which it was placed, and so has its release'
   const { reference } = await shop.checkout({ orderId: id });
   await shop.hand(`transactions/${reference}/pay`, { notify: false });
   await fetch(`${shop.origin}/checkout/return/${reference}`, { redirect: 'manual' });
-  expect(await claimDueReleases(database, 'test', 1, 1)).toMatchObject([{ orderId: id, details }]);
+  expect(await leaseDueReleases(database, 'test', 1, 1)).toMatchObject([{ orderId: id, details }]);
 });
 
 test('an order without any has none', async () => {

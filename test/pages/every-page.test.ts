@@ -266,13 +266,13 @@ describe('a phone', () => {
 
   test('has a menu that opens by keyboard and without script, with entries for a finger', async () => {
     await page.goto(`${shop.origin}/admin`);
-    const entry = page.getByRole('link', { name: 'Checks', exact: true });
+    const entry = page.getByRole('link', { name: 'Reconciliations', exact: true });
     expect(await entry.isVisible()).toBe(false);
     for (const key of ['Tab', 'Tab', 'Enter']) await page.keyboard.press(key);
     await entry.waitFor();
     expect((await entry.boundingBox())?.height).toBeGreaterThanOrEqual(44);
     await entry.click();
-    await page.getByRole('heading', { name: 'Checks against the service' }).waitFor();
+    await page.getByRole('heading', { name: 'Reconciliations', exact: true }).waitFor();
   });
 
   // An order's state and amount speak for themselves.

@@ -168,8 +168,8 @@ describe('B1: hints of one payment', () => {
       flood.map((each) => each.reference),
     );
     await query(`UPDATE payments SET hints = 1, next_check_at = now() WHERE reference = $1`, reference);
-    const claimed = await leaseHinted(shop.program.database, 'test', 2);
-    expect(claimed.map((each) => each.reference)).toContain(reference);
+    const leased = await leaseHinted(shop.program.database, 'test', 2);
+    expect(leased.map((each) => each.reference)).toContain(reference);
   });
 
   test('the schedule does not take what hints have made due, and hints nothing of the schedule’s', async () => {
@@ -260,7 +260,7 @@ describe('G11: the clock was set back a day', () => {
     expect(await hint()).toBe(true);
   });
 
-  test('what is due is claimed whatever lease is left from before', async () => {
+  test('what is due is leased whatever lease is left from before', async () => {
     await query(
       `UPDATE payments SET next_check_at = now(), leased_until = now() + interval '1 day 30 s' WHERE reference = $1`,
       reference,

@@ -15,7 +15,7 @@ test('a pass works on everything that is due, and says how much that was', async
   const done: number[] = [];
   const rows = Array.from({ length: 10 }, (_value, at) => at);
   const work = (row: number): Promise<void> => Promise.resolve(void done.push(row));
-  const loop = createPoller({ name: 'test', claim: queue(rows), work, concurrency: 3, pollMs: 10, logger });
+  const loop = createPoller({ name: 'test', lease: queue(rows), work, concurrency: 3, pollMs: 10, logger });
   expect(await loop.runOnce()).toBe(10);
   expect(done.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   expect(await loop.runOnce()).toBe(0);
@@ -36,7 +36,7 @@ test('never more rows are in hand than allowed, and a slow one keeps nobody wait
     if (finished.length === 19) othersAreDone.open();
   };
   const rows = Array.from({ length: 20 }, (_value, at) => at);
-  const loop = createPoller({ name: 'test', claim: queue(rows), work, concurrency: 4, pollMs: 10, logger });
+  const loop = createPoller({ name: 'test', lease: queue(rows), work, concurrency: 4, pollMs: 10, logger });
   await loop.runOnce();
   expect(most).toBe(4);
   expect(finished.at(-1)).toBe(0);
@@ -48,7 +48,7 @@ test('one row that fails does not stop the others', async () => {
     row === 1 ? Promise.reject(new Error('on purpose')) : Promise.resolve(void done.push(row));
   const loop = createPoller({
     name: 'test',
-    claim: queue([0, 1, 2]),
+    lease: queue([0, 1, 2]),
     work,
     concurrency: 1,
     pollMs: 10,
@@ -65,11 +65,11 @@ test('a started loop hears a ring at once, survives a database that is away, and
   const worked = new Promise<void>((resolve) => {
     heard = resolve;
   });
-  const claim = (limit: number): Promise<number[]> =>
+  const lease = (limit: number): Promise<number[]> =>
     isAway ? Promise.reject(new Error('away')) : Promise.resolve(rows.splice(0, limit));
   const loop = createPoller({
     name: 'test',
-    claim,
+    lease,
     work: () => Promise.resolve().then(heard),
     concurrency: 1,
     pollMs: 3_600_000,
@@ -90,14 +90,14 @@ test('a loop that is stopped with a row in hand waits for the row, and lets it w
     await new Promise((resolve) => setTimeout(resolve, 100));
     isDone = true;
   };
-  const loop = createPoller({ name: 'test', claim: queue([1]), work, concurrency: 2, pollMs: 10, logger });
+  const loop = createPoller({ name: 'test', lease: queue([1]), work, concurrency: 2, pollMs: 10, logger });
   loop.start();
   await new Promise((resolve) => setTimeout(resolve, 20));
   await loop.stop();
   expect(isDone).toBe(true);
 });
 
-test('rows that somebody else claims are worked on, never more than slots were free, and stop waits for them', async () => {
+test('rows that somebody else leases are worked on, never more than slots were free, and stop waits for them', async () => {
   const done: number[] = [];
   let finish: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
@@ -107,7 +107,7 @@ test('rows that somebody else claims are worked on, never more than slots were f
     await gate;
     done.push(row);
   };
-  const loop = createPoller({ name: 'test', claim: queue([]), work, concurrency: 3, pollMs: 5, logger });
+  const loop = createPoller({ name: 'test', lease: queue([]), work, concurrency: 3, pollMs: 5, logger });
   expect(loop.reserve(5).slots).toBe(0);
   loop.start();
   const first = loop.reserve(2);
@@ -130,7 +130,7 @@ test('rows that somebody else claims are worked on, never more than slots were f
 test('slots that were not used are free again', async () => {
   const loop = createPoller<number>({
     name: 'test',
-    claim: queue([]),
+    lease: queue([]),
     work: () => Promise.resolve(),
     concurrency: 3,
     pollMs: 5,
@@ -144,15 +144,15 @@ test('slots that were not used are free again', async () => {
   await loop.stop();
 });
 
-test('a loop that goes round is not stuck, and one whose claim never ends is', async () => {
+test('a loop that goes round is not stuck, and one whose lease never ends is', async () => {
   let isHanging = false;
   const gate = createGate();
-  const claim = async (): Promise<number[]> => {
+  const lease = async (): Promise<number[]> => {
     if (isHanging) await gate.opened;
     return [];
   };
   const work = (): Promise<void> => Promise.resolve();
-  const loop = createPoller<number>({ name: 'test', claim, work, concurrency: 1, pollMs: 5, logger });
+  const loop = createPoller<number>({ name: 'test', lease, work, concurrency: 1, pollMs: 5, logger });
   expect(loop.stuckMs()).toBe(0);
   loop.start();
   await eventually(() => Promise.resolve(loop.stuckMs() > 0 && loop.stuckMs() < 300));

@@ -125,7 +125,7 @@ describe('unsigned webhooks', () => {
 });
 
 test('B1: four a second of one address are asked about as they come in, and one from elsewhere is', async () => {
-  const claimed: (string | null)[] = [];
+  const leased: (string | null)[] = [];
   const receive = createReceiveWebhook({
     db: shop.program.database,
     mode: 'test',
@@ -133,7 +133,7 @@ test('B1: four a second of one address are asked about as they come in, and one 
     secrets: [],
     clock: { ...systemClock, elapsedMs: () => nowMs },
     reserve: (limit) => ({ slots: limit, take: () => undefined }),
-    onLeased: (reference) => claimed.push(reference),
+    onLeased: (reference) => leased.push(reference),
     onDue: () => undefined,
     redactKey: (body) => body,
     logger: shop.program.logger,
@@ -145,7 +145,7 @@ test('B1: four a second of one address are asked about as they come in, and one 
     receive({ ...about(reference ?? ''), address });
   for (const reference of references.slice(0, 6)) await send(reference, '198.51.100.1');
   await send(references[6], '203.0.113.9');
-  expect(claimed).toEqual([...references.slice(0, 4), references[6]]);
+  expect(leased).toEqual([...references.slice(0, 4), references[6]]);
   expect(
     await query(
       'SELECT reference FROM payments WHERE reference = ANY($1) AND hints > 0 AND next_check_at <= now()',
@@ -154,7 +154,7 @@ test('B1: four a second of one address are asked about as they come in, and one 
   ).toHaveLength(2);
   nowMs += 1_000;
   await send(references[7], '198.51.100.1');
-  expect(claimed.at(-1)).toBe(references[7]);
+  expect(leased.at(-1)).toBe(references[7]);
 });
 
 test('B1: of large ones about one payment, 64 kB and the one that passes it are kept', async () => {

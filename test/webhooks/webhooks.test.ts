@@ -165,17 +165,17 @@ describe('many at once', () => {
     ]);
   });
 
-  test('a payment that somebody is checking is not claimed a second time, and its hint is not lost', async () => {
+  test('a payment that somebody is checking is not leased a second time, and its hint is not lost', async () => {
     const { reference } = await shop.checkout();
     await query(
       `UPDATE payments SET leased_until = now() + interval '1 min', last_hinted_at = NULL WHERE reference = $1`,
       reference,
     );
-    const claimed: DuePayment[] = [];
+    const leased: DuePayment[] = [];
     const store = createWebhookStore(shop.program.database, () => ({
       slots: 1,
       take: (rows) => {
-        claimed.push(...rows);
+        leased.push(...rows);
       },
     }));
     expect(await store(received(reference), false)).toMatchObject({
@@ -183,7 +183,7 @@ describe('many at once', () => {
       isLeased: false,
       isStored: true,
     });
-    expect(claimed).toEqual([]);
+    expect(leased).toEqual([]);
     expect(
       await query(
         'SELECT hints, next_check_at <= leased_until AS due FROM payments WHERE reference = $1',
@@ -196,7 +196,7 @@ describe('many at once', () => {
     ['soon', '5 s'],
     ['tomorrow', '1 day'],
   ])(
-    'a payment that was to be checked %s is due before its lease ends, should its claimer die',
+    'a payment that was to be checked %s is due before its lease ends, should its worker die',
     async (_when, pause) => {
       const { reference } = await shop.checkout();
       await query(
@@ -232,20 +232,20 @@ describe('many at once', () => {
     });
   });
 
-  test('as many payments are claimed as this process has places; the others are due', async () => {
+  test('as many payments are leased as this process has places; the others are due', async () => {
     const ours = await Promise.all([shop.checkout(), shop.checkout(), shop.checkout()]);
-    const claimed: DuePayment[] = [];
+    const leased: DuePayment[] = [];
     const store = createWebhookStore(shop.program.database, () => ({
       slots: 2,
       take: (rows) => {
-        claimed.push(...rows);
+        leased.push(...rows);
       },
     }));
     const results = await Promise.all(ours.map(({ reference }) => store(received(reference), false)));
     expect(results.map(({ isHinted, isStored }) => isHinted && isStored)).toEqual([true, true, true]);
     expect(results.filter(({ isLeased }) => isLeased)).toHaveLength(2);
-    await eventually(() => Promise.resolve(claimed.length === 2));
-    expect(claimed).toMatchObject([
+    await eventually(() => Promise.resolve(leased.length === 2));
+    expect(leased).toMatchObject([
       { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
       { isHinted: true, status: 'open', orderStatus: 'pending', hints: 1, checks: 1, amount: 850_000n },
     ]);
@@ -255,7 +255,7 @@ describe('many at once', () => {
        FROM payments WHERE reference = ANY($1)`,
       ours.map(({ reference }) => reference),
     );
-    const taken = claimed.map(({ reference }) => reference);
+    const taken = leased.map(({ reference }) => reference);
     expect(rows.map(({ reference, leased }) => leased === taken.includes(reference))).toEqual([
       true,
       true,
@@ -264,24 +264,24 @@ describe('many at once', () => {
     expect(rows.map(({ due }) => due)).toEqual([true, true, true]);
   });
 
-  test('a payment that somebody checks, or that hints had checked three times a moment ago, is not claimed again', async () => {
+  test('a payment that somebody checks, or that hints had checked three times a moment ago, is not leased again', async () => {
     const { reference } = await shop.checkout();
     const store = createWebhookStore(shop.program.database, (limit) => ({
       slots: limit,
       take: () => undefined,
     }));
-    const claims = async (): Promise<boolean> => (await store(received(reference), false)).isLeased;
-    expect([await claims(), await claims()]).toEqual([true, false]);
+    const leases = async (): Promise<boolean> => (await store(received(reference), false)).isLeased;
+    expect([await leases(), await leases()]).toEqual([true, false]);
     const letGo = () => query('UPDATE payments SET leased_until = NULL WHERE reference = $1', reference);
     for (const isLeased of [true, true, false]) {
       await letGo();
-      expect(await claims()).toBe(isLeased);
+      expect(await leases()).toBe(isLeased);
     }
     await query(
       `UPDATE payments SET last_hinted_at = now() - interval '11 s' WHERE reference = $1`,
       reference,
     );
-    expect(await claims()).toBe(true);
+    expect(await leases()).toBe(true);
   });
 });
 

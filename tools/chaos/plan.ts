@@ -112,11 +112,11 @@ const POINTS: [NamedPoint['on'], string, Point[]][] = [
   ['database', 'record-initialize', ['asked', 'uncommitted', 'answered']],
   ['database', 'record-ambiguous-and-add-payment', ['asked', 'uncommitted', 'answered']],
   ['database', 'store-webhook', ['asked', 'uncommitted', 'answered']],
-  ['database', 'hint-and-claim-payment', ['asked', 'uncommitted', 'answered']],
-  ['database', 'claim-scheduled-payments', ['asked', 'uncommitted', 'answered']],
-  ['database', 'claim-hinted-payments', ['asked', 'uncommitted', 'answered']],
+  ['database', 'hint-and-lease-payment', ['asked', 'uncommitted', 'answered']],
+  ['database', 'lease-scheduled-payments', ['asked', 'uncommitted', 'answered']],
+  ['database', 'lease-hinted-payments', ['asked', 'uncommitted', 'answered']],
   ['database', 'record-confirmation', ['asked', 'uncommitted', 'answered', 'heard']],
-  ['database', 'claim-due-releases', ['uncommitted', 'answered']],
+  ['database', 'lease-due-releases', ['uncommitted', 'answered']],
   ['database', 'release-delivered', ['asked', 'uncommitted', 'answered']],
   ['service', 'POST /v1/', ['asked', 'answered', 'heard']],
   ['service', 'GET /v1/', ['asked', 'answered', 'heard']],
@@ -177,7 +177,7 @@ function faultOf(kind: string, random: Random): Fault {
 /** The worker never takes an order or a webhook, and only who works delivers. */
 function pointOf(target: NodeName, random: Random): NamedPoint {
   const isDoor = /place|store|hint|initialize|ambiguous|POST \/v1/;
-  const isWork = /claim|delivered|POST \/$/;
+  const isWork = /\blease|delivered|POST \/$/;
   const possible = POINTS.filter(
     ([, what]) => !(target === 'worker' && isDoor.test(what)) && !(target === 'node-b' && isWork.test(what)),
   );

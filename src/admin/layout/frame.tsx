@@ -27,7 +27,7 @@ const NAVIGATION = {
   '/admin/orders': 'Orders',
   '/admin/releases': 'Deliveries',
   '/admin/webhooks': 'Webhooks',
-  '/admin/runs': 'Checks',
+  '/admin/runs': 'Reconciliations',
   '/admin/charts': 'Charts',
   '/admin/books': 'Books',
   '/admin/activity': 'Activity',

@@ -8,12 +8,12 @@ import { verdictWords, whyOf } from './verdict-text.ts';
 
 type Props = { frame: Frame; filter: RunFilter; runs: readonly RunRow[]; next: string | null };
 
-/** The checks against the service, newest first: each with its result and the reason. */
+/** The reconciliations, newest first: each with its result and the reason. */
 export function RunListPage({ frame, filter, runs, next }: Props): VNode {
   const { day, isNotAgreedOnly } = filter;
   const isFiltered = day !== null || isNotAgreedOnly;
   return (
-    <AdminPage frame={frame} title="Checks against the service" here="/admin/runs">
+    <AdminPage frame={frame} title="Reconciliations" here="/admin/runs">
       <form method="get" action="/admin/runs" class="filters">
         <Choice
           id="only"
@@ -21,7 +21,7 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
           label="Show"
           chosen={isNotAgreedOnly ? 'not-agreed' : ''}
           options={[
-            { value: '', name: 'all checks' },
+            { value: '', name: 'all reconciliations' },
             { value: 'not-agreed', name: 'not agreed only' },
           ]}
         />
@@ -31,7 +31,7 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
       {runs.length === 0 ? (
         <p class="none">
           {isFiltered ? (
-            'No such check.'
+            'No such reconciliation.'
           ) : (
             <>
               There was none yet. Type: <code>npm run reconcile</code>
@@ -40,7 +40,7 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
         </p>
       ) : (
         <Table
-          label="Checks"
+          label="Reconciliations"
           head={['Started', 'Payments', 'Result', { words: 'Why' }]}
           rows={runs.map((run) => [
             <a href={`/admin/runs/${run.id}`}>
@@ -55,7 +55,7 @@ export function RunListPage({ frame, filter, runs, next }: Props): VNode {
       {next !== null && <Older address="/admin/runs" params={paramsOf(filter, next)} />}
       {runs.length > 0 && (
         <p>
-          <a href={downloadAddress('runs')}>All checks as CSV</a>
+          <a href={downloadAddress('runs')}>All reconciliations as CSV</a>
         </p>
       )}
     </AdminPage>

@@ -11,8 +11,8 @@ const SHOWS_ONE_PAYMENT = `coalesce(charges, 1) = 1
 const IS_LATER_ATTEMPT = `is_released AND is_before_window AND there IN ('pending', 'failed', 'expired')
     AND answered IS NULL`;
 
-/** The result of a rule that changes nothing: the fact of this name, the class that the open finding has. */
-const OPEN_FINDING = 'open_finding';
+/** The result of a rule that keeps the class of the open finding: the fact of this name. */
+const KEEP_CLASS = 'open_finding';
 
 /**
  * The rules of reconciliation, each written once and tried from top to bottom; the first that
@@ -67,7 +67,7 @@ const OPEN_FINDING = 'open_finding';
  * Amount and currency are checks after the match and never part of it. There is no tolerance. The
  * service's timestamps are not used: services write them in every possible format.
  */
-const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeof OPEN_FINDING])[] = [
+const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeof KEEP_CLASS])[] = [
   // From before reconciliation began. In live mode nothing of ours that is paid, or may be, is excused: in
   // test mode it was paid at the sandbox, if verify of the service that is asked now does not know it.
   [`is_before AND NOT is_ours`, 'before_begin'],
@@ -108,11 +108,11 @@ const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeo
   // asked again. Even if it confirms the money, a webhook that reported a reversal still contradicts it.
   [
     `is_released AND answered <> 'paid' AND open_finding IN ('paid_contradicted', 'paid_unconfirmed')`,
-    OPEN_FINDING,
+    KEEP_CLASS,
   ],
   [`there = 'paid' AND is_released AND answered <> 'paid'`, 'paid_contradicted'],
   [`there = 'paid' AND is_released AND told = 'reversed' AND refunded < came`, 'sources_disagree'],
-  [`is_released AND open_finding IS NOT NULL AND NOT is_confirmed`, OPEN_FINDING],
+  [`is_released AND open_finding IS NOT NULL AND NOT is_confirmed`, KEEP_CLASS],
 
   // Paid there, exactly, and confirmed here. Late: the payment had been closed before, or
   // its horizon had passed.
@@ -164,7 +164,7 @@ const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeo
 ];
 
 /** The class of a row of `compared`, as one SQL expression. */
-export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN ${then === OPEN_FINDING ? then : `'${then}'`}`).join('\n')}\nEND`;
+export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN ${then === KEEP_CLASS ? then : `'${then}'`}`).join('\n')}\nEND`;
 
 /**
  * The rows whose payments the service is asked about: verify decides what the history only suggests.

@@ -59,7 +59,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: "`leased_until = now() + interval '${LEASE_SEC} s', checks = p.checks + 1`",
     replace: "`leased_until = p.next_check_at + interval '${LEASE_SEC} s', checks = p.checks + 1`",
     breaks: 'after a pause everything is checked by everybody at once',
-    tests: ['test/payments/claims.test.ts'],
+    tests: ['test/payments/leases.test.ts'],
   },
   {
     bug: 'no lease is taken',
@@ -75,7 +75,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
     find: 'ORDER BY next_check_at LIMIT $2 FOR UPDATE SKIP LOCKED',
     replace: 'ORDER BY next_check_at LIMIT $2 FOR UPDATE',
     breaks: 'a second worker makes nothing faster',
-    tests: ['test/payments/claims.test.ts'],
+    tests: ['test/payments/leases.test.ts'],
   },
   {
     bug: 'a return asks whoever is asking already',

@@ -18,11 +18,11 @@ test('who looks for work passes over what another has in hand, and does not wait
     `UPDATE payments SET next_check_at = now() - (CASE WHEN reference = $1 THEN interval '2 min' ELSE interval '1 min' END)`,
     [first.reference],
   );
-  const claimed = await database.transaction(async (other) => {
+  const leased = await database.transaction(async (other) => {
     await other.query('SELECT FROM payments WHERE reference = $1 FOR UPDATE', [first.reference]);
     return leaseScheduled(database, 'test', 10);
   });
-  expect(claimed.map(({ reference }) => reference)).toEqual([second.reference]);
+  expect(leased.map(({ reference }) => reference)).toEqual([second.reference]);
   // Once it is let go it is there for the next.
   const [next] = await leaseScheduled(database, 'test', 10);
   expect(next?.reference).toBe(first.reference);
@@ -34,10 +34,10 @@ test('what has been due for an hour is held for as long as what is due now', asy
   await database.query(`UPDATE payments SET next_check_at = now() - interval '1 h' WHERE reference = $1`, [
     reference,
   ]);
-  const claim = async (): Promise<string[]> =>
+  const lease = async (): Promise<string[]> =>
     (await leaseScheduled(database, 'test', 10)).map((payment) => payment.reference);
-  expect(await claim()).toContain(reference);
-  expect(await claim()).not.toContain(reference);
+  expect(await lease()).toContain(reference);
+  expect(await lease()).not.toContain(reference);
 });
 
 test.each([
