@@ -71,7 +71,7 @@ const POINTS: [name: string, place: Place, left: Left][] = [
 
 // By what is left: nothing, not sent, not applied, not recorded, open.
 const KINDS = [...new Map(POINTS.map((each) => [JSON.stringify(each[2]), each])).values()];
-const AT = IS_WHOLE ? POINTS : someOf(KINDS, 3);
+const AT = IS_WHOLE ? POINTS : someOf(KINDS, 2);
 const IN_DOUBT = IS_WHOLE
   ? POINTS
   : KINDS.filter(([, , left]) => left.payment === 'sending' && left.wire === 1).slice(-1);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect } from '@jest/globals';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { startSandbox } from '../../../local/sandbox/sandbox.ts';
@@ -11,6 +11,7 @@ import { cleanUp, freePort, newFolder, onCleanUp } from '../../support/process.t
 import { aBasket, eventually, type CheckoutAnswer } from '../../support/program.ts';
 import { startReleaseReceiver } from '../../support/release-receiver.ts';
 import { startShop, type ShopProcess } from '../../support/shop-process.ts';
+import { testOfAll, testOfFew as test } from '../../support/test-of-all.ts';
 
 // The same events under which two shop systems were measured: Vendure 3.5.6 wrote 300 settled payments for 60 orders
 // whose webhook came five times at once, and Medusa 2.21 lost 20 of 20 payments when it was killed a second after it
@@ -112,19 +113,22 @@ function bodyOf(reference: string): string {
   return JSON.stringify({ event: 'payment', data: { reference, status: 'SUCCESS' } });
 }
 
-test('the same webhook five times at once, for 60 orders: 60 are confirmed, with 60 releases', async () => {
-  const counter = await openCounter();
-  const shop = await counter.start();
-  const orders = await counter.paidOrders(shop, 60);
-  const answers = await Promise.all(
-    orders.flatMap((order) => Array.from({ length: 5 }, () => counter.tell(shop, order))),
-  );
-  expect(answers).toEqual(answers.map(() => 202));
-  await Promise.all(orders.map(({ orderId }) => shop.becomes(orderId, 'paid')));
-  await eventually(() => Promise.resolve(counter.delivered().size === 60));
-  expect(await counter.counts()).toEqual({ paid: 60, releases: 60, entries: 60 });
-  expect(await counter.violations(orders.map(({ reference }) => bodyOf(reference)))).toEqual([]);
-});
+testOfAll(
+  'the same webhook five times at once, for 60 orders: 60 are confirmed, with 60 releases',
+  async () => {
+    const counter = await openCounter();
+    const shop = await counter.start();
+    const orders = await counter.paidOrders(shop, 60);
+    const answers = await Promise.all(
+      orders.flatMap((order) => Array.from({ length: 5 }, () => counter.tell(shop, order))),
+    );
+    expect(answers).toEqual(answers.map(() => 202));
+    await Promise.all(orders.map(({ orderId }) => shop.becomes(orderId, 'paid')));
+    await eventually(() => Promise.resolve(counter.delivered().size === 60));
+    expect(await counter.counts()).toEqual({ paid: 60, releases: 60, entries: 60 });
+    expect(await counter.violations(orders.map(({ reference }) => bodyOf(reference)))).toEqual([]);
+  },
+);
 
 test('killed one second after it acknowledged 20 webhooks: all 20 are confirmed after the restart', async () => {
   const counter = await openCounter();
