@@ -126,7 +126,7 @@ const CASES = Object.entries<Door>(DOORS).flatMap(([name, door]) =>
 );
 
 // Of `npm test` one for each door, at another point.
-test.each(someOf(CASES, 2))(
+test.each(someOf(CASES, 4))(
   'killed while the %s confirms a paid payment, %s: paid once in the end, one release',
   async (_door, _point, door, where, isRecorded) => {
     const { order, atDeath } = await killWhileConfirming(door, where, 'pay');

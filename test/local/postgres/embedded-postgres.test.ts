@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test as testOfBoth } from '@jest/globals';
 import pg from 'pg';
 import { sleep } from '../../../src/platform/clock.ts';
 import { DataFolderBusyError, readDataFolderOwner } from '../../../local/postgres/data-folder.ts';
@@ -18,15 +18,16 @@ import { createLogger } from '../../../src/platform/logger.ts';
 import { findPostgresBinaries } from '../../../local/postgres/binaries.ts';
 import { isRunning, processArguments } from '../../../local/postgres/process-identity.ts';
 import { argumentsOfCode } from '../../support/process.ts';
+import { testOfAll, testOfFew as test } from '../../support/test-of-all.ts';
 
 const SLOW = 300_000;
 const logger = createLogger('silent');
 const isRoot = process.getuid?.() === 0;
-const testAsRoot = isRoot ? test : test.skip;
+const testAsRoot = isRoot ? test : testOfBoth.skip;
 const NOBODY = { uid: 65_534, gid: 65_534 };
 // An ordinary user runs the programs of its own checkout. Where root's checkout is closed to everybody else (/root),
 // there is no such user to try it with.
-const testAsOrdinaryUser = isRoot && isOpenToEveryone(process.cwd()) ? test : test.skip;
+const testAsOrdinaryUser = isRoot && isOpenToEveryone(process.cwd()) ? test : testOfBoth.skip;
 
 function isOpenToEveryone(dir: string): boolean {
   const isOpen = (fs.statSync(dir).mode & 0o001) !== 0;
@@ -261,7 +262,7 @@ test(
   SLOW,
 );
 
-test(
+testOfAll(
   'a start right after its predecessor was killed does not trip over the stopping server',
   async () => {
     const dataDir = madeFolder();
@@ -274,7 +275,7 @@ test(
   SLOW,
 );
 
-test(
+testOfAll(
   'a server that outlived its process is stopped by the next start',
   async () => {
     const dataDir = madeFolder();
@@ -302,7 +303,7 @@ function guardOf(pid: number): number {
   return guard;
 }
 
-test(
+testOfAll(
   'a killed server is recovered by the next start, however soon it comes',
   async () => {
     const dataDir = madeFolder();
@@ -319,7 +320,7 @@ test(
   SLOW,
 );
 
-test(
+testOfAll(
   'a pid file that names a process of somebody else neither stops the start nor that process',
   async () => {
     const dataDir = madeFolder();
@@ -387,7 +388,7 @@ test(
   SLOW,
 );
 
-test(
+testOfAll(
   'a start that fails quotes the server and gives the folder up',
   async () => {
     const dataDir = tempFolder();
@@ -402,7 +403,7 @@ test(
   SLOW,
 );
 
-test(
+testOfAll(
   'a half-made cluster is made anew',
   async () => {
     const dataDir = tempFolder();
