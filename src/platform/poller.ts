@@ -18,7 +18,7 @@ export type Poller<Row = unknown> = {
    * which stay free; none unless the loop was started.
    */
   reserve: Reserve<Row>;
-  /** Milliseconds since the started loop last went round: at most `pollMs` and one statement, unless it hangs. */
+  /** Milliseconds since the started loop last went round: `pollMs` and one statement at most, or it hangs. */
   stuckMs(): number;
   /** Takes no more rows and waits for those in hand. */
   stop(): Promise<void>;

@@ -65,7 +65,7 @@ const ordersOf = (email: string) =>
     [email],
   );
 
-/** Without script the server says the same words. */
+/** Without script in `npm run test:all` alone. */
 const FORMS: [name: string, hasScript: boolean][] = [
   ['with script', true],
   ...(IS_WHOLE ? [['without script', false] as [string, boolean]] : []),
@@ -74,7 +74,6 @@ const FORMS: [name: string, hasScript: boolean][] = [
 describe.each(FORMS)('a shopper who comes back to the shop before paying, %s', (_name, hasScript) => {
   const email = `${hasScript ? 'ada' : 'bola'}@example.com`;
   beforeEach(() => open(hasScript));
-  const testFurther = hasScript ? test : testOfAll;
 
   test('is offered the open checkout, and the same basket leads to it again', async () => {
     const checkout = await buyScarves(1, email);
@@ -87,7 +86,7 @@ describe.each(FORMS)('a shopper who comes back to the shop before paying, %s', (
     expect(await ordersOf(email)).toHaveLength(1);
   });
 
-  testFurther('gets an order of its own for another basket, another person, and after paying', async () => {
+  test('gets an order of its own for another basket, another person, and after paying', async () => {
     const checkouts = [
       await buyScarves(2, `2.${email}`),
       await buyScarves(3, `2.${email}`),
@@ -188,13 +187,11 @@ describe.each(FORMS)('an order under review, %s', (_name, hasScript) => {
   test('tells the shopper by itself when it has ended, by whichever decision', async () => {
     await open(hasScript);
     // Each waits for its page to ask again.
-    const ends = someOf(REVIEW_ENDS, hasScript ? 2 : 1);
+    const ends = hasScript ? someOf(REVIEW_ENDS, 2) : REVIEW_ENDS;
     await Promise.all(ends.map(async (end) => endsBy(await openTab(), end)));
   });
 
-  const testFurther = hasScript ? test : testOfAll;
-
-  testFurther('is not over while some of its money is undecided', async () => {
+  test('is not over while some of its money is undecided', async () => {
     await open(hasScript);
     const { orderId, reference } = await shop.checkout();
     await shop.hand(`transactions/${reference}/pay`, { notify: false, amount: '3' });

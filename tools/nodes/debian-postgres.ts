@@ -56,16 +56,6 @@ export async function openDebianPostgres(
       env: { ...POSTGRES_ENV, PATH: `${programs}:/usr/bin:/bin`, PGPASSWORD: PASSWORD },
       timeout: LIMIT_MS,
     });
-  async function ask<Row extends pg.QueryResultRow>(address: string, sql: string, values?: unknown[]) {
-    const client = new pg.Client({ connectionString: address });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return (await client.query<Row>(sql, values)).rows;
-    } finally {
-      await client.end();
-    }
-  }
   const query: DebianPostgres['query'] = (sql, values) => ask(url, sql, values);
   const begin = async (): Promise<void> => {
     // A new cluster begins its numbers anew.
@@ -139,6 +129,22 @@ recovery_target_action = 'promote'\n`,
       await run('pg_restore', '--exit-on-error', '--dbname', url, dump);
     },
   };
+}
+
+/** One statement on a connection of its own. */
+export async function ask<Row extends pg.QueryResultRow>(
+  address: string,
+  sql: string,
+  values?: unknown[],
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: address });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query<Row>(sql, values)).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 /** Returns when everything that is committed by now is in the archive. */

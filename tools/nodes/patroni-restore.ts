@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { unprivilegedAccount } from '../../local/postgres/unix-account.ts';
-import { programsOfDebian, untilArchived } from './debian-postgres.ts';
+import { ask, programsOfDebian, untilArchived } from './debian-postgres.ts';
 import { startPatroni } from './patroni-cluster.ts';
 import { ENV, PASSWORD, type Machine } from './patroni-machines.ts';
 import type { Restorable } from './restorable.ts';
@@ -27,19 +26,7 @@ export async function openPatroni(stage: Stage, folder: string): Promise<Restora
     const options = { ...account, cwd: folder, env: ENV, timeout: LIMIT_MS };
     return (await promisify(execFile)(resolve(programs, program), args, options)).stdout;
   };
-  const query: Restorable['query'] = async <Row extends pg.QueryResultRow>(
-    sql: string,
-    values?: unknown[],
-  ) => {
-    const client = new pg.Client({ connectionString: url });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return (await client.query<Row>(sql, values)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const query: Restorable['query'] = (sql, values) => ask(url, sql, values);
   const replica = async (): Promise<Machine> => {
     const leader = await cluster.leader();
     return machines.find((machine) => machine !== leader) ?? first;
