@@ -44,9 +44,10 @@ const HELP = usageText('npm run bench', {
   example: 'reconcile',
 });
 
-const [name, ...rest] = process.argv.slice(2);
-const isHelp = name?.startsWith('-') === true && isAnswered(HELP, [name]);
-const chosen = isHelp ? [] : name === undefined ? SMALL : [[name, rest] as const];
+const typed = process.argv.slice(2);
+const [name, ...rest] = typed;
+const isHelp = typed.includes('--help') || name?.startsWith('-') === true;
+const chosen = isHelp && isAnswered(HELP, typed) ? [] : name === undefined ? SMALL : [[name, rest] as const];
 const rows: Row[] = [];
 for (const [each, argv] of chosen) {
   const bench = BENCHES[each];
