@@ -96,8 +96,8 @@ export async function withheldReleases(
 }
 
 /**
- * Recorded while there was no receiver. Without those whose payments a begin of reconciliation set aside: they
- * were paid at the sandbox, and no shopper waits for the goods.
+ * Recorded while there was no receiver. Without those whose payments a begin of reconciliation set aside:
+ * they were paid at the sandbox, and no shopper waits for the goods.
  */
 export const IS_UNSENT = `delivery = 'unneeded' AND NOT EXISTS (SELECT FROM before_begin b
   WHERE b.mode = releases.mode AND b.reference = releases.reference AND b.begun_at > releases.released_at)`;

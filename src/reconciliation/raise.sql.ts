@@ -105,8 +105,8 @@ export async function lockFindingsAndOrders(db: Queryable, mode: Mode): Promise<
   );
 }
 
-// Rows. With so many new ones the planner's figures of the table are wrong, and it compares each with each: 5,000
-// took five seconds.
+// Rows. With so many new ones the planner's figures of the table are wrong, and it compares each with each:
+// 5,000 took five seconds.
 const MANY = 500;
 
 /**
