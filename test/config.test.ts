@@ -38,6 +38,13 @@ test('an empty variable counts as one that is not set', () => {
   expect(loadConfig({ PORT: '', DATABASE_URL: '', GATEWAY_URL: '', CHECKOUT_HOSTS: '' }).PORT).toBe(3000);
 });
 
+test('a webhook secret of which only the prefix is there is refused, beside a good one too', () => {
+  for (const secrets of ['whsec_', 'whsec_c2VjcmV0,whsec_'])
+    expect(faultsOf({ ...GATEWAY, WEBHOOK_SECRETS: secrets })).toEqual([
+      'WEBHOOK_SECRETS: must have more than whsec_',
+    ]);
+});
+
 test('all faults are told at once, by name and never by value', () => {
   const faults = faultsOf({
     ...GATEWAY,

@@ -18,7 +18,7 @@ Options
 
 Profiles
 ${Object.entries(PROFILES)
-  .map(([name, { kind }]) => wrapped(`  ${name.padEnd(18)}${kind}`, 20))
+  .map(([name, { kind }]) => wrapped(`  ${name.padEnd(20)}${kind}`, 22))
   .join('\n')}
 
 Exit codes

@@ -28,7 +28,7 @@ const secretKey = z
     /^[\x21-\x7e]+$/,
     'must be one line of printable characters: look for a line break, a space or a curly quote',
   )
-  .regex(/^sk_(test|live)_./, 'must begin with sk_test_ or sk_live_')
+  .regex(/^sk_(test|live)_./, 'must be sk_test_ or sk_live_ and more')
   .transform((text) => new SecretKey(text));
 
 const databaseAddress = z
@@ -61,7 +61,9 @@ export const VARIABLES = z.object({
   GATEWAY_DIALECT: optional(z.string()),
   CHECKOUT_HOSTS: withDefault(hostNames, ''),
   WEBHOOK_SECRETS: withDefault(
-    list.transform((secrets) => secrets.map((text) => new Secret(text))),
+    list
+      .refine((secrets) => !secrets.includes('whsec_'), 'must have more than whsec_')
+      .transform((secrets) => secrets.map((text) => new Secret(text))),
     '',
   ),
   STOREFRONT_RETURN_URL: withDefault(webAddresses, ''),

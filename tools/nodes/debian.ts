@@ -51,7 +51,9 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
   await machine.type(buyAt(serviceUrl));
   await machine.type(EXAMINED);
   await withoutRoot(root, machine, blocksOf(PAGE, 'Without root').join('\n'), serviceUrl);
-  const said = await machine.type(buyAt(serviceUrl));
+  await machine.type(buyAt(serviceUrl));
+  await type('All of it away');
+  const said = await machine.type(LEFT);
   const rows = toldIn(said);
   printTable('docs/debian.md, typed on a Debian 13 of its own', rows);
   const wanted: Record<string, string> = {
@@ -67,6 +69,7 @@ async function follow(stage: Stage, root: string): Promise<boolean> {
     'doctor in live mode': '0, All is well.',
     'go-live in live mode': '0, All is well.',
     'units of a user, after a start of its systemd': 'active',
+    'left when all is away': '0 files, 0 users, 0 roles',
   };
   return Object.entries(wanted).every(([name, value]) => rows[name] === value);
 }
@@ -143,4 +146,8 @@ const LATER = `
 const RESTORED = `
   tell 'the restored backup has paid orders' "$(runuser -u postgres -- psql -At restored -c \\
     "SELECT count(*) FILTER (WHERE status = 'paid') || ' of ' || count(*) FROM orders")"
+`;
+
+const LEFT = `
+  tell 'left when all is away' "$(find /etc /opt /var/lib -path /var/lib/systemd -prune -o -name '*integrator*' -print | wc -l) files, $(getent passwd integrator | wc -l) users, $(runuser -u postgres -- psql -Atc "SELECT count(*) FROM pg_roles WHERE rolname = 'integrator'") roles"
 `;
