@@ -8,8 +8,8 @@ import { lookAtHistory } from './history.ts';
 import type { Said } from './line.ts';
 import type { Listener } from './listener.ts';
 import type { ObserveParts, Observed, Sent } from './observed.ts';
-import { isOneOf, placesOf } from './places.ts';
-import { awaitPayment, changedWords } from './await-payment.ts';
+import { changedWords, isOneOf, placesOf } from './places.ts';
+import { awaitPayment } from './await-payment.ts';
 
 /** The service did not let the probe go on. The message says what it said. */
 export class ProbeError extends Error {

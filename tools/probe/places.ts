@@ -1,4 +1,4 @@
-import { at, isRecord, numberText, type Json } from '../../src/gateway/dialect/json-pointer.ts';
+import { at, isRecord, numberText, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 
 /** The pointers of every value in a document that `accept` takes, in the document's order. */
 export function placesOf(document: Json, accept: (value: Json) => boolean, pointer = ''): string[] {
@@ -42,6 +42,13 @@ export function isWord(value: Json): value is string {
 /** Whether a field says "nothing yet". */
 export function isNothing(value: Json): boolean {
   return value === undefined || value === null || /^0*(\.0*)?$/.test(numberText(value) ?? 'x');
+}
+
+/** Words that stand now where another word stood. */
+export function changedWords(before: Json, now: Json): string[] {
+  return placesOf(now, isWord)
+    .filter((place) => isWord(at(before, place)) && at(before, place) !== at(now, place))
+    .map((place) => stringOf(at(now, place)) ?? '');
 }
 
 function escaped(key: string): string {
