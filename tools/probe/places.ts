@@ -34,6 +34,19 @@ export function parentOf(pointer: string): string {
   return pointer.slice(0, Math.max(pointer.lastIndexOf('/'), 0));
 }
 
+/** The name of the member itself. */
+export function lastKey(pointer: string): string {
+  return pointer
+    .slice(pointer.lastIndexOf('/') + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+}
+
+/** How many of our payments are among the records. */
+export function listedOf(rows: readonly Json[], references: readonly string[]): number {
+  return references.filter((reference) => isOneOf(rows, [reference])).length;
+}
+
 /** A word as status fields have them: no digits, so neither a time nor an id. */
 export function isWord(value: Json): value is string {
   return typeof value === 'string' && /^[A-Za-z][A-Za-z _/-]{0,40}$/.test(value.trim());
