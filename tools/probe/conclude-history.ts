@@ -139,11 +139,9 @@ function unknownPaging({ history, sent }: Observed, dialect: Dialect, words: Wor
   const tried = calls.made < calls.max ? 'no name that we know' : 'no name that the calls allowed to try';
   const count = `${walked.page.length} record${walked.page.length === 1 ? '' : 's'}`;
   if (size !== null || walked.rows.length < sent.length) {
-    const [what, turns] =
-      size === null
-        ? [`the list is longer than its ${count}`, 'turns a page']
-        : [`"${size}" makes a page smaller`, 'turns it'];
-    const seen = `${what}, and ${tried} ${turns}: write the name into the dialect file, it is tried first`;
+    const some = `${walked.rows.length} of our ${sent.length} payments are listed: the others are not, or behind a page`;
+    const what = size === null ? some : `"${size}" makes a page smaller`;
+    const seen = `${what}; ${tried} turns it. Write the name into the dialect file: it is tried first`;
     return {
       findings: [finding(key, 'cannot tell', seen, inForce), ...pagingFindings(paging, dialect)],
       needs: [],

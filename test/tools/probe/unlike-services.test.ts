@@ -403,7 +403,7 @@ test.concurrent(
     const cut = await probed(foreign, { payments: 25, lagMs: 0 });
     expect(seenOf(cut, 'history.paging.style')).toEqual([
       'cannot tell',
-      expect.stringContaining('the list is longer than its 20 records'),
+      expect.stringContaining('20 of our 25 payments are listed'),
     ]);
     expect(cut.needs.map(({ key }) => key)).not.toContain('history.paging.style');
     const given = { history: { paging: { pageParam: 'folio' } } };
