@@ -1,11 +1,10 @@
 import { sleep } from '../../src/platform/clock.ts';
 import { formatMajor } from '../../src/platform/money.ts';
 import { verifyPath } from '../../src/gateway/messages.ts';
-import { at, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { classOf } from './conclude-words.ts';
 import type { Said } from './line.ts';
 import type { ObserveParts, Observed, Sent } from './observed.ts';
-import { isWord, placesOf } from './places.ts';
+import { changedWords } from './places.ts';
 
 const LOOK_MS = 1_000;
 
@@ -51,11 +50,4 @@ export async function awaitPayment(
   over.abort();
   await saying;
   return { after: last, isSaidPaid: told.isSaidPaid };
-}
-
-/** Words that stand now where another word stood. */
-export function changedWords(before: Json, now: Json): string[] {
-  return placesOf(now, isWord)
-    .filter((place) => isWord(at(before, place)) && at(before, place) !== at(now, place))
-    .map((place) => stringOf(at(now, place)) ?? '');
 }

@@ -27,10 +27,8 @@ export function concludeFee(observed: Observed, dialect: Dialect, words: Words):
   const fees = named.filter((place) => isBetween(moneyAt(place), amount));
   const has = (money: bigint): boolean =>
     placesOf(row, (value) => minorOf(value, observed) === money).length > 0;
-  const proven = fees.filter((place) => {
-    const fee = moneyAt(place) ?? 0n;
-    return has(amount - fee) && !has(amount + fee);
-  });
+  const isShown = (place: string, sign: -1n | 1n): boolean => has(amount + sign * (moneyAt(place) ?? 0n));
+  const proven = fees.filter((place) => isShown(place, -1n) && !isShown(place, 1n));
   const one = (
     verdict: 'agrees' | 'differs' | 'cannot tell' | 'noted',
     seen: string,
@@ -46,6 +44,8 @@ export function concludeFee(observed: Observed, dialect: Dialect, words: Words):
       'cannot tell',
       named.length === 0 ? 'no field is named like a fee' : `${quoted(named)} shows no fee`,
     );
+  if (fees.every((place) => isShown(place, 1n) && !isShown(place, -1n)))
+    return one('agrees', `${quoted(fees)} comes on top: another field shows the amount with it`);
   const told = words[key];
   if (told === 'none') return one('agrees', 'nothing is taken off the amount, as you said');
   const chosen = told === undefined ? proven : fees.filter((place) => place === told);

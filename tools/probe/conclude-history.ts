@@ -35,7 +35,7 @@ export function concludeHistory(
   const isTurned = (paging?.next ?? null) !== null;
   const pages = isTurned
     ? { findings: pagingFindings(paging, dialect), needs: [] }
-    : unknownPaging(dialect, words);
+    : unknownPaging(observed, dialect, words);
   const fields = concludeRows(observed, dialect, read);
   const order = orderOf(
     walked.rows,
@@ -130,21 +130,32 @@ function keyFindings(dialect: Dialect, seen: Partial<Keys>): Finding[] {
   });
 }
 
-function unknownPaging(dialect: Dialect, words: Words): Conclusion {
+/** What turns the pages was not seen: the list may be whole, too short to tell, or turned by a name that is not ours. */
+function unknownPaging({ history, sent }: Observed, dialect: Dialect, words: Words): Conclusion {
   const key = 'history.paging.style';
   const inForce = dialect.history.paging.style;
-  if (words[key] === 'none') {
-    const said = finding(
-      key,
-      inForce === 'none' ? 'agrees' : 'differs',
-      'the list is whole, as you said',
-      inForce,
-    );
-    return { findings: [{ ...said, ...(inForce !== 'none' && { change: 'none' }) }], needs: [] };
+  const { paging, walked, calls } = history;
+  const size = paging?.sizeParam ?? null;
+  const tried = calls.made < calls.max ? 'no name that we know' : 'no name that the calls allowed to try';
+  const count = `${walked.page.length} record${walked.page.length === 1 ? '' : 's'}`;
+  if (size !== null || walked.rows.length < sent.length) {
+    const some = `${walked.rows.length} of our ${sent.length} payments are listed: the others are not, or behind a page`;
+    const what = size === null ? some : `"${size}" makes a page smaller`;
+    const seen = `${what}; ${tried} turns it. Write the name into the dialect file: it is tried first`;
+    return {
+      findings: [finding(key, 'cannot tell', seen, inForce), ...pagingFindings(paging, dialect)],
+      needs: [],
+    };
   }
-  const seen = 'no parameter that we know makes the list smaller and turns its pages';
+  if (words[key] === 'none') {
+    const isSame = inForce === 'none';
+    const said = finding(key, isSame ? 'agrees' : 'differs', 'the list is whole, as you said', inForce);
+    return { findings: [{ ...said, ...(!isSame && { change: 'none' }) }], needs: [] };
+  }
+  const seen = `${count} came at once, and ${tried} makes them fewer: they may be all or the first page`;
   const question =
-    'is the history always listed whole, however long it is? Write "none" only if the service says so in writing.';
+    'is the list always whole? Ask the provider, or run again with --payments 120, more than a page holds. ' +
+    'Write "none" only if the service says so in writing.';
   return {
     findings: [finding(key, 'cannot tell', seen, inForce)],
     needs: [{ key, question, choices: ['none'] }],

@@ -36,7 +36,8 @@ export function newestFirstFinding({ history, sent, askedAt }: Observed, dialect
   const cannotTell = (why: string): Finding => finding(key, 'cannot tell', why, inForce);
   if ((history.paging?.next ?? null) === null) return cannotTell('no pages were seen to be turned');
   if (history.agreedSec === null) return cannotTell('no payment was seen to become paid in the list');
-  const mine = references.map((reference) => page.find((row) => isOneOf(row, [reference])));
+  // Those behind the third may have been opened in one second.
+  const mine = references.slice(0, 3).map((reference) => page.find((row) => isOneOf(row, [reference])));
   const isOrder = (place: string): boolean =>
     falls(page.map((row) => at(row, place))) && falls(mine.map((row) => at(row, place)).reverse(), 1);
   const places = placesOf(mine[0], (value) => {

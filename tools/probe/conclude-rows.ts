@@ -4,7 +4,8 @@ import { rowPointers } from '../../src/gateway/history/row-parser.ts';
 import { readEvidence, type Evidence } from '../../src/gateway/records/evidence.ts';
 import { finding, quoted, type Finding } from './finding.ts';
 import type { Observed, Sent } from './observed.ts';
-import { isOneOf, isWord, placesOf } from './places.ts';
+import { changedWords, isNothing, isOneOf, isWord, placesOf } from './places.ts';
+import { minorOf } from './conclude-record.ts';
 
 const FIELDS = ['reference', 'status', 'amount', 'currency'] as const;
 type Field = (typeof FIELDS)[number];
@@ -14,7 +15,7 @@ type Row = { row: Json; sent: Sent; isPaid: boolean };
 
 /**
  * Whether the list's records are read with verify's pointers. Where they are not, the same fields are looked for
- * deeper in the record, at one place for all of them.
+ * deeper in the record, at one place for all of them, and then by what they hold.
  * @param read the dialect in force with what verify showed
  */
 export function concludeRows(observed: Observed, dialect: Dialect, read: Dialect): Finding[] {
@@ -49,8 +50,32 @@ export function concludeRows(observed: Observed, dialect: Dialect, read: Dialect
       const held = change.filter((pointer) => at(rows[0]?.row, pointer) !== undefined);
       return [{ ...finding(key, 'differs', quoted(held), inForce), change: held }];
     }
-    return [finding(key, 'cannot tell', `the list does not show the ${name} as verify does`, inForce)];
+    const held = placesOf(rows[0]?.row, () => true).filter((place) =>
+      rows.every((one) => holds(at(one.row, place), one, name, observed)),
+    );
+    if (held.length === 1) return [{ ...finding(key, 'differs', quoted(held), inForce), change: held }];
+    const seen =
+      held.length > 1 ? `one of ${quoted(held)}` : `the list does not show the ${name} as verify does`;
+    return [finding(key, 'cannot tell', seen, inForce)];
   });
+}
+
+/**
+ * Whether a value of the row is what we know of the payment. A word tells how far the money is only if it
+ * changed in verify, and stands in the paid row and in no other.
+ */
+function holds(value: Json, { sent, isPaid }: Row, name: Field, observed: Observed): boolean {
+  if (name === 'reference') return value === sent.reference;
+  if (name === 'currency') return stringOf(value)?.toUpperCase() === observed.currency;
+  if (name === 'amount') return minorOf(value, observed) === sent.amount || (!isPaid && isNothing(value));
+  const { after, sent: all, isSaidPaid } = observed;
+  const [first] = all;
+  if (first === undefined || after === null || !isSaidPaid) return false;
+  const changed = changedWords(first.before.json, after.json);
+  return (
+    isWord(value) &&
+    (isPaid ? changed.includes(value) : isOneOf(sent.before.json, [value]) && !changed.includes(value))
+  );
 }
 
 /** Whether what was read is what we know of the payment. Before money came an amount may be anything. */

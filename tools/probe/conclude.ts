@@ -18,10 +18,11 @@ export function conclude(
   known: { secrets: readonly Secret[]; words: Words; now: Date },
 ): Conclusion {
   const { words } = known;
+  const opened = concludeInitialize(observed, dialect, words);
   const record = concludeRecord(observed, dialect, words);
-  const read = withChanges(dialect, record.findings);
+  const read = withChanges(dialect, [...opened.findings, ...record.findings]);
   const parts = [
-    concludeInitialize(observed, dialect, words),
+    opened,
     record,
     concludeHistory(observed, dialect, { words, read }),
     concludeFee(observed, dialect, words),

@@ -9,8 +9,10 @@ export type ProbeFlags = {
   email: string;
   /** Null: nobody pays. */
   waitMs: number | null;
-  /** Of the history, until the payments are seen. */
-  maxPages: number;
+  /** For the history: until the payments are seen and read back. */
+  maxCalls: number;
+  /** How many are opened. */
+  payments: number;
   /** Null: a folder named after the time. */
   out: string | null;
   /** Starts a sandbox of its own that plays this service; null: the service of the configuration. */
@@ -19,7 +21,7 @@ export type ProbeFlags = {
 
 export const HELP = usageText('npm run probe', {
   does: wrapped(
-    'Finds out with your test key what the service really answers: opens three small payments, asks you to ' +
+    'Finds out with your test key what the service really answers: opens small payments, asks you to ' +
       'pay the first, prints what it found beside the dialect in force, and writes a dialect file.',
     0,
   ),
@@ -30,7 +32,8 @@ export const HELP = usageText('npm run probe', {
     '--email': 'of the shopper (probe@example.com)',
     '--no-pay': 'asks for no payment; what paid looks like stays unknown',
     '--wait': 'seconds for you to pay (300)',
-    '--pages': 'of the history at most, until your payments are seen (60)',
+    '--calls': 'at most, to find your payments in the history and read them back (200)',
+    '--payments': 'to open, 3 to 200: so many show pages where three are too few (3)',
     '--out': 'folder of samples and dialect.json (.data/probe/<time>)',
     '--profile': `probes a sandbox of its own:\n    ${wrapped(PROFILE_NAMES.join(', '), 4, 76)}`,
   },
@@ -49,14 +52,15 @@ export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'hel
         email: { type: 'string', default: 'probe@example.com' },
         'no-pay': { type: 'boolean', default: false },
         wait: { type: 'string', default: '300' },
-        pages: { type: 'string', default: '60' },
+        calls: { type: 'string', default: '200' },
+        payments: { type: 'string', default: '3' },
         out: { type: 'string' },
         profile: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     });
     if (values.help) return 'help';
-    const { amount, email, wait, pages, out = null, profile } = values;
+    const { amount, email, wait, calls, payments, out = null, profile } = values;
     const currency = values.currency.toUpperCase();
     const digits = minorDigits(currency);
     // The default amount has decimals, and some currencies have none.
@@ -67,7 +71,10 @@ export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'hel
         ? ['--amount must be an amount like 101.37']
         : []),
       ...(/^\d{1,5}$/.test(wait) ? [] : ['--wait must be a number of seconds']),
-      ...(/^[1-9]\d{0,4}$/.test(pages) ? [] : ['--pages must be a number of pages']),
+      ...(/^[1-9]\d{0,4}$/.test(calls) ? [] : ['--calls must be a number of calls']),
+      ...(/^\d{1,3}$/.test(payments) && Number(payments) >= 3 && Number(payments) <= 200
+        ? []
+        : ['--payments must be a number from 3 to 200']),
       ...(/^[^@\s]+@[^@\s]+$/.test(email) ? [] : ['--email must be an e-mail address']),
       ...(profile === undefined || isProfileName(profile)
         ? []
@@ -77,7 +84,8 @@ export function readFlags(args: readonly string[]): ProbeFlags | string[] | 'hel
     return {
       money: { amount: minor, currency },
       email,
-      maxPages: Number(pages),
+      maxCalls: Number(calls),
+      payments: Number(payments),
       waitMs: values['no-pay'] ? null : Number(wait) * 1_000,
       out,
       profile: profile !== undefined && isProfileName(profile) ? profile : null,

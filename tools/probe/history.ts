@@ -1,12 +1,10 @@
 import { sleep, type Clock } from '../../src/platform/clock.ts';
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
-import { HISTORY_PATH } from '../../src/gateway/messages.ts';
 import { at, isRecord, type Json } from '../../src/gateway/dialect/json-pointer.ts';
-import type { Line, Said } from './line.ts';
-import { rowsOf, type PagingSeen, type Query } from './paging.ts';
-import { isOneOf, parentOf, placesOf } from './places.ts';
-import { findStillPaging } from './still-paging.ts';
-import { listedOf, NOTHING, ours, walk, type Walked } from './walk.ts';
+import { limited, type Line, type LimitedLine, type Said } from './line.ts';
+import { findPaging, pathOf, rowsOf, type PagingSeen, type Query } from './paging.ts';
+import { isOneOf, listedOf, parentOf, placesOf } from './places.ts';
+import { NOTHING, ours, walk, type Walked } from './walk.ts';
 import { nameOf, windowQuery, windowsToTry, type Window } from './windows.ts';
 
 /** What the history showed. */
@@ -24,6 +22,7 @@ export type HistorySeen = {
   /** Seconds from the end of verify's questions until the list showed our payments, and as verify does; null: not yet. */
   listedSec: number | null;
   agreedSec: number | null;
+  calls: { made: number; max: number };
 };
 
 export type HistoryParts = {
@@ -34,8 +33,8 @@ export type HistoryParts = {
   clock: Clock;
   /** By the clock, when verify knew all that it is going to say. */
   knownMs: number;
-  /** At most so many pages are turned until our payments are seen. */
-  maxPages: number;
+  /** At most so many calls are made. */
+  maxCalls: number;
   /** A list may lag behind verify. For so long it is asked again. */
   lagMs: number;
 };
@@ -51,38 +50,42 @@ type Found = {
   taken: readonly Window[];
 };
 
-/** Reads the history with and without parameters, until it is clear how it pages or our names for it are used up. */
-export async function lookAtHistory(line: Line, parts: HistoryParts): Promise<HistorySeen> {
-  const { clock, knownMs, references, paidWords } = parts;
+/**
+ * Reads the history with and without parameters, until it is clear how it pages, or our names for it or the calls
+ * are used up.
+ */
+export async function lookAtHistory(anyLine: Line, parts: HistoryParts): Promise<HistorySeen> {
+  const { clock, knownMs, references, paidWords, maxCalls } = parts;
   const end = clock.elapsedMs() + parts.lagMs;
+  const line = limited(anyLine, maxCalls, () => clock.elapsedMs() > end);
   const sinceKnown = (): number => Math.round((clock.elapsedMs() - knownMs) / 1_000);
-  let found = await findList(line, parts, end);
-  while (listedOf(found.walked.rows, references) < references.length && clock.elapsedMs() < end) {
+  let found = await findList(line, parts);
+  while (listedOf(found.walked.rows, references) < references.length && !line.isOver()) {
     await sleep(PAUSE_MS);
-    found = await lookAgain(line, parts, found, end);
+    found = await lookAgain(line, parts, found);
   }
-  const seen = found.list;
   let { walked } = found;
-  if (walked.rows.length === 0) return { ...seen, walked, listedSec: null, agreedSec: null };
+  const seen = (listedSec: number | null, agreedSec: number | null): HistorySeen => {
+    return { ...found.list, walked, listedSec, agreedSec, calls: { made: line.made(), max: maxCalls } };
+  };
+  if (walked.rows.length === 0) return seen(null, null);
   const listedSec = sinceKnown();
   for (;;) {
     const paid = walked.rows.filter((row) => isOneOf(row, references.slice(0, 1)));
-    const isAgreed = paid.some((row) => isOneOf(row, paidWords));
-    if (isAgreed) return { ...seen, walked, listedSec, agreedSec: sinceKnown() };
-    if (paidWords.length === 0 || walked.path === null || clock.elapsedMs() > end)
-      return { ...seen, walked, listedSec, agreedSec: null };
+    if (paid.some((row) => isOneOf(row, paidWords))) return seen(listedSec, sinceKnown());
+    if (paidWords.length === 0 || walked.path === null || line.isOver()) return seen(listedSec, null);
     await sleep(PAUSE_MS);
     const said = await line.ask({ name: 'history again', method: 'GET', path: walked.path });
-    const page = rowsOf(said.json, seen.records ?? '');
-    walked = { ...walked, page, rows: ours(said, seen.records, references) };
+    if (said.status === null) continue;
+    const page = rowsOf(said.json, found.list.records ?? '');
+    walked = { ...walked, page, rows: ours(said, found.list.records, references) };
   }
 }
 
 /** The list of our payments: first without parameters, then in a window of time. */
 async function findList(
-  line: Line,
+  line: LimitedLine,
   parts: HistoryParts,
-  end: number,
   again: readonly Window[] | null = null,
 ): Promise<Found> {
   const { dialect, references, clock } = parts;
@@ -90,7 +93,7 @@ async function findList(
     line.ask({ name, method: 'GET', path: pathOf(query) });
   const bare = await ask({}, 'history without parameters');
   const taken: Window[] = [];
-  const look = async (window: Window | null): Promise<Look | null> => {
+  const lookIn = async (window: Window | null): Promise<Look | null> => {
     const query = window === null ? {} : windowQuery(window, clock.now());
     const said = window === null ? bare : await ask(query, nameOf(window));
     if (said.status !== 200) return null;
@@ -99,24 +102,14 @@ async function findList(
     return records === null ? null : { window, query, said, records };
   };
   for (const window of [null, ...(again ?? windowsToTry(dialect, bare.text))]) {
-    let seen = await look(window);
+    let seen = await lookIn(window);
     // The list may still have been empty when it was asked with a time of day.
     if (seen !== null && window?.windowFormat === 'date')
-      seen = (await look({ ...window, windowFormat: 'date-time' })) ?? seen;
+      seen = (await lookIn({ ...window, windowFormat: 'date-time' })) ?? seen;
     if (seen === null) continue;
     const { query, records } = seen;
-    const { paging, said } = await findStillPaging(
-      {
-        ask: (more, name) => ask({ ...query, ...more }, name),
-        follow: (path) => line.ask({ name: 'history by its link', method: 'GET', path }),
-        records,
-        list: seen.said,
-        rows: rowsOf(seen.said.json, records),
-        dialect,
-      },
-      parts,
-      end,
-    );
+    const look = { line, query, records, list: seen.said, dialect };
+    const { paging, said } = await findPaging(look, references);
     const walked = await walk(line, { ...parts, first: said, query, records, paging, from: null });
     return { list: { bare, window: seen.window, records, paging }, walked, query, taken };
   }
@@ -125,10 +118,10 @@ async function findList(
 }
 
 /** Our payments may have come to the list since. */
-async function lookAgain(line: Line, parts: HistoryParts, found: Found, end: number): Promise<Found> {
+async function lookAgain(line: LimitedLine, parts: HistoryParts, found: Found): Promise<Found> {
   const { query, list } = found;
   const { records, paging } = list;
-  if (records === null || paging === null) return findList(line, parts, end, found.taken);
+  if (records === null || paging === null) return findList(line, parts, found.taken);
   const first = await line.ask({ name: 'history again', method: 'GET', path: pathOf(query) });
   const all = ours(first, records, parts.references);
   if (all.length > 0)
@@ -166,9 +159,4 @@ function listIn(document: Json, references: readonly string[]): string | null {
   );
   const [longest] = outer.sort((a, b) => rowsOf(document, b).length - rowsOf(document, a).length);
   return longest ?? null;
-}
-
-function pathOf(query: Query): string {
-  const text = new URLSearchParams(query).toString();
-  return text === '' ? HISTORY_PATH : `${HISTORY_PATH}?${text}`;
 }

@@ -23,7 +23,8 @@ export type Question = Pick<Said, 'name' | 'method' | 'path'> & { sent?: string 
 
 /** Asks the service and keeps every answer. */
 export type Line = {
-  ask(question: Question): Promise<Said>;
+  /** @param maxTries calls at most, where the service says "too many" */
+  ask(question: Question, maxTries?: number): Promise<Said>;
   /** All answers so far, those that were "too many calls" included. */
   said(): readonly Said[];
 };
@@ -64,16 +65,44 @@ export function createLine(client: Client, pauseMs: number, keep: (said: Said) =
 
   return {
     said: () => all,
-    ask: async (question) => {
+    ask: async (question, maxTries = MAX_TRIES) => {
       for (let tries = 1; ; tries += 1) {
         if (pauseMs > 0) await sleep(pauseMs);
         const said = await once(question);
         // A question may be asked again. An initialize may have been acted on, so it is not.
-        if (said.status !== 429 || question.method === 'POST' || tries === MAX_TRIES) return said;
+        if (said.status !== 429 || question.method === 'POST' || tries >= maxTries) return said;
         const sec = readRetryHint({ status: 429, headers: said.headers })?.sec ?? DEFAULT_WAIT_SEC;
         await sleep(Math.min(sec, MAX_WAIT_SEC) * 1_000);
       }
     },
+  };
+}
+
+/** A line for at most so many calls, and for waiting no longer than so long. */
+export type LimitedLine = Pick<Line, 'ask'> & {
+  /** Calls that were made, and that may still be made. */
+  made(): number;
+  left(): number;
+  /** No more waiting: the time is over, or the calls are used up. */
+  isOver(): boolean;
+};
+
+/** What is above the limit is not asked: its answer has no status. */
+export function limited(line: Line, maxCalls: number, isTimeOver: () => boolean): LimitedLine {
+  const before = line.said().length;
+  const made = (): number => line.said().length - before;
+  const left = (): number => maxCalls - made();
+  return {
+    made,
+    left,
+    isOver: () => isTimeOver() || left() <= 0,
+    ask: (question) =>
+      left() > 0
+        ? line.ask(question, Math.min(left(), MAX_TRIES))
+        : Promise.resolve({
+            ...{ ...question, sent: question.sent ?? null, status: null, headers: {} },
+            ...{ text: 'not asked: the calls are used up', json: undefined },
+          }),
   };
 }
 

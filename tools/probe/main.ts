@@ -32,7 +32,7 @@ else if (Array.isArray(flags)) {
 
 async function run(
   config: Config,
-  { profile, out, money, email, waitMs, maxPages }: ProbeFlags,
+  { profile, out, money, email, waitMs, maxCalls, payments }: ProbeFlags,
 ): Promise<number> {
   const surroundings = await surroundingsOf(config, profile, DATA_DIR);
   const { url, key, secrets, listener } = surroundings;
@@ -61,7 +61,8 @@ async function run(
       money,
       origin: config.PUBLIC_URL?.origin ?? `http://localhost:${config.PORT}`,
       waitMs,
-      maxPages,
+      maxCalls,
+      payments,
       hookMs: HOOK_MS,
       lagMs: LAG_MS,
       pauseMs: url.hostname === '127.0.0.1' ? 0 : PAUSE_MS,

@@ -8,8 +8,8 @@ import { lookAtHistory } from './history.ts';
 import type { Said } from './line.ts';
 import type { Listener } from './listener.ts';
 import type { ObserveParts, Observed, Sent } from './observed.ts';
-import { isOneOf, placesOf } from './places.ts';
-import { awaitPayment, changedWords } from './await-payment.ts';
+import { changedWords, isOneOf, placesOf } from './places.ts';
+import { awaitPayment } from './await-payment.ts';
 
 /** The service did not let the probe go on. The message says what it said. */
 export class ProbeError extends Error {
@@ -19,9 +19,11 @@ export class ProbeError extends Error {
   }
 }
 
-const PAYMENTS = 3;
 /** So much more for each payment, in minor units: amounts that differ can be told apart, and none is whole. */
 const STEP = 111n;
+/** Times in seconds tell the first three payments apart, and with them the order of the list. */
+const BETWEEN_MS = 1_100;
+const TELL_APART = 3;
 
 /** Asks everything there is to ask, in an order in which no answer spoils the next one. */
 export async function observe(parts: ObserveParts): Promise<Observed> {
@@ -60,7 +62,7 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
     dialect: parts.dialect,
     clock,
     knownMs,
-    maxPages: parts.maxPages,
+    maxCalls: parts.maxCalls,
     lagMs: parts.lagMs,
   });
   const tooMany = line.said().filter(({ status }) => status === 429);
@@ -84,12 +86,13 @@ export async function observe(parts: ObserveParts): Promise<Observed> {
 type Opened = Pick<Observed, 'sent' | 'unitSent' | 'decimalsRefused'>;
 
 async function openPayments(parts: ObserveParts): Promise<Opened> {
-  const { money, person } = parts;
+  const { money, person, payments } = parts;
   const sent: Sent[] = [];
   let unitSent: Observed['unitSent'] = 'major';
   let decimalsRefused: Said | null = null;
-  for (let count = 0; count < PAYMENTS; count += 1) {
-    person.sees(`opening payment ${count + 1} of ${PAYMENTS}`);
+  for (let count = 0; count < payments; count += 1) {
+    if (count > 0 && count < TELL_APART) await sleep(BETWEEN_MS);
+    person.sees(`opening payment ${count + 1} of ${payments}`);
     const amount = money.amount + BigInt(count) * STEP;
     let payment = await open(parts, amount, unitSent);
     if (count === 0 && isRefusal(payment.opened) && (minorDigits(money.currency) ?? 0) > 0) {

@@ -27,15 +27,18 @@ export type ObserveParts = {
   listener: Listener | null;
   clock: Clock;
   email: string;
+  /** Of the first payment. */
   money: Money;
+  /** How many are opened, three at least. */
+  payments: number;
   /** Our own origin: redirect addresses lead there. */
   origin: string;
   /** Milliseconds for the person to pay; null: nobody pays. */
   waitMs: number | null;
   /** Milliseconds for a webhook to come after that. */
   hookMs: number;
-  /** At most so many pages of the history are turned until the payments are seen. */
-  maxPages: number;
+  /** At most so many calls find the payments in the history and read them back. */
+  maxCalls: number;
   /** Milliseconds by which verify and the list may lag behind. */
   lagMs: number;
 };
@@ -47,7 +50,7 @@ export type Observed = {
   unitSent: 'major' | 'minor';
   /** What the service said to an amount with decimals; null: it took it. */
   decimalsRefused: Said | null;
-  /** Three of them; only the first is paid. */
+  /** Three or more; only the first is paid. */
   sent: readonly Sent[];
   /** Verify of the first after it was to be paid; null: that was skipped. */
   after: Said | null;

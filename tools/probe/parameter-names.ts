@@ -2,20 +2,29 @@
 
 export const SIZES = [
   ...['limit', 'perPage', 'per_page', 'size', 'pageSize', 'page_size', 'count', 'take', 'page[size]'],
-  ...['rows', 'max_results', 'maxResults', 'page_limit', 'pageLimit', 'itemsPerPage', 'items_per_page'],
+  ...['page[limit]', 'n', 'rows', 'max', 'max_results', 'maxResults', 'top', '$top', 'page_limit'],
+  ...['pageLimit', 'itemsPerPage', 'items_per_page', 'length', 'num', 'PageSize'],
 ];
 
 export const NUMBERS = [
-  ...['page', 'skip', 'offset', 'pageNumber', 'page_number', 'page[number]', 'start'],
-  ...['pageNo', 'page_no', 'pageIndex', 'page_index', 'currentPage', 'p'],
+  ...['page', 'skip', 'offset', 'pageNumber', 'page_number', 'page[number]', 'page[offset]', 'start', 'p'],
+  ...['pageNo', 'page_no', 'pageIndex', 'page_index', 'currentPage', 'current_page', 'startIndex', 'from'],
+  ...['start_index', '$skip', 'Page'],
 ];
 
+/** What takes a text from beside the list. */
 export const CURSORS = [
-  ...['cursor', 'after', 'next', 'page_token', 'pageToken', 'starting_after', 'next_token', 'nextToken'],
-  ...['continuation', 'marker', 'page[after]'],
+  ...['cursor', 'after', 'next', 'page_token', 'pageToken', 'starting_after', 'startingAfter', 'page'],
+  ...['next_token', 'nextToken', 'next_cursor', 'nextCursor', 'continuation', 'marker', 'page[after]'],
+  ...['page[cursor]', 'bookmark', 'token', 'from', 'start'],
 ];
 
-export const BEHIND = ['starting_after', 'after', 'after_id', 'last_id', 'from'];
+/** What takes an id of a record: what is listed behind it, in lists of either order. */
+export const BEHIND = [
+  ...['starting_after', 'startingAfter', 'after', 'after_id', 'afterId', 'last_id', 'lastId', 'since_id'],
+  ...['sinceId', 'from_id', 'fromId', 'from', 'start_after', 'startAfter', 'start', 'marker', 'cursor'],
+  ...['page[after]', 'offset', 'before', 'before_id', 'beforeId', 'max_id', 'maxId', 'until_id'],
+];
 
 /** The two ends of a window of time. */
 export const WINDOWS: readonly (readonly [string, string])[] = [

@@ -1,4 +1,4 @@
-import { at, isRecord, numberText, type Json } from '../../src/gateway/dialect/json-pointer.ts';
+import { at, isRecord, numberText, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 
 /** The pointers of every value in a document that `accept` takes, in the document's order. */
 export function placesOf(document: Json, accept: (value: Json) => boolean, pointer = ''): string[] {
@@ -34,6 +34,19 @@ export function parentOf(pointer: string): string {
   return pointer.slice(0, Math.max(pointer.lastIndexOf('/'), 0));
 }
 
+/** The name of the member itself. */
+export function lastKey(pointer: string): string {
+  return pointer
+    .slice(pointer.lastIndexOf('/') + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+}
+
+/** How many of our payments are among the records. */
+export function listedOf(rows: readonly Json[], references: readonly string[]): number {
+  return references.filter((reference) => isOneOf(rows, [reference])).length;
+}
+
 /** A word as status fields have them: no digits, so neither a time nor an id. */
 export function isWord(value: Json): value is string {
   return typeof value === 'string' && /^[A-Za-z][A-Za-z _/-]{0,40}$/.test(value.trim());
@@ -42,6 +55,13 @@ export function isWord(value: Json): value is string {
 /** Whether a field says "nothing yet". */
 export function isNothing(value: Json): boolean {
   return value === undefined || value === null || /^0*(\.0*)?$/.test(numberText(value) ?? 'x');
+}
+
+/** Words that stand now where another word stood. */
+export function changedWords(before: Json, now: Json): string[] {
+  return placesOf(now, isWord)
+    .filter((place) => isWord(at(before, place)) && at(before, place) !== at(now, place))
+    .map((place) => stringOf(at(now, place)) ?? '');
 }
 
 function escaped(key: string): string {

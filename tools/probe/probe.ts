@@ -15,10 +15,7 @@ import { observe } from './observe.ts';
 import type { Observed, ObserveParts } from './observed.ts';
 import { readBack } from './read-back.ts';
 
-export type ProbeOptions = Pick<
-  ObserveParts,
-  'person' | 'listener' | 'email' | 'money' | 'origin' | 'waitMs' | 'hookMs' | 'maxPages' | 'lagMs'
-> & {
+export type ProbeOptions = Omit<ObserveParts, 'line' | 'stranger'> & {
   url: URL;
   /** Of test mode: the probe opens payments that nobody ordered. */
   key: SecretKey;
@@ -64,7 +61,7 @@ export async function probe(options: ProbeOptions): Promise<Probed> {
     const draft = draftDialect(given, findings);
     const written = draft === null ? dialect : parseDialect(draft).dialect;
     person.sees('reading the payments back');
-    const read = await readBack({ client, dialect: written, observed, pauseMs, maxPages: options.maxPages });
+    const read = await readBack({ client, dialect: written, observed, pauseMs });
     return { findings: [...findings, ...read], needs, observed, draft, hooks: hooks ?? [] };
   } finally {
     await Promise.all([client.close(), other.close()]);

@@ -16,8 +16,10 @@ export type ReadBackParts = {
   observed: Observed;
   /** Milliseconds between calls. */
   pauseMs: number;
-  maxPages: number;
 };
+
+/** All calls for the history that `--calls` allows were made. */
+class CallsUsedUp extends Error {}
 
 /** What the program made of a record of ours. */
 type Reading = Pick<HistoryRow, 'status' | 'statusWord' | 'amount' | 'currency'>;
@@ -25,20 +27,32 @@ type Reading = Pick<HistoryRow, 'status' | 'statusWord' | 'amount' | 'currency'>
 /** Reads the three payments as the program will: by its own verify and by its own history. */
 export async function readBack(parts: ReadBackParts): Promise<Finding[]> {
   const findings: Finding[] = [];
+  const { calls } = parts.observed.history;
+  let { made } = calls;
+  const stream: Client['stream'] = async (request) => {
+    if (made >= calls.max) throw new CallsUsedUp('the calls for the history are used up (--calls)');
+    made += 1;
+    await sleep(parts.pauseMs);
+    return parts.client.stream(request);
+  };
   for (const [about, read] of [
     ['read back by verify', byVerify],
     ['read back by history', byHistory],
   ] as const) {
-    const seen = await read(parts).catch((error: unknown) => {
-      if (error instanceof GatewayUnavailable || error instanceof GatewayKeyRefused) return error.message;
+    const seen = await read({ ...parts, client: { ...parts.client, stream } }).catch((error: unknown) => {
+      if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message;
       throw error;
     });
     findings.push(
       typeof seen === 'string' ? finding(about, 'cannot tell', seen) : verdictOn(about, seen, parts),
     );
   }
-  return findings;
+  const isUsedUp = made === calls.max;
+  const used = `${made} of at most ${calls.max}${isUsedUp ? ': all of them, so allow more with --calls' : ''}`;
+  return [...findings, finding('calls for the history', 'noted', used)];
 }
+
+const EXPECTED = [GatewayUnavailable, GatewayKeyRefused, CallsUsedUp];
 
 /** What is wrong with each payment that was read; null: nothing. */
 type Faults = (string | null)[];
@@ -66,18 +80,18 @@ async function byVerify({ client, dialect, observed, pauseMs }: ReadBackParts): 
   return faults;
 }
 
-async function byHistory({ client, dialect, observed, maxPages }: ReadBackParts): Promise<Faults | string> {
+async function byHistory({ client, dialect, observed }: ReadBackParts): Promise<Faults | string> {
   const { sent, history, askedAt } = observed;
   const listed = sent.filter(({ reference }) => isOneOf(history.walked.rows, [reference]));
   if (listed.length === 0) return 'the list showed none of our payments';
   const rows = new Map<string | null, HistoryRow>();
-  let missing = `is not on the first ${maxPages} pages`;
+  let missing = 'is not read in the list';
   for await (const batch of readHistory(client, dialect, { since: askedAt, until: askedAt })) {
     // A row of an attempt beside a paid one changes nothing, as in a reconciliation.
     for (const row of batch.rows)
       if (rows.get(row.reference)?.status !== 'paid') rows.set(row.reference, row);
-    if (listed.every(({ reference }) => rows.has(reference)) || batch.pages > maxPages) break;
-    if (batch.end !== null) missing = batch.end.complete ? 'is not read in the list' : batch.end.reason;
+    if (listed.every(({ reference }) => rows.has(reference))) break;
+    if (batch.end?.complete === false) missing = batch.end.reason;
   }
   const isLate = history.agreedSec === null;
   return listed.map((payment) => {

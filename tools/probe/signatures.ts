@@ -52,9 +52,9 @@ function headersOf({ headers }: Hook): [name: string, value: string][] {
   );
 }
 
-/** Nothing, or the text up to the first mark that can end a name. */
+/** Nothing, or the text up to the first mark that can separate. */
 function prefixesOf(value: string): { prefix?: string }[] {
-  const [prefix] = /^[\w-]+[=:,; ]\s*/.exec(value) ?? [];
+  const [prefix] = /^[^\s=:,;.|]+[\s=:,;.|]+/.exec(value) ?? [];
   return prefix === undefined ? [{}] : [{}, { prefix }];
 }
 

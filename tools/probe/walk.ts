@@ -4,7 +4,7 @@ import { behindRow, readHints, type PagingHints } from '../../src/gateway/histor
 import { createPaging, createHistoryPaths } from '../../src/gateway/history/paging.ts';
 import { isRecord, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { isOneOf } from './places.ts';
-import type { Line, Said } from './line.ts';
+import type { LimitedLine, Said } from './line.ts';
 import { isSame, rowsOf, type PagingSeen, type Query } from './paging.ts';
 
 /** How our payments were found in the list. */
@@ -26,7 +26,6 @@ export const NOTHING: Walked = { rows: [], page: [], pages: 0, path: null, edges
 type WalkParts = {
   references: readonly string[];
   dialect: Dialect;
-  maxPages: number;
   /** The first answer, and what it was asked with. */
   first: Said;
   query: Query;
@@ -36,9 +35,9 @@ type WalkParts = {
   from: string | null;
 };
 
-/** Turns the pages as the program does, until all our payments are seen, or none is left, or they are too many. */
-export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
-  const { records, references, paging, first, query, maxPages } = parts;
+/** Turns the pages as the program does, until all our payments are seen, or no page or call is left. */
+export async function walk(line: LimitedLine, parts: WalkParts): Promise<Walked> {
+  const { records, references, paging, first, query } = parts;
   const rowsHere = rowsOf(first.json, records);
   const edges = [rowsHere[0], rowsHere.at(-1)];
   const found = ours(first, records, references);
@@ -64,7 +63,9 @@ export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
       edges.push(...end.edges);
       if (found.length === 0 && end.rows.length > 0) return { ...end, edges, pages: end.pages + 1 };
     }
-    if (found.length > 0) return { ...whole, rows: all.length > 0 ? all : found, pages };
+    // Those of the first page may go on over the next ones.
+    if (found.length === references.length || (found.length > 0 && page.ours.length === 0))
+      return { ...whole, rows: all.length > 0 ? all : found, pages };
     if (all.length >= references.length) return { ...seen, rows: all };
     received += page.rows.length;
     const step = turning.next({
@@ -77,7 +78,7 @@ export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
       hints: page.hints,
     });
     if (step.is !== 'ask') return { ...seen, rows: all };
-    if (pages >= maxPages) return { ...seen, rows: all, path: place?.path ?? null };
+    if (line.left() <= 0) return { ...seen, rows: all, path: place?.path ?? null };
     path = withQuery(step.path, query);
   }
 }
@@ -85,7 +86,7 @@ export async function walk(line: Line, parts: WalkParts): Promise<Walked> {
 type Page = { path: string; rows: readonly Json[]; ours: Json[]; hints: PagingHints };
 type Turner = (path: string) => Promise<Page>;
 
-function createTurner(line: Line, { records, references, dialect }: WalkParts): Turner {
+function createTurner(line: LimitedLine, { records, references, dialect }: WalkParts): Turner {
   const { paging } = dialect.history;
   return async (path) => {
     const said = await line.ask({ name: 'history by pages', method: 'GET', path });
@@ -147,9 +148,4 @@ export function ours({ json }: Said, records: string | null, references: readonl
   return records === null
     ? []
     : rowsOf(json, records).filter((row) => isRecord(row) && isOneOf(row, references));
-}
-
-/** How many of our payments are among the records. */
-export function listedOf(rows: readonly Json[], references: readonly string[]): number {
-  return references.filter((reference) => isOneOf(rows, [reference])).length;
 }

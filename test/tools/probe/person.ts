@@ -41,7 +41,7 @@ export function truthOf(profile: ProfileName, { key, choices = [] }: Need): stri
   const { unit, facts } = PROFILES[profile];
   const written = PROFILE_DIALECTS[profile] as HandWritten;
   if (key === 'amountUnit') return unit;
-  if (key === 'history.paging.style') return ['attempts', 'date-window'].includes(profile) ? 'none' : null;
+  if (key === 'history.paging.style') return written.history?.paging?.style === 'none' ? 'none' : null;
   if (key === 'webhook.signature') return written.webhook?.signature === null ? 'null' : null;
   const [place = '', name = ''] = key.split('.');
   if (place === 'statuses') return written.statuses?.[name]?.join(', ') ?? null;

@@ -6,10 +6,11 @@ import { parseDialect } from '../../../src/gateway/dialect/dialect.ts';
 import { SecretKey } from '../../../src/gateway/secret-key.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { Secret } from '../../../src/platform/secret.ts';
+import type { Finding } from '../../../tools/probe/finding.ts';
 import { startListener } from '../../../tools/probe/listener.ts';
 import { probe, type Probed } from '../../../tools/probe/probe.ts';
 import { reportOf } from '../../../tools/probe/report.ts';
-import { testOfAll } from '../../support/test-of-all.ts';
+import { IS_WHOLE } from '../../support/extent.ts';
 
 /*
  * Services as no profile of the sandbox is: they list the oldest first and hold our payments on a later page. They
@@ -158,8 +159,13 @@ test('a list that grows while it is looked at is looked at again, until it stood
   expect(seenOf(result, 'read back by history')).toEqual(READ);
 });
 
-/** The service, and a probe of it by somebody who pays. */
-async function probed(service: Service, maxPages = 60, lagMs = 60_000): Promise<Probed> {
+type Settings = { maxCalls?: number; lagMs?: number; payments?: number; given?: object };
+
+/** The service, and a probe of it by a person who pays. */
+async function probed(
+  service: Service,
+  { maxCalls = 200, lagMs = 60_000, payments = 3, given = {} }: Settings = {},
+): Promise<Probed> {
   const listener = await startListener('127.0.0.1', 0);
   const all: Payment[] = Array.from({ length: service.old }, (_none, at) => ({
     ...{
@@ -214,8 +220,13 @@ async function probed(service: Service, maxPages = 60, lagMs = 60_000): Promise<
         secrets: [new Secret(SECRET)],
         listener,
       },
-      ...{ dialect: parseDialect('{}').dialect, given: {}, email: 'probe@example.com', clock: systemClock },
-      ...{ money: { amount: 10_137n, currency: 'NGN' }, origin: 'http://localhost:3000', maxPages },
+      ...{
+        dialect: parseDialect(JSON.stringify(given)).dialect,
+        given: { ...given },
+        email: 'probe@example.com',
+        clock: systemClock,
+      },
+      ...{ money: { amount: 10_137n, currency: 'NGN' }, origin: 'http://localhost:3000', maxCalls, payments },
       ...{ waitMs: 120_000, hookMs: 60_000, lagMs, pauseMs: 0 },
       person: {
         sees: () => undefined,
@@ -324,19 +335,100 @@ test.concurrent.each(SERVICES)(
   120_000,
 );
 
-testOfAll(
-  'it turns no more pages than it was told to, and then claims nothing about its payments',
+/** The service, and how often its history was asked. */
+function counted(service: Service): { service: Service; calls(): number } {
+  let calls = 0;
+  const list: Service['list'] = (all, query) => {
+    calls += 1;
+    return service.list(all, query);
+  };
+  return { service: { ...service, list }, calls: () => calls };
+}
+
+const changesOf = ({ findings }: Probed): string[] =>
+  findings
+    .filter(({ about, change }) => change !== undefined && about.startsWith('history'))
+    .map(({ about, change }) => `${about} ${JSON.stringify(change)}`);
+
+test.concurrent.each(IS_WHOLE ? [0, 1, 2, 3, 5, 8, 13, 21, 34, 55] : [4, 30])(
+  'with %d calls for the history it makes no more, and claims nothing that it does not claim with enough of them',
+  async (maxCalls) => {
+    const isReadWrongly = ({ about, verdict }: Finding): boolean =>
+      about.startsWith('read back') && verdict === 'differs';
+    const probeIt = async (service: Service): Promise<void> => {
+      const { service: asked, calls } = counted(service);
+      const [all, few] = await Promise.all([
+        probed(service, { lagMs: 0 }),
+        probed(asked, { maxCalls, lagMs: 0 }),
+      ]);
+      expect(calls()).toBeLessThanOrEqual(maxCalls);
+      // A call that was cut off on a busy machine was made and did not come.
+      const said = few.findings.find(({ about }) => about === 'calls for the history')?.seen ?? '';
+      expect(said).toContain(`of at most ${maxCalls}`);
+      expect(Number.parseInt(said)).toBeGreaterThanOrEqual(calls());
+      expect(Number.parseInt(said)).toBeLessThanOrEqual(maxCalls);
+      expect(changesOf(few).filter((change) => !changesOf(all).includes(change))).toEqual([]);
+      expect(few.findings.filter(isReadWrongly)).toEqual([]);
+    };
+    await Promise.all([numbered, cursored, linked].map(probeIt));
+  },
+  120_000,
+);
+
+/** Pages of twenty under a name of its own, the oldest first, and nothing that makes them smaller. */
+const foreign: Service = {
+  ...numbered,
+  old: 0,
+  list: (all, query) => {
+    const page = Number(query.get('folio') ?? '1');
+    return { body: { status: true, data: all.slice((page - 1) * 20, page * 20).map(numbered.record) } };
+  },
+};
+
+test.concurrent(
+  'three records under names that it does not know: it says that they may be all, and what to do',
   async () => {
-    const result = await probed(linked, 2, 0);
-    expect(seenOf(result, 'history.records')).toEqual([
+    const result = await probed(foreign);
+    expect(seenOf(result, 'history.paging.style')).toEqual([
       'cannot tell',
-      expect.stringContaining('none of our payments'),
+      expect.stringContaining('3 records came at once, and no name that we know makes them fewer'),
     ]);
-    expect(seenOf(result, 'read back by history')).toEqual([
+    expect(result.needs.find(({ key }) => key === 'history.paging.style')?.question).toContain(
+      '--payments 120',
+    );
+  },
+  120_000,
+);
+
+test.concurrent(
+  'more payments than a page holds show that the list has pages; their name in the dialect turns them',
+  async () => {
+    const cut = await probed(foreign, { payments: 25, lagMs: 0 });
+    expect(seenOf(cut, 'history.paging.style')).toEqual([
       'cannot tell',
-      'the list showed none of our payments',
+      expect.stringContaining('20 of our 25 payments are listed'),
+    ]);
+    expect(cut.needs.map(({ key }) => key)).not.toContain('history.paging.style');
+    const given = { history: { paging: { pageParam: 'folio' } } };
+    const read = await probed(foreign, { payments: 25, lagMs: 0, given });
+    expect(seenOf(read, 'history.paging.pageParam')).toEqual(['agrees', '"folio"']);
+    expect(seenOf(read, 'read back by history')).toEqual([
+      'agrees',
+      '25 of 25 payments are read, the paid one with its amount',
     ]);
   },
+  120_000,
+);
+
+test.concurrent(
+  'a list of three records with nothing that makes it smaller: an empty page behind it shows what turns it',
+  async () => {
+    const given = { history: { paging: { pageParam: 'folio' } } };
+    const result = await probed(foreign, { given });
+    expect(seenOf(result, 'history.paging.style')).toEqual(['agrees', '"page"']);
+    expect(seenOf(result, 'history.paging.firstPage')).toEqual(['agrees', '1']);
+  },
+  120_000,
 );
 
 test('a signature that no scheme fits is asked about, and the scheme in force stays', async () => {
