@@ -3,7 +3,8 @@ import { FINDING_CLASSES, type Verdict } from '../../cases/classes.ts';
 import { formatList, formatTable, type ListRow } from '../../platform/table.ts';
 import { visible, wrapped, type Colour } from '../../platform/terminal.ts';
 import type { IdentityLine } from './control-totals.ts';
-import type { BegunReport, ReconciliationReport, ReportItem } from './report.ts';
+import { begunPart } from './format-begun.ts';
+import type { ReconciliationReport, ReportItem } from './report.ts';
 
 /** Gives a text a colour, where that can be seen. */
 export type Paint = (colour: Colour, text: string) => string;
@@ -68,37 +69,6 @@ function windowPart({ window }: ReconciliationReport): string[] {
   return [
     `This was over a window: payments made ${ends.join(' and ')} UTC, and what the service lists of it. ` +
       'What was found about other payments stays open.',
-  ];
-}
-
-/** What a begin took, or would take, for people. */
-function begunPart(begun: BegunReport | undefined): string[] {
-  if (begun === undefined) return [];
-  const { isDry, transactions, formOfOurs, money, payments, shown } = begun;
-  const sums = money.map(({ currency, amount }) => `${amount} ${currency}`).join(', ');
-  const rows = shown.map(({ reference, orderId, status, isReleased }) => [
-    reference,
-    status,
-    isReleased ? 'yes' : 'no',
-    orderId,
-  ]);
-  const rest = payments > shown.length ? [`... and ${payments - shown.length} more`] : [];
-  return [
-    `${isDry ? 'A BEGIN WOULD TAKE' : 'BEGUN. It took'} as before: transactions that are not ours: ` +
-      `${transactions}${sums && ` (${sums})`}; payments of ours that the list lacks: ${payments}.`,
-    ...(isDry && shown.some(({ isReleased, status }) => isReleased || status === 'held')
-      ? ['The paid ones it takes only if verify does not know them; it asks when it begins.']
-      : []),
-    ...(formOfOurs > 0
-      ? [
-          `LEFT: ${formOfOurs} transactions that are not ours have references of the form of ours. After a ` +
-            'restore they are payments that the database has lost: npm run after-restore. If another program made them, ' +
-            'begin with --even-of-our-form.',
-        ]
-      : []),
-    ...(rows.length > 0
-      ? [[formatTable(['reference', 'payment', 'released', 'order'], rows), ...rest].join('\n')]
-      : []),
   ];
 }
 
