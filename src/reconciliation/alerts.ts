@@ -10,7 +10,8 @@ type Raised = Awaited<ReturnType<typeof newlyRaised>>;
 
 /**
  * Notes the alerts of a finished run: one for payments that were reversed, one for all other findings, and
- * one if it is incomplete and was not stopped; one for each release whose money is back; and what is over. Call it in the transaction that raises them.
+ * one if it is incomplete and was not stopped; one for each release whose money is back; and what is over.
+ * Call it in the transaction that raises them.
  */
 export async function noteAlerts(
   tx: Queryable,

@@ -19,7 +19,8 @@ async function findMissing(
 ): Promise<Missing | null> {
   const [row] = await db.query<Missing>(
     `SELECT count(*) AS count, min(created_at) AS oldest, max(created_at) AS newest FROM differing
-     WHERE is_released AND NOT is_listed AND NOT is_before AND released_at < $1 AND ($2::timestamptz IS NULL OR created_at >= $2)
+     WHERE is_released AND NOT is_listed AND NOT is_before AND released_at < $1
+       AND ($2::timestamptz IS NULL OR created_at >= $2)
      HAVING count(*) > 0`,
     [confirmedBefore, writtenFrom],
   );

@@ -38,7 +38,8 @@ const ALL_REFUNDED = `(SELECT accepted_now(a) FROM acceptances a
       AND accepted_now(a) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = a.order_id))`;
 const EARNED = `coalesce(${ALL_REFUNDED}, c.confirmed, 0)`;
 const DECIDED = `(SELECT coalesce(sum(d.amount), 0) FROM decided_money d
-    WHERE d.mode = $1 AND d.reference = c.reference AND d.currency = coalesce(c.actual_currency, c.expected_currency)
+    WHERE d.mode = $1 AND d.reference = c.reference
+      AND d.currency = coalesce(c.actual_currency, c.expected_currency)
       AND NOT ${isGoneSince(`c.class = 'charged_again' AND ${ALL_REFUNDED} IS NULL`, 'NOT c.is_released')}
       AND NOT ${hasComeAgain('c.actual')})`;
 const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
@@ -46,12 +47,15 @@ const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
 
 // Exactly this money was decided about, as a whole or in parts: the service goes on showing what was kept,
 // and what was given back by other ways. Decided about as other money, it is raised.
-const NOT_DECIDED_AS_IT_IS = `(c.class = 'paid_after_decision' AND coalesce(c.actual, c.expected) = ${DECIDED}) IS NOT TRUE`;
+const NOT_DECIDED_AS_IT_IS = `(c.class = 'paid_after_decision'
+  AND coalesce(c.actual, c.expected) = ${DECIDED}) IS NOT TRUE`;
 
 // Nor a reversal that a refund explains which was written down since the sides were compared.
 const NOT_EXPLAINED_SINCE = `(c.class = 'reversed' AND EXISTS (
-  SELECT FROM refunds r WHERE r.order_id = c.order_id HAVING sum(r.amount) > (c.evidence ->> 'refunded')::bigint
-    AND sum(r.amount) >= (c.evidence ->> 'refunded')::bigint + (c.evidence ->> 'unexplained')::bigint)) IS NOT TRUE`;
+  SELECT FROM refunds r WHERE r.order_id = c.order_id
+  HAVING sum(r.amount) > (c.evidence ->> 'refunded')::bigint
+    AND sum(r.amount) >= (c.evidence ->> 'refunded')::bigint + (c.evidence ->> 'unexplained')::bigint
+  )) IS NOT TRUE`;
 
 const IS_OPEN = `${NOT_RESOLVED} AND ${NOT_DECIDED} AND ${NOT_DECIDED_AS_IT_IS} AND ${NOT_EXPLAINED_SINCE}`;
 
@@ -225,4 +229,40 @@ export async function isFindingOpen(db: Queryable, mode: Mode): Promise<boolean>
     [mode],
   );
   return rows.length > 0;
+}
+
+/**
+ * Each entry locks its order until the transaction ends, and a transaction has room
+ * for some thousand locks.
+ */
+const ENTRIES_AT_ONCE = 200;
+
+const TELL = `
+  WITH seen AS MATERIALIZED (
+    SELECT f.id, f.order_id, f.reference, finding_told(f) AS told FROM findings f
+    WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.order_id IS NOT NULL AND f.id > $3
+    ORDER BY f.id LIMIT ${ENTRIES_AT_ONCE}
+  ), entry AS (
+    INSERT INTO journal (order_id, event, reference, cause, detail)
+    SELECT order_id, 'finding-raised', reference, 'reconciliation', told FROM seen
+    WHERE told IS DISTINCT FROM (SELECT j.detail FROM journal j WHERE j.order_id = seen.order_id
+      AND j.event = 'finding-raised' AND j.detail ->> 'finding' = seen.id::text ORDER BY j.seq DESC LIMIT 1)
+    ORDER BY order_id, reference
+  )
+  SELECT max(id) AS last FROM seen`;
+
+/**
+ * Writes the findings of this run into the journals of their orders, where their content is new. If an
+ * amount is changed by other means afterwards, the journal contradicts it. Call it after the transaction
+ * that raised them; it may be called again.
+ */
+export async function journalFindings(db: Queryable, mode: Mode, runId: RunId): Promise<void> {
+  for (let after: bigint | null = 0n; after !== null;) {
+    const [row]: { last: bigint | null }[] = await db.query<{ last: bigint | null }>(TELL, [
+      mode,
+      runId,
+      after,
+    ]);
+    after = row?.last ?? null;
+  }
 }

@@ -102,7 +102,7 @@ export async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   // A window shows another part of the list than the run before read, and a begin may be with another
   // service.
   const sentinels = isAll && begin === null ? await findSentinels(session, mode) : null;
-  const scope: Scope = { mode, startedAt: history.startedAt, since, until };
+  const scope: Scope = { mode, startedAt: history.startedAt, since, until, listed: history.records };
   onProgress?.({ step: 'compare' });
   const compared = { session, gateway: parts.gateway, history, scope, sentinels };
   const comparer = createComparer({ ...compared, isAsking: !options.dryRun });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
-import { BUCKET } from '../../src/reconciliation/compare/bucket-checksums.sql.ts';
+import { bucketIn } from '../../src/reconciliation/compare/bucket-checksums.sql.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { outcomeOfRun } from '../../src/reconciliation/report/runs.sql.ts';
 import { openDesk, type Desk } from './desk.ts';
@@ -20,7 +20,7 @@ async function neighbours(count: number): Promise<string[]> {
   for (;;) {
     const drawn = Array.from({ length: 2_000 }, () => newId());
     const rows = await desk.database.query<{ reference: string; bucket: bigint }>(
-      `SELECT reference, ${BUCKET} AS bucket FROM unnest($1::text[]) reference`,
+      `SELECT reference, ${bucketIn({ listed: count })} AS bucket FROM unnest($1::text[]) reference`,
       [drawn],
     );
     for (const { reference, bucket } of rows) {

@@ -255,6 +255,25 @@ describe('findings', () => {
   });
 });
 
+test('a window compares what is listed from outside of it, near and far, each with its release', async () => {
+  const times = [
+    { age: '1 hour', confirmed: '30 minutes' },
+    { age: '1 day', confirmed: '1 day' },
+    { age: '60 days', confirmed: '60 days' },
+    // Its money came late, and the clock of the database was set back.
+    { age: '60 days', confirmed: '1 hour' },
+    { age: '1 day', confirmed: '60 days' },
+  ];
+  for (const time of times) {
+    await desk.put({ isConfirmed: true, ...time }, {});
+    await desk.put({ isConfirmed: true, ...time }, { amount: '25.01' });
+  }
+  await desk.put({ isConfirmed: true, age: '1 day' }, null);
+  const report = await desk.reconcile({ dryRun: false, since: new Date(Date.now() - 7_200_000) });
+  expect(report).toMatchObject({ payments: 10, matched: 5, unclassified: 0, findings: { charged_again: 5 } });
+  expect(report.identity).toMatchObject([{ confirmed: '250.00', difference: '0.00' }]);
+});
+
 describe('runs', () => {
   test('never overlap: the second one says so and changes nothing', async () => {
     let letGo: () => void = () => undefined;

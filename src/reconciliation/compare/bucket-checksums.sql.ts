@@ -11,13 +11,17 @@ import { createTableAs } from '../working-tables.ts';
  * rows. Only the other buckets, and rows that are not plainly paid, have to be joined, which takes longer than
  * everything else (docs/decisions.md, "Reconciliation weighs before it joins").
  *
- * Why this number of buckets: of a million rows, one difference makes 250 rows of each side join, and the
- * counts by bucket still fit into the cache of a core.
+ * Why so many buckets: of a million rows, one difference makes 250 rows of each side join, and the counts by
+ * bucket still fit into the cache of a core. Of few rows each bucket costs more than the rows in it.
  */
-const BUCKETS = 4_096;
+const [LEAST_BUCKETS, MOST_BUCKETS, ROWS_OF_BUCKET] = [64, 4_096, 32];
 
-/** The bucket of a row, as an SQL expression. */
-export const BUCKET = `(hashtextextended(reference, 0) & ${BUCKETS - 1})`;
+/** The bucket of a row, as an SQL expression. A power of two of them, by how many records the list has. */
+export function bucketIn({ listed }: Pick<Scope, 'listed'>): string {
+  const wanted = 2 ** Math.ceil(Math.log2(Math.max(listed, 1) / ROWS_OF_BUCKET));
+  const buckets = Math.min(Math.max(wanted, LEAST_BUCKETS), MOST_BUCKETS);
+  return `(hashtextextended(reference, 0) & ${buckets - 1})`;
+}
 
 /** A row of the history that is plainly paid: by one charge, with an amount that the list itself names. */
 export const CLAIMS_PAID_THERE = `(status = 'paid' AND is_named AND charges = 1 AND NOT is_money_assumed)`;
@@ -29,13 +33,13 @@ export const CLAIMS_PAID_HERE = `(status = 'paid' AND ${isWritten('payments')})`
  * bucket are encoded as one number, because grouping by one number is the cheapest.
  */
 const SCALES = ['history', 'payments', 'releases', 'other history', 'nameless', 'other payments', 'outside'];
-const scale = (name: string): number => SCALES.indexOf(name) * BUCKETS;
+const scale = (name: string): number => SCALES.indexOf(name) * MOST_BUCKETS;
 
 // $1 to $4 as in a scope, $5 the number drawn, $6 references to look up.
 const FINGERPRINT = 'hashtextextended(reference, amount # $5)';
 
-const LISTED = `
-  SELECT CASE WHEN ${CLAIMS_PAID_THERE} THEN ${scale('history')} + ${BUCKET}
+const listedIn = (scope: Scope): string => `
+  SELECT CASE WHEN ${CLAIMS_PAID_THERE} THEN ${scale('history')} + ${bucketIn(scope)}
       WHEN is_named THEN ${scale('other history')} ELSE ${scale('nameless')} END AS scale, currency,
     CASE WHEN status IN (${MONEY}) AND NOT is_money_assumed THEN amount END AS amount,
     ${FINGERPRINT} AS fingerprint,
@@ -46,14 +50,14 @@ const LISTED = `
 
 // One statement: the three tables are read at the same time, on every core.
 const rowsOf = (scope: Scope): string => `
-  ${LISTED}
+  ${listedIn(scope)}
   UNION ALL
-  SELECT CASE WHEN ${CLAIMS_PAID_HERE} THEN ${scale('payments')} + ${BUCKET}
+  SELECT CASE WHEN ${CLAIMS_PAID_HERE} THEN ${scale('payments')} + ${bucketIn(scope)}
       WHEN ${isWritten('payments')} THEN ${scale('other payments')} ELSE ${scale('outside')} END, currency,
     amount, ${FINGERPRINT}, created_at - $2, NULL, NULL
   FROM ${paymentsIn(scope)} payments
   UNION ALL
-  SELECT ${scale('releases')} + ${BUCKET}, currency,
+  SELECT ${scale('releases')} + ${bucketIn(scope)}, currency,
     amount, ${FINGERPRINT}, released_at - $2, NULL, NULL
   FROM ${releasesIn(scope)} releases`;
 
@@ -69,7 +73,7 @@ export async function checksumBuckets(
   await db.query(
     createTableAs(
       'bucket_checksums',
-      `SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${BUCKETS}], scale % ${BUCKETS}, currency,
+      `SELECT ('{${SCALES.join(',')}}'::text[])[1 + scale / ${MOST_BUCKETS}], scale % ${MOST_BUCKETS}, currency,
          rows, sum, fingerprint, age, sentinels, digest
        FROM (
          SELECT scale, currency, count(*) AS rows, sum(amount) AS sum, bit_xor(fingerprint) AS fingerprint,

@@ -9,7 +9,8 @@ import { COMPARED } from './facts.sql.ts';
 import { CLASS_OF_ROW, IS_TO_VERIFY } from './rules.ts';
 
 // Nothing of what was released where the list still holds as much: what went back came beside it.
-const UNKNOWN_GONE = `CASE WHEN there = 'paid_and_reversed' AND paid_currency = currency AND paid_amount >= came AND answered IS DISTINCT FROM 'reversed' THEN 0 ELSE came END`;
+const UNKNOWN_GONE = `CASE WHEN there = 'paid_and_reversed' AND paid_currency = currency
+  AND paid_amount >= came AND answered IS DISTINCT FROM 'reversed' THEN 0 ELSE came END`;
 
 // What each source says. An operator reads it later, when the list may already say something else. Of a
 // reversal, in minor units: what the shop wrote down, and what that does not explain.

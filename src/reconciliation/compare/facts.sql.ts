@@ -1,6 +1,22 @@
 import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { PROBE_PATTERN } from '../../platform/ids.ts';
 
+/**
+ * The facts that the rules use: `COMPARED`, at the end, gives one row for each row of `differing` (`m`), and the
+ * parts before it compute its columns. Nothing is decided here, and nothing is written. What each fact means is
+ * said in `rules.ts`.
+ *
+ * | parameter | meaning                                        |
+ * | --------- | ---------------------------------------------- |
+ * | $1        | start of the run, by the database's clock      |
+ * | $2        | whether the list is cut                        |
+ * | $3        | classes of findings, used by `classify.sql.ts` |
+ * | $4        | mode                                           |
+ * | $5, $6    | `lagFrom` and `reachesTo` of the coverage      |
+ * | $7        | whether the run asks verify                    |
+ * | $8        | since when, of a run over a window             |
+ */
+
 // The answer to this run's own question. It has no row of its own when it equals the answer before it.
 const LAST_ANSWER = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
 
@@ -116,11 +132,7 @@ const REFUNDED = `
   SELECT coalesce(sum(r.amount), 0)::bigint AS amount FROM refunds r
   WHERE m.is_released AND r.order_id = m.order_id`;
 
-/**
- * The facts that the rules use, a row for each row of `differing`. $1 is the start of the run, $2 whether the
- * list is cut, $4 the mode, $5 and $6 as in a coverage, $7 whether the run asks verify, $8 when its window
- * begins. Lookups in other tables are made only where a rule may need them.
- */
+/** Other tables are looked up only where a rule may need them. */
 export const COMPARED = `
   SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
     ${FACTS_OF_MONEY}, ${FACTS_OF_PAYMENT}, ${FACTS_OF_TIME}, ${FACTS_OF_SOURCES}

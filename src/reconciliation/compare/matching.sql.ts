@@ -3,7 +3,7 @@ import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { createTableAs } from '../working-tables.ts';
 import { isOfScope, isWritten, ofScope, paymentsIn, type Scope } from './scope.sql.ts';
 import {
-  BUCKET,
+  bucketIn,
   bucketsToJoin,
   CLAIMS_PAID_HERE,
   CLAIMS_PAID_THERE,
@@ -84,7 +84,7 @@ const matched = (scope: Scope, { history = '', payments = '', releases = '' } = 
  */
 function toJoin(scope: Scope, buckets: readonly number[]): string {
   // With the constant `false` the planner sees that one of the tables need not be read.
-  const isInBucket = buckets.length === 0 ? 'false' : `${BUCKET} = ANY('{${buckets.join(',')}}')`;
+  const isInBucket = buckets.length === 0 ? 'false' : `${bucketIn(scope)} = ANY('{${buckets.join(',')}}')`;
   return matched(scope, {
     history: `WHERE ${CLAIMS_PAID_THERE} IS NOT TRUE OR ${isInBucket}`,
     payments: `WHERE NOT ${CLAIMS_PAID_HERE} OR ${isInBucket}`,

@@ -15,57 +15,55 @@ const IS_LATER_ATTEMPT = `is_released AND is_before_window AND there IN ('pendin
 const KEEP_CLASS = 'open_finding';
 
 /**
- * The rules of reconciliation, each written once and tried from top to bottom; the first that
- * holds names the class.
- *
- * Only rows that differ get here. A payment whose money matches plainly is counted as `matched` before
- * (`IS_PLAINLY_MATCHED` in matching.sql.ts): a rule about such rows needs them in `toLookAt` there, too. And a
+ * The rules of reconciliation, each written once and tried from top to bottom; the first that holds names the
+ * class. Only rows that differ get here: a payment whose money matches plainly is counted as `matched` before
+ * (`IS_PLAINLY_MATCHED` in matching.sql.ts), and a rule about such rows needs them in `toLookAt` there, too. A
  * finding of any class about a confirmed payment stays open until verify confirms the money (`open_finding`).
+ * Amount and currency are checks after the match and never part of it. There is no tolerance. The service's
+ * timestamps are not used: services write them in every possible format.
  *
- * The terms in the rules:
- * - `there`: the status of the transaction in the history (paid, pending, failed, expired,
- *   reversed, unknown, unreadable; of several rows also paid_and_reversed, conflicting), null when
- *   the history does not list it.
- * - `is_ours`: it has the reference of a payment of this mode. `here`: the status of that payment.
- * - `is_released`: the payment released its order, on the evidence of a verify answer.
- * - `answered`: the latest verify answer; for a confirmed payment, the latest since it was confirmed
- *   (null: there is none).
+ * The facts in the rules, by their source (`facts.sql.ts` computes them):
+ *
+ * The list
+ * - `there`: the status of the transaction (paid, pending, failed, expired, reversed, unknown, unreadable; of
+ *   several rows also paid_and_reversed, conflicting); null: it is not listed.
+ * - `charges`: how many paid transactions share the reference; null: none.
+ * - `paid_amount`, `paid_currency`: the money. `is_exact`: it is what was asked for, or what a person accepted
+ *   (`is_accepted`). `is_power_of_ten_apart`: it is the amount asked for, times or divided by 10, 100 and so on.
+ * - `is_cut`: it was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot show the payment yet,
+ *   or any more (`coverage.sql.ts`).
+ *
+ * Our payment and its order
+ * - `is_ours`: it has the reference of a payment of this mode. `is_of_other_mode`: of the other mode.
+ *   `is_of_probe`: as `npm run probe` makes them. `is_test`: the mode is test.
+ * - `here`: the status of the payment. `amount`, `currency`: the money asked for.
+ * - `is_watched`: it waits for an answer, or is held. `is_beyond_horizon`: it is older than eight days, after
+ *   which only answers that could not be read are asked for again.
+ * - `is_released`: it released its order, on the evidence of a verify answer. `is_released_since_start`: while
+ *   this run read the list. `is_late`: after it was closed, or beyond the horizon.
+ * - `is_order_paid`: another payment has paid its order. `is_cancelled`, `is_past_deadline`: its money is held,
+ *   and the order was cancelled, or has expired permanently.
+ * - `refunded`: minor units that the shop wrote down as given back for the order.
+ * - `is_before_window`: it was written before the run's window.
+ *
+ * Verify and webhooks
+ * - `answered`: the latest verify answer, of a confirmed payment since it was confirmed; null: none.
+ *   `is_money_answered`: it shows money, or money is held in suspense.
+ * - `was_verified_now`: this run asked (`is_asking`: it may). `was_released_now`: the answer paid the order.
+ * - `is_confirmed_by_a_run_lately`: within a day a run asked, and verify confirmed. Other checks do not count.
+ * - `told`: what signed webhooks say of the money (paid, reversed), where that is not what is confirmed.
+ * - `gone`: what the list or verify show to have gone back of a confirmed payment; null: nothing. Where no
+ *   source says how much, it is all.
+ *
+ * Findings and what persons decided
  * - `open_finding`: the class of an open finding about a confirmed payment (of several, reversed).
- *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding;
- *   another unexpected answer, or a run that did not ask, does not.
- * - `is_exact`: the list shows what was asked for, or what a person accepted (`is_accepted`) in its place.
- * - `is_decided`: an operator has decided about money of the payment, which never
- *   confirms by itself since. `is_cancelled`, `is_past_deadline`: money is held of a payment whose order was
- *   cancelled, or has expired permanently.
- * - `refunded`: minor units of the payment's order that the shop wrote down as given back. `gone`: what history or
- *   verify show to have gone back of a confirmed payment; null: nothing. Where no source says how much, it is all.
- * - `is_second_refunded`: the list holds what was confirmed, and a person refunded what else had come: a second charge,
- *   or a surplus.
- * - `told`: what signed webhooks say about the money (paid, reversed), where that is not what
- *   is confirmed; else null.
- * - `paid_amount`, `paid_currency`: the money the history shows; `amount`, `currency`:
- *   the money asked for.
- * - `is_before`: when reconciliation began it was a transaction that is not ours, or a payment of ours that the
- *   list lacked, and no more money and nothing else has been heard of it since (see `begin.sql.ts`).
- *   `is_asking`: this run asks verify; a dry run does not, and takes what may turn out to be known.
- * - `is_of_probe`: it has a reference as `npm run probe` makes them. `is_test`: the mode is test.
- * - `is_cut`: the history was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot list
- *   the payment yet, or any more (see `coverage.sql.ts`). `is_before_window`: it was written before the run's window.
- *
- * - `charges`: how many paid transactions the list shows under the reference; null: it shows none.
- *   `is_power_of_ten_apart`: the money is the amount asked for, times or divided by 10, 100 and so on.
- * - `is_of_other_mode`: the reference is that of a payment of the other mode.
- * - `is_watched`: the payment still waits for an answer, or is held. `is_beyond_horizon`: it is older than eight
- *   days, after which only answers that could not be read are asked for again. `is_late`: it was closed, or beyond that, when it was paid.
- * - `was_verified_now`: this run has asked verify about it. `was_released_now`: that answer paid its order.
- *   `is_confirmed_by_a_run_lately`: within a day a run asked verify about it, which confirmed it. What other
- *   checks confirmed does not count. `is_released_since_start`: its order was paid while this run read the history. `is_order_paid`: another payment has paid its order.
- * - `is_money_answered`: the latest answer shows money, or money of it is held in suspense.
- *
- * `facts.sql.ts` computes them.
- *
- * Amount and currency are checks after the match and never part of it. There is no tolerance. The
- * service's timestamps are not used: services write them in every possible format.
+ *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding; another
+ *   unexpected answer, or a run that did not ask, does not.
+ * - `is_decided`: an operator decided about its money: it never confirms by itself since.
+ * - `is_second_refunded`: the list holds what was confirmed, and a person refunded what else had come: a second
+ *   charge, or a surplus.
+ * - `is_before`: when reconciliation began it was a transaction that is not ours, or a payment that the list
+ *   lacked, and no more money and nothing else has been heard of it since (`begin.sql.ts`).
  */
 const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeof KEEP_CLASS])[] = [
   // From before reconciliation began. In live mode nothing of ours that is paid, or may be, is excused: in
@@ -163,8 +161,11 @@ const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeo
   [`true`, 'failed'],
 ];
 
+const asSql = ([when, then]: (typeof RULES)[number]): string =>
+  `WHEN ${when} THEN ${then === KEEP_CLASS ? then : `'${then}'`}`;
+
 /** The class of a row of `compared`, as one SQL expression. */
-export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when} THEN ${then === KEEP_CLASS ? then : `'${then}'`}`).join('\n')}\nEND`;
+export const CLASS_OF_ROW = `CASE\n  ${RULES.map(asSql).join('\n  ')}\nEND`;
 
 /**
  * The rows whose payments the service is asked about: verify decides what the history only suggests.
@@ -173,7 +174,8 @@ export const CLASS_OF_ROW = `CASE\n${RULES.map(([when, then]) => `  WHEN ${when}
 export const IS_TO_VERIFY = `is_ours AND (
   class IN ('late_payment', 'sources_disagree', 'paid_unconfirmed', 'paid_contradicted',
     'conflicting_records')
-  OR (class IN ('paid_after_decision', 'paid_after_cancel', 'paid_after_deadline') AND answered IS DISTINCT FROM 'paid')
+  OR (class IN ('paid_after_decision', 'paid_after_cancel', 'paid_after_deadline')
+    AND answered IS DISTINCT FROM 'paid')
   OR is_released AND open_finding IS NOT NULL
   -- It may be a flag that says that the money went back.
   OR class = 'unknown_status' AND is_released AND answered IS NULL

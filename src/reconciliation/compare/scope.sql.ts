@@ -1,12 +1,20 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { createTableAs, WORKING_TABLES } from '../working-tables.ts';
+import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /**
  * What is compared: payments written in the window and before the run began, and
  * everything the history lists.
  */
-export type Scope = { mode: Mode; startedAt: Date; since: Date | null; until: Date | null };
+export type Scope = {
+  mode: Mode;
+  startedAt: Date;
+  since: Date | null;
+  until: Date | null;
+  /** How many records the history lists. */
+  listed: number;
+};
 
 /**
  * The parameters $1 to $4 of a statement about a scope. They limit payments only: everything the history
@@ -31,12 +39,30 @@ const COLUMNS = Object.keys(WORKING_TABLES.scoped)
   .map((column) => `p.${column}`)
   .join(', ');
 
-const IN_WINDOW = `SELECT ${COLUMNS} FROM payments p WHERE p.mode = $1 AND ${IS_IN_WINDOW}`;
-// Few of the list are left when those of the window are taken away, and only they are looked up.
-const LISTED_ELSEWHERE = `SELECT ${COLUMNS} FROM history_rows h
-  JOIN payments p ON p.mode = $1 AND p.reference = h.reference
-  WHERE NOT EXISTS (SELECT FROM (${IN_WINDOW}) inside WHERE inside.reference = h.reference)
-    AND $2::timestamptz IS NOT NULL`;
+// Rows near the window in time: a list of it begins up to two days before, and its last payment is made, and
+// then confirmed, within a horizon each.
+const isNear = (
+  time: string,
+): string => `${time} >= coalesce($3::timestamptz - interval '2 days', '-infinity')
+  AND ${time} < coalesce($4::timestamptz + interval '${2 * HORIZON_SEC} s 2 days', 'infinity')`;
+
+/**
+ * The rows of `table` for the references of `wanted`. Nearly all are near the window: those are read by their
+ * time, in one piece, and only the others are looked up one by one. `OFFSET 0` forces that: the planner cannot
+ * know that they are few, and would read the whole table.
+ */
+const rowsFor = (wanted: string, table: 'payments' | 'releases', time: string, columns: string): string => `
+  WITH near AS MATERIALIZED (SELECT ${columns} FROM ${table} p WHERE mode = $1 AND ${isNear(time)})
+  SELECT near.* FROM ${wanted} JOIN near USING (reference)
+  UNION ALL
+  SELECT other.* FROM ${wanted} wanted CROSS JOIN LATERAL (
+    SELECT ${columns} FROM ${table} p WHERE p.mode = $1 AND p.reference = wanted.reference OFFSET 0) other
+  WHERE NOT EXISTS (SELECT FROM near WHERE near.reference = wanted.reference)`;
+
+const PAYMENTS = `SELECT ${COLUMNS} FROM payments p WHERE p.mode = $1 AND ${IS_IN_WINDOW}
+  UNION ALL
+  SELECT ${COLUMNS} FROM (${rowsFor('history_rows', 'payments', 'created_at', COLUMNS)}) p
+  WHERE NOT (${IS_IN_WINDOW}) AND $2::timestamptz IS NOT NULL`;
 
 // PostgreSQL wants to know the type of each parameter.
 const NO_WINDOW = '$3::timestamptz IS NULL AND $4::timestamptz IS NULL';
@@ -51,7 +77,7 @@ function isWhole({ since, until }: Scope): boolean {
  */
 export async function gatherScope(db: Queryable, scope: Scope): Promise<void> {
   if (isWhole(scope)) return;
-  await db.query(createTableAs('scoped', `${IN_WINDOW} UNION ALL ${LISTED_ELSEWHERE}`), ofScope(scope));
+  await db.query(createTableAs('scoped', PAYMENTS), ofScope(scope));
   await db.query('ANALYZE scoped');
 }
 
@@ -64,7 +90,7 @@ export function paymentsIn(scope: Scope): string {
 /** Their releases. */
 export function releasesIn(scope: Scope): string {
   if (isWhole(scope)) return `(SELECT * FROM releases WHERE mode = $1 AND ${NO_WINDOW})`;
-  return `(SELECT r.* FROM ${paymentsIn(scope)} p JOIN releases r ON r.mode = $1 AND r.reference = p.reference)`;
+  return `(${rowsFor('scoped', 'releases', 'released_at', 'reference, amount, currency, released_at')})`;
 }
 
 /** Whether a row of a table is about a payment of the scope, as an SQL expression. */

@@ -81,7 +81,8 @@ const READINGS = `
   SELECT *, status <> 'reversed' OR count(*) OVER (
     PARTITION BY reference, status, amount, currency, split_part(id, '${BYTES}', 1)) = 1 AS is_told_apart
   FROM (
-    SELECT DISTINCT reference, coalesce(service_id, '') AS id, status, amount, currency, is_named, is_money_assumed
+    SELECT DISTINCT reference, coalesce(service_id, '') AS id, status, amount, currency, is_named,
+      is_money_assumed
     FROM history_rows JOIN repeated USING (reference)) one`;
 
 // Money in two currencies cannot be added, one id has one amount, and nothing is no charge.
@@ -147,7 +148,8 @@ export async function foldHistory(session: Session, { table }: Staging): Promise
   await session.query(`
     WITH readings AS (${READINGS}), together AS (${TOGETHER}), folded AS (${ONE_PER_REFERENCE}),
       folded_up AS (UPDATE ${table} h SET is_current = false FROM repeated r WHERE h.reference = r.reference)
-    INSERT INTO ${table} (seq, reference, is_named, service_id, status, amount, currency, is_money_assumed, charges)
+    INSERT INTO ${table}
+      (seq, reference, is_named, service_id, status, amount, currency, is_money_assumed, charges)
     SELECT * FROM folded`);
 }
 
