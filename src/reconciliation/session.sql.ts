@@ -48,7 +48,7 @@ export async function openSession(
     // Connection check: a backend whose process was killed must not keep the lock. Commits: what is staged
     // and compared may be lost with the database, so nothing waits for the disk before `transaction`.
     await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET work_mem = '64MB';
-      SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 1;
+      SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 10;
       SET client_connection_check_interval = '1s'; SET synchronous_commit = off;
       SET max_parallel_workers_per_gather ${isPart ? '= 0' : 'TO DEFAULT'}`);
     const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS "isOurs"', [
