@@ -22,7 +22,7 @@ import {
 } from './data-folder-owner.ts';
 import { explainFolderError } from './embedded-postgres-error.ts';
 import { processStartTime, systemIdentity } from './process-identity.ts';
-import { UserFacingError } from '../../src/platform/user-facing-error.ts';
+import { UserFacingError } from '../../src/platform/terminal.ts';
 
 export { type DataFolderOwner, readDataFolderOwner } from './data-folder-owner.ts';
 

@@ -1,4 +1,4 @@
-import { UserFacingError } from '../../src/platform/user-facing-error.ts';
+import { UserFacingError } from '../../src/platform/terminal.ts';
 
 /** The embedded PostgreSQL cannot run here. The message says what to do, so it can be shown as it is. */
 export class EmbeddedPostgresError extends UserFacingError {

@@ -1,8 +1,7 @@
 import { DEFAULT_LOCALE } from '../platform/locale.ts';
 import { displayMoney, minorDigits, type Money, parseMajor } from '../platform/money.ts';
 import { CLASSES, type FindingClass, type ReconciliationClass } from './classes.ts';
-import type { ListRow } from '../platform/table.ts';
-import { shortId, visible } from '../platform/terminal.ts';
+import { shortId, visible, type ListRow } from '../platform/terminal.ts';
 
 /** What a sentence about a case needs; money in minor units. */
 type CaseFacts = {

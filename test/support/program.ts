@@ -10,7 +10,7 @@ import { listen } from '../../src/platform/http-server.ts';
 import type { OrderId, Reference } from '../../src/platform/ids.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
-import { openTracing } from '../../src/platform/tracing/open-tracing.ts';
+import { openTracing } from '../../src/bootstrap/open-program.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import type { Profile } from '../../local/sandbox/profiles/profile.ts';
 import { startSandbox, type Sandbox } from '../../local/sandbox/sandbox.ts';
