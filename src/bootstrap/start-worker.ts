@@ -92,7 +92,9 @@ export function startWorker(program: Program): Worker {
 
 type Job = (round: number) => Promise<void>;
 
-/** What is done every hour; pruning once a day. A job that fails says so and is done again at its next time. */
+/**
+ * What is done every hour; pruning once a day. A job that fails says so and is done again at its next time.
+ */
 function housekeeping({ config, database, gateway, alarm, logger }: Program, signal: AbortSignal): Job[] {
   const { mode } = gateway;
   const days = config.RETAIN_BODIES_DAYS;

@@ -131,7 +131,9 @@ export function caseAdvice(name: string): string {
   return Object.hasOwn(CLASSES, name) ? CLASSES[name as ReconciliationClass].todo : '';
 }
 
-/** In major units; a currency that ISO 4217 does not know, as the service may name it, stays in minor units. */
+/**
+ * In major units; a currency that ISO 4217 does not know, as the service may name it, stays in minor units.
+ */
 export function written(money: Money, locale = DEFAULT_LOCALE): string {
   const isKnown = minorDigits(money.currency) !== null;
   return isKnown ? displayMoney(money, locale) : `${money.amount} minor units ${money.currency}`;

@@ -171,7 +171,7 @@ export function pauseAfter(
 const MIN_FAILURES = 3;
 const MIN_MS = 60_000;
 
-export type DeliveryWatch = {
+type DeliveryWatch = {
   delivered(): void;
   failed(thrown: unknown, reason: string): void;
 };

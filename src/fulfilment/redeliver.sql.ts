@@ -121,7 +121,7 @@ const IS_GONE = `delivery = 'delivered' AND money_that_came(releases) <=
  * one is left alone
  * @returns `unknown` when the mode has no such row
  */
-export async function makeDeliveryDue(
+async function makeDeliveryDue(
   db: Queryable,
   { word, table, update }: Deliveries,
   mode: Mode,
@@ -152,7 +152,7 @@ export async function makeDeliveryDue(
  * @param type of events; null for releases
  * @returns how many
  */
-export async function makeUnsentDue(
+async function makeUnsentDue(
   db: Queryable,
   { word, table, update, byAge }: Deliveries,
   mode: Mode,

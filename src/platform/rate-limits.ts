@@ -32,7 +32,9 @@ export function clientNetwork(address: string | undefined): string {
   return `${network.join(':')}::/64`;
 }
 
-/** A fixed-window limit of one process. It costs no query: rejecting a flood must cost less than serving it. */
+/**
+ * A fixed-window limit of one process. It costs no query: rejecting a flood must cost less than serving it.
+ */
 export type Limit = {
   hasRoom(name: string): boolean;
   /** @returns false when that name has used up its share of the window */
