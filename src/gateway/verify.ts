@@ -37,7 +37,7 @@ export const PERSON_TURN_MS = 2_000;
 /** For the call itself. */
 export const PERSON_CALL_MS = 4_000;
 /** Of that, for the answer's headers: what is left is for its body. */
-export const PERSON_HEADERS_MS = PERSON_CALL_MS - 500;
+const PERSON_HEADERS_MS = PERSON_CALL_MS - 500;
 export const PERSON_WAIT_MS = PERSON_TURN_MS + PERSON_CALL_MS;
 
 export type VerifyDeadline = { headersMs: number; totalMs: number };

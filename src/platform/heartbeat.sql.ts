@@ -12,7 +12,7 @@ export async function beat(db: Queryable, mode: Mode, by: string): Promise<void>
   );
 }
 
-export type Heartbeat = {
+type Heartbeat = {
   at: Date;
   /** Seconds since then, by the database's clock. */
   sec: number;

@@ -171,7 +171,7 @@ type SlotsOptions<Row> = {
   onError: (error: unknown, row: Row) => void;
 };
 
-export function createSlots<Row>({ count, work, onFree, onError }: SlotsOptions<Row>): Slots<Row> {
+function createSlots<Row>({ count, work, onFree, onError }: SlotsOptions<Row>): Slots<Row> {
   const inHand = new Set<Promise<void>>();
   const reservations = new Set<Promise<void>>();
   let reserved = 0;
