@@ -5,7 +5,7 @@ import { fetch } from 'undici';
 import { openDatabase, type Database } from '../src/platform/database/database.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { Secret } from '../src/platform/secret.ts';
-import { formatTable } from '../src/platform/table.ts';
+import { formatTable } from '../src/platform/terminal.ts';
 import { checkIntegrity } from '../src/reporting/integrity.ts';
 import { prune } from '../src/retention.ts';
 import { withFilledShop } from './filled-shop.ts';

@@ -1,4 +1,4 @@
-import { formatTable } from '../src/platform/table.ts';
+import { formatTable } from '../src/platform/terminal.ts';
 
 /** One line of the one table: what was measured, the plain sample's figure if it has one, ours, and what was promised. */
 export type Row = { what: string; plain?: string; ours: string; ratio?: string; wanted?: string };

@@ -6,7 +6,10 @@ import {
 } from '../src/config/backing-services.ts';
 import { Secret } from '../src/platform/secret.ts';
 
-/** Folder of everything embedded, in the checkout: beside the code, so that a stranger finds it and may delete it. */
+/**
+ * Folder of everything embedded, in the checkout: beside the code, so that a stranger finds it and may delete
+ * it.
+ */
 export const DATA_DIR = '.data';
 
 type LocalOptions = PrepareOptions & { dataDir: string };

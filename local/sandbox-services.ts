@@ -5,7 +5,7 @@ import { SecretKey } from '../src/gateway/secret-key.ts';
 import { sleep, systemClock } from '../src/platform/clock.ts';
 import { isListening, PortTakenError } from '../src/platform/http-server.ts';
 import { Secret } from '../src/platform/secret.ts';
-import { UserFacingError } from '../src/platform/user-facing-error.ts';
+import { UserFacingError } from '../src/platform/terminal.ts';
 import { SANDBOX_TEST_KEY, SANDBOX_WEBHOOK_SECRET } from './sandbox/keys.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 

@@ -2,8 +2,8 @@ import '../src/config/env-file.ts';
 import { localServices } from './backing-services.ts';
 
 /**
- * What npm runs in a checkout: the server, the worker or a command, as in production, with a database and a sandbox of
- * its own where none is configured. Each is loaded only when it is asked for.
+ * What npm runs in a checkout: the server, the worker or a command, as in production, with a database and a
+ * sandbox of its own where none is configured. Each is loaded only when it is asked for.
  */
 const [what = '', ...rest] = process.argv.slice(2);
 const services = localServices();

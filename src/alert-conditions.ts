@@ -1,12 +1,11 @@
 import type { AlertParts, Alarms } from './alerts/send-alerts.ts';
 import { doFailedDeliveriesWait } from './fulfilment/delivery.sql.ts';
 import { MAX_NAMED, type AlertCheck, type Alarm } from './alerts/alert.ts';
-import { takeUntoldItems } from './cases/untold-suspense.sql.ts';
+import { takeUntoldItems } from './cases/hold-money.sql.ts';
 import { readCheckoutStops, untoldStops, untoldUnitErrors } from './payments/checkout-stops.sql.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Database, Queryable } from './platform/database/database.ts';
-import { lastHeartbeat } from './platform/heartbeat/heartbeat.sql.ts';
-import { MISSING_SEC, nameOf, type WorkerState } from './platform/heartbeat/worker-watch.ts';
+import { lastHeartbeat, MISSING_SEC, nameOf, type WorkerState } from './platform/heartbeat.sql.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Mode } from './platform/mode.ts';
 import { isFindingOpen } from './reconciliation/raise.sql.ts';

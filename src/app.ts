@@ -11,11 +11,10 @@ import { healthRoutes } from './health/routes.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { returnUrlOf } from './orders/return-url.ts';
 import { orderRoutes } from './orders/routes.ts';
-import type { ExpressMessages } from './platform/express-messages.ts';
-import { createGuessLimit, limitGuesses } from './platform/guess-limit.ts';
+import type { ExpressMessages } from './platform/http-server.ts';
+import { createGuessLimit, limitGuesses, limitReads } from './platform/rate-limits.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
-import { limitReads } from './platform/rate-limits.ts';
-import { traceRequests } from './platform/tracing/requests.ts';
+import { traceRequests } from './platform/tracing/tracing.ts';
 import { demoShop } from './demo-shop/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 

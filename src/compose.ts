@@ -9,7 +9,7 @@ import { planRelease, createFulfilment } from './fulfilment/due-deliveries.ts';
 import type { EventReceiver } from './fulfilment/event.ts';
 import type { Receiver, ReleasePlan } from './fulfilment/release.ts';
 import type { Gateway } from './gateway/gateway.ts';
-import { createWorkerWatch } from './platform/heartbeat/worker-watch.ts';
+import { createWorkerWatch } from './platform/heartbeat.sql.ts';
 import { observe, type Watch } from './observability/observe.ts';
 import { createCatalogue, onlyPayable } from './orders/catalogue.ts';
 import { offerDemoProducts } from './orders/demo-products.ts';

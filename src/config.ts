@@ -10,7 +10,7 @@ import {
   type ParsedDialect,
 } from './gateway/dialect/dialect.ts';
 import { readTracingSettings, type TracingSettings } from './platform/tracing/settings.ts';
-import { UserFacingError } from './platform/user-facing-error.ts';
+import { UserFacingError } from './platform/terminal.ts';
 
 /** The exit code of a process whose configuration is wrong (EX_CONFIG of sysexits.h). */
 export const EXIT_BAD_CONFIG = 78;

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { applyMigrations } from '../../src/platform/database/migrations.ts';
-import { formatTable } from '../../src/platform/table.ts';
+import { formatTable } from '../../src/platform/terminal.ts';
 import { fillBooks } from '../../test/support/formula-books.ts';
 import { runReconcile, startService, type Measured } from './command.ts';
 import { measureFloor } from './floor.ts';

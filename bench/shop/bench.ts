@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { formatTable } from '../../src/platform/table.ts';
+import { formatTable } from '../../src/platform/terminal.ts';
 import { median, type Row } from '../row.ts';
 import { onStage } from './surroundings.ts';
 import { partsOf, type Figures, type Sizes } from './turn.ts';

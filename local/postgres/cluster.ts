@@ -11,15 +11,16 @@ export const OWN_USER = 'integrator';
 export const OWN_DATABASE = 'integrator';
 
 /**
- * Makes the cluster of `home` unless it is there, and on the disk before it is used if `isDurable`: the sync costs
- * a tenth of a second, and without it a machine that stops in the next half minute takes the whole cluster along.
+ * Makes the cluster of `home` unless it is there, and on the disk before it is used if `isDurable`: the sync
+ * costs a tenth of a second, and without it a machine that stops in the next half minute takes the whole
+ * cluster along.
  * @throws {EmbeddedPostgresError} with initdb's words when it fails
  */
 export async function ensureCluster(home: PostgresHome, isDurable: boolean): Promise<void> {
   const cluster = join(home.dir, 'postgres');
   if (fs.existsSync(join(cluster, 'PG_VERSION'))) return;
-  // initdb works beside the final name: a start killed half-way must not leave half a cluster under it. And under
-  // a name of its own: the initdb of a start that was killed just now may still be writing.
+  // initdb works beside the final name: a start killed half-way must not leave half a cluster under it. And
+  // under a name of its own: the initdb of a start that was killed just now may still be writing.
   const draft = `${cluster}.new-${randomUUID()}`;
   try {
     removeDrafts(home.dir);

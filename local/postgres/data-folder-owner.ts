@@ -9,7 +9,10 @@ export type DataFolderOwner = {
   purpose: string;
   /** host:port of the database it runs on the folder; undefined until that accepts connections. */
   address?: string | undefined;
-  /** Whether it runs on this machine and in this container: only then its pid and its address mean something here. */
+  /**
+   * Whether it runs on this machine and in this container: only then its pid and its address mean something
+   * here.
+   */
   isHere: boolean;
 };
 
@@ -32,7 +35,7 @@ const SILENCE_MS = 10_000;
 /** Beyond the difference between any two clocks. */
 const LONG_SILENCE_MS = 120_000;
 
-/** Who has the folder now; undefined when nobody does. Changes nothing, and does not wait. */
+/** Who has the folder now; undefined when it is free. Changes nothing, and does not wait. */
 export function readDataFolderOwner(dir: string): DataFolderOwner | undefined {
   const last = listEntries(dir).at(-1);
   if (!last?.file || last.file.isReleased) return undefined;
@@ -76,7 +79,9 @@ export function listEntries(dir: string): OwnerEntry[] {
     .map((number) => ({ number, path: ownerPath(dir, number), file: readOwnerFile(ownerPath(dir, number)) }));
 }
 
-/** Readable by all whatever the umask: a folder may be root's today and a user's tomorrow. It holds no secret. */
+/**
+ * Readable by all whatever the umask: a folder may be root's today and a user's tomorrow. It holds no secret.
+ */
 export function writeOwnerFile(path: string, file: OwnerFile): void {
   fs.writeFileSync(path, JSON.stringify(file));
   fs.chmodSync(path, 0o644);

@@ -3,8 +3,9 @@
  *
  * The owner is named in `owner-<n>.json` with the highest n. To claim the folder is to make the next number's
  * file: making a file that exists fails, so one of two starts at the same instant wins. The highest file is
- * never removed, only marked as released; were it removed, a start that had looked before could claim a number
- * that is already past. Who finds a higher number than its own after claiming did just that, and withdraws.
+ * never removed, only marked as released; were it removed, a start that had looked before could claim a
+ * number that is already past. Who finds a higher number than its own after claiming did just that, and
+ * withdraws.
  */
 import { randomUUID } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -22,7 +23,7 @@ import {
 } from './data-folder-owner.ts';
 import { explainFolderError } from './embedded-postgres-error.ts';
 import { processStartTime, systemIdentity } from './process-identity.ts';
-import { UserFacingError } from '../../src/platform/user-facing-error.ts';
+import { UserFacingError } from '../../src/platform/terminal.ts';
 
 export { type DataFolderOwner, readDataFolderOwner } from './data-folder-owner.ts';
 
@@ -100,7 +101,7 @@ function tryClaim(dir: string, number: number, mine: OwnerFile): boolean {
 function hold(path: string, mine: OwnerFile): DataFolderLock {
   let file = mine;
   const rewrite = (change: Partial<OwnerFile>): void => {
-    // Somebody who deletes the folder under us has released it.
+    // A person who deletes the folder under us has released it.
     if (file.isReleased || !fs.existsSync(path)) return;
     file = { ...file, ...change };
     const draft = `${path}.tmp`;
@@ -131,7 +132,10 @@ function hold(path: string, mine: OwnerFile): DataFolderLock {
   };
 }
 
-/** On a full disk nothing can be written, and an emptied file names nobody. Where not even that can be done, our end does it. */
+/**
+ * On a full disk nothing can be written, and an emptied file names no owner. Where not even that can be done,
+ * our end does it.
+ */
 function giveUpUnmarked(path: string): void {
   try {
     fs.truncateSync(path);

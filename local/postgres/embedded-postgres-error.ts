@@ -1,4 +1,4 @@
-import { UserFacingError } from '../../src/platform/user-facing-error.ts';
+import { UserFacingError } from '../../src/platform/terminal.ts';
 
 /** The embedded PostgreSQL cannot run here. The message says what to do, so it can be shown as it is. */
 export class EmbeddedPostgresError extends UserFacingError {
@@ -34,7 +34,9 @@ const REASONS: Record<string, string> = {
   EEXIST: 'something else has that name',
 };
 
-/** Turns a file system error into words about `dir`, or passes the error through when it has no plain words. */
+/**
+ * Turns a file system error into words about `dir`, or passes the error through when it has no plain words.
+ */
 export function explainFolderError(error: unknown, dir: string): unknown {
   const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''];
   if (reason === undefined) return error;

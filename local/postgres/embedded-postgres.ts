@@ -30,7 +30,7 @@ export type EmbeddedPostgresOptions = {
   logger: Logger;
   /** Default: the port of the last start if it is free, else any free one. */
   port?: number;
-  /** The command we run, for the message to whoever wants the same folder. Default: "npm start". */
+  /** The command we run, for the message to another start that wants the same folder. Default: "npm start". */
   purpose?: string;
   /** Server settings beside or over the defaults, e.g. `{ fsync: 'off' }` in tests. */
   settings?: Record<string, string>;
@@ -65,9 +65,9 @@ const SETTINGS = {
 };
 
 /**
- * Claims the data folder and starts its cluster, which the first start makes (under a second; later starts take
- * a tenth). A server that a killed process of ours left behind is stopped first. Should this process be killed,
- * the server stops by itself.
+ * Claims the data folder and starts its cluster, which the first start makes (under a second; later starts
+ * take a tenth). A server that a killed process of ours left behind is stopped first. Should this process be
+ * killed, the server stops by itself.
  * @throws {DataFolderBusyError} when another process has the folder
  * @throws {EmbeddedPostgresError} when the platform, the folder or the disk cannot carry a database
  */

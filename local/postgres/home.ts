@@ -13,7 +13,10 @@ import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
 import { type Account, canEnter, ownerOf, unprivilegedAccount } from './unix-account.ts';
 
 export type PostgresHome = {
-  /** Holds the cluster in `postgres`, its password, its last port and its log. The data folder, or one of root's. */
+  /**
+   * Holds the cluster in `postgres`, its password, its last port and its log. The data folder, or one of
+   * root's.
+   */
   dir: string;
   /** Folder with `bin/postgres` and `bin/initdb`. */
   programs: string;
@@ -64,7 +67,8 @@ function findHomeAsRoot(dataDir: string, logger: Logger): { dir: string; account
     assertRootsOwn(dirname(target));
     return { dir: dirname(target), account: ownerOf(target) ?? unprivilegedAccount() };
   }
-  // Whoever owns the cluster runs it, so that a checkout may be started by its user today and by root tomorrow.
+  // The cluster's owner runs it, so that a checkout may be started by its user today and by root
+  // tomorrow.
   const account = ownerOf(cluster) ?? unprivilegedAccount();
   // Others may pass through the data folder, not list it; what is in it is closed to them.
   fs.chmodSync(dataDir, fs.statSync(dataDir).mode | 0o011);
@@ -130,7 +134,7 @@ function folderOfRoot(): string {
       makeRootsOwn(dir);
       return dir;
     } catch {
-      // Read-only, or prepared by somebody else: the next place may do.
+      // Read-only, or prepared by another user: the next place may do.
     }
   }
   throw new EmbeddedPostgresError(
@@ -145,14 +149,15 @@ function makeRootsOwn(dir: string): void {
   fs.chmodSync(dir, 0o711);
 }
 
-// In /var/tmp anybody could have made the folder first, with a program in it for us to run.
+// In /var/tmp any user could have made the folder first, with a program in it for us to run.
 function assertRootsOwn(dir: string): void {
   const stat = fs.lstatSync(dir);
   if (stat.isDirectory() && stat.uid === 0 && (stat.mode & 0o022) === 0) return;
   throw new EmbeddedPostgresError(`${dir} is not a folder that only root may change: remove it`);
 }
 
-// Some mounts (a host's folder in a virtual machine, NFS with root squashed) refuse or ignore a change of owner.
+// Some mounts (a host's folder in a virtual machine, NFS with root squashed) refuse or ignore a change of
+// owner.
 function canGiveAway(dir: string, account: Account): boolean {
   const probe = join(dir, `.owner-${randomUUID()}`);
   try {

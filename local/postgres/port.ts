@@ -2,7 +2,10 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** A port of 127.0.0.1 to listen on: the one of the last start if nobody has it, else one that the system chooses. */
+/**
+ * A port of 127.0.0.1 to listen on: the one of the last start if it is free, else one that the system
+ * chooses.
+ */
 export async function choosePort(homeDir: string): Promise<number> {
   const last = readPort(homeDir);
   const kept = last === undefined ? undefined : await tryPort(last);

@@ -36,7 +36,7 @@ export function isRunning(pid: number, startTime?: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it is there, and belongs to somebody else.
+    // EPERM: it is there, and belongs to another user.
     isForeign = (error as NodeJS.ErrnoException).code === 'EPERM';
     if (!isForeign) return false;
   }
@@ -61,7 +61,10 @@ export function processArguments(pid: number): string[] | undefined {
   }
 }
 
-/** The current folder of a process, without symbolic links; undefined when it is gone, hidden, or there is no /proc. */
+/**
+ * The current folder of a process, without symbolic links; undefined when it is gone, hidden, or there is no
+ * /proc.
+ */
 export function processFolder(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

@@ -11,7 +11,9 @@ const START_TIMEOUT_MS = 180_000;
 const POLL_MS = 10;
 const LOG_KEEP_BYTES = 8_000_000;
 
-/** Nothing of the caller's environment: a PGOPTIONS or PGDATA made for another server must not reach this one. */
+/**
+ * Nothing of the caller's environment: a PGOPTIONS or PGDATA made for another server must not reach this one.
+ */
 export const POSTGRES_ENV = { LC_ALL: 'C', TZ: 'UTC' };
 
 /** Another program took the port between our choosing it and PostgreSQL's binding it. */

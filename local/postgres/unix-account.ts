@@ -25,7 +25,9 @@ export function ownerOf(path: string): Account | undefined {
   return stat === undefined || stat.uid === 0 ? undefined : { uid: stat.uid, gid: stat.gid };
 }
 
-/** Whether the account may pass through every folder from the root down to `dir`, by permission bits alone. */
+/**
+ * Whether the account may pass through every folder from the root down to `dir`, by permission bits alone.
+ */
 export function canEnter(account: Account, dir: string): boolean {
   for (let path = realpathSync(dir); ; path = dirname(path)) {
     const { uid, gid, mode } = statSync(path);

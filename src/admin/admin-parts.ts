@@ -1,5 +1,5 @@
 import type { RequestHandler, Router } from 'express';
-import type { Redeliver } from '../fulfilment/redeliver.ts';
+import type { Redeliver } from '../fulfilment/redeliver.sql.ts';
 import type { CancelOrder } from '../orders/cancel.ts';
 import type { Order } from '../orders/order.ts';
 import type { Accept } from '../payments/accept.ts';
@@ -9,7 +9,7 @@ import type { Database, Queryable } from '../platform/database/database.ts';
 import type { Reads } from '../platform/database/reads.ts';
 import type { AskService } from './verify-now.ts';
 import type { Pages, SiteGuard } from './pages.ts';
-import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
+import type { WorkerWatch } from '../platform/heartbeat.sql.ts';
 
 /** What a shopper reads of an order. */
 export type ShopperText = { heading: string; truth: string; advice: string };

@@ -4,7 +4,8 @@ import type { PrepareBackingServices } from '../config/backing-services.ts';
 import { EXTENSIONS } from '../custom/index.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { logOn, type Screen } from '../platform/terminal.ts';
-import { openTracing } from '../platform/tracing/open-tracing.ts';
+import type { TracingSettings } from '../platform/tracing/settings.ts';
+import type { Tracing } from '../platform/tracing/tracing.ts';
 import type { Program } from '../program.ts';
 
 type OpenedProgram = {
@@ -46,4 +47,21 @@ export async function openProgram(
     await closeServices();
     throw error;
   }
+}
+
+/**
+ * Loads OpenTelemetry if the standard variables ask for it.
+ * @param logger called when there is something to log: its lines carry the fields that tracing adds
+ * @returns null without settings: nothing is loaded then
+ */
+export async function openTracing(
+  settings: TracingSettings | null,
+  logger: () => Logger,
+): Promise<Tracing | null> {
+  if (settings === null) return null;
+  const { createTracing } = await import('../platform/tracing/sdk.ts');
+  return createTracing(settings, (reason) => {
+    if (reason === null) logger().info('traces are delivered again');
+    else logger().warn({ reason }, 'traces cannot be delivered: they are lost, and nothing else is');
+  });
 }

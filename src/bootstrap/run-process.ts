@@ -1,6 +1,6 @@
 import { ConfigError, EXIT_BAD_CONFIG, loadConfig, type Config } from '../config.ts';
 import { DatabaseUnreachableError } from '../platform/database/migrations.ts';
-import { UserFacingError } from '../platform/user-facing-error.ts';
+import { UserFacingError } from '../platform/terminal.ts';
 
 /**
  * Runs a process: reads the configuration, and says in plain words why it could not do its work.

@@ -3,8 +3,7 @@ import type { Config } from '../config.ts';
 import type { Program } from '../program.ts';
 import { forgetOldKeys } from '../checkout/idempotency.sql.ts';
 import { unsentReleases } from '../fulfilment/releases.sql.ts';
-import { beat } from '../platform/heartbeat/heartbeat.sql.ts';
-import { BEAT_MS } from '../platform/heartbeat/worker-watch.ts';
+import { beat, BEAT_MS } from '../platform/heartbeat.sql.ts';
 import { sumConfirmedHours } from '../reporting/money-by-day.sql.ts';
 import { checkIntegrityWeekly } from '../reporting/integrity.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -93,7 +92,9 @@ export function startWorker(program: Program): Worker {
 
 type Job = (round: number) => Promise<void>;
 
-/** What is done every hour; pruning once a day. A job that fails says so and is done again at its next time. */
+/**
+ * What is done every hour; pruning once a day. A job that fails says so and is done again at its next time.
+ */
 function housekeeping({ config, database, gateway, alarm, logger }: Program, signal: AbortSignal): Job[] {
   const { mode } = gateway;
   const days = config.RETAIN_BODIES_DAYS;

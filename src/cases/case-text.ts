@@ -1,8 +1,7 @@
 import { DEFAULT_LOCALE } from '../platform/locale.ts';
 import { displayMoney, minorDigits, type Money, parseMajor } from '../platform/money.ts';
 import { CLASSES, type FindingClass, type ReconciliationClass } from './classes.ts';
-import type { ListRow } from '../platform/table.ts';
-import { shortId, visible } from '../platform/terminal.ts';
+import { shortId, visible, type ListRow } from '../platform/terminal.ts';
 
 /** What a sentence about a case needs; money in minor units. */
 type CaseFacts = {
@@ -132,7 +131,9 @@ export function caseAdvice(name: string): string {
   return Object.hasOwn(CLASSES, name) ? CLASSES[name as ReconciliationClass].todo : '';
 }
 
-/** In major units; a currency that ISO 4217 does not know, as the service may name it, stays in minor units. */
+/**
+ * In major units; a currency that ISO 4217 does not know, as the service may name it, stays in minor units.
+ */
 export function written(money: Money, locale = DEFAULT_LOCALE): string {
   const isKnown = minorDigits(money.currency) !== null;
   return isKnown ? displayMoney(money, locale) : `${money.amount} minor units ${money.currency}`;

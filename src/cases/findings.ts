@@ -1,7 +1,7 @@
 import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import { formatMajor } from '../platform/money.ts';
-import { closeFinding, readFindings, type SeenFinding, type StoredFinding } from './findings-list.sql.ts';
+import { closeFinding, readFindings, type SeenFinding, type StoredFinding } from './findings.sql.ts';
 import type { ItemsWanted } from './work-lists.sql.ts';
 
 /** A finding for a person: amounts are decimal texts in major units, times ISO 8601. */

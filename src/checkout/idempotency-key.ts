@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { shopperDetails } from '../orders/shopper-details.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Basket, CheckoutInput } from './schemas.ts';
-import { cookieIn, cookieLine } from '../platform/cookie.ts';
+import { cookieIn, cookieLine } from '../platform/request.ts';
 import { parseOrderId, type OrderId } from '../platform/ids.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { GatewayNotAsked } from '../gateway/errors.ts';
-import { PERSON_WAIT_MS } from '../gateway/person-waits.ts';
+import { PERSON_WAIT_MS } from '../gateway/verify.ts';
 import type { OrderStatus } from '../orders/order.ts';
 import { findOrderStatus } from '../orders/orders.sql.ts';
 import { sleep, type Clock } from '../platform/clock.ts';

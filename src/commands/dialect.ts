@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { DIALECT_KEYS, type Dialect } from '../gateway/dialect/dialect.ts';
 import { at } from '../gateway/dialect/json-pointer.ts';
-import { formatTable } from '../platform/table.ts';
+import { formatTable } from '../platform/terminal.ts';
 
 /**
  * `npm run dialect`: the dialect in force, key by key, and where each value comes from, or as JSON that

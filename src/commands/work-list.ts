@@ -1,7 +1,6 @@
 import type { Program } from '../program.ts';
 import { NOT_A_PERSON } from '../cases/decision.ts';
-import { formatList } from '../platform/table.ts';
-import { visible } from '../platform/terminal.ts';
+import { formatList, visible } from '../platform/terminal.ts';
 import type { Arguments } from './arguments.ts';
 
 type WorkListArguments = { positionals: string[]; values: Partial<Arguments['values']> };

@@ -1,6 +1,6 @@
 import { EVENT_TYPES } from '../fulfilment/event.ts';
 import { unsentReleases } from '../fulfilment/releases.sql.ts';
-import { type Redeliver, tellOfUnsent } from '../fulfilment/redeliver.ts';
+import { type Redeliver, tellOfUnsent } from '../fulfilment/redeliver.sql.ts';
 import { resolveFinding } from '../cases/findings.ts';
 import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
 import {
@@ -12,7 +12,7 @@ import {
   findingEntries,
   suspenseEntries,
 } from './entries.ts';
-import { heldUnder } from '../cases/findings-list.sql.ts';
+import { heldUnder } from '../cases/findings.sql.ts';
 import { noteSurplusRefund, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';
 import { CASE_HEADINGS } from '../cases/case-text.ts';

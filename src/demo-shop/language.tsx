@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import { cookieIn, cookieLine } from '../platform/cookie.ts';
+import { cookieIn, cookieLine } from '../platform/request.ts';
 import { InLocale } from '../platform/html.tsx';
 import { localesOf } from '../platform/locale.ts';
 import { EN, type Words } from './words/en.ts';

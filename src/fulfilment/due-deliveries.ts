@@ -12,7 +12,7 @@ import {
   type Redeliver,
   type RedeliverParts,
   type SendUnsent,
-} from './redeliver.ts';
+} from './redeliver.sql.ts';
 
 /** Those who receive; null: there is none. */
 type Receivers = { receiver: Receiver | null; eventReceiver?: EventReceiver | null };

@@ -1,4 +1,4 @@
-import { readRetryAfter } from '../gateway/http/retry-after.ts';
+import { readRetryAfter } from '../gateway/traffic/backoff.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Secret } from '../platform/secret.ts';
 import { createSignedPost } from '../platform/signed-post.ts';

@@ -1,6 +1,6 @@
 import { type Client, mayBeJson, type ClientAnswer } from './http/client.ts';
 import type { BalancesListing, Dialect, TransfersListing } from './dialect/dialect.ts';
-import { classOf, type StatusClass } from './records/evidence.ts';
+import { classOf, isFailedCall, type StatusClass } from './records/evidence.ts';
 import { amountOf, currencyOf, decimalText } from './records/field-values.ts';
 import {
   at,
@@ -13,7 +13,6 @@ import {
 } from './dialect/json-pointer.ts';
 import { asUnavailable } from './errors.ts';
 import { readHints } from './history/paging-hints.ts';
-import { isFailedCall } from './records/envelope.ts';
 import { throwOnErrorStatus } from './verify.ts';
 
 /** What the service holds and has paid out, per currency, in minor units. */

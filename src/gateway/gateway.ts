@@ -4,11 +4,16 @@ import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import { createBreaker } from './traffic/circuit-breaker.ts';
 import { createRateLimiter, EXTRA_SLOTS, type Urgency } from './traffic/rate-limiter.ts';
-import type { CheckoutUrlRule } from './checkout-url.ts';
+import {
+  initialize,
+  KEY_REFUSED,
+  type CheckoutUrlRule,
+  type InitializeRequest,
+  type InitializeResult,
+} from './initialize.ts';
 import type { Dialect } from './dialect/dialect.ts';
 import { GatewayKeyRefused, GatewayNotAsked } from './errors.ts';
 import { guardClient, type Guards } from './traffic/guarded-client.ts';
-import { initialize, KEY_REFUSED, type InitializeRequest, type InitializeResult } from './initialize.ts';
 import { createKeyRedactor } from './http/redact-key.ts';
 import { createCredentialHealth } from './traffic/credential-health.ts';
 import { createBackoff, type Endpoint } from './traffic/backoff.ts';

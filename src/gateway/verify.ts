@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import { type Reference, newReference } from '../platform/ids.ts';
-import { callKeyBeside, isFailedCall } from './records/envelope.ts';
+import { callKeyBeside, isFailedCall, findRecord, readEvidence, type Evidence } from './records/evidence.ts';
 import { mayBeJson, type Client, type ClientAnswer } from './http/client.ts';
 import type { Dialect } from './dialect/dialect.ts';
 import { asUnavailable, GatewayKeyRefused, GatewayUnavailable } from './errors.ts';
 import { envelopesAround, isNamed } from './records/claims.ts';
 import { findContradictionAround, printable } from './records/contradictions.ts';
-import { findRecord, readEvidence, type Evidence } from './records/evidence.ts';
 import { readMode } from './records/field-values.ts';
 import { verifyPath } from './messages.ts';
 import { tryReadJson, type Json } from './dialect/json-pointer.ts';
-import { readRetryHint } from './http/retry-after.ts';
-import { PERSON_CALL_MS, PERSON_HEADERS_MS } from './person-waits.ts';
+import { readRetryHint } from './traffic/backoff.ts';
 import { systemClock } from '../platform/clock.ts';
 
 /**
@@ -30,6 +28,17 @@ type Content =
   { kind: 'record'; evidence: Evidence } | { kind: 'not-found' } | { kind: 'unreadable'; why: string };
 
 const MAX_BYTES = 256 * 1024;
+
+// What a person who waits for a page waits for the service, in milliseconds: a shopper who comes back, or an
+// operator who asks. The time of the database comes on top.
+
+/** For the turn of the call; of a checkout, too, whose call itself may take longer. */
+export const PERSON_TURN_MS = 2_000;
+/** For the call itself. */
+export const PERSON_CALL_MS = 4_000;
+/** Of that, for the answer's headers: what is left is for its body. */
+const PERSON_HEADERS_MS = PERSON_CALL_MS - 500;
+export const PERSON_WAIT_MS = PERSON_TURN_MS + PERSON_CALL_MS;
 
 export type VerifyDeadline = { headersMs: number; totalMs: number };
 /** While a person waits for the page. */

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import type { Gateway } from '../gateway/gateway.ts';
 import { pingDatabase, type Database } from '../platform/database/database.ts';
 import { Problem } from '../platform/problem.ts';
-import { nameOf, type WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
+import { nameOf, type WorkerWatch } from '../platform/heartbeat.sql.ts';
 
 type HealthParts = {
   database: Database;

@@ -17,8 +17,7 @@ import { EVERY_CURRENCY, readCheckoutStops } from '../payments/checkout-stops.sq
 import { createGauges, type SetGauge } from './gauges.ts';
 import type { Meters } from './meters.ts';
 import { lastIntegrityCheck } from '../reporting/integrity.sql.ts';
-import { lastHeartbeat } from '../platform/heartbeat/heartbeat.sql.ts';
-import type { WorkerWatch } from '../platform/heartbeat/worker-watch.ts';
+import { lastHeartbeat, type WorkerWatch } from '../platform/heartbeat.sql.ts';
 import { lastHour, oldestSuspense, oldestUnansweredHint, sinceConfirmed } from './metrics.sql.ts';
 
 export type MetricsParts = {

@@ -1,6 +1,6 @@
 import cors from 'cors';
 import express, { Router, type RequestHandler } from 'express';
-import { clientNetwork, type SharedLimit } from '../platform/rate-limits.ts';
+import { clientNetwork, requireBearer, type SharedLimit } from '../platform/rate-limits.ts';
 import { newOrderId, parseOrderId, type OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { invalidField, jsonOf, parseInput, Problem } from '../platform/problem.ts';
@@ -10,7 +10,6 @@ import { totalOf, type Order } from './order.ts';
 import { shopViewOf, viewOf, viewOfProduct, type ShopOrderView } from './order-view.ts';
 import { findOrder } from './orders.sql.ts';
 import type { Database } from '../platform/database/database.ts';
-import { requireBearer } from '../platform/guess-limit.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
 import type { CancelOrder } from './cancel.ts';

@@ -5,7 +5,7 @@ import type { Logger } from './logger.ts';
 import { isDatabaseAway } from './database/database.ts';
 import { sendPage } from './html.tsx';
 import { PROBLEMS, type ProblemType } from './problem-types.ts';
-import { routeOf } from './route-of.ts';
+import { routeOf } from './request.ts';
 import type { OrderId, Reference } from './ids.ts';
 
 const fieldError = z.strictObject({

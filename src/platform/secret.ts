@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 
 const REDACTED = '[redacted]';
@@ -32,4 +33,10 @@ export class Secret {
   [inspect.custom](): string {
     return REDACTED;
   }
+}
+
+/** Whether a text is the secret. Digests of one length are compared in constant time: no timing leak. */
+export function isSecret(given: string, secret: Secret): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(secret.reveal()));
 }

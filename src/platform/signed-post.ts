@@ -2,7 +2,9 @@ import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import type { Secret } from './secret.ts';
 
-/** Only an answer's status and headers count: this much of its body is read, then the connection is dropped. */
+/**
+ * Only an answer's status and headers count: this much of its body is read, then the connection is dropped.
+ */
 const MAX_BODY_BYTES = 64 * 1_024;
 
 type Signed = {

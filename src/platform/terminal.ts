@@ -81,3 +81,60 @@ export function wrapped(text: string, indent: number, width = WIDTH): string {
 export function shortId(id: string): string {
   return id.replace(/^((?:rel|evt)_)?(.{8}).+$/, '$1$2');
 }
+
+const MAX_SHOWN = 16_384;
+/** The part before the "@", also where that sign is escaped (JSON, percent-encoding). */
+const LOCAL_PART = /[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,254}(?=@|\\u0040|%40)/gi;
+
+/**
+ * Bytes from outside as text to display: at most 16 KiB; what is not text becomes a replacement character, so
+ * nothing can reverse the text direction; of an e-mail address only the domain is shown, unless `isWhole`.
+ * The row keeps every byte.
+ */
+export function foreignText(bytes: Buffer, isWhole = false): string {
+  const text = bytes
+    .subarray(0, MAX_SHOWN)
+    .toString('utf8')
+    .replace(/[^\P{C}\n\t]/gu, '\ufffd')
+    .replace(LOCAL_PART, (part) => (isWhole ? part : '•••'));
+  return bytes.length > MAX_SHOWN ? `${text}\n… and ${bytes.length - MAX_SHOWN} bytes more` : text;
+}
+
+/** A row of a list, and what stands below it. */
+export type ListRow = { cells: readonly string[]; below: readonly string[] };
+
+const GAP = '  ';
+
+/** Aligned columns of text for a terminal, with a rule under the headings. */
+export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const { head, line } = columnsOf(headings, rows, Infinity);
+  return [...head, ...rows.map(line)].join('\n');
+}
+
+/** The same with sentences below each row, and never wider than a terminal: the widest column is cut. */
+export function formatList(headings: readonly string[], rows: readonly ListRow[]): string {
+  const cells = rows.map((row) => row.cells);
+  const { head, line, widths } = columnsOf(headings, cells, WIDTH);
+  const margin = ' '.repeat(Math.min((widths[0] ?? 0) + GAP.length, 4));
+  const below = (text: string): string => wrapped(`${margin}${text}`, margin.length + 2);
+  const blocks = rows.map((row) => [line(row.cells), ...row.below.map(below)].join('\n'));
+  return [...head, ...blocks].join('\n');
+}
+
+function columnsOf(headings: readonly string[], rows: readonly (readonly string[])[], most: number) {
+  const widths = headings.map((heading, at) =>
+    Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  const total = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
+  const widest = widths.indexOf(Math.max(...widths));
+  if (total > most) widths[widest] = Math.max(8, (widths[widest] ?? 0) - (total - most));
+  const cell = (text: string, at: number): string => {
+    const width = widths[at] ?? 0;
+    return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
+  };
+  const line = (cells: readonly string[]): string => cells.map(cell).join(GAP).trimEnd();
+  return { head: [line(headings), line(widths.map((width) => '-'.repeat(width)))], line, widths };
+}
+
+/** An error that a person can mend from the message alone: a stack trace would only hide it. */
+export class UserFacingError extends Error {}

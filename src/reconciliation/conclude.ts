@@ -2,7 +2,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
-import { closeSuspenseAtBegin } from '../cases/close-at-begin.sql.ts';
+import { closeSuspenseAtBegin } from '../cases/findings.sql.ts';
 import { holdMoneyFound } from '../cases/hold-money.sql.ts';
 import { recordBegin, totalsOfTaken, type BeginRow } from './begin.sql.ts';
 import { type BalanceCheck, noteDifferences } from './report/balances.sql.ts';

@@ -1,7 +1,7 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { SeenFinding } from '../cases/findings-list.sql.ts';
+import type { SeenFinding } from '../cases/findings.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
 import { hasComeAgain, isGoneSince } from '../cases/hold-money.sql.ts';
 

@@ -1,5 +1,5 @@
 import { newRunId } from '../platform/ids.ts';
-import { closeFindingsAtBegin } from '../cases/close-at-begin.sql.ts';
+import { closeFindingsAtBegin } from '../cases/findings.sql.ts';
 import { holdMoneyFound } from '../cases/hold-money.sql.ts';
 import { giveUpReturned, withholdReversed } from '../fulfilment/withhold.sql.ts';
 import { removeCheckpoint } from './import/checkpoint.sql.ts';

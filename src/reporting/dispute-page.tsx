@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { Dispute, Exhibit } from './dispute.sql.ts';
-import { foreignText } from '../platform/foreign-text.ts';
+import { foreignText } from '../platform/terminal.ts';
 import { htmlOf } from '../platform/html.tsx';
 
 /** Makes a text or bytes from outside fit to be shown. */

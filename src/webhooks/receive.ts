@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Dialect } from '../gateway/dialect/dialect.ts';
 import { firstAt, stringOf } from '../gateway/dialect/json-pointer.ts';
-import { isSignedBy } from '../gateway/webhook-signature.ts';
+import { isSignedBy } from '../gateway/webhook.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import { parseReference, type Reference } from '../platform/ids.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
 import { withContext } from '../platform/problem.ts';
-import type { Reserve } from '../platform/slots.ts';
+import type { Reserve } from '../platform/poller.ts';
 import type { DuePayment } from '../payments/checks.sql.ts';
 import { createWebhookStore, type ReceivedWebhook } from './webhooks.sql.ts';
 import { createLimit, type Limit } from '../platform/rate-limits.ts';

@@ -2,7 +2,7 @@ import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, createBatcher } from '../platform/batcher.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { Reserve } from '../platform/slots.ts';
+import type { Reserve } from '../platform/poller.ts';
 import { hintedSql, isFreeSql } from '../payments/hint.sql.ts';
 import type { DuePayment } from '../payments/checks.sql.ts';
 import { LOCK_ORDER } from '../payments/lock-order.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MAX_WAIT_MS } from '../../src/gateway/traffic/guarded-client.ts';
-import { PERSON_WAIT_MS } from '../../src/gateway/person-waits.ts';
-import { INTERACTIVE_DEADLINE } from '../../src/gateway/verify.ts';
+import { PERSON_WAIT_MS, INTERACTIVE_DEADLINE } from '../../src/gateway/verify.ts';
 import { createReturnFromCheckout } from '../../src/checkout/return-from-checkout.ts';
 import { GatewayUnavailable } from '../../src/gateway/errors.ts';
 import { systemClock } from '../../src/platform/clock.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLogger } from '../../src/platform/logger.ts';
-import { unlistedHostIn } from '../../src/gateway/checkout-url.ts';
+import { unlistedHostIn } from '../../src/gateway/initialize.ts';
 import { aBasket, post, startProgram, type TestProgram } from '../support/program.ts';
 
 let shop: TestProgram;

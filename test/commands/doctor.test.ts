@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import type { BackingServices } from '../../src/config/backing-services.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
-import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
+import { beat } from '../../src/platform/heartbeat.sql.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { SANDBOX_LIVE_KEY } from '../../local/sandbox/keys.ts';

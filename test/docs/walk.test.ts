@@ -93,8 +93,8 @@ test('the call of an ERP books under one key, and only a refused request is a fa
   write(shown);
   const load = (path: string): Promise<unknown> => import(pathToFileURL(join(folder, path)).href);
   const { bookInErp } = (await load('src/custom/erp.ts')) as { bookInErp(at: URL, token: string): Receiver };
-  const watch = (await load('src/fulfilment/failure.ts')) as Pick<
-    typeof import('../../src/fulfilment/failure.ts'),
+  const watch = (await load('src/fulfilment/delivery-loop.ts')) as Pick<
+    typeof import('../../src/fulfilment/delivery-loop.ts'),
     'createDeliveryWatch'
   >;
   let status = 0;

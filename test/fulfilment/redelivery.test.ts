@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import request from 'supertest';
 import { createDueReleases } from '../../src/fulfilment/due-deliveries.ts';
 import { undeliveredReleases } from '../../src/fulfilment/releases.sql.ts';
-import { createRedeliver } from '../../src/fulfilment/redeliver.ts';
+import { createRedeliver } from '../../src/fulfilment/redeliver.sql.ts';
 import { createGate } from '../support/gate.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../support/release-receiver.ts';

@@ -3,7 +3,7 @@ import { workList } from '../../src/commands/work-list.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
 import type { Program } from '../../src/program.ts';
 import { createDueReleases } from '../../src/fulfilment/due-deliveries.ts';
-import { createSendUnsent } from '../../src/fulfilment/redeliver.ts';
+import { createSendUnsent } from '../../src/fulfilment/redeliver.sql.ts';
 import type { Receiver } from '../../src/fulfilment/release.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { startWorker } from '../../src/bootstrap/start-worker.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { acceptCheckoutUrl } from '../../src/gateway/checkout-url.ts';
+import { acceptCheckoutUrl } from '../../src/gateway/initialize.ts';
 
 const test_ = { mode: 'test', hosts: [] } as const;
 const live = { mode: 'live', hosts: ['pay.example.com'] } as const;

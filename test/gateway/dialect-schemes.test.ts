@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { parseDialect, type SignatureScheme } from '../../src/gateway/dialect/dialect.ts';
 import { behindRow, NO_HINTS } from '../../src/gateway/history/paging-hints.ts';
-import { readRetryHint } from '../../src/gateway/http/retry-after.ts';
-import { isSignedBy } from '../../src/gateway/webhook-signature.ts';
+import { readRetryHint } from '../../src/gateway/traffic/backoff.ts';
+import { isSignedBy } from '../../src/gateway/webhook.ts';
 import { Secret } from '../../src/platform/secret.ts';
 
 const body = Buffer.from('{"a": 1}');

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { isFailedCall } from '../../src/gateway/records/envelope.ts';
+import { isFailedCall, findRecord, readEvidence } from '../../src/gateway/records/evidence.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
-import { findRecord, readEvidence } from '../../src/gateway/records/evidence.ts';
 import { readJson } from '../../src/gateway/dialect/json-pointer.ts';
 import { defaultDialect } from '../support/dialect.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import type { SignatureScheme } from '../../src/gateway/dialect/dialect.ts';
 import { defaultDialect } from '../support/dialect.ts';
-import { isSignedBy } from '../../src/gateway/webhook-signature.ts';
+import { isSignedBy } from '../../src/gateway/webhook.ts';
 import { Secret } from '../../src/platform/secret.ts';
 
 const scheme: SignatureScheme = { ...defaultDialect.webhook.signature } as SignatureScheme;

@@ -3,8 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
-import { createExpressMessages } from '../../src/platform/express-messages.ts';
-import { listen, type RunningServer } from '../../src/platform/http-server.ts';
+import { createExpressMessages, listen, type RunningServer } from '../../src/platform/http-server.ts';
 
 setFlagsFromString('--allow-natives-syntax');
 const haveSameShape = runInThisContext('(one, other) => %HaveSameMap(one, other)') as (

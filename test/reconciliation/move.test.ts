@@ -5,7 +5,7 @@ import { PROFILE_NAMES, type ProfileName } from '../../local/sandbox/profiles/al
 import type { AlertHook } from '../../src/alerts/alert.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
 import { newProbeReference } from '../../src/platform/ids.ts';
-import { formatTable } from '../../src/platform/table.ts';
+import { formatTable } from '../../src/platform/terminal.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { PROFILE_DIALECTS } from '../local/sandbox/profile-dialects.ts';
 import { ask, cleanUp, initialize, newFolder, onCleanUp } from '../local/sandbox/support.ts';

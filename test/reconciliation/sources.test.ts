@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { readWebhookWord } from '../../src/gateway/webhook-status.ts';
+import { readWebhookWord } from '../../src/gateway/webhook.ts';
 import { CLASSES } from '../../src/cases/classes.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';

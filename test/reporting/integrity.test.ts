@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createWorkerWatch } from '../../src/platform/heartbeat/worker-watch.ts';
-import { beat } from '../../src/platform/heartbeat/heartbeat.sql.ts';
+import { createWorkerWatch, beat } from '../../src/platform/heartbeat.sql.ts';
 import { checkIntegrity, checkIntegrityWeekly } from '../../src/reporting/integrity.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { Alert, Over } from '../../src/alerts/alert.ts';

@@ -13,8 +13,9 @@ type AfterALoss = {
 };
 
 /**
- * Asks every invariant of a database that was restored, and of the two that remember more than it does: the stand-in
- * for the service and the receiver. What they saw of calls in a lost time and of orders that are lost is left out.
+ * Asks every invariant of a database that was restored, and of the two that remember more than it does: the
+ * stand-in for the service and the receiver. What they saw of calls in a lost time and of orders that are
+ * lost is left out.
  */
 export async function brokenAfterALoss({
   database,

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, sep } from 'node:path';
 
-/** A source file: its path from the root of the project with forward slashes, and its text without comments. */
+/**
+ * A source file: its path from the root of the project with forward slashes, and its text without comments.
+ */
 export type Source = { path: string; code: string };
 
 /** Who stands below whom, the lowest first. Rooms of one floor do not know each other. */
@@ -26,7 +28,10 @@ const FLOORS: readonly (readonly string[])[] = [
 /** Parts of the top that know each other. */
 const ONE_FLOOR = 'config';
 
-/** Rooms that a shop may delete, each with the one file outside of it that imports it: there the deletion ends. */
+/**
+ * Rooms that a shop may delete, each with the one file outside of it that imports it: there the deletion
+ * ends.
+ */
 const OPTIONAL_ROOMS: Readonly<Record<string, string>> = {
   'src/admin/': 'src/app.ts',
   'src/api-docs/': 'src/app.ts',
@@ -36,12 +41,13 @@ const OPTIONAL_ROOMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Each table and the room that writes it. Where more rooms do, one statement has to write several tables, so that all of
- * it is there or none.
+ * Each table and the room that writes it. Where more rooms do, one statement has to write several tables, so
+ * that all of it is there or none.
  */
 export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   products: ['orders'],
-  // Checkout writes an order, its first payment and its idempotency key at once; payments marks it paid with its release.
+  // Checkout writes an order, its first payment and its idempotency key at once; payments marks it paid with
+  // its release.
   orders: ['orders', 'checkout', 'payments'],
   order_lines: ['orders', 'checkout'],
   // Checkout creates a payment with its order; webhooks makes it due in the statement that keeps the webhook.
@@ -98,7 +104,10 @@ export const TABLES: ReadonlyMap<string, string> = new Map(
   ].map(([, first = '', rest = '', table = '']) => [first.toLowerCase() + rest, table]),
 );
 
-/** Below what a file of the sandbox may know of the program: a stand-in that shared its code would share its errors. */
+/**
+ * Below what a file of the sandbox may know of the program: a stand-in that shared its code would share its
+ * errors.
+ */
 const OF_THE_SANDBOX = /^(local|src\/platform)\//;
 
 /** A thing that only some files may contain, and why one finds it only there. */
@@ -135,7 +144,10 @@ const SINGLE_OWNERS: readonly Ownership[] = [
   },
 ];
 
-/** Every source of the program and of what stands beside it, as far as a shop has kept it. @param root of the project */
+/**
+ * Every source of the program and of what stands beside it, as far as a shop has kept it. @param root of the
+ * project
+ */
 export function readSources(root: string): Source[] {
   return ['src', 'local', 'tools']
     .filter((top) => existsSync(join(root, top)))
@@ -206,7 +218,10 @@ function wrongWriters(source: Source): string[] {
     .map((table) => `${source.path} must not write ${table}: ${WRITERS[table]?.[0] ?? ''} does`);
 }
 
-/** What stands in a shop's own folder is the shop's business, but for what it imports and the tables it writes. */
+/**
+ * What stands in a shop's own folder is the shop's business, but for what it imports and the tables it
+ * writes.
+ */
 const OF_THE_SHOP = 'src/custom/';
 
 function wrongOwners({ path, code }: Source): string[] {
@@ -238,7 +253,10 @@ function floorOf(room: string): number {
   return FLOORS.findIndex((rooms) => rooms.includes(room));
 }
 
-/** The first folder under src, or the file that stands there alone; local, tools and others are rooms of their own. */
+/**
+ * The first folder under src, or the file that stands there alone; local, tools and others are rooms of their
+ * own.
+ */
 export function roomOf(path: string): string {
   const [top = '', first = ''] = path.split('/');
   if (top !== 'src') return top;

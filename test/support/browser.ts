@@ -2,10 +2,16 @@ import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
-/** For what a page is to show, and for the browser to come up: a machine that is busy with something else needs minutes. */
+/**
+ * For what a page is to show, and for the browser to come up: a machine that is busy with something else
+ * needs minutes.
+ */
 const PATIENCE_MS = 150_000;
 
-/** A real browser, Debian's. @throws with the command to type when there is none: a skipped test proves nothing */
+/**
+ * A real browser, Debian's. @throws with the command to type when there is none: a skipped test proves
+ * nothing
+ */
 export async function openBrowser(): Promise<Browser> {
   if (!existsSync(CHROMIUM)) {
     throw new Error(`these tests need a browser at ${CHROMIUM}, type: sudo apt-get install chromium`);

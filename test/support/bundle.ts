@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * What `npm run bundle` writes, in a folder of a test, and of whatever shop: with the defaults. That the types are right
- * takes the compiler most of its time, and is not seen in what it builds.
+ * What `npm run bundle` writes, in a folder of a test, and of whatever shop: with the defaults. That the
+ * types are right takes the compiler most of its time, and is not seen in what it builds.
  *
  * @returns its folder
  */
@@ -23,7 +23,9 @@ export function bundleIn(folder: string, { areTypesChecked = false } = {}): stri
   return bundle;
 }
 
-/** What an operator is told to type where a bundle is installed, each line once, as it stands on the pages. */
+/**
+ * What an operator is told to type where a bundle is installed, each line once, as it stands on the pages.
+ */
 export function commandsOfPages(): string[] {
   const pages = ['operations', 'runbook', 'debian'].map((page) => join(ROOT, `docs/${page}.md`));
   // The table of all commands only names them: test/commands/help asks each of them.

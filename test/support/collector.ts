@@ -12,7 +12,10 @@ export type Collector = {
   close(): Promise<void>;
 };
 
-/** Stands in for an OpenTelemetry collector: takes OTLP over HTTP and reads the protobuf. `status`: what it answers. */
+/**
+ * Stands in for an OpenTelemetry collector: takes OTLP over HTTP and reads the protobuf. `status`: what it
+ * answers.
+ */
 export async function startCollector(status = 200): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const requests: Collector['requests'] = [];

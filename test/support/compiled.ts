@@ -10,7 +10,10 @@ const FOLDERS = ['src', 'local', 'prisma', 'tools/probe', 'tools/scenarios', 'te
 const CUSTOM = 'src/custom/index.ts';
 const DEFAULTS = `export { DEFAULTS as EXTENSIONS } from '../extensions.js'; export const areDefaults = true;`;
 
-/** Compiles the program into a folder, module by module: through tsx each start of a process takes a second longer. */
+/**
+ * Compiles the program into a folder, module by module: through tsx each start of a process takes a second
+ * longer.
+ */
 export function compileTo(folder: string): void {
   for (const entry of FOLDERS.flatMap(filesIn)) {
     const [from, to] = [join(ROOT, entry), join(folder, entry)];

@@ -1,4 +1,7 @@
-/** A process of its own: composes the program and confirms one payment many times at once, when it is told to (SIGUSR2). */
+/**
+ * A process of its own: composes the program and confirms one payment many times at once, when it is told to
+ * (SIGUSR2).
+ */
 import { compose } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';

@@ -1,7 +1,7 @@
 import { register } from 'node:module';
 
-// Loaded before a process of the program: it then runs with the defaults, whatever a shop has made of `src/custom/index.ts`.
-// Without it a test would sell that shop's products and wake its people.
+// Loaded before a process of the program: it then runs with the defaults, whatever a shop has made of
+// `src/custom/index.ts`. Without it a test would sell that shop's products and wake its people.
 
 const hooks = `import { existsSync } from 'node:fs';
 export const resolve = async (specifier, context, next) => {

@@ -74,7 +74,9 @@ export function breaksRunningVersion(migration: string): string[] {
   });
 }
 
-/** Without comments, and without the bodies of functions: what those do later is not done by the migration. */
+/**
+ * Without comments, and without the bodies of functions: what those do later is not done by the migration.
+ */
 function statementsOf(migration: string): string[] {
   return migration
     .replace(/--.*$/gm, '')

@@ -1,6 +1,6 @@
 /**
- * Whether the rest is tried (`npm run test:all`), or of each kind enough that a broken promise turns it red (`npm test`).
- * Only test files ask, so that `npm run test:all` finds them (`left-out.cjs`).
+ * Whether the rest is tried (`npm run test:all`), or of each kind enough that a broken promise turns it red
+ * (`npm test`). Only test files ask, so that `npm run test:all` finds them (`left-out.cjs`).
  */
 export const IS_WHOLE = process.env.TEST_ALL === '1';
 

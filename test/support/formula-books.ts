@@ -5,9 +5,9 @@ import { SQL } from './formula.ts';
 export type Spread = { newestMs: number; stepMs: number };
 
 /**
- * Writes `count` payments of the formula with their orders, and for those that are paid the evidence and the release.
- * Straight into the tables, with triggers and foreign keys off: the rows satisfy them, and checking each takes longer
- * than all that is measured.
+ * Writes `count` payments of the formula with their orders, and for those that are paid the evidence and the
+ * release. Straight into the tables, with triggers and foreign keys off: the rows satisfy them, and checking
+ * each takes longer than all that is measured.
  * @param spread when they were written; else within a day
  */
 export async function fillBooks(url: string, count: number, spread?: Spread): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The books of the benchmark, from a formula: transaction `n` of the service and payment `n` of ours are made from the
- * number alone, here and in SQL, so that nothing has to be held and both sides agree.
+ * The books of the benchmark, from a formula: transaction `n` of the service and payment `n` of ours are made
+ * from the number alone, here and in SQL, so that nothing has to be held and both sides agree.
  */
 const FACTORS = [2_654_435_761, 2_246_822_519, 3_266_489_917] as const;
 /** Of a hundred payments ninety-seven are paid; one expired, and two are still open. */
@@ -9,7 +9,10 @@ const OPEN_AT = [57, 83] as const;
 const LEAST = 1_000_000;
 const SPAN = 9_000_000;
 
-/** The formulas in SQL, of a bigint column `n`. An odd factor permutes the numbers below 2^32: no reference repeats. */
+/**
+ * The formulas in SQL, of a bigint column `n`. An odd factor permutes the numbers below 2^32: no reference
+ * repeats.
+ */
 export const SQL = {
   reference: FACTORS.map((factor) => `lpad(to_hex((n * ${factor}) & 4294967295), 8, '0')`).join(' || '),
   amount: `${LEAST} + (n * 7919) % ${SPAN}`,
@@ -48,8 +51,8 @@ export const RECORD = `{"id":"70000000${ID}","reference":"${REFERENCE}","status"
 export const LINE = `70000000${ID}\t${REFERENCE}\t${STATUS}\t${MAJOR}.${MINOR}\tNGN\tcard\tpayer${SERIAL}@example.com\t${TIME}\n`;
 
 /**
- * Puts what differs into a text that is there already, byte by byte: the service and the file must not take the
- * processor from what is measured (0.2 µs a record).
+ * Puts what differs into a text that is there already, byte by byte: the service and the file must not take
+ * the processor from what is measured (0.2 µs a record).
  * @param timeOf the time of each in milliseconds; unless given, all have one
  * @returns a function that writes the transactions from `from` up or down to `to` into a buffer of its own
  */

@@ -24,8 +24,8 @@ const SETTINGS = {
 };
 
 /**
- * One real PostgreSQL for the whole run, with one migrated database in it. Every test file clones that database
- * (a copy of files: some 15 ms in memory, 60 ms on a disk), so that none sees another's rows.
+ * One real PostgreSQL for the whole run, with one migrated database in it. Every test file clones that
+ * database (a copy of files: some 15 ms in memory, 60 ms on a disk), so that none sees another's rows.
  */
 export default async function setUp(): Promise<void> {
   if (isRoomy(MEMORY)) process.env.TMPDIR = MEMORY;

@@ -41,7 +41,10 @@ export function attack(
   });
 }
 
-/** Writes bytes on a socket of its own. @returns everything that came back until the server hung up, or `limitMs` passed. `drop`: what to add twice a second */
+/**
+ * Writes bytes on a socket of its own. @returns everything that came back until the server hung up, or
+ * `limitMs` passed. `drop`: what to add twice a second
+ */
 export function onTheWire(
   origin: string,
   bytes: string | Buffer,

@@ -1,19 +1,24 @@
 /**
- * The promises of this software as a program: run it after anything, once nothing is due any more, and it names what
- * does not hold. It reads our database, the stand-in's ledger and call log, the receiver of releases, captured logs, and
- * the traffic: every exchange, every call, every connection (traffic/). Where each of the thirty-two is checked:
+ * The promises of this software as a program: run it after anything, once nothing is due any more, and it
+ * names what does not hold. It reads our database, the stand-in's ledger and call log, the receiver of
+ * releases, captured logs, and the traffic: every exchange, every call, every connection (traffic/). Where
+ * each of the thirty-two is checked:
  *
  * - invariants/in-the-database.ts: I1 I2 I4 I9 I12 I15 I17 I18 I19 I21 I22 I23.
- * - invariants/at-the-service.ts: I1 I3 I5 I8 I9 I11 I13 I14 (stored addresses) I15 I16 (schedule and hints) I20 I22 (times).
+ * - invariants/at-the-service.ts: I1 I3 I5 I8 I9 I11 I13 I14 (stored addresses) I15 I16 (schedule and hints)
+ *   I20 I22 (times).
  * - invariants/in-the-traffic.ts: I6 I7 I16 (calls in flight, Retry-After per address) I27.
  * - invariants/in-the-answers.ts: I10 I14 I24 I25 I26.
  * - here: I2 and I12 (receiver, acknowledged webhooks), I6 (rows). invariants/leaks.ts: I28.
- * - test/invariants: I29 clocks.test.ts, I31 replay.test.ts (deeds in a row; no interleavings), I32 planted.test.ts.
- * - test/prisma/migrations.test.ts: I30, that migrations only add. Two versions at once: `npm run chaos`, fault `upgrade`.
+ * - test/invariants: I29 clocks.test.ts, I31 replay.test.ts (deeds in a row; no interleavings), I32
+ *   planted.test.ts.
+ * - test/prisma/migrations.test.ts: I30, that migrations only add. Two versions at once: `npm run chaos`,
+ *   fault `upgrade`.
  *
- * What is weaker than the promise: I7 sees connections and not name lookups; I16 does not count repeated calls, as one
- * layer repeats, and holds Retry-After per payment; I26 compares bytes, not times; I27 samples; I29 moves what can be
- * moved in a test (column defaults stay on the true clock); all of PostgreSQL's clock jumps in `npm run chaos`.
+ * What is weaker than the promise: I7 sees connections and not name lookups; I16 does not count repeated
+ * calls, as one layer repeats, and holds Retry-After per payment; I26 compares bytes, not times; I27 samples;
+ * I29 moves what can be moved in a test (column defaults stay on the true clock); all of PostgreSQL's clock
+ * jumps in `npm run chaos`.
  */
 import type { Queryable } from '../../src/platform/database/database.ts';
 import { againstTheService, moneyAddsUp, unknownVerified } from './invariants/at-the-service.ts';
@@ -100,7 +105,10 @@ async function keyInRows(database: Queryable, key: string): Promise<string[]> {
   return lines;
 }
 
-/** I2 at the receiver: only paid orders, each under the one id of its release, and every delivered one arrived. */
+/**
+ * I2 at the receiver: only paid orders, each under the one id of its release, and every delivered one
+ * arrived.
+ */
 async function receivedOnce(database: Queryable, sink: readonly Delivery[]): Promise<string[]> {
   const releases = await database.query<{ id: string; orderId: string; delivery: string }>(
     'SELECT id, order_id AS "orderId", delivery FROM releases',

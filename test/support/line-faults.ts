@@ -47,7 +47,9 @@ export function rewritten(
 
 type Fields = Record<string, unknown>;
 
-/** The sandbox's own answer, with the record inside it changed. A field that becomes undefined is left out. */
+/**
+ * The sandbox's own answer, with the record inside it changed. A field that becomes undefined is left out.
+ */
 export function withRecord(change: Fields | ((record: Fields) => unknown)): Fault {
   return rewritten((text) => {
     const { data, ...envelope } = JSON.parse(text) as { data: Fields };
@@ -98,7 +100,10 @@ export const endlessHeaders: Fault = ({ socket }) => {
   });
 };
 
-/** A body that goes on until the other side has had enough. @param sent is told the bytes that left, when it is over */
+/**
+ * A body that goes on until the other side has had enough. @param sent is told the bytes that left, when it
+ * is over
+ */
 export function flood(sent: (bytes: number) => void = () => undefined): Fault {
   return ({ socket }) => {
     socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);

@@ -4,9 +4,9 @@ import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { createCallBook, type Call as BookedCall, type Endpoint } from '../../local/sandbox/calls.ts';
 
 /**
- * The line between the program and the sandbox. Whatever a test wants befalls the calls on it, while the truth stays in
- * the sandbox's ledger. It answers `/sandbox/...` itself: the ledger is the sandbox's, the calls are those that really
- * came over the line, so that the invariants can be checked from here.
+ * The line between the program and the sandbox. Whatever a test wants befalls the calls on it, while the
+ * truth stays in the sandbox's ledger. It answers `/sandbox/...` itself: the ledger is the sandbox's, the
+ * calls are those that really came over the line, so that the invariants can be checked from here.
  */
 export type Line = {
   url: string;

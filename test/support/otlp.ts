@@ -1,4 +1,6 @@
-/** Of an ExportTraceServiceRequest what tests look at. Ids are hexadecimal; `parentId` is empty for a root. */
+/**
+ * Of an ExportTraceServiceRequest what tests look at. Ids are hexadecimal; `parentId` is empty for a root.
+ */
 export type CollectedSpan = {
   traceId: string;
   spanId: string;

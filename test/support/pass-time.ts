@@ -1,8 +1,9 @@
 import { LOCK_ORDER } from '../../src/payments/lock-order.ts';
 
 /**
- * Everything that waits for a time waits `$1` seconds less: the clock of the database cannot be moved. Orders and payments
- * are locked in the order that the program keeps to, or one of the two would be ended as a deadlock.
+ * Everything that waits for a time waits `$1` seconds less: the clock of the database cannot be moved. Orders
+ * and payments are locked in the order that the program keeps to, or one of the two would be ended as a
+ * deadlock.
  * @param of `$2` is the order whose payments are meant; else all
  */
 export const passTimeSql = (of: 'all' | 'order'): string => `

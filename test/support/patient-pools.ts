@@ -1,7 +1,7 @@
 /**
- * Loaded before each test file. Whoever gets no connection to the database within two seconds is told to come back: right
- * for a shopper, and a matter of luck for a test that begins a dozen connections at once where the machine is busy with
- * something else. Here everybody waits for a turn.
+ * Loaded before each test file. Whoever gets no connection to the database within two seconds is told to come
+ * back: right for a shopper, and a matter of luck for a test that begins a dozen connections at once where
+ * the machine is busy with something else. Here everybody waits for a turn.
  */
 import pg from 'pg';
 

@@ -2,12 +2,18 @@ import { createServer, type Server } from 'node:net';
 
 /** Below the ports that systems lend to whoever connects somewhere: nobody takes one in passing. */
 const [LOWEST, HIGHEST] = [20_000, 30_000];
-/** Workers of one run choose from ranges of their own, or two might choose one port before either listens there. */
+/**
+ * Workers of one run choose from ranges of their own, or two might choose one port before either listens
+ * there.
+ */
 const SHARES = 16;
 const SHARE = Math.floor((HIGHEST - LOWEST) / SHARES);
 const given = new Set<number>();
 
-/** A port that is free together with the one after it, which the sandbox takes; no second time to the same process. */
+/**
+ * A port that is free together with the one after it, which the sandbox takes; no second time to the same
+ * process.
+ */
 export async function freePort(): Promise<number> {
   const from = LOWEST + (Number(process.env.JEST_WORKER_ID ?? 0) % SHARES) * SHARE;
   for (;;) {

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * One message of PostgreSQL's protocol 3: a letter, a length, a body. The first ones of a client have no letter; here
- * theirs is empty.
+ * One message of PostgreSQL's protocol 3: a letter, a length, a body. The first ones of a client have no
+ * letter; here theirs is empty.
  */
 export type Frame = { type: string; bytes: Buffer; body: Buffer };
 
@@ -46,8 +46,8 @@ export function isPartOfBatch({ type }: Frame): boolean {
 }
 
 /**
- * What the messages up to a Sync or a simple query ask for: the statement's name, or its SQL where it has none.
- * Null when they run nothing.
+ * What the messages up to a Sync or a simple query ask for: the statement's name, or its SQL where it has
+ * none. Null when they run nothing.
  */
 export function statementIn(frames: readonly Frame[]): string | null {
   let unnamed = '';

@@ -19,9 +19,9 @@ export type PostgresProxy = {
 };
 
 /**
- * Stands between a process and PostgreSQL and knows which statement passes. Until a test asks for something it hands
- * everything on as it is. Point `uncommitted` keeps back the Sync, so it is for statements with parameters or a name;
- * a plain `BEGIN` or `COMMIT` has no such point.
+ * Stands between a process and PostgreSQL and knows which statement passes. Until a test asks for something
+ * it hands everything on as it is. Point `uncommitted` keeps back the Sync, so it is for statements with
+ * parameters or a name; a plain `BEGIN` or `COMMIT` has no such point.
  */
 export async function startPostgresProxy(target: string): Promise<PostgresProxy> {
   const stops = createStops();
@@ -48,7 +48,10 @@ export async function startPostgresProxy(target: string): Promise<PostgresProxy>
 /** One connection of a client and the one behind it. */
 type Line = { end(): void; ended: Promise<unknown> };
 
-/** A statement that has gone on and whose answer has not ended. `told`: what is looked through for what it is about. */
+/**
+ * A statement that has gone on and whose answer has not ended. `told`: what is looked through for what it is
+ * about.
+ */
 type Exchange = { statement: string; told: Buffer; isUncommitted: boolean };
 
 function openLine(client: Socket, server: Socket, stops: Stops): Line {
@@ -113,7 +116,8 @@ function openLine(client: Socket, server: Socket, stops: Stops): Line {
       }
       const { statement, told } = exchange;
       answer.push(bytes);
-      // CommandComplete: it has run. After an error there is nothing to hold, and the server waits for the Sync.
+      // CommandComplete: it has run. After an error there is nothing to hold, and the server waits for the
+      // Sync.
       if (exchange.isUncommitted && (type === 'C' || type === 'E')) {
         if (type === 'C') await stops.hold('uncommitted', statement, told, held);
         exchange.isUncommitted = false;
@@ -138,7 +142,10 @@ function openLine(client: Socket, server: Socket, stops: Stops): Line {
   return { end, ended };
 }
 
-/** Resolves when the bytes are in the system's hands. Those for nobody, or for somebody who has gone, are dropped. */
+/**
+ * Resolves when the bytes are in the system's hands. Those for nobody, or for somebody who has gone, are
+ * dropped.
+ */
 function write(to: Socket | null, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (to === null || to.destroyed) resolve();

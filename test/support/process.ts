@@ -18,7 +18,9 @@ export type RunningProcess = {
   pid: number;
   stdout(): string;
   stderr(): string;
-  /** Waits until standard output matches. @throws with everything it said when it ends or is silent instead */
+  /**
+   * Waits until standard output matches. @throws with everything it said when it ends or is silent instead
+   */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   isRunning(): boolean;
   /** Sends a signal, SIGTERM by default, and waits for the end. */
@@ -49,7 +51,10 @@ export function onCleanUp(work: () => Promise<unknown>): void {
   cleanUps.push(work);
 }
 
-/** An empty working folder: what a process keeps in `.data` is its own. Any account may pass, PostgreSQL has one. */
+/**
+ * An empty working folder: what a process keeps in `.data` is its own. Any account may pass, PostgreSQL has
+ * one.
+ */
 export async function newFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'integrator-process-')));
   await chmod(folder, 0o755);
@@ -122,7 +127,10 @@ export function argumentsOf(program: string): string[] {
     : ['--import', LOADER, '--import', DEFAULT_EXTENSIONS, join(ROOT, file), ...more];
 }
 
-/** What node is given, and where, to run a piece of code whose imports begin at the root of the project: `'./src/…'`. */
+/**
+ * What node is given, and where, to run a piece of code whose imports begin at the root of the project:
+ * `'./src/…'`.
+ */
 export function argumentsOfCode(code: string): { args: string[]; cwd: string } {
   const { TEST_COMPILED } = process.env;
   const args = ['--input-type=module', '--eval'];

@@ -10,7 +10,7 @@ import { listen } from '../../src/platform/http-server.ts';
 import type { OrderId, Reference } from '../../src/platform/ids.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { Secret } from '../../src/platform/secret.ts';
-import { openTracing } from '../../src/platform/tracing/open-tracing.ts';
+import { openTracing } from '../../src/bootstrap/open-program.ts';
 import type { ProfileName } from '../../local/sandbox/profiles/all.ts';
 import type { Profile } from '../../local/sandbox/profiles/profile.ts';
 import { startSandbox, type Sandbox } from '../../local/sandbox/sandbox.ts';
@@ -50,7 +50,9 @@ export type TestProgramOptions = {
   env?: Record<string, string>;
   /** Whether the clock runs by itself. Otherwise a test calls `duePayments.runOnce()`. */
   worker?: boolean;
-  /** Whether time passes so slowly that nothing strikes by itself: for a test that moves its due times by SQL. */
+  /**
+   * Whether time passes so slowly that nothing strikes by itself: for a test that moves its due times by SQL.
+   */
   slowTime?: boolean;
   /** Which service the sandbox plays. */
   profile?: ProfileName | Profile;
@@ -179,7 +181,10 @@ export function post(url: string, body: object, headers: Record<string, string> 
   });
 }
 
-/** Waits until `look` gives something other than false, null or undefined, for at most `limitMs`; asks less often as time passes. */
+/**
+ * Waits until `look` gives something other than false, null or undefined, for at most `limitMs`; asks less
+ * often as time passes.
+ */
 export async function eventually<T>(
   look: () => Promise<T | false | null | undefined>,
   limitMs = 90_000,

@@ -12,7 +12,10 @@ export type ReleaseReceiver = {
   close(): Promise<void>;
 };
 
-/** The shop's own system: takes releases by HTTP and writes down each delivery. Every seventh one it takes and fails. */
+/**
+ * The shop's own system: takes releases by HTTP and writes down each delivery. Every seventh one it takes and
+ * fails.
+ */
 export async function startReleaseReceiver(): Promise<ReleaseReceiver> {
   const deliveries: Delivery[] = [];
   const events: ReleaseReceiver['events'] = [];

@@ -22,8 +22,8 @@ export type ProxiedRequest = {
 };
 
 /**
- * Stands between an HTTP client and the server at `target`, which need not be there yet: a request that cannot be
- * handed on is hung up on. Bodies are held whole, so it is not for streams without an end.
+ * Stands between an HTTP client and the server at `target`, which need not be there yet: a request that
+ * cannot be handed on is hung up on. Bodies are held whole, so it is not for streams without an end.
  */
 export async function startServiceProxy(target: string): Promise<ServiceProxy> {
   const stops = createStops();

@@ -2,9 +2,10 @@ import pg from 'pg';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 
 /**
- * A world whose time passes a hundred times more slowly. What waits in the database for its time (the first check after
- * 5 s, the pause of 10 s between hints, a lease of 30 s) then waits for minutes, and a test that takes seconds where the
- * machine is busy meets none of it by accident. A test that wants time to pass moves what waits, by SQL.
+ * A world whose time passes a hundred times more slowly. What waits in the database for its time (the first
+ * check after 5 s, the pause of 10 s between hints, a lease of 30 s) then waits for minutes, and a test that
+ * takes seconds where the machine is busy meets none of it by accident. A test that wants time to pass moves
+ * what waits, by SQL.
  */
 const SLOWER = 100;
 
@@ -31,7 +32,10 @@ export async function slowDown(databaseUrl: string): Promise<Clock> {
   }
 }
 
-/** A function that is found before PostgreSQL's own, as in the tests that move the clock; a default names its function for good. */
+/**
+ * A function that is found before PostgreSQL's own, as in the tests that move the clock; a default names its
+ * function for good.
+ */
 function slowerSince(began: Date): string {
   const at = began.toISOString();
   return `

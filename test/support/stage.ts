@@ -24,7 +24,10 @@ export type End = {
   wire: { initialize: number; verify: number };
 };
 
-/** The whole program with a line that faults can befall, and what a shopper, the service and the clock do to it. */
+/**
+ * The whole program with a line that faults can befall, and what a shopper, the service and the clock do to
+ * it.
+ */
 export type Stage = TestProgram & {
   line: Line;
   /** A checkout that may fail. */

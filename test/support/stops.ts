@@ -12,7 +12,10 @@ export type Where = {
   /** How it begins: a statement's name, or its SQL where it has none; `POST /path` of a request. */
   what: string;
   point: Point;
-  /** Only one whose bytes, the answer's included once there is one, hold this; a COMMIT's are those of its transaction. */
+  /**
+   * Only one whose bytes, the answer's included once there is one, hold this; a COMMIT's are those of its
+   * transaction.
+   */
   about?: string;
 };
 
@@ -28,7 +31,10 @@ export type Held = {
 export type Deed = (held: Held) => void | Promise<void>;
 
 export type Stops = {
-  /** Does the deed to the next such message, once. @throws when none comes: a stop that nothing reaches proves nothing */
+  /**
+   * Does the deed to the next such message, once. @throws when none comes: a stop that nothing reaches proves
+   * nothing
+   */
   once(where: Where, deed: Deed): Promise<void>;
   /** Whether the answer to this must be kept until it is whole. */
   awaits(point: Point, what: string): boolean;

@@ -21,8 +21,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATIENCE_MS = 120_000;
 
 /**
- * Runs a file, named from the root of the project, on a pseudo-terminal. script(1) lends one: it belongs to util-linux, in Debian to bsdutils, which no
- * system is without, and to every BSD.
+ * Runs a file, named from the root of the project, on a pseudo-terminal. script(1) lends one: it belongs to
+ * util-linux, in Debian to bsdutils, which no system is without, and to every BSD.
  */
 export function openTerminal(file: string, options: { cwd: string; args: readonly string[] }): Terminal {
   const command = [process.execPath, ...argumentsOf(file), ...options.args];

@@ -2,8 +2,8 @@ import { ClientError } from '../../src/gateway/errors.ts';
 import { createClient } from '../../src/gateway/http/client.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 
-// A process of its own, because Node reads the authorities it trusts (NODE_EXTRA_CA_CERTS) once, at its start.
-// Calls each address of the command line, and prints one line of JSON: what became of each call.
+// A process of its own, because Node reads the authorities it trusts (NODE_EXTRA_CA_CERTS) once, at its
+// start. Calls each address of the command line, and prints one line of JSON: what became of each call.
 const limits = { headersMs: 4_000, totalMs: 5_000, maxBytes: 1_024 };
 const results: string[] = [];
 for (const url of process.argv.slice(2)) {

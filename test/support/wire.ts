@@ -16,7 +16,9 @@ export type WireBehaviour = {
   begun?: (socket: Socket) => void;
 };
 
-/** A stand-in below HTTP: it writes whatever bytes a test wants, and breaks connections where a test wants. */
+/**
+ * A stand-in below HTTP: it writes whatever bytes a test wants, and breaks connections where a test wants.
+ */
 export async function startWireService(behaviour: WireBehaviour): Promise<WireService> {
   const requests: string[] = [];
   const sockets: Socket[] = [];

@@ -1,6 +1,6 @@
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { at, numberText, type Json } from '../../src/gateway/dialect/json-pointer.ts';
-import { millisecondsOf } from '../../src/gateway/webhook-signature.ts';
+import { millisecondsOf } from '../../src/gateway/webhook.ts';
 import { newestFirstFinding, orderOf } from './conclude-order.ts';
 import { concludeRows } from './conclude-rows.ts';
 import { finding, quoted, type Conclusion, type Finding, type Words } from './finding.ts';

@@ -1,5 +1,5 @@
 import { minorDigits } from '../../src/platform/money.ts';
-import { acceptCheckoutUrl } from '../../src/gateway/checkout-url.ts';
+import { acceptCheckoutUrl } from '../../src/gateway/initialize.ts';
 import type { Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { at, firstAt, stringOf, type Json } from '../../src/gateway/dialect/json-pointer.ts';
 import { finding, quoted, type Conclusion, type Words } from './finding.ts';

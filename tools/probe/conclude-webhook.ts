@@ -1,7 +1,7 @@
 import type { Secret } from '../../src/platform/secret.ts';
 import type { Dialect, SignatureScheme } from '../../src/gateway/dialect/dialect.ts';
 import { firstAt, stringOf } from '../../src/gateway/dialect/json-pointer.ts';
-import { isSignedBy } from '../../src/gateway/webhook-signature.ts';
+import { isSignedBy } from '../../src/gateway/webhook.ts';
 import { finding, quoted, type Conclusion, type Finding, type Verdict, type Words } from './finding.ts';
 import type { Hook } from './listener.ts';
 import type { Observed } from './observed.ts';

@@ -2,7 +2,7 @@ import { sleep } from '../../src/platform/clock.ts';
 import type { Client, ClientAnswer } from '../../src/gateway/http/client.ts';
 import { ClientError } from '../../src/gateway/errors.ts';
 import { readJson, type Json } from '../../src/gateway/dialect/json-pointer.ts';
-import { readRetryHint } from '../../src/gateway/http/retry-after.ts';
+import { readRetryHint } from '../../src/gateway/traffic/backoff.ts';
 
 /** One question of the probe and what the service said to it. */
 export type Said = {

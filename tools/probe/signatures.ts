@@ -1,6 +1,6 @@
 import { dialectSchema } from '../../src/gateway/dialect/schema.ts';
 import type { SignatureScheme } from '../../src/gateway/dialect/dialect.ts';
-import { millisecondsOf } from '../../src/gateway/webhook-signature.ts';
+import { millisecondsOf } from '../../src/gateway/webhook.ts';
 import type { Hook } from './listener.ts';
 
 /** A scheme as a dialect file would say it, and as the program reads that. */

@@ -6,7 +6,7 @@ import { formatReport } from '../../src/reconciliation/report/format-report.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
 import { runProcess, terminationSignal } from '../../src/bootstrap/run-process.ts';
 import type { StartedServer } from '../../src/bootstrap/start-server.ts';
-import { formatTable } from '../../src/platform/table.ts';
+import { formatTable } from '../../src/platform/terminal.ts';
 import { readOptions, usageText } from '../../src/platform/usage.ts';
 
 /**

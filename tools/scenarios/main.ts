@@ -6,7 +6,7 @@ import { createDatabaseAnew } from '../../local/postgres/database-admin.ts';
 import { startEmbeddedPostgres } from '../../local/postgres/embedded-postgres.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { EXIT_USAGE, readOptions, refuse, usageText } from '../../src/platform/usage.ts';
-import { formatTable } from '../../src/platform/table.ts';
+import { formatTable } from '../../src/platform/terminal.ts';
 import { DATA_DIR, localServices } from '../../local/backing-services.ts';
 import { runProcess } from '../../src/bootstrap/run-process.ts';
 import { DECK, type Card } from '../../local/sandbox/faults/deck.ts';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { formatTable } from '../../src/platform/table.ts';
+import { formatTable } from '../../src/platform/terminal.ts';
 import { readOptions, usageText, UsageError } from '../../src/platform/usage.ts';
 import { deleteTests } from './delete-tests.ts';
 import { deleteParts, isGone, readParts, type Part } from './parts.ts';

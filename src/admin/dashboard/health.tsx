@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { ServiceHealth } from '../../gateway/gateway.ts';
-import type { WorkerState } from '../../platform/heartbeat/worker-watch.ts';
+import type { WorkerState } from '../../platform/heartbeat.sql.ts';
 import {
   isWebhookSilenceSuspicious,
   type LastRun,

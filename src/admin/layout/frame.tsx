@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { Page } from '../../platform/html.tsx';
 import { UNSEEN_SEC } from '../../platform/database/reads.ts';
-import { span } from '../../platform/span.ts';
+import { span } from '../../platform/locale.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { ActionForm } from '../action-form.ts';
 import type { Visitor } from '../login/guard.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX, VNode } from 'preact';
 import type { OrderId } from '../../platform/ids.ts';
 
-export { span } from '../../platform/span.ts';
+export { span } from '../../platform/locale.ts';
 
 /** A time in UTC, to the second: every operator everywhere sees the same. */
 export function Moment({ at }: { at: Date | null }): VNode {

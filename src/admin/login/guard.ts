@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { systemClock, type Clock } from '../../platform/clock.ts';
-import { isLocalRequest } from '../../platform/local-request.ts';
+import { isLocalRequest } from '../../platform/request.ts';
 import { adminWith, type Operator } from '../../platform/operator.ts';
 import { Problem } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';

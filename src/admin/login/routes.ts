@@ -1,7 +1,6 @@
 import express, { Router } from 'express';
-import { clientNetwork } from '../../platform/rate-limits.ts';
+import { clientNetwork, createGuessLimit } from '../../platform/rate-limits.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { createGuessLimit } from '../../platform/guess-limit.ts';
 import { sendPage } from '../../platform/html.tsx';
 import type { AdminGuard } from './guard.ts';
 import type { Mode } from '../../platform/mode.ts';

@@ -1,9 +1,8 @@
 import { createHmac, randomBytes, scryptSync } from 'node:crypto';
 import type { Request } from 'express';
-import { isSecret, bearerToken } from '../../platform/bearer.ts';
+import { isSecret, Secret } from '../../platform/secret.ts';
+import { bearerToken, cookieIn, cookieLine as lineOf } from '../../platform/request.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { Secret } from '../../platform/secret.ts';
-import { cookieIn, cookieLine as lineOf } from '../../platform/cookie.ts';
 import type { Operator } from '../../platform/operator.ts';
 
 /** Logins of operators: each has an id of its own, expires, and can be ended. */

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { EventRow } from '../../fulfilment/events.sql.ts';
-import { foreignText } from '../../platform/foreign-text.ts';
+import { foreignText } from '../../platform/terminal.ts';
 import { sentence } from '../../reporting/order-words.ts';
 import type { OrderDetail } from '../../reporting/order-detail.ts';
 import { recordOf } from '../../reporting/explain.ts';

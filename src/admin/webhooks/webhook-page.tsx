@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { OrderId, Reference } from '../../platform/ids.ts';
 import { Action, AdminPage, Facts, type Frame } from '../layout/frame.tsx';
-import { foreignText } from '../../platform/foreign-text.ts';
+import { foreignText } from '../../platform/terminal.ts';
 import { Moment, OrderLink } from '../layout/parts.tsx';
 import { resultOf } from './webhook-parts.tsx';
 import type { StoredWebhook } from './webhooks.sql.ts';

@@ -4,10 +4,9 @@ import type { CheckoutStops } from '../../payments/checkout-stops.ts';
 import { EVERY_CURRENCY, readCheckoutStops } from '../../payments/checkout-stops.sql.ts';
 import { payableCurrency } from '../../platform/money.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { requireBearer } from '../../platform/guess-limit.ts';
+import { requireBearer, type SharedLimit } from '../../platform/rate-limits.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { jsonOf, parseInput } from '../../platform/problem.ts';
-import type { SharedLimit } from '../../platform/rate-limits.ts';
 import type { Secret } from '../../platform/secret.ts';
 import { checkoutResume, checkoutStop, type StoppedView } from '../schemas.ts';
 

@@ -1,7 +1,7 @@
 import { readCheckoutStops } from '../../payments/checkout-stops.sql.ts';
 import { nameOfStopped, wordOfStopped } from '../../payments/checkout-stops.ts';
 import { displayMoney } from '../../platform/money.ts';
-import { span } from '../../platform/span.ts';
+import { span } from '../../platform/locale.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { lastRuns } from '../../reconciliation/report/runs.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';

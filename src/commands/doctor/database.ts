@@ -1,6 +1,6 @@
 import { systemClock } from '../../platform/clock.ts';
 import { openReads, UNSEEN_SEC } from '../../platform/database/reads.ts';
-import { span } from '../../platform/span.ts';
+import { span } from '../../platform/locale.ts';
 import { transportOf } from '../../platform/database/address.ts';
 import { counted, look, ok, wrong, type Answer, type Topic } from './answers.ts';
 import { isSchemaComplete, type Schema, type Subject } from './subject.ts';

@@ -1,9 +1,8 @@
 import { ALERT_KINDS } from '../../alerts/alert-kinds.ts';
 import { unsentReleases } from '../../fulfilment/releases.sql.ts';
-import { tellOfUnsent } from '../../fulfilment/redeliver.ts';
-import { lastHeartbeat } from '../../platform/heartbeat/heartbeat.sql.ts';
-import { MISSING_SEC } from '../../platform/heartbeat/worker-watch.ts';
-import { span } from '../../platform/span.ts';
+import { tellOfUnsent } from '../../fulfilment/redeliver.sql.ts';
+import { lastHeartbeat, MISSING_SEC } from '../../platform/heartbeat.sql.ts';
+import { span } from '../../platform/locale.ts';
 import {
   dueRows,
   undeliveredCounts,

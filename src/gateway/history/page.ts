@@ -1,7 +1,7 @@
 import { sleep } from '../../platform/clock.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { asUnavailable, GatewayUnavailable } from '../errors.ts';
-import { isFailedCall } from '../records/envelope.ts';
+import { isFailedCall } from '../records/evidence.ts';
 import { isPast, type Bound, type AskedWindow } from './windows.ts';
 import { behindRow, readHints, type PagingHints } from './paging-hints.ts';
 import type { NextPage } from './paging.ts';

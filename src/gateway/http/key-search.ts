@@ -124,13 +124,13 @@ function merged(stretches: Stretch[]): Stretch[] {
 }
 
 /** A way in which a key can be written, and the length from which a piece of it is worth hiding. */
-export type KeyForm = { text: Buffer; leastPiece: number };
+type KeyForm = { text: Buffer; leastPiece: number };
 
 /** Characters of a key that make a piece worth hiding; fewer could be anything. */
 const PIECE = 12;
 
 /** The forms that are searched for, in lower case: raw, hex, base64 and base64url. */
-export function formsOf(key: string): KeyForm[] {
+function formsOf(key: string): KeyForm[] {
   const isShort = key.replace(/^sk_(?:test|live)_/, '').length < PIECE;
   // Of a short key only the whole is a secret: twelve characters are mostly the prefix that all keys have.
   const leastOf = (whole: number, piece: number): number => (isShort ? whole : Math.min(whole, piece));
@@ -154,7 +154,7 @@ function base64Of(key: string): string[] {
 }
 
 /** The byte in lower case. A key whose case was folded on the way is as good as the key. */
-export const FOLD = Uint8Array.from({ length: 256 }, (_none, byte) =>
+const FOLD = Uint8Array.from({ length: 256 }, (_none, byte) =>
   byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
 );
 
@@ -183,7 +183,7 @@ const HEX = Uint8Array.from({ length: 256 }, (_none, byte) => {
  * A text with one layer of escapes removed, and where each of its bytes begins in the original;
  * `at[text.length]` is the original's end. Both are valid only until the next call.
  */
-export type Unescaped = { text: Buffer; at: Int32Array };
+type Unescaped = { text: Buffer; at: Int32Array };
 
 /**
  * Removes one layer of escapes: `%73`, `\u0073`, `\x73`, `\/`, `\"` and `\\`. Linear in the text,
@@ -192,7 +192,7 @@ export type Unescaped = { text: Buffer; at: Int32Array };
  * @param isBareEscaped whether `\/`, `\"` and `\\` alone are worth removing
  * @returns null where the text holds no escape
  */
-export function createUnescaper(length: number, isBareEscaped: boolean): (text: Buffer) => Unescaped | null {
+function createUnescaper(length: number, isBareEscaped: boolean): (text: Buffer) => Unescaped | null {
   let room: Unescaped | null = null;
   const hasEscape = (text: Buffer): boolean =>
     text.includes(PERCENT) ||

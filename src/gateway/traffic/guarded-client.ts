@@ -2,7 +2,7 @@ import type { Breaker, CallOutcome } from './circuit-breaker.ts';
 import type { Budget, Urgency } from './rate-limiter.ts';
 import type { Client, ClientAnswer } from '../http/client.ts';
 import { ClientError, GatewayNotAsked, type NotAskedReason } from '../errors.ts';
-import { PERSON_TURN_MS } from '../person-waits.ts';
+import { PERSON_TURN_MS } from '../verify.ts';
 import type { Endpoint, Pauses } from './backoff.ts';
 
 /**

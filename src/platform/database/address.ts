@@ -24,8 +24,9 @@ export function readAddress(url: string): DatabaseAddress {
 }
 
 /**
- * A machine that vanishes closes no connection, and a statement under way would wait two hours for its answer.
- * After ten seconds of silence the kernel asks each second, and breaks the connection after ten questions.
+ * A machine that vanishes closes no connection, and a statement under way would wait two hours for its
+ * answer. After ten seconds of silence the kernel asks each second, and breaks the connection after ten
+ * questions.
  */
 export const KEPT_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UserFacingError } from '../user-facing-error.ts';
+import { UserFacingError } from '../terminal.ts';
 import { mayLeaveHalf } from './run-script.ts';
 
 /** A migration cannot be applied. The message names it and says what to do. */

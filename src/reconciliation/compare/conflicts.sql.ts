@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Reference } from '../../platform/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import { readWebhookWord } from '../../gateway/webhook-status.ts';
+import { readWebhookWord } from '../../gateway/webhook.ts';
 
 /** A complete run has read the rows up to these ids. Texts, because they are kept as JSON. */
 export type Watermark = { webhooks: string; verifications: string };

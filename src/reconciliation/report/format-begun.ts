@@ -1,4 +1,4 @@
-import { formatTable } from '../../platform/table.ts';
+import { formatTable } from '../../platform/terminal.ts';
 import type { BegunReport } from './report.ts';
 
 /** What a begin took, or would take, for people. */

@@ -1,7 +1,13 @@
 import { caseRow, CASE_HEADINGS, moneyOf, caseTitle } from '../../cases/case-text.ts';
 import { FINDING_CLASSES, type Verdict } from '../../cases/classes.ts';
-import { formatList, formatTable, type ListRow } from '../../platform/table.ts';
-import { visible, wrapped, type Colour } from '../../platform/terminal.ts';
+import {
+  formatList,
+  formatTable,
+  visible,
+  wrapped,
+  type ListRow,
+  type Colour,
+} from '../../platform/terminal.ts';
 import type { IdentityLine } from './control-totals.ts';
 import { begunPart } from './format-begun.ts';
 import type { ReconciliationReport, ReportItem } from './report.ts';

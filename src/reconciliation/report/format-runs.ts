@@ -1,6 +1,5 @@
 import { caseTitle } from '../../cases/case-text.ts';
-import { formatList } from '../../platform/table.ts';
-import { shortId, visible } from '../../platform/terminal.ts';
+import { formatList, shortId, visible } from '../../platform/terminal.ts';
 import type { Difference } from './replay.ts';
 import type { RunLine } from './runs.sql.ts';
 

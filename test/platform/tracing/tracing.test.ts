@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openTracing } from '../../../src/platform/tracing/open-tracing.ts';
+import { openTracing } from '../../../src/bootstrap/open-program.ts';
 import type { Tracing } from '../../../src/platform/tracing/tracing.ts';
 import { readTracingSettings } from '../../../src/platform/tracing/settings.ts';
 import { startCollector, type Collector } from '../../support/collector.ts';

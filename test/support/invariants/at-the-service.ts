@@ -152,7 +152,8 @@ function askedInTime({ calls, runs, passes }: BothBooks, { reference, here }: Pa
   const { verify = 0 } = calls.references[reference] ?? {};
   // And one at once, where the result of initialize is unknown.
   const scheduled = 1 + CHECK_AGES_SEC.filter((age) => age <= here.ageSec + 1).length;
-  // Each answer that said something new gives three checks without a pause; every other one waits ten seconds at least.
+  // Each answer that said something new gives three checks without a pause; every other one waits ten seconds
+  // at least.
   const atOnce = HINT_PAUSES_SEC.filter((pauseSec) => pauseSec === 0).length * (1 + here.news);
   const hinted = Math.min(here.hints, atOnce + Math.floor(here.ageSec / SHORTEST_PAUSE_SEC));
   if (verify > scheduled + hinted + runs + passes)
@@ -185,7 +186,9 @@ export function unknownVerified({ calls, payments }: BothBooks): string[] {
     .map(([reference]) => `I13: a verify call was made for ${reference}, which is not ours`);
 }
 
-/** I20: per mode and currency, what the service was paid = what was earned + what waits + what is not ours. */
+/**
+ * I20: per mode and currency, what the service was paid = what was earned + what waits + what is not ours.
+ */
 export function moneyAddsUp({ ledger, payments, orphans }: BothBooks): string[] {
   const books = new Map<string, { there: bigint; here: bigint }>();
   const add = (mode: string, { amount, currency }: Money, side: 'there' | 'here'): void => {

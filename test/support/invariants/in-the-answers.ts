@@ -113,7 +113,10 @@ function page(exchange: Exchange, { own }: Traffic): string[] {
   return lines.map((line) => `I25: ${called(exchange)}: ${line}`);
 }
 
-/** I10: one key, one order, one answer; another request under that key gets none. By order of arrival and answer. */
+/**
+ * I10: one key, one order, one answer; another request under that key gets none. By order of arrival and
+ * answer.
+ */
 function oneAnswerPerKey(answered: readonly Exchange[]): string[] {
   const keyed = answered.filter(
     ({ method, path, asked }) =>

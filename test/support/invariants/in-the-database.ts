@@ -117,8 +117,9 @@ export const IN_THE_DATABASE: readonly SqlInvariant[] = [
   {
     name: 'I22',
     broken: 'was closed by an answer that was not fresh',
-    // Answer and entry are written by one transaction, in the middle of which the clock may jump; an answer whose body
-    // was pruned has one of its own since, and its time is left. What was never sent needs no answer.
+    // Answer and entry are written by one transaction, in the middle of which the clock may jump; an answer
+    // whose body was pruned has one of its own since, and its time is left. What was never sent needs no
+    // answer.
     sql: `SELECT 'payment ' || j.reference AS what FROM journal j
       WHERE j.event IN ('payment-failed', 'payment-expired')
         AND NOT EXISTS (SELECT FROM journal c WHERE c.reference = j.reference AND c.event = 'payment-created')

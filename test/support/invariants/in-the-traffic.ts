@@ -66,7 +66,10 @@ const MAX_GROWTH_BYTES = 1_024 ** 3;
 const MAX_LOOP_AWAY_MS = 5_000;
 const MAX_POOL_WAIT_MS = 10_000;
 
-/** I27: limits that no scenario comes near unless something has none. A stream of events is meant to stay open. */
+/**
+ * I27: limits that no scenario comes near unless something has none. A stream of events is meant to stay
+ * open.
+ */
 function bounds({ exchanges, load }: Traffic): string[] {
   const lines = exchanges
     .filter(({ headers }) => !String(headers['content-type'] ?? '').startsWith('text/event-stream'))

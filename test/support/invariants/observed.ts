@@ -6,7 +6,9 @@ import type { Queryable } from '../../../src/platform/database/database.ts';
 /** What the service did, by its own books. */
 export type ServiceBooks = { ledger: readonly LedgerEntry[]; calls: CallReport };
 
-/** The whole ledger and all calls of a stand-in. @throws when a call was forgotten: half a log proves nothing */
+/**
+ * The whole ledger and all calls of a stand-in. @throws when a call was forgotten: half a log proves nothing
+ */
 export async function readServiceBooks(sandboxUrl: string): Promise<ServiceBooks> {
   const read = async (path: string): Promise<unknown> =>
     (await fetch(`${sandboxUrl}/sandbox/${path}`)).json();

@@ -115,7 +115,8 @@ export const PLANTS: readonly Plant[] = [
     ['I4', 'I19'],
     'paid',
     `ALTER TABLE journal ENABLE ALWAYS TRIGGER journal_append`,
-    // At the time of the answer, however long ago the honest day was by now: otherwise it would not be a fresh one.
+    // At the time of the answer, however long ago the honest day was by now: otherwise it would not be a
+    // fresh one.
     `INSERT INTO journal (order_id, event, reference, cause, at)
      SELECT $2, 'payment-failed', $1, 'schedule', max(answered_at) FROM verifications WHERE reference = $1`,
   ),

@@ -74,7 +74,10 @@ export async function takings({ program: { database } }: TestProgram): Promise<b
   return sum(await confirmedDays(database, 'test', 2)) - sum(await wentBackDays(database, 'test', 2));
 }
 
-/** What one order adds to them: what came for it, less the larger of what refunds say and what was seen to go back. */
+/**
+ * What one order adds to them: what came for it, less the larger of what refunds say and what was seen to go
+ * back.
+ */
 export async function takingsOf({ program }: TestProgram, orderId: OrderId): Promise<bigint> {
   const [row] = await program.database.query<{ takings: bigint }>(
     `SELECT (money_that_came(r) - greatest((SELECT coalesce(sum(amount), 0) FROM refunds WHERE order_id = $1),

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, RequestListener } from 'node:http';
 
-/** One request that came to us and what it was answered, both whole. Times are on the monotonic scale, milliseconds. */
+/**
+ * One request that came to us and what it was answered, both whole. Times are on the monotonic scale,
+ * milliseconds.
+ */
 export type Exchange = {
   method: string;
   /** As it came, query included. */

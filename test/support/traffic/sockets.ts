@@ -14,8 +14,8 @@ export type OutgoingSocket = {
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
 /**
- * Writes down every connection that this process opens, whoever opens it: name lookup, PostgreSQL and each HTTP client
- * end in this one method. Tests that knock at their own program are in it, too.
+ * Writes down every connection that this process opens, whoever opens it: name lookup, PostgreSQL and each
+ * HTTP client end in this one method. Tests that knock at their own program are in it, too.
  */
 export function recordSockets(key: string): { sockets: OutgoingSocket[]; stop(): void } {
   const sockets: OutgoingSocket[] = [];

@@ -627,7 +627,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what was withheld is sent with what was given up',
-    file: 'src/fulfilment/redelivery.sql.ts',
+    file: 'src/fulfilment/redeliver.sql.ts',
     find: '(NOT seen.is_withheld OR $5)',
     replace: '(true OR $5)',
     breaks: 'somebody who selects the whole page ships refunded orders',
@@ -635,7 +635,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what was delivered is sent again after its refund',
-    file: 'src/fulfilment/redelivery.sql.ts',
+    file: 'src/fulfilment/redeliver.sql.ts',
     find: `word === 'release' ? IS_GONE : 'false'`,
     replace: `'false'`,
     breaks: 'a receiver that lost the release ships goods whose money went back',

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const SIGNATURE = 'src/gateway/webhook-signature.ts';
+const SIGNATURE = 'src/gateway/webhook.ts';
 const WEBHOOKS = 'src/webhooks/webhooks.sql.ts';
 const CHECKOUT = 'src/checkout/routes.ts';
 const BY_WEBHOOKS = ['test/webhooks/webhooks.test.ts', 'test/faults/webhooks.test.ts'];
@@ -10,7 +10,7 @@ const BY_CHECKOUT = ['test/checkout/checkout.test.ts', 'test/checkout/idempotenc
 export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the service is waited for by our own clock',
-    file: 'src/gateway/http/retry-after.ts',
+    file: 'src/gateway/traffic/backoff.ts',
     find: 'return Number.isNaN(sentMs) ? clock.now().getTime() : sentMs;',
     replace: 'return sentMs < 0 ? sentMs : clock.now().getTime();',
     breaks: 'a node whose clock is five minutes late sells nothing for five minutes',
@@ -18,7 +18,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a shopper who is back waits for seven seconds',
-    file: 'src/gateway/person-waits.ts',
+    file: 'src/gateway/verify.ts',
     find: 'PERSON_CALL_MS = 4_000',
     replace: 'PERSON_CALL_MS = 5_000',
     breaks: 'the page behind the redirect comes later than promised',
@@ -319,7 +319,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a proxy on this machine makes the world local',
-    file: 'src/platform/local-request.ts',
+    file: 'src/platform/request.ts',
     find: '!Object.keys(req.headers).some((name) => PASSED_ON.test(name));',
     replace: `req.get('x-forwarded-for') === undefined;`,
     breaks: 'operations for the world, behind every proxy that writes another header',
@@ -327,7 +327,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'guesses of bearer tokens are not counted',
-    file: 'src/platform/guess-limit.ts',
+    file: 'src/platform/rate-limits.ts',
     find: 'isRight(shown) ? blockedSec : await limit.count(address);',
     replace: 'isRight(shown) ? blockedSec : 0;',
     breaks: 'a token is found in the end',
@@ -335,7 +335,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the right token gets through where guesses were refused',
-    file: 'src/platform/guess-limit.ts',
+    file: 'src/platform/rate-limits.ts',
     find: 'const blockedSec = limit.blockedSec(address);',
     replace: 'const blockedSec = isRight(shown) ? 0 : limit.blockedSec(address);',
     breaks: 'guessing goes on behind the limit',
@@ -407,7 +407,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'nobody is told that a checkout was refused for its host',
-    file: 'src/gateway/checkout-url.ts',
+    file: 'src/gateway/initialize.ts',
     find: "if (hostname === '' || (hosts.length === 0 ? mode === 'test' : hosts.includes(hostname))) return null;",
     replace: 'if (hostname.length >= 0) return null;',
     breaks: 'every checkout fails, and all lights are green',

@@ -632,7 +632,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an error in a list is none',
-    file: 'src/gateway/records/envelope.ts',
+    file: 'src/gateway/records/evidence.ts',
     find: 'if (Array.isArray(value)) return value.some((one) => !isNothing(one));',
     replace: 'if (Array.isArray(value)) return false;',
     breaks: 'the record inside a failed call pays',

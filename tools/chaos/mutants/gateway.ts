@@ -102,7 +102,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'Retry-After may ask for ever',
-    file: 'src/gateway/http/retry-after.ts',
+    file: 'src/gateway/traffic/backoff.ts',
     find: 'sec: Math.min(seconds, MAX_SEC)',
     replace: 'sec: seconds',
     breaks: 'one header silences the shop for years',
@@ -142,7 +142,7 @@ export const GATEWAY_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'any address is a checkout address',
-    file: 'src/gateway/checkout-url.ts',
+    file: 'src/gateway/initialize.ts',
     find: 'return listed && (isPublic || onThisMachine) ? url.href : null;',
     replace: 'return url.href;',
     breaks: 'shoppers are sent to javascript: and to strangers',

@@ -264,7 +264,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a receiver that is gone is asked for three days',
-    file: 'src/fulfilment/failure.ts',
+    file: 'src/fulfilment/delivery-loop.ts',
     find: 'if (refusal?.isGone === true || tryingForSec > GIVE_UP_AFTER_SEC) return null;',
     replace: 'if (tryingForSec > GIVE_UP_AFTER_SEC) return null;',
     breaks: 'nobody looks for three days',
@@ -272,7 +272,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: "the receiver's Retry-After is not read",
-    file: 'src/fulfilment/failure.ts',
+    file: 'src/fulfilment/delivery-loop.ts',
     find: 'Math.max(ownSec, refusal?.retryAfterSec ?? 0)',
     replace: 'ownSec',
     breaks: 'a receiver under load is kept there',
@@ -376,7 +376,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what was never sent is called delivered',
-    file: 'src/fulfilment/redeliver.ts',
+    file: 'src/fulfilment/redeliver.sql.ts',
     find: 'if (count === 0 || oldest === null) return null;',
     replace: 'if (count === 0 || oldest === null || !hasReceiver || hasReceiver) return null;',
     breaks: 'orders that were paid before there was a receiver are never shipped, and nobody knows',
@@ -384,7 +384,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'only the first batch of unsent releases is sent',
-    file: 'src/fulfilment/redeliver.ts',
+    file: 'src/fulfilment/redeliver.sql.ts',
     find: 'if (count < limit) return total;',
     replace: 'if (count <= limit) return total;',
     breaks: 'the rest is never shipped',
@@ -465,7 +465,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'two processes tell of money in suspense at once',
-    file: 'src/cases/untold-suspense.sql.ts',
+    file: 'src/cases/hold-money.sql.ts',
     find: 'if (lock?.isOurs !== true) return null;',
     replace: 'if (lock === undefined) return null;',
     breaks: 'a hundred items are many alerts, one for each process',

@@ -1,6 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Reference } from '../platform/ids.ts';
 import type { Secret } from '../platform/secret.ts';
-import type { SignatureScheme } from './dialect/dialect.ts';
+import type { Dialect, SignatureScheme } from './dialect/dialect.ts';
+import { at, firstAt, tryReadJson, stringOf } from './dialect/json-pointer.ts';
+import { classOf, type StatusClass } from './records/evidence.ts';
 
 type Header = string | string[] | undefined;
 type Headers = Record<string, Header>;
@@ -94,4 +97,18 @@ function isRecent(timestamp: Header, toleranceSec: number, nowSec: number): bool
 export function millisecondsOf(timestamp: string): number {
   if (/^\d{10}(\d{3})?$/.test(timestamp)) return Number(timestamp.padEnd(13, '0'));
   return /(Z|GMT|[+-]\d\d:?\d\d)$/.test(timestamp) ? Date.parse(timestamp) : NaN;
+}
+
+/**
+ * The status that a webhook about `reference` gives for its payment, in our words. The webhook's record
+ * is the object that holds the reference, read with verify's pointers. Null when it gives no status that
+ * we know. It is never trusted, only compared with verify's answer.
+ */
+export function readWebhookWord(body: Buffer, reference: Reference, dialect: Dialect): StatusClass | null {
+  const document = tryReadJson(body);
+  const pointer = dialect.webhook.reference.find((one) => stringOf(at(document, one)) === reference);
+  if (pointer === undefined) return null;
+  const record = at(document, pointer.slice(0, pointer.lastIndexOf('/')));
+  const said = classOf(firstAt(record, dialect.verify.status, stringOf), dialect);
+  return said === 'unknown' ? null : said;
 }
