@@ -21,20 +21,36 @@ const FOUND = `
     AND (f.class = 'unknown_reference' OR r.id IS NOT NULL)
   ORDER BY f.id LIMIT $4`;
 
+/** Outcomes by which verify says how much money is there: so much, and of an unpaid payment none. */
+const SHOWN = `'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'paid'`;
+const GONE = `'failed', 'expired', 'reversed'`;
+/** A list in SQL: answers that may say that money is gone. */
+export const SAYS_HOW_MUCH = `(${SHOWN}, ${GONE})`;
+
 /**
- * SQL over `d`, a row of decided_money: verify has shown that the money is gone, since the decision or as the
- * last word about it before, so what it shows now is other money. Of a payment that is not paid, that it
- * failed or went back; of a surplus, the exact money.
- * @param isSurplus whether it is the surplus of a paid payment
- * @param isUnpaid whether its payment is not paid
+ * SQL: how much of the money of one reference and currency that people have decided about is part of what is
+ * there now, in minor units. What verify has shown as gone, since a decision or as the last word before it, is
+ * not: what comes afterwards is other money.
+ * @param of SQL of `mode`, `reference` and `currency`; of `earned`, the money that is no part of it; of
+ * `isSurplus` and `isUnpaid`, whether verify shows it: as the surplus of a paid payment, or as an unpaid one's
+ * @param isOther SQL over `d`, a row of decided_money: it is about money that is known to be gone
  */
-export const isGoneSince = (isSurplus: string, isUnpaid: string): string => `EXISTS (
-  SELECT FROM verifications v WHERE v.reference = d.reference AND v.answered_at > d.opened_at
-    AND (v.outcome = 'paid' AND ${isSurplus} OR v.outcome IN ('failed', 'expired', 'reversed') AND ${isUnpaid})
-    AND NOT EXISTS (SELECT FROM verifications w
-      WHERE w.reference = v.reference AND w.id > v.id AND w.answered_at <= d.decided_at
-        AND w.outcome IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'paid')
-        AND w.outcome <> v.outcome))`;
+export const decidedNow = (
+  of: Record<'mode' | 'reference' | 'currency' | 'earned' | 'isSurplus' | 'isUnpaid', string>,
+  isOther = 'false',
+): string => `(
+  WITH decided AS (
+    SELECT d.amount, d.opened_at, d.decided_at FROM decided_money d
+    WHERE d.mode = ${of.mode} AND d.reference = ${of.reference} AND d.currency = ${of.currency} AND NOT ${isOther}
+  ), shown AS (
+    SELECT CASE WHEN v.outcome IN (${SHOWN}) THEN greatest(v.amount - ${of.earned}, 0) ELSE 0 END AS amount,
+      v.answered_at AS at, lead(v.answered_at, 1, 'infinity') OVER (ORDER BY v.id) AS until
+    FROM verifications v WHERE v.reference = ${of.reference}
+      AND (v.outcome IN (${SHOWN}) AND v.currency = ${of.currency} AND (${of.isSurplus} OR ${of.isUnpaid})
+        OR v.outcome IN (${GONE}) AND ${of.isUnpaid})
+  )
+  SELECT least((SELECT coalesce(sum(amount), 0) FROM decided), (SELECT min(s.amount + coalesce((
+    SELECT sum(d.amount) FROM decided d WHERE d.opened_at >= s.at OR d.decided_at >= s.until), 0)) FROM shown s)))`;
 
 /**
  * SQL over `d`, a row of decided_money about several charges: none of them was left when a run looked. Or its

@@ -372,6 +372,25 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     expect((await items()).map(({ amount }) => amount)).toEqual(expected);
   });
 
+  test.each<[string, steps: string[], held: bigint]>([
+    ['a surplus', ['25', '30', 'decide', '27', '30'], 300n],
+    ['a surplus, more of it each time', ['25', '30', 'decide', '28', '30', 'decide', '26', '29'], 300n],
+    ['too little', ['20', 'decide', '15', '20'], 500n],
+    ['too little, which grew', ['10', 'decide', '20', 'decide', '5', '20'], 1_500n],
+    ['what came after a decision', ['20', 'decide', '45', 'decide', '20', '45'], 2_500n],
+  ])('%s that went back in part, and came again', async (_what, steps, held) => {
+    const { reference } = await desk.put({}, null);
+    for (const step of steps) {
+      if (step === 'decide') await decide();
+      else await look(reference, paid(step));
+    }
+    expect((await items()).map(({ amount }) => amount)).toEqual([held]);
+    desk.service.history.push({ reference, ...paid(steps.at(-1) ?? '') });
+    expect((await desk.reconcile({ dryRun: false })).verdict).toBe('findings');
+    await decide();
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', findings: {} });
+  });
+
   test('a second charge that only the list had shown, and verify shows once it was gone', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
     await look(reference, paid('25'));
