@@ -8,24 +8,29 @@ import type { Mode } from '../platform/mode.ts';
  */
 const AT_ONCE = 1_000;
 
+/** Classes of findings, as a list in SQL: about money that is held, too. */
+export const HELD_CLASSES = `'underpaid', 'overpaid', 'charged_again', 'unit_error', 'currency_mismatch',
+  'duplicate_payment', 'paid_after_cancel', 'paid_after_deadline'`;
+/** All that say how much money has come that is not earned. */
+export const MONEY_CLASSES = `${HELD_CLASSES}, 'paid_after_decision', 'unknown_reference'`;
+
 // A further charge brings the rest of what a person accepted, unless refunds took back all that had come.
 const EARNED = `CASE WHEN money_that_came(r) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = r.order_id)
   THEN money_that_came(r) ELSE r.amount END`;
 
-// Paid transactions that are not ours, and charges beyond the one that paid an order, of the run $2.
+// Paid transactions that are not ours, and charges beyond the one that paid an order, or beyond what a person
+// has decided about, of the run $2.
 const FOUND = `
-  SELECT f.id, f.class, f.reference, r.order_id, f.actual, f.actual - coalesce(${EARNED}, 0) AS amount, f.currency
-  FROM findings f LEFT JOIN releases r ON f.class = 'duplicate_payment'
-    AND (r.mode, r.reference, r.currency) = (f.mode, f.reference, f.currency)
+  SELECT f.id, f.class, f.reference, p.order_id, f.actual, f.actual - coalesce(${EARNED}, 0) AS amount, f.currency
+  FROM findings f LEFT JOIN payments p ON f.class = 'duplicate_payment' AND (p.mode, p.reference) = (f.mode, f.reference)
+    LEFT JOIN releases r ON (r.mode, r.reference, r.currency) = (p.mode, p.reference, f.currency)
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.id > $3
-    AND (f.class = 'unknown_reference' OR r.id IS NOT NULL)
+    AND (f.class = 'unknown_reference' OR r.id IS NOT NULL OR p.status = 'held' AND p.decided_at IS NOT NULL)
   ORDER BY f.id LIMIT $4`;
 
-/** Outcomes by which verify says how much money is there: so much, and of an unpaid payment none. */
+// Outcomes by which verify says how much money is there: so much, and of an unpaid payment none.
 const SHOWN = `'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'paid'`;
 const GONE = `'failed', 'expired', 'reversed'`;
-/** A list in SQL: answers that may say that money is gone. */
-export const SAYS_HOW_MUCH = `(${SHOWN}, ${GONE})`;
 
 /**
  * SQL: how much of the money of one reference and currency that people have decided about is part of what is

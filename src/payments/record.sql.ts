@@ -1,4 +1,4 @@
-import { decidedNow, SAYS_HOW_MUCH } from '../cases/hold-money.sql.ts';
+import { decidedNow } from '../cases/hold-money.sql.ts';
 import type { Statement } from '../platform/database/database.ts';
 import { hintPauseSql } from './hint.sql.ts';
 import { LOCK_ORDER } from './lock-order.ts';
@@ -26,13 +26,13 @@ const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_s
   suspense_class text, suspense_amount bigint, suspense_currency text, is_refunded boolean)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it,
-// unless a person has decided since about what it may say is gone: decidedNow tells that by time.
+// unless it says that money is gone about which a person has decided since: decidedNow tells that by time.
 const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
     SELECT v.id, v.outcome, v.status_word, v.amount, v.currency, v.answered_at FROM verifications v
     WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases ORDER BY v.id DESC LIMIT 1
   ) last ON (last.outcome, last.status_word, last.amount, last.currency)
     IS NOT DISTINCT FROM (g.outcome, g.status_word, g.answered_amount, g.answered_currency)
-    AND NOT (g.outcome IN ${SAYS_HOW_MUCH} AND EXISTS (SELECT FROM decided_money d
+    AND NOT (g.outcome IN ('paid', 'failed', 'expired', 'reversed') AND EXISTS (SELECT FROM decided_money d
       WHERE d.mode = g.mode AND d.reference = g.reference AND d.decided_at > last.answered_at))`;
 
 // A payment that showed the error before is not counted again.

@@ -3,7 +3,7 @@ import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { SeenFinding } from '../cases/findings-list.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
-import { decidedNow, hasComeAgain } from '../cases/hold-money.sql.ts';
+import { decidedNow, hasComeAgain, HELD_CLASSES } from '../cases/hold-money.sql.ts';
 
 /**
  * A contradiction may resolve itself within this time: replicas lag, and a list is written
@@ -20,18 +20,6 @@ const NOT_RESOLVED = `NOT EXISTS (
   SELECT FROM findings f WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference
     AND f.closed_at IS NOT NULL AND f.closed_by <> 'reconciliation' AND f.gone_at IS NULL AND ${SAME_MONEY})`;
 
-// Nor is money of which every part has been earned or decided about in suspense, also before a run had seen
-// it.
-const HELD_CLASSES = [
-  'underpaid',
-  'overpaid',
-  'charged_again',
-  'unit_error',
-  'currency_mismatch',
-  'duplicate_payment',
-  'paid_after_cancel',
-  'paid_after_deadline',
-];
 // What a person accepted, and refunds took back: nothing that came since is part of it.
 const ALL_REFUNDED = `(SELECT accepted_now(a) FROM acceptances a
     WHERE a.mode = $1 AND a.reference = c.reference AND c.is_released
@@ -45,7 +33,9 @@ const DECIDED = decidedNow(
   },
   hasComeAgain('c.actual'),
 );
-const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
+// Nor is money of which every part has been earned or decided about in suspense, also before a run had seen
+// it.
+const NOT_DECIDED = `(c.class IN (${HELD_CLASSES})
   AND c.actual > ${EARNED} AND c.actual <= ${EARNED} + ${DECIDED}) IS NOT TRUE`;
 
 // Exactly this money was decided about, last of all, as a whole or in parts: the service goes on showing what

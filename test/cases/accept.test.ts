@@ -358,6 +358,16 @@ describe('too little that a person accepts', () => {
     }
   });
 
+  test('of two charges that the list shows, the second stays a case, and is held', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '20');
+    desk.service.history.push({ id: 'T2', reference, status: 'SUCCESS', amount: '20', currency: 'NGN' });
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { duplicate_payment: 1 } });
+    expect(await acceptTheOne()).toBe('accepted');
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { duplicate_payment: 1 } });
+    expect(await items()).toMatchObject([{ class: 'duplicate_payment', amount: 1_500n }]);
+  });
+
   test.each([
     ['all of it', 2_000n, { status: 'REVERSED', amount: '20' }],
     ['a part of it', 500n, { status: 'REVERSED', amount: '5' }],

@@ -477,3 +477,50 @@ describe('A7: an answer that was asked for before money came to light loses agai
     expect(await items()).toEqual([{ class: 'underpaid', amount: 2_000n, currency: 'NGN' }]);
   });
 });
+
+describe('a decision closes the findings about its money, and no others', () => {
+  const classes = async (): Promise<string[]> => {
+    await desk.reconcile({ dryRun: false });
+    const open = await sql<{ class: string }>('SELECT class FROM findings WHERE closed_at IS NULL');
+    return open.map(({ class: name }) => name);
+  };
+  const charge = (reference: string, id: string, amount: string): number =>
+    desk.service.history.push({ id, reference, amount });
+
+  test.each<Ending>(['refund', 'keep'])('%s of a surplus, while the price went back', async (decision) => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '5');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    desk.service.history.push({ id: 'c', reference, amount: '30', status: 'REVERSED' });
+    expect(await classes()).toEqual(['reversed']);
+    await decide(decision);
+    expect(await classes()).toEqual(['reversed']);
+  });
+
+  test('what only the list shows beside it stays open, and is held', async () => {
+    const { reference } = await desk.put({}, null);
+    for (const [id, amount] of [
+      ['a', '30'],
+      ['b', '20'],
+    ] as const)
+      charge(reference, id, amount);
+    await look(reference, paid('30'));
+    expect(await classes()).toEqual(['duplicate_payment']);
+    await decide();
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 2_000n, currency: 'NGN' }]);
+    await decide();
+    expect(await classes()).toEqual([]);
+    await look(reference, paid('50'));
+    expect(await items()).toEqual([]);
+  });
+
+  test('records that nobody can count stay for a person', async () => {
+    const { reference } = await desk.put({}, null);
+    for (const amount of ['20', '21']) charge(reference, 'a', amount);
+    await look(reference, paid('20'));
+    expect(await classes()).toEqual(['conflicting_records']);
+    await decide();
+    expect(await classes()).toEqual(['conflicting_records']);
+  });
+});

@@ -442,6 +442,22 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: ['test/cases/decided-money.test.ts'],
   },
   {
+    bug: 'a decision closes whatever is open about its payment',
+    file: 'src/cases/work-lists.sql.ts',
+    find: 'AND ${isAbout(covered)}',
+    replace: 'AND true',
+    breaks: 'a person refunds a surplus, and no run says that the price went back, too',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
+    bug: 'what only the list shows beside what a person decided about is not held',
+    file: 'src/cases/hold-money.sql.ts',
+    find: " OR p.status = 'held' AND p.decided_at IS NOT NULL",
+    replace: '',
+    breaks: 'a second charge of an order that was never paid is no money in suspense',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
     bug: 'a second charge that was refunded hides the next one',
     file: 'src/reconciliation/raise.sql.ts',
     find: "  hasComeAgain('c.actual'),\n",

@@ -47,8 +47,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a decision about money leaves its finding open',
     file: 'src/cases/work-lists.sql.ts',
-    find: 'd.reference AND f.closed_at IS NULL\n  RETURNING',
-    replace: 'd.reference AND f.closed_at IS NULL AND false\n  RETURNING',
+    find: 'AND ${isAbout(covered)}',
+    replace: 'AND false',
     breaks: 'every problem is decided twice',
     tests: ['test/cases/accept.test.ts', 'test/admin/cases.test.ts'],
   },
