@@ -8,33 +8,54 @@ import type { Mode } from '../platform/mode.ts';
  */
 const AT_ONCE = 1_000;
 
+/** Classes of findings, as a list in SQL: about money that is held, too. */
+export const HELD_CLASSES = `'underpaid', 'overpaid', 'charged_again', 'unit_error', 'currency_mismatch',
+  'duplicate_payment', 'paid_after_cancel', 'paid_after_deadline'`;
+/** All that say how much money has come that is not earned. */
+export const MONEY_CLASSES = `${HELD_CLASSES}, 'paid_after_decision', 'unknown_reference'`;
+
 // A further charge brings the rest of what a person accepted, unless refunds took back all that had come.
 const EARNED = `CASE WHEN money_that_came(r) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = r.order_id)
   THEN money_that_came(r) ELSE r.amount END`;
 
-// Paid transactions that are not ours, and charges beyond the one that paid an order, of the run $2.
+// Paid transactions that are not ours, and charges beyond the one that paid an order, or beyond what a person
+// has decided about, of the run $2.
 const FOUND = `
-  SELECT f.id, f.class, f.reference, r.order_id, f.actual, f.actual - coalesce(${EARNED}, 0) AS amount, f.currency
-  FROM findings f LEFT JOIN releases r ON f.class = 'duplicate_payment'
-    AND (r.mode, r.reference, r.currency) = (f.mode, f.reference, f.currency)
+  SELECT f.id, f.class, f.reference, p.order_id, f.actual, f.actual - coalesce(${EARNED}, 0) AS amount, f.currency
+  FROM findings f LEFT JOIN payments p ON f.class = 'duplicate_payment' AND (p.mode, p.reference) = (f.mode, f.reference)
+    LEFT JOIN releases r ON (r.mode, r.reference, r.currency) = (p.mode, p.reference, f.currency)
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.id > $3
-    AND (f.class = 'unknown_reference' OR r.id IS NOT NULL)
+    AND (f.class = 'unknown_reference' OR r.id IS NOT NULL OR p.status = 'held' AND p.decided_at IS NOT NULL)
   ORDER BY f.id LIMIT $4`;
 
+// Outcomes by which verify says how much money is there: so much, and of an unpaid payment none.
+const SHOWN = `'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'paid'`;
+const GONE = `'failed', 'expired', 'reversed'`;
+
 /**
- * SQL over `d`, a row of decided_money: verify has shown that the money is gone, since the decision or as the
- * last word about it before, so what it shows now is other money. Of a payment that is not paid, that it
- * failed or went back; of a surplus, the exact money.
- * @param isSurplus whether it is the surplus of a paid payment
- * @param isUnpaid whether its payment is not paid
+ * SQL: how much of the money of one reference and currency that people have decided about is part of what is
+ * there now, in minor units. What verify has shown as gone, since a decision or as the last word before it, is
+ * not: what comes afterwards is other money.
+ * @param of SQL of `mode`, `reference` and `currency`; of `earned`, the money that is no part of it; of
+ * `isSurplus` and `isUnpaid`, whether verify shows it: as the surplus of a paid payment, or as an unpaid one's
+ * @param isOther SQL over `d`, a row of decided_money: it is about money that is known to be gone
  */
-export const isGoneSince = (isSurplus: string, isUnpaid: string): string => `EXISTS (
-  SELECT FROM verifications v WHERE v.reference = d.reference AND v.answered_at > d.opened_at
-    AND (v.outcome = 'paid' AND ${isSurplus} OR v.outcome IN ('failed', 'expired', 'reversed') AND ${isUnpaid})
-    AND NOT EXISTS (SELECT FROM verifications w
-      WHERE w.reference = v.reference AND w.id > v.id AND w.answered_at <= d.decided_at
-        AND w.outcome IN ('underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'paid')
-        AND w.outcome <> v.outcome))`;
+export const decidedNow = (
+  of: Record<'mode' | 'reference' | 'currency' | 'earned' | 'isSurplus' | 'isUnpaid', string>,
+  isOther = 'false',
+): string => `(
+  WITH decided AS (
+    SELECT d.amount, d.opened_at, d.decided_at FROM decided_money d
+    WHERE d.mode = ${of.mode} AND d.reference = ${of.reference} AND d.currency = ${of.currency} AND NOT ${isOther}
+  ), shown AS (
+    SELECT CASE WHEN v.outcome IN (${SHOWN}) THEN greatest(v.amount - ${of.earned}, 0) ELSE 0 END AS amount,
+      v.answered_at AS at, lead(v.answered_at, 1, 'infinity') OVER (ORDER BY v.id) AS until
+    FROM verifications v WHERE v.reference = ${of.reference}
+      AND (v.outcome IN (${SHOWN}) AND v.currency = ${of.currency} AND (${of.isSurplus} OR ${of.isUnpaid})
+        OR v.outcome IN (${GONE}) AND ${of.isUnpaid})
+  )
+  SELECT least((SELECT coalesce(sum(amount), 0) FROM decided), (SELECT min(s.amount + coalesce((
+    SELECT sum(d.amount) FROM decided d WHERE d.opened_at >= s.at OR d.decided_at >= s.until), 0)) FROM shown s)))`;
 
 /**
  * SQL over `d`, a row of decided_money about several charges: none of them was left when a run looked. Or its

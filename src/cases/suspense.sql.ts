@@ -69,7 +69,12 @@ const CLOSED = `
     AND (SELECT count(*) FROM locked) >= 0 AND (surplus_refund IS NULL OR $5 = 'other'
       -- Accepted, it holds the surplus alone, which went back under that number.
       OR $5 = 'refund' AND ($6 = surplus_refund OR NOT EXISTS (SELECT FROM locked WHERE status = 'paid')))
-  RETURNING id, order_id, reference, class, decision, note, refund_note`;
+  RETURNING id, order_id, reference, class, amount, currency, decision, note, refund_note`;
+
+const COVERED = `d.amount + (
+    SELECT coalesce(sum(before.amount), 0) FROM decided_money before
+    WHERE before.mode = $2 AND before.reference = d.reference AND before.currency = d.currency) + (
+    SELECT coalesce(sum(c.amount), 0) FROM confirmed_money c WHERE c.mode = $2 AND c.reference = d.reference)`;
 
 // The item first, then the findings about it.
 const RESOLVED_ENTRIES = `
@@ -97,7 +102,7 @@ export async function resolveSuspense(
 ): Promise<boolean> {
   const rows = await db.query(
     `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), locked AS MATERIALIZED (${LOCKED}), closed AS (${CLOSED}),
-       resolved AS (${findingsClosedWith('closed')}), entry AS (${RESOLVED_ENTRIES})
+       resolved AS (${findingsClosedWith('closed', COVERED)}), entry AS (${RESOLVED_ENTRIES})
      SELECT id FROM closed`,
     [id, mode, by, note, decision, refundNote, seen],
   );

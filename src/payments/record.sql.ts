@@ -1,4 +1,4 @@
-import { isGoneSince } from '../cases/hold-money.sql.ts';
+import { decidedNow } from '../cases/hold-money.sql.ts';
 import type { Statement } from '../platform/database/database.ts';
 import { hintPauseSql } from './hint.sql.ts';
 import { LOCK_ORDER } from './lock-order.ts';
@@ -26,7 +26,7 @@ const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_s
   suspense_class text, suspense_amount bigint, suspense_currency text, is_refunded boolean)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it,
-// unless it says that money is gone about which a person has decided since: isGoneSince tells that by time.
+// unless it says that money is gone about which a person has decided since: decidedNow tells that by time.
 const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
     SELECT v.id, v.outcome, v.status_word, v.amount, v.currency, v.answered_at FROM verifications v
     WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases ORDER BY v.id DESC LIMIT 1
@@ -84,17 +84,18 @@ const PAID = `
   UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now(), deadline_check_at = NULL
   FROM release WHERE orders.id = release.order_id`;
 
-// Of a payment whose refunds took back all that was accepted, "paid" shows the surplus and not that it is gone.
-const IS_SURPLUS = `s.status_seen = 'paid' AND s.outcome <> 'paid' AND NOT s.is_refunded`;
+const DECIDED = decidedNow({
+  ...{ mode: 's.mode', reference: 's.reference', currency: 's.suspense_currency' },
+  ...{ earned: '(s.answered_amount - s.suspense_amount)', isSurplus: `s.status_seen = 'paid'` },
+  isUnpaid: `s.status_seen <> 'paid'`,
+});
 
 // Money that pays nothing. An item holds only what no decision has covered.
 const STRAY = `
   INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
   SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification, s.suspense_amount - decided.amount,
     s.suspense_currency
-  FROM seen s, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
-    WHERE d.mode = s.mode AND d.reference = s.reference AND d.currency = s.suspense_currency
-      AND NOT ${isGoneSince(IS_SURPLUS, `s.status_seen <> 'paid'`)}) decided
+  FROM seen s, LATERAL (SELECT ${DECIDED} AS amount) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,

@@ -3,7 +3,7 @@ import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { SeenFinding } from '../cases/findings.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
-import { hasComeAgain, isGoneSince } from '../cases/hold-money.sql.ts';
+import { decidedNow, hasComeAgain, HELD_CLASSES } from '../cases/hold-money.sql.ts';
 
 /**
  * A contradiction may resolve itself within this time: replicas lag, and a list is written
@@ -20,35 +20,30 @@ const NOT_RESOLVED = `NOT EXISTS (
   SELECT FROM findings f WHERE f.mode = $1 AND f.class = c.class AND f.reference = c.reference
     AND f.closed_at IS NOT NULL AND f.closed_by <> 'reconciliation' AND f.gone_at IS NULL AND ${SAME_MONEY})`;
 
-// Nor is money of which every part has been earned or decided about in suspense, also before a run had seen
-// it.
-const HELD_CLASSES = [
-  'underpaid',
-  'overpaid',
-  'charged_again',
-  'unit_error',
-  'currency_mismatch',
-  'duplicate_payment',
-  'paid_after_cancel',
-  'paid_after_deadline',
-];
 // What a person accepted, and refunds took back: nothing that came since is part of it.
 const ALL_REFUNDED = `(SELECT accepted_now(a) FROM acceptances a
     WHERE a.mode = $1 AND a.reference = c.reference AND c.is_released
       AND accepted_now(a) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = a.order_id))`;
 const EARNED = `coalesce(${ALL_REFUNDED}, c.confirmed, 0)`;
-const DECIDED = `(SELECT coalesce(sum(d.amount), 0) FROM decided_money d
-    WHERE d.mode = $1 AND d.reference = c.reference
-      AND d.currency = coalesce(c.actual_currency, c.expected_currency)
-      AND NOT ${isGoneSince(`c.class = 'charged_again' AND ${ALL_REFUNDED} IS NULL`, 'NOT c.is_released')}
-      AND NOT ${hasComeAgain('c.actual')})`;
-const NOT_DECIDED = `(c.class = ANY('{${HELD_CLASSES.join(',')}}')
+const CURRENCY = 'coalesce(c.actual_currency, c.expected_currency)';
+const DECIDED = decidedNow(
+  {
+    ...{ mode: '$1', reference: 'c.reference', currency: CURRENCY, earned: EARNED },
+    ...{ isSurplus: `c.class = 'charged_again'`, isUnpaid: 'NOT c.is_released' },
+  },
+  hasComeAgain('c.actual'),
+);
+// Nor is money of which every part has been earned or decided about in suspense, also before a run had seen
+// it.
+const NOT_DECIDED = `(c.class IN (${HELD_CLASSES})
   AND c.actual > ${EARNED} AND c.actual <= ${EARNED} + ${DECIDED}) IS NOT TRUE`;
 
-// Exactly this money was decided about, as a whole or in parts: the service goes on showing what was kept,
-// and what was given back by other ways. Decided about as other money, it is raised.
-const NOT_DECIDED_AS_IT_IS = `(c.class = 'paid_after_decision'
-  AND coalesce(c.actual, c.expected) = ${DECIDED}) IS NOT TRUE`;
+// Exactly this money was decided about, last of all, as a whole or in parts: the service goes on showing what
+// was kept, and what was given back by other ways. Decided about as other money, it is raised.
+const NOT_DECIDED_AS_IT_IS = `(c.class = 'paid_after_decision' AND coalesce(c.actual, c.expected) = ${DECIDED}
+  AND coalesce(c.actual, c.expected) IN (
+    SELECT sum(d.amount) OVER (ORDER BY d.decided_at DESC) FROM decided_money d
+    WHERE d.mode = $1 AND d.reference = c.reference AND d.currency = ${CURRENCY})) IS NOT TRUE`;
 
 // Nor a reversal that a refund explains which was written down since the sides were compared.
 const NOT_EXPLAINED_SINCE = `(c.class = 'reversed' AND EXISTS (

@@ -130,9 +130,12 @@ export async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
     problem,
     begin,
   };
+  // What the service filters by an end may lack a reversal that came later: that closes no finding.
+  const isReadToNow = until === null || parts.gateway.dialect.history.paging.untilParam === null;
+  const sight = { isAll, since, until, isListVerified: isListVerified && isReadToNow };
   const ended = await step('conclude', () =>
     session.transaction(async () => {
-      const done = await conclude(parts, run, found, { isAll, since, until, isListVerified, looked });
+      const done = await conclude(parts, run, found, { ...sight, looked });
       if (!options.dryRun) await noteAlerts(session, parts.alarm, done, options);
       return done;
     }),

@@ -282,10 +282,14 @@ describe('too little that a person accepts', () => {
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { charged_again: 1 } });
     await resolveTheOne();
     for (const amount of ['25', '32']) await show(reference, amount);
+    expect(await items()).toMatchObject([{ class: 'charged_again', amount: 700n }]);
     await resolveTheOne();
-    for (const amount of ['25', '32']) await show(reference, amount);
+    await show(reference, '32');
     expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', findings: {} });
     expect(await items()).toEqual([]);
+    // All that came since is gone, and the rest of the price comes again.
+    for (const amount of ['20', '25']) await show(reference, amount);
+    expect(await items()).toMatchObject([{ class: 'charged_again', amount: 500n }]);
   });
 
   test('and is refunded while the answer that shows the rest is written: the next run holds it', async () => {
@@ -352,6 +356,16 @@ describe('too little that a person accepts', () => {
       expect(await items()).toMatchObject([{ class: 'duplicate_payment', amount: 1_500n }]);
       expect(await today()).toEqual([2_500n, 1_500n, 0n]);
     }
+  });
+
+  test('of two charges that the list shows, the second stays a case, and is held', async () => {
+    const { reference } = await desk.put({}, null);
+    await show(reference, '20');
+    desk.service.history.push({ id: 'T2', reference, status: 'SUCCESS', amount: '20', currency: 'NGN' });
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { duplicate_payment: 1 } });
+    expect(await acceptTheOne()).toBe('accepted');
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ findings: { duplicate_payment: 1 } });
+    expect(await items()).toMatchObject([{ class: 'duplicate_payment', amount: 1_500n }]);
   });
 
   test.each([

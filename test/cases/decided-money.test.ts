@@ -372,6 +372,25 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     expect((await items()).map(({ amount }) => amount)).toEqual(expected);
   });
 
+  test.each<[string, steps: string[], held: bigint]>([
+    ['a surplus', ['25', '30', 'decide', '27', '30'], 300n],
+    ['a surplus, more of it each time', ['25', '30', 'decide', '28', '30', 'decide', '26', '29'], 300n],
+    ['too little', ['20', 'decide', '15', '20'], 500n],
+    ['too little, which grew', ['10', 'decide', '20', 'decide', '5', '20'], 1_500n],
+    ['what came after a decision', ['20', 'decide', '45', 'decide', '20', '45'], 2_500n],
+  ])('%s that went back in part, and came again', async (_what, steps, held) => {
+    const { reference } = await desk.put({}, null);
+    for (const step of steps) {
+      if (step === 'decide') await decide();
+      else await look(reference, paid(step));
+    }
+    expect((await items()).map(({ amount }) => amount)).toEqual([held]);
+    desk.service.history.push({ reference, ...paid(steps.at(-1) ?? '') });
+    expect((await desk.reconcile({ dryRun: false })).verdict).toBe('findings');
+    await decide();
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed', findings: {} });
+  });
+
   test('a second charge that only the list had shown, and verify shows once it was gone', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
     await look(reference, paid('25'));
@@ -456,5 +475,52 @@ describe('A7: an answer that was asked for before money came to light loses agai
     await desk.confirm(before, 'webhook');
     expect(await stateOf(reference)).toEqual(held);
     expect(await items()).toEqual([{ class: 'underpaid', amount: 2_000n, currency: 'NGN' }]);
+  });
+});
+
+describe('a decision closes the findings about its money, and no others', () => {
+  const classes = async (): Promise<string[]> => {
+    await desk.reconcile({ dryRun: false });
+    const open = await sql<{ class: string }>('SELECT class FROM findings WHERE closed_at IS NULL');
+    return open.map(({ class: name }) => name);
+  };
+  const charge = (reference: string, id: string, amount: string): number =>
+    desk.service.history.push({ id, reference, amount });
+
+  test.each<Ending>(['refund', 'keep'])('%s of a surplus, while the price went back', async (decision) => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '5');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    desk.service.history.push({ id: 'c', reference, amount: '30', status: 'REVERSED' });
+    expect(await classes()).toEqual(['reversed']);
+    await decide(decision);
+    expect(await classes()).toEqual(['reversed']);
+  });
+
+  test('what only the list shows beside it stays open, and is held', async () => {
+    const { reference } = await desk.put({}, null);
+    for (const [id, amount] of [
+      ['a', '30'],
+      ['b', '20'],
+    ] as const)
+      charge(reference, id, amount);
+    await look(reference, paid('30'));
+    expect(await classes()).toEqual(['duplicate_payment']);
+    await decide();
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 2_000n, currency: 'NGN' }]);
+    await decide();
+    expect(await classes()).toEqual([]);
+    await look(reference, paid('50'));
+    expect(await items()).toEqual([]);
+  });
+
+  test('records that nobody can count stay for a person', async () => {
+    const { reference } = await desk.put({}, null);
+    for (const amount of ['20', '21']) charge(reference, 'a', amount);
+    await look(reference, paid('20'));
+    expect(await classes()).toEqual(['conflicting_records']);
+    await decide();
+    expect(await classes()).toEqual(['conflicting_records']);
   });
 });

@@ -34,7 +34,7 @@ test('old webhooks about open findings are found by their payments, not by a wal
     };
   for (let count = 0; count < PAYMENTS; count += 1) await desk.put({}, null);
   // Another amount than asked for: a finding that stays open.
-  await desk.put({}, { amount: 7 });
+  await desk.put({}, { amount: '7' });
   const { reconcile, gateway } = startReconciling({
     ...{ database: { ...desk.database, watch }, url: desk.service.url, dialect: defaultDialect },
     alarm: () => Promise.resolve(),

@@ -45,7 +45,8 @@ describe('payments older than the service lists at a time', () => {
 
   /** Both ends belong to the window, so that a row at an edge stands in two of them. */
   function isWithin(row: string, from: number, to: number): boolean {
-    const at = created.get((JSON.parse(row) as FakeTransaction).reference) ?? NaN;
+    const { id = '', reference } = JSON.parse(row) as FakeTransaction;
+    const at = created.get(id) ?? created.get(reference) ?? NaN;
     return at >= from && at <= to;
   }
 
@@ -78,6 +79,19 @@ describe('payments older than the service lists at a time', () => {
     });
     expect(windows).toBe(4);
     expect(report.history.records).toBeGreaterThan(100);
+  });
+
+  test('and went back after the end of a run: it leaves their finding open', async () => {
+    const days = (ago: number): number => Date.now() - ago * DAY_MS;
+    const age = { age: '40 days', confirmed: '40 days' };
+    const { reference } = await desk.put({ isConfirmed: true, ...age }, { id: 'paid' });
+    desk.service.history.push({ id: 'back', reference, status: 'REVERSED' });
+    created.set(reference, days(40)).set('back', days(1));
+    desk.service.verify.set(reference, { reference });
+    expect(await run()).toMatchObject({ findings: { reversed: 1 } });
+    const window = { since: new Date(days(50)), until: new Date(days(35)) };
+    await desk.speaking({ history: { paging: { ...paging, style: 'none' } } })({ dryRun: false, ...window });
+    expect(await listFindings(desk.database, 'test')).toMatchObject([{ class: 'reversed' }]);
   });
 
   test('are called absent where no window lists them', async () => {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { parseDialect, type SignatureScheme } from '../../../src/gateway/dialect/dialect.ts';
-import { isSignedBy } from '../../../src/gateway/webhook-signature.ts';
+import { isSignedBy } from '../../../src/gateway/webhook.ts';
 import { Secret } from '../../../src/platform/secret.ts';
 import type { Finding } from '../../../tools/probe/finding.ts';
 import { concludeWebhook } from '../../../tools/probe/conclude-webhook.ts';

@@ -47,8 +47,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a decision about money leaves its finding open',
     file: 'src/cases/work-lists.sql.ts',
-    find: 'd.reference AND f.closed_at IS NULL\n  RETURNING',
-    replace: 'd.reference AND f.closed_at IS NULL AND false\n  RETURNING',
+    find: 'AND ${isAbout(covered)}',
+    replace: 'AND false',
     breaks: 'every problem is decided twice',
     tests: ['test/cases/accept.test.ts', 'test/admin/cases.test.ts'],
   },
@@ -103,8 +103,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'items count money twice that was accounted for',
     file: 'src/payments/record.sql.ts',
-    find: `coalesce(sum(amount), 0) AS amount`,
-    replace: `0 * coalesce(sum(amount), 0) AS amount`,
+    find: 'SELECT ${DECIDED} AS amount',
+    replace: 'SELECT 0 AS amount',
     breaks: 'one charge is refunded twice',
     tests: BY_DECISION,
   },
@@ -649,8 +649,8 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a surplus that came again counts as refunded',
     file: 'src/cases/hold-money.sql.ts',
-    find: "v.outcome = 'paid' AND ${isSurplus}",
-    replace: 'false',
+    find: '(${of.isSurplus} OR ${of.isUnpaid})',
+    replace: '${of.isUnpaid}',
     breaks: 'the shop keeps it, and the books agree',
     tests: BY_DECISION,
   },
