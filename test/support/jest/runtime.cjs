@@ -1,3 +1,4 @@
+const { realpathSync } = require('node:fs');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { default: Runtime } = require('jest-runtime');
@@ -9,7 +10,7 @@ const PROGRAM = [
   'node_modules/@prisma/adapter-pg/dist/index.mjs',
 ];
 /** Packages, and our own modules, which keep nothing between two programs. */
-const SHARED = ['node_modules/', 'src/', 'local/'];
+const SHARED = ['node_modules', 'src', 'local'];
 
 let program;
 
@@ -44,8 +45,8 @@ async function loadProgram(given) {
   for (const path of PROGRAM) await runtime.unstable_importModule(join(rootDir, path));
   environment.keep();
   const { esModuleRegistry, moduleRegistry } = runtime.registries;
-  // Modules of import are known by their URLs, those of require by their paths.
-  const folders = SHARED.map((folder) => join(rootDir, folder)).flatMap((path) => [
+  // Modules of import are known by their URLs, those of require by their paths, and a link by where it leads.
+  const folders = SHARED.map((folder) => join(realpathSync(join(rootDir, folder)), '/')).flatMap((path) => [
     path,
     pathToFileURL(path).href,
   ]);
