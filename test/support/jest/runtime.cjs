@@ -1,4 +1,6 @@
+const { realpathSync } = require('node:fs');
 const { join } = require('node:path');
+const { pathToFileURL } = require('node:url');
 const { default: Runtime } = require('jest-runtime');
 
 /** These import nearly everything that the tests import. */
@@ -8,7 +10,7 @@ const PROGRAM = [
   'node_modules/@prisma/adapter-pg/dist/index.mjs',
 ];
 /** Packages, and our own modules, which keep nothing between two programs. */
-const SHARED = ['node_modules/', 'src/', 'local/'];
+const SHARED = ['node_modules', 'src', 'local'];
 
 let program;
 
@@ -43,12 +45,15 @@ async function loadProgram(given) {
   for (const path of PROGRAM) await runtime.unstable_importModule(join(rootDir, path));
   environment.keep();
   const { esModuleRegistry, moduleRegistry } = runtime.registries;
-  const folders = SHARED.map((folder) => join(rootDir, folder));
+  // Modules of import are known by their URLs, those of require by their paths, and a link by where it leads.
+  const folders = SHARED.map((folder) => join(realpathSync(join(rootDir, folder)), '/')).flatMap((path) => [
+    path,
+    pathToFileURL(path).href,
+  ]);
   const shared = (registry) =>
     [...registry].filter(([key]) => folders.some((folder) => key.startsWith(folder)));
-  return {
-    esm: shared(esModuleRegistry),
-    cjs: shared(moduleRegistry),
-    sourceMaps: [...runtime.getSourceMaps()],
-  };
+  const [esm, cjs] = [shared(esModuleRegistry), shared(moduleRegistry)];
+  if (esm.length === 0 || cjs.length === 0)
+    throw new Error('jest names its modules otherwise now: each test file would load the program anew');
+  return { esm, cjs, sourceMaps: [...runtime.getSourceMaps()] };
 }

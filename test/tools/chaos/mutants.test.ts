@@ -31,6 +31,14 @@ test.each(MUTANTS.filter(({ file }) => file.endsWith('.sql')))('stays planted: $
   expect(later.filter((path) => replaced.test(readFileSync(inTree(path), 'utf8')))).toEqual([]);
 });
 
+test('npm test alone has a test for each, but for those that the page of proof names', () => {
+  const isInNpmTest = (file: string): boolean => !/\.all\.test\.tsx?$/.test(file);
+  const leftOut = MUTANTS.filter(({ tests }) => !tests.some(isInNpmTest)).map(({ bug }) => bug);
+  expect(leftOut).toHaveLength(1);
+  const page = readFileSync(inTree('docs/proof.md'), 'utf8').replace(/\s+/g, ' ');
+  expect(leftOut.filter((bug) => !page.includes(`"${bug}"`))).toEqual([]);
+});
+
 test('a text that stands there no longer, or twice, is refused by its name', () => {
   const mutant = { bug: 'b', file: 'f', find: 'x', replace: '', breaks: '', tests: [] };
   for (const source of ['', 'xx']) expect(() => spoil(source, mutant)).toThrow('"b"');
