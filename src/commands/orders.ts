@@ -21,8 +21,8 @@ const TOLD = {
 } as const;
 
 const NOT_REOPENED =
-  'Nothing was done: only a cancelled order whose deadline has not passed, and of which the shop has kept no money, ' +
-  'can be reopened.';
+  'Nothing was done: only a cancelled order whose deadline has not passed, and of which the shop has kept ' +
+  'no money, can be reopened.';
 
 /** The latest orders, and how a person ends one that is not paid, and takes that back. */
 export const ORDERS: ListCommand = {
