@@ -58,41 +58,45 @@ const SENTENCES = {
   'no-action': () => 'Nothing was done: press one of the buttons.',
   'no-owner': () => 'Nothing was done: say who is to work on it.',
   'no-decision': () =>
-    'Nothing was done: choose what happens to the money. A refund needs its number, and nothing else has one.',
+    'Nothing was done: choose what happens to the money. A refund needs its number, and nothing else ' +
+    'has one.',
   'no-money': (count: number) =>
     `${many(count, 'was', 'were')} left alone: no money of ${count === 1 ? 'it' : 'them'} is held. Close ` +
     `${count === 1 ? 'it' : 'them'} instead.`,
   'decide-first': (count: number) =>
-    `${many(count, 'stays', 'stay')} open: money of ${count === 1 ? 'it' : 'them'} is held. Decide about the money first.`,
+    `${many(count, 'stays', 'stay')} open: money of ${count === 1 ? 'it' : 'them'} is held. ` +
+    'Decide about the money first.',
   accepted: (count: number) => `${many(count, 'is', 'are')} accepted: the order is paid.`,
   'not-accepted': (count: number) =>
     `${many(count, 'was', 'were')} not accepted: only too little or too much that came for an unpaid order ` +
     'can be, and only while the service still shows it.',
   reopened: () => 'The order is open again: a new payment may begin.',
   'not-reopened': () =>
-    'Nothing was done: only a cancelled order whose deadline has not passed, and of which the shop has kept no ' +
-    'money, can be reopened.',
+    'Nothing was done: only a cancelled order whose deadline has not passed, and of which the shop has ' +
+    'kept no money, can be reopened.',
   'surplus-noted': (count: number) =>
-    `${many(count, 'waits', 'wait')} for the service: when it shows the exact amount, the order is paid by itself.`,
+    `${many(count, 'waits', 'wait')} for the service: when it shows the exact amount, ` +
+    'the order is paid by itself.',
   'no-surplus': (count: number) =>
-    `${many(count, 'was', 'were')} left alone: only what was overpaid for an order that is not paid yet has a ` +
-    'surplus to refund, and the refund needs its number.',
+    `${many(count, 'was', 'were')} left alone: only what was overpaid for an order that is not paid yet has ` +
+    'a surplus to refund, and the refund needs its number.',
   'surplus-gone': (count: number) =>
-    `${many(count, 'was', 'were')} left alone: the surplus was refunded before. What is left is to accept the rest or ` +
-    'to refund it; of a surplus alone, its refund has the number that was noted.',
+    `${many(count, 'was', 'were')} left alone: the surplus was refunded before. What is left is to ` +
+    'accept the rest or to refund it; of a surplus alone, its refund has the number that was noted.',
   due: (count: number) => `${many(count, 'delivery is', 'deliveries are')} due now.`,
   'no-receiver': () =>
-    'Not sent: no delivery system is connected yet. Ask your developer (FULFILMENT_URL and FULFILMENT_SECRET, or a ' +
-    'receiver in src/custom).',
+    'Not sent: no delivery system is connected yet. Ask your developer (FULFILMENT_URL and ' +
+    'FULFILMENT_SECRET, or a receiver in src/custom).',
   withheld: (count: number) =>
-    `${many(count, 'was', 'were')} not sent: the money went back. To send all the same, use “Withheld” on the page ` +
-    'Deliveries, or the page of the order.',
+    `${many(count, 'was', 'were')} not sent: the money went back. To send all the same, ` +
+    'use “Withheld” on the page Deliveries, or the page of the order.',
   'refund-recorded': () => 'The refund is written down. The next reconciliation expects it.',
   'refund-differs': () => 'Nothing was done: that number stands for another refund of this order.',
   'refund-too-much': () => 'Nothing was done: that is more than is left of what was paid.',
   'refund-not-paid': () => 'Nothing was done: the order is not paid.',
   'refund-unreadable': () =>
-    'Nothing was done: give an amount like 12.50, above zero and in the order’s currency, and the number of the refund.',
+    'Nothing was done: give an amount like 12.50, above zero and in the order’s currency, ' +
+    'and the number of the refund.',
   stopped: () => 'No new checkout begins any more.',
   'is-stopped': () => 'It was stopped already: the first reason stands.',
   'goes-on': () => 'New checkouts begin again.',
@@ -127,4 +131,19 @@ export function sentencesOf(param: unknown): string | null {
     return Object.hasOwn(SENTENCES, word) ? [SENTENCES[word as keyof typeof SENTENCES](Number(count))] : [];
   });
   return sentences.length === 0 ? null : sentences.join(' ');
+}
+
+/**
+ * A query parameter, if it is a single text that matches the pattern; else null, which
+ * means that it is ignored.
+ */
+export function fitting(value: unknown, pattern: RegExp): string | null {
+  return typeof value === 'string' && pattern.test(value) ? value : null;
+}
+
+/** A day of the calendar that PostgreSQL can read, like `2026-01-31`; null for anything else. */
+export function dayOf(value: unknown): string | null {
+  const day = fitting(value, /^(?!0000)\d{4}-\d{2}-\d{2}$/);
+  const at = Date.parse(day ?? '');
+  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(`${day}`) ? null : day;
 }

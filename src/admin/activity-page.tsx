@@ -4,8 +4,8 @@ import { sentenceOf } from '../reporting/activity.ts';
 import { AdminPage, type Frame } from './layout/frame.tsx';
 import { Button, Field, Moment, Older, OrderLink, Table } from './layout/parts.tsx';
 import { sendPage } from '../platform/html.tsx';
-import type { AdminParts } from './admin-parts.ts';
-import { fitting } from './layout/query.ts';
+import type { AdminParts } from './pages.ts';
+import { fitting } from './action-form.ts';
 
 type Filter = { by: string; day: string };
 type Props = { frame: Frame; actions: readonly Action[]; filter: Filter; next: string | null };

@@ -12,8 +12,7 @@ import { Problem } from '../platform/problem.ts';
 import { openBooks } from '../reporting/books.ts';
 import { noteDisclosure, monthBefore, monthOf, type Period } from '../reporting/books.sql.ts';
 import { EXPORTS, isExport, openExport, openMatched } from '../reporting/exports.ts';
-import { frameOf, sendCsv } from './pages.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { frameOf, sendCsv, type AdminParts } from './pages.ts';
 import { matchOf } from '../reporting/order-search.sql.ts';
 import { readSearch } from './orders/search.ts';
 

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { VNode } from 'preact';
 import { pipeline } from 'node:stream/promises';
-import type { Database } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import { MAX_BEHIND_SEC, type Picked, type Reads } from '../platform/database/reads.ts';
 import { sendPage } from '../platform/html.tsx';
 import type { Mode } from '../platform/mode.ts';
@@ -10,15 +10,58 @@ import type { Frame } from './layout/frame.tsx';
 import { cookieLine, cookieOf, COOKIES } from './login/session.ts';
 import type { AdminGuard } from './login/guard.ts';
 import { textOfSheet, type Sheet } from '../platform/csv.ts';
+import type { Redeliver } from '../fulfilment/redeliver.sql.ts';
+import type { CancelOrder } from '../orders/cancel.ts';
+import type { Order } from '../orders/order.ts';
+import type { Accept } from '../payments/accept.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { CheckoutStops } from '../payments/checkout-stops.ts';
+import type { AskRequest } from '../payments/checks.sql.ts';
+import type { WorkerWatch } from '../platform/heartbeat.sql.ts';
+
+/** What a shopper reads of an order. */
+export type ShopperText = { heading: string; truth: string; advice: string };
+
+/**
+ * Asks the service about a payment at once, for an operator. It is a hint like any other: it proves
+ * nothing, it causes three calls at once and then one in ten seconds at most, and when the service cannot
+ * be asked, the scheduled checks continue.
+ */
+type AskService = (ask: AskRequest) => Promise<Told>;
+
+/** What the pages of operations depend on. */
+export type AdminParts = Pages & {
+  /** For actions, and for the pages on which people decide about money. */
+  database: Database;
+  reads: Reads;
+  /** For addresses that {@link Pages} does not fit. */
+  router: Router;
+  gateway: Gateway;
+  guard: SiteGuard;
+  /** Reads the body of a form, for {@link SiteGuard.requireForm} and the action after it. */
+  form: RequestHandler;
+  askService: AskService;
+  cancelOrder: CancelOrder;
+  checkoutStops: CheckoutStops;
+  accept: Accept;
+  /** What the shopper reads of an order, as far as `db` sees; null: the shop's pages are its own. */
+  shopperText: ((db: Queryable, order: Order) => Promise<ShopperText>) | null;
+  redeliver: Redeliver;
+  /** Whether a receiver of releases is configured. */
+  hasReceiver: boolean;
+  workerWatch: WorkerWatch;
+  /** Minutes between scheduled reconciliations; 0: there is no schedule. */
+  reconcileEveryMin: number;
+};
 
 const A_YEAR_SEC = 365 * 86_400;
 /** Twice as long as the standby may be behind: clocks differ. */
 const ACTED_SEC = 2 * MAX_BEHIND_SEC;
 
 /** Who may see the pages, and whose shop they are about. */
-export type SiteGuard = AdminGuard & { shop: string };
+type SiteGuard = AdminGuard & { shop: string };
 
-export type Pages = {
+type Pages = {
   /**
    * A page that only shows, or a download, for those who may log in. It is read from the standby. From the
    * primary are read: all pages of a browser that has just acted, so that they show what it did; and a page

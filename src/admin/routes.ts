@@ -1,21 +1,25 @@
 import express, { Router } from 'express';
 import { fileURLToPath } from 'node:url';
 import { notFound, Problem, problemHandler } from '../platform/problem.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, createPages, frameOf, markActing } from './pages.ts';
 import type { AdminGuard } from './login/guard.ts';
 import { ProblemPage } from './layout/frame.tsx';
 import { bookRoutes } from './books-page.tsx';
 import { activityRoutes } from './activity-page.tsx';
 import { chartRoutes } from './charts/charts-page.tsx';
-import { createAskService, type AskParts } from './verify-now.ts';
 import { todayRoutes } from './dashboard/dashboard-page.tsx';
 import { caseRoutes } from './cases/routes.ts';
 import { loginRoutes } from './login/routes.ts';
 import { orderRoutes } from './orders/routes.ts';
 import { releaseRoutes } from './releases/releases-page.tsx';
-import { createPages, frameOf, markActing } from './pages.ts';
-import { runRoutes } from './runs/routes.ts';
-import { receivedWebhookRoutes } from './webhooks/routes.ts';
+import { runRoutes } from './runs/run-list-page.tsx';
+import { receivedWebhookRoutes } from './webhooks/webhook-page.tsx';
+import type { Database } from '../platform/database/database.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Mode } from '../platform/mode.ts';
+import { hintAndLease, noteAsking } from '../payments/checks.sql.ts';
+import type { Confirm } from '../payments/confirm.ts';
+import { postponeAfterFailure } from '../payments/due-payments.ts';
 
 type AdminRouteParts = Omit<AdminParts, 'router' | 'show' | 'act' | 'form' | 'askService' | 'guard'> &
   Pick<AskParts, 'confirm' | 'logger'> & {
@@ -69,4 +73,27 @@ export function adminRoutes(parts: AdminRouteParts): Router {
   });
   router.use('/admin', notFound, problem);
   return router;
+}
+
+type AskParts = { database: Database; mode: Mode; confirm: Confirm; logger: Logger };
+
+const RETRY_SEC = 5;
+
+/** Asks the service at once, and again in a while if it does not answer. */
+function createAskService({ database, mode, confirm, logger }: AskParts): AdminParts['askService'] {
+  return async (ask) => {
+    const { reference, by } = ask;
+    const orderId = await noteAsking(database, mode, ask);
+    if (orderId === null) return { unknown: 1 };
+    logger.info({ reference, orderId, by }, 'check requested by an operator');
+    const payment = await hintAndLease(database, reference, mode, { isTrusted: true });
+    if (payment?.isLeased !== true) return { 'asked-soon': 1 };
+    try {
+      await confirm(payment, 'operator');
+      return { asked: 1 };
+    } catch (error) {
+      await postponeAfterFailure({ database, logger }, payment, error, RETRY_SEC);
+      return { 'not-answered': 1 };
+    }
+  };
 }

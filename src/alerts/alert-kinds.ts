@@ -115,7 +115,8 @@ export const ALERT_KINDS: Readonly<Record<Alert['event'], AlertKind>> = {
   },
   'worker-missing': {
     words:
-      'no worker is running and WORKER=off: payments are not checked, releases not delivered; start npm run worker',
+      'no worker is running and WORKER=off: payments are not checked, releases not delivered; ' +
+      'start npm run worker',
     todo: 'npm run worker; docs/runbook.md#a-worker-is-missing',
     isState: true,
   },

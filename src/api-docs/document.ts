@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { SCHEMAS, type SchemaName } from './schemas.ts';
-import { openApiWebhooks } from './webhooks.ts';
+import { SCHEMAS, type SchemaName, openApiWebhooks } from './schemas.ts';
 
 /**
  * The interface for programs as OpenAPI 3.1, generated from the schemas that the routes validate with.
@@ -19,7 +18,8 @@ export function openApiDocument(origin: string): object {
       title: 'Payment integrator',
       version: '1.0.0',
       description:
-        'The backend between a storefront and a hosted-checkout payment service. Amounts are exact decimal texts. Every refusal is application/problem+json (RFC 9457).',
+        'The backend between a storefront and a hosted-checkout payment service. Amounts are exact decimal ' +
+        'texts. Every refusal is application/problem+json (RFC 9457).',
     },
     servers: [{ url: origin }],
     paths,

@@ -1,5 +1,5 @@
 import type { ProblemType } from '../platform/problem-types.ts';
-import type { SchemaName } from './schemas.ts';
+import { exampleOf, SCHEMAS, VALUES, type SchemaName } from './schemas.ts';
 
 export type Parameter = {
   name: string;
@@ -46,3 +46,18 @@ export const BODY_PROBLEMS: readonly ProblemType[] = [
 ];
 /** The refusals of every route that uses the database. */
 export const ALWAYS: readonly ProblemType[] = ['internal-error', 'database-unavailable'];
+
+const TOKENS = { shopApiToken: '$SHOP_API_TOKEN', adminToken: '$ADMIN_TOKEN' } as const;
+
+/** The call as it is typed into a shell. */
+export function curlOf({ method, path, body, token, success }: Operation, origin: string): string {
+  const address = origin + path.replace(/\{(\w+)\}/g, (_braces, name: string) => VALUES[name] ?? '');
+  const isStream = success.contentType === 'text/event-stream';
+  const sent =
+    body && (body.schema === null ? { reference: VALUES.reference } : exampleOf(SCHEMAS[body.schema]));
+  return [
+    `curl ${isStream ? '-N ' : ''}${method === 'post' ? '-X POST ' : ''}${address}`,
+    ...(token ? [`-H "Authorization: Bearer ${TOKENS[token]}"`] : []),
+    ...(sent ? [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(sent)}'`] : []),
+  ].join(' \\\n  ');
+}

@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
-import { type SchemaName, SCHEMAS } from './schemas.ts';
+import { type SchemaName, SCHEMAS, WEBHOOKS } from './schemas.ts';
 import { OPERATIONS } from './operations.ts';
-import { WEBHOOKS } from './webhooks.ts';
 
 /** A sentence in which names stand between backticks. */
 export function Prose({ text }: { text: string }): VNode {

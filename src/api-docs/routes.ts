@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { sendPage } from '../platform/html.tsx';
 import { Problem } from '../platform/problem.ts';
 import { isProblemType, PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
-import { DocsPage } from './docs-page.tsx';
-import { ProblemsPage } from './problems-page.tsx';
+import { DocsPage, ProblemsPage } from './docs-page.tsx';
 import { openApiDocument } from './document.ts';
 
 const asset = (name: string): string => fileURLToPath(new URL(`./client/${name}`, import.meta.url));

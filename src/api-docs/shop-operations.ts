@@ -16,7 +16,12 @@ export const SHOP_OPERATIONS: readonly Operation[] = [
     tag: 'Shop backend',
     summary: 'Place an order that you priced yourself',
     description:
-      'For your backend alone. Pay it by POST /checkout with its orderId. With an `externalId` it may be sent again: the same content is answered by the order as it stands now (200), another content by 409, which names the order. Personal data that was erased since counts as the same. A line may cost nothing, or be negative (a discount); the total is above zero. `payBy`: the order expires for good then, after the service was asked a last time, and later money is raised. `returnUrl`, one of the addresses in STOREFRONT_RETURN_URL, says where the shopper returns to.',
+      'For your backend alone. Pay it by POST /checkout with its orderId. With an `externalId` it may be ' +
+      'sent again: the same content is answered by the order as it stands now (200), another content by ' +
+      '409, which names the order. Personal data that was erased since counts as the same. A line may ' +
+      'cost nothing, or be negative (a discount); the total is above zero. `payBy`: the order expires ' +
+      'for good then, after the service was asked a last time, and later money is raised. `returnUrl`, ' +
+      'one of the addresses in STOREFRONT_RETURN_URL, says where the shopper returns to.',
     body: { schema: 'OrderInput', contentTypes: JSON_BODY },
     success: { status: 201, orStatus: 200, schema: 'ShopOrder' },
     problems: [
@@ -36,7 +41,8 @@ export const SHOP_OPERATIONS: readonly Operation[] = [
     tag: 'Shop backend',
     summary: 'Find your orders',
     description:
-      'The order of one of your numbers, or all orders page by page, newest first. Orders that come meanwhile move none from its page.',
+      'The order of one of your numbers, or all orders page by page, newest first. Orders that come ' +
+      'meanwhile move none from its page.',
     parameters: [
       optional('externalId', 'Your own number: gives one order, or none.'),
       optional('status', 'Orders with this status alone.'),
@@ -55,7 +61,11 @@ export const SHOP_OPERATIONS: readonly Operation[] = [
     tag: 'Shop backend',
     summary: 'Cancel an order that is not paid',
     description:
-      'The service is asked once more about each of its open payments. If one has paid, the order is paid and not cancelled (409). If the service cannot be asked, nothing changes (503): try again. 409 under-review: the service has just said something that a person should read; sent again, it is cancelled. Money that comes later goes into suspense and is raised. Cancelling it again changes nothing.',
+      'The service is asked once more about each of its open payments. If one has paid, the order is paid ' +
+      'and not cancelled (409). If the service cannot be asked, nothing changes (503): try again. 409 ' +
+      'under-review: the service has just said something that a person should read; sent again, it is ' +
+      'cancelled. Money that comes later goes into suspense and is raised. Cancelling it again changes ' +
+      'nothing.',
     parameters: [orderId],
     body: { schema: 'CancelInput', contentTypes: JSON_BODY },
     success: { status: 200, schema: 'ShopOrder' },
@@ -79,7 +89,11 @@ export const SHOP_OPERATIONS: readonly Operation[] = [
     tag: 'Shop backend',
     summary: 'Write down money that you have given back',
     description:
-      'Bookkeeping: it moves no money, you give it back at the service. The sum is never above what was paid. Send an externalId: the same one with the same amount again is answered 200 and changes nothing, with another amount 409; without one a request that is sent again after a lost answer is a second refund. Reconciliation expects the reversal that a refund explains, and takings are less by it.',
+      'Bookkeeping: it moves no money, you give it back at the service. The sum is never above what was ' +
+      'paid. Send an externalId: the same one with the same amount again is answered 200 and changes ' +
+      'nothing, with another amount 409; without one a request that is sent again after a lost answer is ' +
+      'a second refund. Reconciliation expects the reversal that a refund explains, and takings are less ' +
+      'by it.',
     parameters: [orderId],
     body: { schema: 'RefundInput', contentTypes: JSON_BODY },
     success: { status: 201, schema: 'Refund' },
@@ -106,7 +120,8 @@ export const STOP_OPERATIONS: readonly Operation[] = [
     tag: 'Shop backend',
     summary: 'Stop new checkouts',
     description:
-      'Of one currency, or all of them. Open payments go on, and what is paid there is confirmed. Answers what is stopped now; a stop that holds already stays as it is.',
+      'Of one currency, or all of them. Open payments go on, and what is paid there is confirmed. Answers ' +
+      'what is stopped now; a stop that holds already stays as it is.',
     body: { schema: 'CheckoutStop', contentTypes: JSON_BODY },
     success: { status: 200, schema: 'Stopped', isList: true },
     problems: [...BODY_PROBLEMS, 'unauthorized', 'invalid-input', 'too-many-requests', ...ALWAYS],
@@ -119,7 +134,8 @@ export const STOP_OPERATIONS: readonly Operation[] = [
     tag: 'Shop backend',
     summary: 'Let new checkouts begin again',
     description:
-      'Ends a stop by hand. One that the program made because payments came in another unit is ended by a person. Answers what is stopped still.',
+      'Ends a stop by hand. One that the program made because payments came in another unit is ended by a ' +
+      'person. Answers what is stopped still.',
     body: { schema: 'CheckoutResume', contentTypes: JSON_BODY },
     success: { status: 200, schema: 'Stopped', isList: true },
     problems: [...BODY_PROBLEMS, 'unauthorized', 'invalid-input', 'too-many-requests', ...ALWAYS],

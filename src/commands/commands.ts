@@ -1,15 +1,12 @@
 import type { Program } from '../program.ts';
 import type { Usage } from '../platform/usage.ts';
-import { activity } from './activity.ts';
+import { activity, dispute, explainCommand } from './explain.ts';
 import { AFTER_RESTORE } from './after-restore.ts';
 import { OPTIONS, type Arguments, type Option, type Told } from './arguments.ts';
 import { booksCommand, exportCommand } from './books.ts';
-import { dispute, explainCommand } from './explain.ts';
-import { ORDERS } from './orders.ts';
-import { person } from './person.ts';
+import { ORDERS, REFUNDS } from './orders.ts';
+import { person, retention } from './person.ts';
 import { reconcileCommand } from './reconcile.ts';
-import { REFUNDS } from './refunds.ts';
-import { retention } from './retention.ts';
 import { workList, type ListCommand } from './work-list.ts';
 import { LISTS } from './work-lists.ts';
 

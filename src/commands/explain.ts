@@ -1,4 +1,4 @@
-import { maskEmail } from '../reporting/activity.ts';
+import { maskEmail, sentenceOf } from '../reporting/activity.ts';
 import { MAX_NAMED, ordersNamed, type NamedOrder } from '../reporting/circumstances.sql.ts';
 import { explain } from '../reporting/explain.ts';
 import type { OrderDetail } from '../reporting/order-detail.ts';
@@ -8,9 +8,10 @@ import { systemClock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import { displayMoney, formatMajor } from '../platform/money.ts';
 import type { Program } from '../program.ts';
-import { UsageError, type Arguments, type Told } from './arguments.ts';
+import { UsageError, type Arguments, type Told, windowOf } from './arguments.ts';
 import { disputePack } from '../reporting/dispute-page.tsx';
 import { disputeOf } from '../reporting/dispute.sql.ts';
+import { readActivity, type Action } from '../reporting/activity.sql.ts';
 
 /**
  * One order, the orders that a name fits, or the check of all records. Exit code 1: nothing fits, or one was
@@ -67,7 +68,7 @@ function listText(name: string, orders: readonly NamedOrder[]): string {
   ].join('\n');
 }
 
-/** What could control the terminal. */
+/** Texts come from people and from outside: no control character reaches the terminal. */
 function plain(text: string): string {
   return text.replace(/\p{C}/gu, '?');
 }
@@ -115,4 +116,44 @@ export async function dispute(
     withCustomer: values['with-customer'],
   });
   return { text, exitCode: found.order.contradictions.length === 0 ? 0 : 1 };
+}
+
+const PAGE_ROWS = 1_000;
+type Asked = { by?: string; since?: string; until?: string; json: boolean };
+
+/** Who did what, newest first, by day and person. */
+export async function activity(
+  { database, gateway }: Pick<Program, 'database' | 'gateway'>,
+  { by = '', json, ...period }: Asked,
+): Promise<string> {
+  const { since = null, until = null } = windowOf(period.since, period.until);
+  const wanted = { by: by.trim() || null, since, until, limit: PAGE_ROWS };
+  const lines: string[] = [];
+  let day = '';
+  for (let before: string | null = null, more = true; more;) {
+    const rows: Action[] = await readActivity(database, gateway.mode, { ...wanted, before });
+    for (const row of rows) {
+      const at = row.at.toISOString();
+      if (!json && at.slice(0, 10) !== day) lines.push((day = at.slice(0, 10)));
+      lines.push(json ? actionJson(row) : `  ${at.slice(11, 19)}  ${row.by} ${sentenceOf(row)}`);
+    }
+    before = rows.at(-1)?.key ?? null;
+    more = rows.length === PAGE_ROWS;
+  }
+  if (json) return `[${lines.join(',\n')}]`;
+  return lines.length === 0 ? 'Nobody did anything then.' : lines.map(plain).join('\n');
+}
+
+function actionJson(action: Action): string {
+  const { at, by, event, orderId, reference, class: name, detail } = action;
+  return JSON.stringify({
+    at,
+    by,
+    event,
+    orderId,
+    reference,
+    class: name,
+    detail,
+    sentence: sentenceOf(action),
+  });
 }

@@ -12,6 +12,7 @@ import type { Program } from '../program.ts';
 import { mentionsOf, personData } from '../reporting/person.sql.ts';
 import { deleteWebhooksOf } from '../webhooks/prune-webhooks.sql.ts';
 import { UsageError, type Arguments, type Told } from './arguments.ts';
+import { countAllOld, prune } from '../retention.ts';
 
 /** What a person asks about an address: all that is kept, or that it be erased. */
 export async function person(program: Program, { positionals, values }: Arguments): Promise<Told> {
@@ -81,4 +82,20 @@ async function erase({ database }: Program, erasure: Parameters<typeof eraseAddr
 
 function lineOf({ id, why }: OpenOrder): string {
   return ` order ${id}: ${why}`;
+}
+
+/** Prunes now what the worker prunes once a day, or says how much that is. */
+export async function retention(
+  { database, config: { RETAIN_BODIES_DAYS: days } }: Program,
+  { values: { 'dry-run': isDry } }: Arguments,
+): Promise<Told> {
+  const said = (text: string): Told => ({ text, exitCode: 0 });
+  if (days === undefined)
+    return said('RETAIN_BODIES_DAYS is not set: answers, webhooks and messages are kept for ever.');
+  const { answers, webhooks, messages } = isDry
+    ? await countAllOld(database, days)
+    : await prune(database, days);
+  const would = isDry ? 'would be ' : '';
+  const emptied = `${answers} answers and ${messages} messages ${would}emptied`;
+  return said(`Older than ${days} days: ${emptied}, ${webhooks} webhooks ${would}deleted.`);
 }

@@ -1,9 +1,27 @@
 import type { VNode } from 'preact';
-import { currencyNames, type Shelf } from './group-by-currency.ts';
-import { useReader } from './language.tsx';
+import { currencyNames, useReader } from './language.tsx';
+import type { Product } from '../orders/catalogue.ts';
+import { minorDigits } from '../platform/money.ts';
 import type { Order } from '../orders/order.ts';
 import { EVERY_CURRENCY } from '../payments/checkout-stops.sql.ts';
 import { Amount } from '../platform/html.tsx';
+
+/**
+ * The products of one currency. One order is paid in one currency, so each is paid by a button of its own.
+ */
+export type Shelf = { currency: string; digits: number; products: Product[] };
+
+/** Shelves in the order in which their currencies first appear; products keep their order. */
+export function shelvesOf(products: readonly Product[]): Shelf[] {
+  const shelves = new Map<string, Shelf>();
+  for (const product of products) {
+    const { currency } = product.price;
+    const shelf = shelves.get(currency) ?? { currency, digits: minorDigits(currency) ?? 0, products: [] };
+    shelf.products.push(product);
+    shelves.set(currency, shelf);
+  }
+  return [...shelves.values()];
+}
 
 type BasketProps = {
   shelves: readonly Shelf[];

@@ -2,9 +2,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { Mode } from '../platform/mode.ts';
 import { Page } from '../platform/html.tsx';
 import { versioned } from './assets.ts';
-import { LANGUAGES, useReader, type Language } from './language.tsx';
+import { currencyNames, LANGUAGES, useReader, type Language } from './language.tsx';
 import type { Problem, ProblemWording } from '../platform/problem.ts';
-import { currencyNames } from './group-by-currency.ts';
 import type { Words } from './words/en.ts';
 import type { Identity, ShopText } from '../identity.ts';
 

@@ -63,3 +63,15 @@ export function pageFor<Props extends object>(
     </ReaderContext.Provider>
   );
 }
+
+/** Of a heading: "Nigerian Naira". */
+export function currencyName(currency: string, language: string): string {
+  const name = new Intl.DisplayNames(language, { type: 'currency' }).of(currency) ?? currency;
+  return name.slice(0, 1).toLocaleUpperCase(language) + name.slice(1);
+}
+
+/** Of a sentence: "Nigerian nairas". */
+export function currencyNames(currency: string, language: string): string {
+  const format = new Intl.NumberFormat(language, { style: 'currency', currency, currencyDisplay: 'name' });
+  return format.formatToParts(2).find(({ type }) => type === 'currency')?.value ?? currency;
+}

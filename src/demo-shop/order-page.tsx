@@ -1,12 +1,11 @@
 import type { VNode } from 'preact';
-import { useLocale } from '../platform/html.tsx';
+import { useLocale, Amount, WrittenMoment } from '../platform/html.tsx';
 import type { OrderId } from '../platform/ids.ts';
-import type { Order } from '../orders/order.ts';
+import type { Order, OrderLine } from '../orders/order.ts';
 import { shopText, type Branding, Frame } from './frame.tsx';
 import { useReader } from './language.tsx';
 import type { HeldMoney, ReviewDecision } from './money-text.ts';
 import { statusTextOf, type OrderStatusText } from './order-status-text.ts';
-import { Receipt } from './receipt.tsx';
 
 /** How often a browser without script reloads an order that may change. */
 const REFRESH_SEC = 5;
@@ -106,5 +105,89 @@ function Help({ orderId, email }: { orderId: OrderId; email: string }): VNode {
         {write} <a href={`mailto:${email}?subject=${subject}%20${orderId}`}>{email}</a> {name}
       </p>
     </section>
+  );
+}
+
+/**
+ * What was ordered and what it costs. The script reads the data attributes to remove paid
+ * products from the basket.
+ */
+function Receipt({ order }: { order: Order }): VNode {
+  const words = useReader().words.order;
+  return (
+    <section class="receipt" aria-labelledby="receipt-heading">
+      <h2 id="receipt-heading">{order.status === 'paid' ? words.receipt : words.unpaid}</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{words.item}</th>
+            <th scope="col">{words.amount}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {order.lines.map((line, at) => (
+            <Line key={at} line={line} currency={order.total.currency} />
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">{words.total}</th>
+            <td>
+              <Amount {...order.total} />
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+      <dl class="marks">
+        <div>
+          <dt>{words.number}</dt>
+          <dd class="id">{order.id}</dd>
+        </div>
+        {order.paidAt !== null && (
+          <div>
+            <dt>{words.paidAt}</dt>
+            <dd>
+              <WrittenMoment at={order.paidAt} />
+            </dd>
+          </div>
+        )}
+        {order.payBy !== null && order.status !== 'paid' && order.status !== 'cancelled' && (
+          <div>
+            <dt>{words.payBy}</dt>
+            <dd>
+              <WrittenMoment at={order.payBy} />
+            </dd>
+          </div>
+        )}
+        {order.reference !== null && (
+          <div>
+            <dt>{words.reference}</dt>
+            <dd class="id">{order.reference}</dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Line({ line, currency }: { line: OrderLine; currency: string }): VNode {
+  const { sku, description, unitAmount, quantity } = line;
+  return (
+    <tr data-sku={sku ?? undefined} data-quantity={quantity}>
+      <th scope="row">
+        {description}
+        {quantity > 1 && (
+          <span class="each">
+            {quantity} ×{' '}
+            <span>
+              <Amount amount={unitAmount} currency={currency} />
+            </span>
+          </span>
+        )}
+      </th>
+      <td>
+        <Amount amount={unitAmount * BigInt(quantity)} currency={currency} />
+      </td>
+    </tr>
   );
 }

@@ -5,10 +5,9 @@ import { useLocale, Amount } from '../platform/html.tsx';
 import { newId } from '../platform/ids.ts';
 import { EVERY_CURRENCY } from '../payments/checkout-stops.sql.ts';
 import type { Mode } from '../platform/mode.ts';
-import { Basket, Bought, OpenOrder, Stopped } from './basket.tsx';
+import { Basket, Bought, OpenOrder, shelvesOf, Stopped, type Shelf } from './basket.tsx';
 import { type Branding, Frame } from './frame.tsx';
-import { currencyName, shelvesOf, type Shelf } from './group-by-currency.ts';
-import { useReader } from './language.tsx';
+import { currencyName, useReader } from './language.tsx';
 import { versioned } from './assets.ts';
 
 type ShopPageProps = {

@@ -14,8 +14,7 @@ import {
 } from '../reporting/shop-state.sql.ts';
 import { wentBackDays } from '../reporting/money-by-day.sql.ts';
 import { EVERY_CURRENCY, readCheckoutStops } from '../payments/checkout-stops.sql.ts';
-import { createGauges, type SetGauge } from './gauges.ts';
-import type { Meters } from './meters.ts';
+import { createGauges, type SetGauge, type Meters } from './meters.ts';
 import { lastIntegrityCheck } from '../reporting/integrity.sql.ts';
 import { lastHeartbeat, type WorkerWatch } from '../platform/heartbeat.sql.ts';
 import { lastHour, oldestSuspense, oldestUnansweredHint, sinceConfirmed } from './metrics.sql.ts';
@@ -28,8 +27,8 @@ export type MetricsParts = {
 };
 
 /**
- * Answers Prometheus. The state of the shop is read from the database at each scrape, so that every node reports the same
- * and a restart loses nothing. The state of this process is counted in memory.
+ * Answers Prometheus. The state of the shop is read from the database at each scrape, so that every node
+ * reports the same and a restart loses nothing. The state of this process is counted in memory.
  */
 export function createMetrics({ reads, gateway, meters, workerWatch }: MetricsParts): RequestHandler {
   const registry = new Registry();

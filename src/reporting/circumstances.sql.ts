@@ -1,6 +1,8 @@
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import { maskEmail } from './activity.ts';
+import type { Mode } from '../platform/mode.ts';
+import type { Money } from '../platform/money.ts';
 
 /** Money as a text in minor units, so that it can be written as JSON. */
 export type MinorText = { amount: string; currency: string };
@@ -134,4 +136,23 @@ export async function customersOf(
     select: { id: true, email: true },
   });
   return new Map(orders.map(({ id, email }) => [id as OrderId, maskEmail(email)]));
+}
+
+/** What the lists of cases show of a payment of ours: its customer is masked. */
+type CasePayment = { expected: Money; customer: string };
+
+/** The payments of ours under these references. */
+export async function casePayments(
+  db: Queryable,
+  mode: Mode,
+  references: readonly Reference[],
+): Promise<Map<string, CasePayment>> {
+  const rows = await db.query<Money & { reference: Reference; email: string }>(
+    `SELECT p.reference, p.amount, p.currency, o.email FROM payments p JOIN orders o ON o.id = p.order_id
+     WHERE p.mode = $1 AND p.reference = ANY($2)`,
+    [mode, references],
+  );
+  return new Map(
+    rows.map(({ reference, email, ...expected }) => [reference, { expected, customer: maskEmail(email) }]),
+  );
 }

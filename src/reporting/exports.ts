@@ -13,6 +13,7 @@ const PAYMENT_STATUSES = [
   ...(['created', 'sending', 'open', 'ambiguous', 'refused', 'paid', 'failed', 'expired', 'held'] as const),
 ];
 const OPEN_OR_CLOSED = ['open', 'closed'] as const;
+const listed = (columns: string): string[] => columns.split(', ');
 
 /** The columns of findings and their content. */
 const CELLS_OF_FINDING: readonly [name: string, cell: (finding: Finding) => string | null][] = [
@@ -41,79 +42,32 @@ const CELLS_OF_FINDING: readonly [name: string, cell: (finding: Finding) => stri
  */
 export const EXPORTS = {
   orders: {
-    columns: [
-      'id',
-      'external_id',
-      'status',
-      'amount',
-      'currency',
-      'created_at',
-      'paid_at',
-      'reference',
-      'refunded',
-      'cancelled_at',
-      'cancelled_by',
-      'cancel_reason',
-      'received',
-      'customer',
-      'item',
-      'refund_numbers',
-      'decided_by',
-      'note',
-    ],
+    columns: listed(
+      'id, external_id, status, amount, currency, created_at, paid_at, reference, refunded, ' +
+        'cancelled_at, cancelled_by, cancel_reason, received, customer, item, refund_numbers, decided_by, note',
+    ),
     statuses: [...ORDER_STATUSES, ...ORDER_VIEWS],
   },
   payments: {
-    columns: [
-      'reference',
-      'order_id',
-      'status',
-      'amount',
-      'currency',
-      'reason',
-      'created_at',
-      'released_at',
-      'last_answer_at',
-      'checks',
-      'hints',
-    ],
+    columns: listed(
+      'reference, order_id, status, amount, currency, reason, created_at, released_at, ' +
+        'last_answer_at, checks, hints',
+    ),
     statuses: PAYMENT_STATUSES,
   },
   suspense: {
-    columns: [
-      'id',
-      'class',
-      'amount',
-      'currency',
-      'reference',
-      'order_id',
-      'opened_at',
-      'owner',
-      'closed_at',
-      'closed_by',
-      'decision',
-      'refund_number',
-      'note',
-    ],
+    columns: listed(
+      'id, class, amount, currency, reference, order_id, opened_at, owner, closed_at, ' +
+        'closed_by, decision, refund_number, note',
+    ),
     statuses: OPEN_OR_CLOSED,
   },
   findings: { columns: CELLS_OF_FINDING.map(([name]) => name), statuses: OPEN_OR_CLOSED },
   runs: {
-    columns: [
-      'id',
-      'started_at',
-      'finished_at',
-      'since',
-      'until',
-      'verdict',
-      'complete',
-      'problem',
-      'records',
-      'payments',
-      'matched',
-      'findings',
-      'identity',
-    ],
+    columns: listed(
+      'id, started_at, finished_at, since, until, verdict, complete, problem, records, ' +
+        'payments, matched, findings, identity',
+    ),
     statuses: ['agreed', 'findings', 'incomplete'],
   },
 } satisfies Record<string, { columns: readonly string[]; statuses: readonly string[] }>;
@@ -135,7 +89,7 @@ export function openExport(database: Database, name: ExportName, wanted: RowsWan
 /** A run's matched rows, and how many it counted. */
 type MatchedSheet = { run: RunId; counted: number; sheet: Sheet };
 
-const MATCHED_COLUMNS = ['run', 'reference', 'order_id', 'amount', 'currency', 'created_at', 'released_at'];
+const MATCHED_COLUMNS = listed('run, reference, order_id, amount, currency, created_at, released_at');
 
 /**
  * The rows of a run are not kept, so these are made again: what was released when it began or by itself, and

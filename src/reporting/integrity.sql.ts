@@ -45,7 +45,8 @@ export async function orderIdsAfter(db: Queryable, after: string, limit: number)
 /** Orders that are gone although their journal exists. */
 export async function goneOrders(db: Queryable, limit: number): Promise<Contradiction[]> {
   const rows = await db.query<{ id: OrderId }>(
-    'SELECT DISTINCT order_id AS id FROM journal j WHERE NOT EXISTS (SELECT FROM orders o WHERE o.id = j.order_id) LIMIT $1',
+    `SELECT DISTINCT order_id AS id FROM journal j
+     WHERE NOT EXISTS (SELECT FROM orders o WHERE o.id = j.order_id) LIMIT $1`,
     [limit],
   );
   return rows.map(({ id }) => ({ orderId: id, what: 'the order is gone, and its journal is not' }));
@@ -80,8 +81,8 @@ export async function closeCheck(
 }
 
 /**
- * Whether the last check ended more than a week ago. One that found contradictions is repeated after a day: the
- * alert shall end when the rows are corrected.
+ * Whether the last check ended more than a week ago. One that found contradictions is repeated after a day:
+ * the alert shall end when the rows are corrected.
  */
 export async function isCheckDue(db: Queryable): Promise<boolean> {
   const last = await lastIntegrityCheck(db);

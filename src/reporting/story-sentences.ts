@@ -97,7 +97,8 @@ const JOURNAL: Readonly<Record<string, Sentence>> = {
 
 const DECIDED: Readonly<Record<string, Sentence>> = {
   opened: (event, writing) =>
-    `${amountIn(event, writing)} is held for a decision: ${caseTitle(say(event, 'class') ?? '').toLowerCase()}.`,
+    `${amountIn(event, writing)} is held for a decision: ` +
+    `${caseTitle(say(event, 'class') ?? '').toLowerCase()}.`,
   // The journal tells it with its reason.
   assigned: NOTHING,
   note: (event) => `${who(event)} noted${why(event)}`,
@@ -122,7 +123,8 @@ const SENTENCES: Readonly<Record<StoryEvent['source'], Sentence>> = {
     return `We asked the service: ${answer}.`;
   },
   webhook: (event) =>
-    `The service told us that something changed (webhook, ${event.facts.signed === 'signed' ? 'signed' : 'not signed'}).`,
+    'The service told us that something changed (webhook, ' +
+    `${event.facts.signed === 'signed' ? 'signed' : 'not signed'}).`,
   suspense: (event, writing) => DECIDED[event.what]?.(event, writing) ?? null,
   finding: (event, writing) => {
     if (event.what === 'note') return `${who(event)} noted${why(event)}`;

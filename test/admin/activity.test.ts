@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { activity } from '../../src/commands/activity.ts';
+import { activity } from '../../src/commands/explain.ts';
 import { ACTIVITY } from '../../src/reporting/activity.sql.ts';
 import { resolveSuspense, openSuspense } from '../../src/cases/suspense.sql.ts';
 import { addNote, assignItem, SUSPENSE } from '../../src/cases/work-lists.sql.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { actionsOf, mayDo } from '../../src/admin/login/roles.ts';
+import { actionsOf, mayDo } from '../../src/admin/login/require-form.ts';
 import { openSuspense } from '../../src/cases/suspense.sql.ts';
 import { plant } from '../reconciliation/books.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';

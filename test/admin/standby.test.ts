@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DATABASE } from '../../src/commands/doctor/database.ts';
+import { DATABASE } from '../../src/commands/doctor/connections.ts';
 import { examine } from '../../src/commands/doctor/examine.ts';
 import { loadConfig } from '../../src/config.ts';
 import { DEFAULTS } from '../../src/extensions.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { caseAdvice, caseText, caseTitle } from '../../src/cases/case-text.ts';
 import { FINDING_CLASSES } from '../../src/cases/classes.ts';
-import { amountsOf, differenceWords } from '../../src/admin/runs/verdict-text.ts';
+import { amountsOf, differenceWords } from '../../src/admin/runs/run-parts.tsx';
 import type { ItemFacts } from '../../src/cases/findings.ts';
 import { newReference } from '../../src/platform/ids.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatAnswers, exitCodeOf, type Report, type State } from '../../src/commands/doctor/answers.ts';
 import { EXAMINATIONS, examine } from '../../src/commands/doctor/examine.ts';
-import { ownAddress } from '../../src/commands/doctor/own-address.ts';
+import { ownAddress } from '../../src/commands/doctor/go-live.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { BackingServices } from '../../src/config/backing-services.ts';
 import { DEFAULTS } from '../../src/extensions.ts';

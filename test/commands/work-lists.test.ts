@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { REFUNDS } from '../../src/commands/refunds.ts';
+import { REFUNDS } from '../../src/commands/orders.ts';
 import { workList, WorkListError, type Request } from '../../src/commands/work-list.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
 import { startProgram, type TestProgram } from '../support/program.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { prune } from '../../src/retention.ts';
 import { readArguments } from '../../src/commands/arguments.ts';
-import { retention } from '../../src/commands/retention.ts';
+import { retention } from '../../src/commands/person.ts';
 import { explain } from '../../src/reporting/explain.ts';
 import { startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 

@@ -130,7 +130,7 @@ const SINGLE_OWNERS: readonly Ownership[] = [
     what: 'outgoing HTTP',
     pattern: /from 'undici'|\bfetch\(/,
     owners:
-      /^src\/gateway\/http\/|^src\/(platform\/signed-post|commands\/doctor\/own-address)\.ts$|^(local|tools)\//,
+      /^src\/gateway\/http\/|^src\/(platform\/signed-post|commands\/doctor\/go-live)\.ts$|^(local|tools)\//,
   },
   {
     what: 'the current time',

@@ -9,7 +9,7 @@ import type { CaseCount, CaseRow } from './cases.sql.ts';
 import { textOf } from './decisions.ts';
 import { filterParams, PAGE_ROWS, type CaseFilter, FilterForm, Totals } from './filter.tsx';
 import { SeveralAtOnce } from './decide-form.tsx';
-import { keyOf, tickOf } from './selection.ts';
+import { keyOf, tickOf } from './actions.ts';
 
 type CaseListProps = {
   frame: Frame;

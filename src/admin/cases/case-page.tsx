@@ -7,7 +7,7 @@ import { Customer, customerOf, Held, Moment, Owner, History } from './case-parts
 import type { CaseRow } from './cases.sql.ts';
 import { addressOf, Decide, Hidden, type CasePageProps, NoteAndAssign } from './decide-form.tsx';
 import { stepsFor, surplusOf, textOf } from './decisions.ts';
-import { tickOf } from './selection.ts';
+import { tickOf } from './actions.ts';
 
 /** One problem: what is wrong, what to do now, and the ways to end it. */
 export function CasePage(props: CasePageProps): VNode {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { caseTitle } from '../../cases/case-text.ts';
-import type { ShopperText } from '../admin-parts.ts';
+import type { ShopperText } from '../pages.ts';
 import type { ActionForm } from '../action-form.ts';
 import { AdminPage, Confirm, Facts, type Frame } from '../layout/frame.tsx';
 import { Button, Table } from '../layout/parts.tsx';

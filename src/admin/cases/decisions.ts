@@ -108,7 +108,8 @@ export function stepsFor(row: CaseRow, locale: string): string[] {
     ];
   if (held !== null && row.paymentStatus === 'paid' && row.findings.some((f) => f.class === 'reversed'))
     return [
-      'The service shows that money of this payment went back already: look there before you refund anything.',
+      'The service shows that money of this payment went back already: look there before you refund ' +
+        'anything.',
       `If that was the ${say(held)}, choose “Refund all” below, with the number of that refund.`,
     ];
   if (held !== null && REFUNDED.has(row.class))

@@ -1,6 +1,6 @@
 import { Fragment, type VNode } from 'preact';
 import { AGE_BOUNDS_SEC, AGE_WORDS, AGES, type Age } from '../../cases/findings.ts';
-import { fitting } from '../layout/query.ts';
+import { fitting } from '../action-form.ts';
 import { type Wanted, UNASSIGNED, type CaseCount } from './cases.sql.ts';
 import { caseTitle } from '../../cases/case-text.ts';
 import { Amount } from '../../platform/html.tsx';

@@ -14,11 +14,10 @@ import {
 import { type OpenCases, openCaseCounts } from '../cases/cases.sql.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Button, Field, span } from '../layout/parts.tsx';
-import { Alarms, HealthLine, type Health } from './health.tsx';
+import { Alarms, HealthLine, type Health, CheckoutStops, StopForm } from './health.tsx';
 import { MoneyTable, type MoneyLine, moneyLines } from './money-table.tsx';
-import { CheckoutStops, StopForm } from './checkout-stops.tsx';
 import { sendPage } from '../../platform/html.tsx';
-import type { AdminParts } from '../admin-parts.ts';
+import type { AdminParts } from '../pages.ts';
 import { confirmedDays, wentBackDays } from '../../reporting/money-by-day.sql.ts';
 import { lastIntegrityCheck } from '../../reporting/integrity.sql.ts';
 import { payableCurrency } from '../../platform/money.ts';

@@ -14,8 +14,7 @@ import {
   SESSION_SEC,
 } from './session.ts';
 import { loginAddress } from './login-page.tsx';
-import { requireForm } from './require-form.ts';
-import { mayDo } from './roles.ts';
+import { requireForm, mayDo } from './require-form.ts';
 
 /**
  * Who may see the pages of operations, and who may act there. With operators: requests with an
@@ -60,7 +59,7 @@ export type Visitor = {
   hasSession: boolean;
   /** Whether pages may be shown at all: a page about an error has no navigation for a stranger. */
   isAllowed: boolean;
-  /** Whether their role may do an action (see roles.ts): pages hide the others. */
+  /** Whether their role may do an action (see require-form.ts): pages hide the others. */
   may(action: string): boolean;
 };
 

@@ -1,7 +1,7 @@
 import { ORDER_STATUSES } from '../../orders/order.ts';
 import { parseOrderId, type OrderId } from '../../platform/ids.ts';
 import { ORDER_VIEWS, type OrderView } from '../../reporting/order-search.sql.ts';
-import { dayOf } from '../layout/query.ts';
+import { dayOf } from '../action-form.ts';
 
 /** What an operator searches for. Every condition that is not given is null. */
 export type OrderSearch = {

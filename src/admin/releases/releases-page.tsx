@@ -14,9 +14,8 @@ import { Delivery, EventsForm, UndeliveredForm } from './delivery-forms.tsx';
 import { Button, Choice, Moment, Older, OrderLink, Table } from '../layout/parts.tsx';
 import { type ReleaseRow, latestReleases, PAGE_ROWS } from './releases.sql.ts';
 import { parseOrderId } from '../../platform/ids.ts';
-import type { AdminParts } from '../admin-parts.ts';
-import { fitting } from '../layout/query.ts';
-import type { Told } from '../action-form.ts';
+import type { AdminParts } from '../pages.ts';
+import { fitting, type Told } from '../action-form.ts';
 
 type Props = {
   frame: Frame;

@@ -5,9 +5,17 @@ import type { OrderId } from '../../platform/ids.ts';
 import { downloadAddress } from '../pages.ts';
 import { AdminPage, type Frame } from '../layout/frame.tsx';
 import { Moment } from '../layout/parts.tsx';
-import { Compared, Items, Counts, Identity } from './run-parts.tsx';
+import {
+  Compared,
+  Items,
+  Counts,
+  Identity,
+  countsOf,
+  differenceWords,
+  problemSentence,
+  verdictWords,
+} from './run-parts.tsx';
 import type { LaterRun, StoredRun } from './runs.sql.ts';
-import { countsOf, differenceWords, problemSentence, verdictWords } from './verdict-text.ts';
 
 type Props = {
   frame: Frame;

@@ -131,8 +131,9 @@ export const REFUSALS: Readonly<Record<RefusalReason, { why: string; status: num
     why: 'signature does not match',
     status: 401,
     check:
-      'If they come from the payment service, WEBHOOK_SECRETS does not hold the secret that it shows for our ' +
-      'webhook address. If they come from another sender, nothing is to be done: nothing in them was believed.',
+      'If they come from the payment service, WEBHOOK_SECRETS does not hold the secret that it shows for ' +
+      'our webhook address. If they come from another sender, nothing is to be done: nothing in them was ' +
+      'believed.',
   },
   malformed: {
     why: 'not a JSON object',

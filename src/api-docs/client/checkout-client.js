@@ -47,11 +47,12 @@ export function createCheckoutClient(origin = '') {
     products: () => ask(origin, '/products'),
 
     /**
-     * Starts a checkout. What is bought has one Idempotency-Key, kept by this browser for a day: a second call, a second
-     * click, a reload or a second tab asks for the same order and gets its page, and after a declined card the next
-     * payment of that order. Another basket, or the same one once its order is paid, is a new order. When this page
-     * does not know yet that the order is paid, the call fails with `already-paid`, and the next one is a new order.
-     * While the network or the service fails the request is repeated, for half a minute at most.
+     * Starts a checkout. What is bought has one Idempotency-Key, kept by this browser for a day: a second
+     * call, a second click, a reload or a second tab asks for the same order and gets its page, and after a
+     * declined card the next payment of that order. Another basket, or the same one once its order is paid,
+     * is a new order. When this page does not know yet that the order is paid, the call fails with
+     * `already-paid`, and the next one is a new order. While the network or the service fails the request is
+     * repeated, for half a minute at most.
      * @param {CheckoutInput} input @param {string} [key] an Idempotency-Key of your own: then nothing is remembered here
      * @returns {Promise<OpenedCheckout>} send the browser to its `checkoutUrl` @throws {CheckoutProblem}
      */
@@ -139,7 +140,8 @@ function wordsOf(input) {
   return JSON.stringify(others.length === 0 ? basket : [...basket, others]);
 }
 
-// What this browser remembers: for each thing bought a key, under a digest, because no e-mail address is kept here.
+// What this browser remembers: for each thing bought a key, under a digest, because no e-mail address is kept
+// here.
 
 const INTENTS = 'checkout.intents';
 /** The server knows a key for three days; whoever wants the same things tomorrow is a new customer. */
@@ -194,8 +196,8 @@ function see(order) {
 }
 
 /**
- * What was paid before this page was loaded is not wanted by a click on it. What is paid later, in another tab, may be:
- * that click is told so. @param {string} origin
+ * What was paid before this page was loaded is not wanted by a click on it. What is paid later, in another
+ * tab, may be: that click is told so. @param {string} origin
  */
 async function forgetFinished(origin) {
   const orders = Object.values(readIntents()).flatMap(({ orderId }) => orderId ?? []);

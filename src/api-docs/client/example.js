@@ -1,6 +1,6 @@
 /* global document, location, window, URLSearchParams */
-// A storefront in sixty lines, with nothing but the client. The order that the shopper comes back to is named in the
-// address (set STOREFRONT_RETURN_URL to this page); what is shown of it comes from the server.
+// A storefront in sixty lines, with nothing but the client. The order that the shopper comes back to is named
+// in the address (set STOREFRONT_RETURN_URL to this page); what is shown of it comes from the server.
 
 import { CheckoutProblem, createCheckoutClient } from './checkout-client.js';
 

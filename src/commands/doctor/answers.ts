@@ -1,4 +1,35 @@
-import { isSchemaComplete, type Subject } from './subject.ts';
+import type { Config } from '../../config.ts';
+import type { BackingServices } from '../../config/backing-services.ts';
+import type { Extensions } from '../../extensions.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { Database } from '../../platform/database/database.ts';
+import type { History } from '../../platform/database/migration-history.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Mode } from '../../platform/mode.ts';
+import type { ServerState } from './doctor.sql.ts';
+
+/** What is examined. Nothing here migrates, works or writes. */
+export type Subject = {
+  config: Config;
+  services: BackingServices;
+  extensions: Extensions;
+  mode: Mode;
+  gateway: Gateway;
+  database: Database;
+  logger: Logger;
+  /** What the database answered at first. */
+  schema: Schema;
+};
+
+export type Schema =
+  { outcome: 'away'; why: string } | { outcome: 'read'; server: ServerState; history: History };
+
+/** Whether the tables are those that this version asks. */
+export function isSchemaComplete(schema: Schema): boolean {
+  if (schema.outcome === 'away') return false;
+  const { pending, unfinished, edited } = schema.history;
+  return pending.length + unfinished.length + edited.length === 0;
+}
 
 /**
  * - `ok`: as it should be.
@@ -29,11 +60,6 @@ export function exitCodeOf({ verdict }: Report): number {
   return EXIT_CODES[verdict];
 }
 
-export function reportOf(mode: string, answers: Report['answers'], forAPerson: readonly string[]): Report {
-  const has = (state: State): boolean => answers.some((answer) => answer.state === state);
-  return { mode, verdict: has('wrong') ? 'wrong' : has('look') ? 'look' : 'ok', answers, forAPerson };
-}
-
 /** For a terminal: the answers by what they are about, and in the last line the sum of them. */
 export function formatAnswers({ answers, forAPerson, verdict }: Report): string {
   const groups = [...new Set(answers.map(({ about }) => about))].map((about) =>
@@ -42,13 +68,8 @@ export function formatAnswers({ answers, forAPerson, verdict }: Report): string 
   const personal = forAPerson.map((says) => `  ?      ${says}`);
   const count = (state: State): number => answers.filter((answer) => answer.state === state).length;
   const sum = verdict === 'ok' ? 'All is well.' : `${count('wrong')} wrong, ${count('look')} to look at.`;
-  return [
-    ...groups,
-    ...(personal.length === 0 ? [] : [['what only a person can know', ...personal].join('\n')]),
-    sum,
-  ]
-    .join('\n\n')
-    .replace(CONTROL, '?');
+  if (personal.length > 0) groups.push(['what only a person can know', ...personal].join('\n'));
+  return [...groups, sum].join('\n\n').replace(CONTROL, '?');
 }
 
 // A sentence may quote what came from outside: its control characters must not reach the terminal.
@@ -65,7 +86,8 @@ export function counted(count: number, what: string): string {
 }
 
 /** Asks about one thing; it changes nothing. What it throws becomes an answer that is `wrong`. */
-type Question = (subject: Subject) => readonly Answer[] | Promise<readonly Answer[]>;
+type Question = (subject: Subject) => Answers | Promise<Answers>;
+type Answers = Answer | readonly Answer[];
 
 export type Topic = {
   about: string;
@@ -73,27 +95,3 @@ export type Topic = {
   /** Whether it reads tables: it is left out while the database is away or lacks migrations. */
   readsTables?: boolean;
 };
-
-/** Asks everything, one thing after the other: looking must not be a load. */
-export async function askAll(
-  subject: Subject,
-  topics: readonly Topic[],
-  forAPerson: Report['forAPerson'] = [],
-): Promise<Report> {
-  const answers: ({ about: string } & Answer)[] = [];
-  const asked = topics.filter(({ readsTables }) => readsTables !== true || isSchemaComplete(subject.schema));
-  for (const { about, questions } of asked)
-    for (const question of questions)
-      for (const answer of await answersTo(question, subject)) answers.push({ about, ...answer });
-  return reportOf(subject.mode, answers, forAPerson);
-}
-
-async function answersTo(question: Question, subject: Subject): Promise<readonly Answer[]> {
-  try {
-    return await question(subject);
-  } catch (error) {
-    return [
-      wrong(`This could not be asked: ${(error as Error).message}.`, 'look into the log of PostgreSQL'),
-    ];
-  }
-}

@@ -1,20 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createAlertMail } from '../../alerts/hooks.ts';
 import type { Config } from '../../config.ts';
-import { look, ok, wrong, type Answer, type Topic } from './answers.ts';
-import type { Subject } from './subject.ts';
+import { look, ok, wrong, type Answer, type Topic, type Subject } from './answers.ts';
 
 const PACKAGE = new URL('../../../package.json', import.meta.url);
 
 export const CONFIGURATION: Topic = {
   about: 'configuration',
-  questions: [
-    program,
-    variables,
-    warnings,
-    retention,
-    (subject) => (subject.config.production ? ownParts(subject) : []),
-  ],
+  questions: [program, variables, warnings, retention, (of) => (of.config.production ? ownParts(of) : [])],
 };
 
 function program({ mode, config }: Subject): Answer[] {
@@ -26,14 +19,9 @@ function program({ mode, config }: Subject): Answer[] {
   ];
 }
 
-function variables({ config: { given } }: Subject): Answer[] {
-  return [
-    ok(
-      given.length === 0
-        ? 'No variable is set: each has its default.'
-        : `Set: ${given.join(', ')}. Each other variable has its default.`,
-    ),
-  ];
+function variables({ config: { given } }: Subject): Answer {
+  if (given.length === 0) return ok('No variable is set: each has its default.');
+  return ok(`Set: ${given.join(', ')}. Each other variable has its default.`);
 }
 
 /** What every start logs, too. */
@@ -47,9 +35,9 @@ export function warnings({ config }: Subject): Answer[] {
   });
 }
 
-function retention({ config: { RETAIN_BODIES_DAYS: days } }: Pick<Subject, 'config'>): Answer[] {
+function retention({ config: { RETAIN_BODIES_DAYS: days } }: Subject): Answer {
   const until = days === undefined ? 'for ever (RETAIN_BODIES_DAYS is not set)' : `for ${days} days`;
-  return [ok(`Bodies of answers and webhooks are kept ${until}.`)];
+  return ok(`Bodies of answers and webhooks are kept ${until}.`);
 }
 
 /** What a shop must have put in place of ours before real shoppers come. */
@@ -88,8 +76,6 @@ async function alertsOf(toCustom: boolean, { ALERT_URL, ALERT_EMAIL, SMTP_URL }:
 function receiverOf({ config, extensions }: Pick<Subject, 'config' | 'extensions'>): Answer {
   if (config.FULFILMENT_URL !== undefined) return ok('Releases go to FULFILMENT_URL.');
   if (extensions.receiver !== null) return ok('Releases go to src/custom/fulfilment.ts.');
-  return look(
-    'Releases are recorded and sent to nobody.',
-    'set FULFILMENT_URL and FULFILMENT_SECRET, or edit src/custom/fulfilment.ts',
-  );
+  const todo = 'set FULFILMENT_URL and FULFILMENT_SECRET, or edit src/custom/fulfilment.ts';
+  return look('Releases are recorded and sent to nobody.', todo);
 }

@@ -10,9 +10,8 @@ import {
   isWebhookSilenceSuspicious,
 } from '../../reporting/shop-state.sql.ts';
 import { refusedLately } from '../../webhooks/refused-webhooks.sql.ts';
-import { counted, look, ok, wrong, type Answer, type Topic } from './answers.ts';
+import { counted, look, ok, wrong, type Answer, type Topic, type Subject } from './answers.ts';
 import { openAlerts } from './doctor.sql.ts';
-import type { Subject } from './subject.ts';
 
 export const WORK: Topic = {
   about: 'work',
@@ -20,17 +19,17 @@ export const WORK: Topic = {
   readsTables: true,
 };
 
-async function webhooks({ database, mode, services, gateway }: Subject): Promise<Answer[]> {
+async function webhooks({ database, mode, services, gateway }: Subject): Promise<Answer> {
   const isChecked = services.webhookSecrets.length > 0 && gateway.dialect.webhook.signature !== null;
   const how = isChecked ? 'Webhooks must be signed' : 'Webhooks need no signature, so each may be forged';
   const silence = await webhookSilence(database, mode);
   const last =
     silence.silentSec === null ? 'none was taken yet' : `the last came ${span(silence.silentSec)} ago`;
   if (await areAllRefused({ database, mode }))
-    return [look(`${how}; ${last}, and what came in the last hour was refused.`, TO_BE_TAKEN)];
-  if (!isWebhookSilenceSuspicious(silence)) return [ok(`${how}; ${last}.`)];
+    return look(`${how}; ${last}, and what came in the last hour was refused.`, TO_BE_TAKEN);
+  if (!isWebhookSilenceSuspicious(silence)) return ok(`${how}; ${last}.`);
   const says = `${how}; ${last}, and ${counted(silence.paidMeanwhile, 'order')} got paid since.`;
-  return [look(says, 'register PUBLIC_URL/webhooks/payments at the service; npm run go-live tries it')];
+  return look(says, 'register PUBLIC_URL/webhooks/payments at the service; npm run go-live tries it');
 }
 
 export const TO_BE_TAKEN =
@@ -40,20 +39,18 @@ const HOUR_SEC = 3_600;
 /**
  * Whether webhooks came in the last hour and none was taken. One that was shows that the settings are right.
  */
-export async function areAllRefused({
-  database,
-  mode,
-}: Pick<Subject, 'database' | 'mode'>): Promise<boolean> {
+export async function areAllRefused(subject: Pick<Subject, 'database' | 'mode'>): Promise<boolean> {
+  const { database, mode } = subject;
   const { silentSec } = await webhookSilence(database, mode);
   if (silentSec !== null && silentSec < HOUR_SEC) return false;
   return (await refusedLately(database, mode, HOUR_SEC)).some(({ reason }) => reason !== 'too-many');
 }
 
-async function worker({ database, mode, config }: Subject): Promise<Answer[]> {
+async function worker({ database, mode, config }: Subject): Promise<Answer> {
   const last = await lastHeartbeat(database, mode);
   const who = last?.by ?? 'of an older version';
   if (last !== null && last.sec <= MISSING_SEC)
-    return [ok(`A worker (${who}) reported ${span(last.sec)} ago.`)];
+    return ok(`A worker (${who}) reported ${span(last.sec)} ago.`);
   const says =
     last === null ? 'No worker has ever reported' : `The last worker (${who}) reported ${span(last.sec)} ago`;
   const todo = config.production
@@ -61,7 +58,7 @@ async function worker({ database, mode, config }: Subject): Promise<Answer[]> {
     : config.WORKER === 'off'
       ? 'npm run worker'
       : 'npm start, which works as well, or npm run worker';
-  return [wrong(`${says}: nothing is checked, delivered or reconciled.`, todo)];
+  return wrong(`${says}: nothing is checked, delivered or reconciled.`, todo);
 }
 
 /** A worker looks every few seconds; what is due for longer is late. */
@@ -85,7 +82,8 @@ async function releases({ database, mode, config, extensions }: Subject): Promis
   const hasReceiver = config.FULFILMENT_URL !== undefined || extensions.receiver !== null;
   const unsent = tellOfUnsent(await unsentReleases(database, mode), hasReceiver);
   const answers = undelivered.map(({ delivery, count, oldestSec }): Answer => {
-    const says = `${counted(count, 'release')} ${delivery === 'dead' ? 'given up' : 'waiting'}, the oldest for ${span(oldestSec)}.`;
+    const how = delivery === 'dead' ? 'given up' : 'waiting';
+    const says = `${counted(count, 'release')} ${how}, the oldest for ${span(oldestSec)}.`;
     if (delivery === 'dead') return wrong(says, 'npm run releases -- list');
     return oldestSec > UNDELIVERED_SEC ? look(says, 'npm run releases -- list') : ok(says);
   });
@@ -94,7 +92,7 @@ async function releases({ database, mode, config, extensions }: Subject): Promis
   return answers.length === 0 ? [ok('No release waits.')] : answers;
 }
 
-/** Alerts about what only a running process sees, or a check of the shop's own: nothing else here asks for them. */
+/** Alerts about what only a running process or a check of the shop's own sees: no question above is about it. */
 const SEEN_BY_PROCESSES = ['key-refused', 'checkout-address-refused', 'own-check'] as const;
 
 async function seenByProcesses({ database, mode }: Subject): Promise<Answer[]> {

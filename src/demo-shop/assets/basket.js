@@ -1,6 +1,6 @@
 /* global document, window, HTMLButtonElement, HTMLElement, HTMLFormElement, HTMLInputElement */
-// Turns the plain form of the shop page into a basket. The form stays what is sent; this script sets its quantities
-// and adds up, in whole minor units, what the server will price again for itself.
+// Turns the plain form of the shop page into a basket. The form stays what is sent; this script sets its
+// quantities and adds up, in whole minor units, what the server will price again for itself.
 
 import { openOrder, putInBasket, readBasket, rememberOpenOrder, takeOutBought } from './browser-memory.js';
 import { sendOnce, statusOfOrder, word } from './page.js';
@@ -144,8 +144,8 @@ function lineOf(form, controls, control, amount) {
 }
 
 /**
- * Minor units as text for people, by the same rules as the server's `displayMoney`: the decimal point is put in as
- * text, so no amount passes through a float on its way.
+ * Minor units as text for people, by the same rules as the server's `displayMoney`: the decimal point is put
+ * in as text, so no amount passes through a float on its way.
  * @param {bigint} amount @param {string} currency @param {number} digits decimals of the currency's minor unit
  * @param {string} locale how the server wrote the prices on the page
  */

@@ -1,6 +1,6 @@
 /* global localStorage */
-// What the browser remembers between pages: the baskets, and the order whose payment is still open. Nothing here is
-// believed by the server, and no e-mail address is kept.
+// What the browser remembers between pages: the baskets, and the order whose payment is still open. Nothing
+// here is believed by the server, and no e-mail address is kept.
 
 const BASKET = 'shop.basket';
 const OPEN_ORDER = 'shop.open-order';

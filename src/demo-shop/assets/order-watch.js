@@ -1,6 +1,6 @@
 /* global document, location, setTimeout, performance, EventSource, HTMLElement, HTMLFormElement */
-// Watches an order that may still change, and loads the page again when it did. What the page says comes from the
-// server alone. The server tells by itself; where a proxy swallows that, the page asks now and again.
+// Watches an order that may still change, and loads the page again when it did. What the page says comes from
+// the server alone. The server tells by itself; where a proxy swallows that, the page asks now and again.
 
 import { openOrder, rememberOpenOrder, takeOutBought } from './browser-memory.js';
 import { isPageFinal, sendOnce, statusOfOrder, word } from './page.js';
@@ -61,7 +61,8 @@ function watch(orderId, shownStatus) {
 
 /**
  * @param {string} orderId @param {(status: string) => void} see
- * @returns {() => boolean} whether the server's words arrive: an open connection alone says nothing, proxies hold them back
+ * @returns {() => boolean} whether the server's words arrive: an open connection alone says nothing, proxies
+ * hold them back
  */
 function listen(orderId, see) {
   let hears = false;

@@ -52,8 +52,8 @@ export function sendOnce(form) {
 const ANSWER_WITHIN_MS = 8_000;
 
 /**
- * Where an order stands: its status, `'unknown'` when there is no such order, or null when the server did not answer. Null
- * is no error to show: a shopper on a train needs none.
+ * Where an order stands: its status, `'unknown'` when there is no such order, or null when the server did not
+ * answer. Null is no error to show: a shopper on a train needs none.
  * @param {string} orderId
  * @returns {Promise<string | null>}
  */

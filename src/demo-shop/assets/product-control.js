@@ -44,7 +44,8 @@ export function controlOf(card, onChange) {
   less.addEventListener('click', () => {
     step(-1, quantity() === 1 ? add : less);
   });
-  // While a number is being typed the field may be empty for a moment; it only turns into "Add" when it is left.
+  // While a number is being typed the field may be empty for a moment; it only turns into "Add" when it is
+  // left.
   input.addEventListener('input', () => {
     onChange(control);
   });

@@ -351,7 +351,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a clerk writes money off',
-    file: 'src/admin/login/roles.ts',
+    file: 'src/admin/login/require-form.ts',
     find: `return role === null || ROLES.indexOf(role) >= ROLES.indexOf(leastRoleFor(action));`,
     replace: `return role !== 'viewer' || leastRoleFor(action) === 'viewer';`,
     breaks: 'money is given up without the person who answers for it',
