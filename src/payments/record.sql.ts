@@ -19,17 +19,19 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 
 // One row per answer, as `rowOf` in confirm.sql.ts builds it: what the decision saw, what the service
 // answered, and what is to become of the payment.
-const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
-  expired_seen boolean, suspense_seen int, outcome text, status_word text, contradiction text,
-  answered_amount bigint, answered_currency text, http_status int, body bytea, body_sha256 bytea,
-  cause text, next_status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
+const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text,
+  status_seen text, order_status_seen text, expired_seen boolean, suspense_seen int,
+  outcome text, status_word text, contradiction text, answered_amount bigint, answered_currency text,
+  http_status int, body bytea, body_sha256 bytea, cause text, next_status text, hints int,
+  next_check_sec float8, release_id text, delivery text, releases boolean,
   suspense_class text, suspense_amount bigint, suspense_currency text, is_refunded boolean)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it,
 // unless it says that money is gone about which a person has decided since: isGoneSince tells that by time.
 const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
     SELECT v.id, v.outcome, v.status_word, v.amount, v.currency, v.answered_at FROM verifications v
-    WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases ORDER BY v.id DESC LIMIT 1
+    WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases
+    ORDER BY v.id DESC LIMIT 1
   ) last ON (last.outcome, last.status_word, last.amount, last.currency)
     IS NOT DISTINCT FROM (g.outcome, g.status_word, g.answered_amount, g.answered_currency)
     AND NOT (g.outcome IN ('paid', 'failed', 'expired', 'reversed') AND EXISTS (SELECT FROM decided_money d
@@ -84,14 +86,15 @@ const PAID = `
   UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now(), deadline_check_at = NULL
   FROM release WHERE orders.id = release.order_id`;
 
-// Of a payment whose refunds took back all that was accepted, "paid" shows the surplus and not that it is gone.
+// Of a payment whose refunds took back all that was accepted, "paid" shows the surplus and not that it is
+// gone.
 const IS_SURPLUS = `s.status_seen = 'paid' AND s.outcome <> 'paid' AND NOT s.is_refunded`;
 
 // Money that pays nothing. An item holds only what no decision has covered.
 const STRAY = `
   INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
-  SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification, s.suspense_amount - decided.amount,
-    s.suspense_currency
+  SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification,
+    s.suspense_amount - decided.amount, s.suspense_currency
   FROM seen s, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
     WHERE d.mode = s.mode AND d.reference = s.reference AND d.currency = s.suspense_currency
       AND NOT ${isGoneSince(IS_SURPLUS, `s.status_seen <> 'paid'`)}) decided
