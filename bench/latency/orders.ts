@@ -13,8 +13,8 @@ const PAYS_AFTER_MS = 1_000;
 const CONNECTIONS = 400;
 
 /**
- * So many orders a second, evenly, whether or not the earlier ones are answered; a webhook follows each. What a
- * late server, a queue or this process itself adds to the wait is part of the latency.
+ * So many orders a second, evenly, whether or not the earlier ones are answered; a webhook follows each. What
+ * a late server, a queue or this process itself adds to the wait is part of the latency.
  * @param receiver null: the webhook is answered when the order is paid, and nothing is sent after that
  */
 export async function orderEvenly(

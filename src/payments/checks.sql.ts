@@ -98,13 +98,14 @@ const hint = batched<Hint, HintedPayment | null>({
     db.query<HintedPayment>(HINT_AND_LEASE, [asRows(items), items[0]?.mode]).then(byReference(items)),
 });
 
+// Locked before the payment, as everywhere: see LOCK_ORDER.
+const ITS_ORDER = `SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
+  WHERE p.reference = $1 FOR NO KEY UPDATE OF o`;
+
 /** Expires a payment that was certainly never sent, and now never will be. */
 export async function expireUnsent(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
-    `WITH locked AS (
-       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
-       WHERE p.reference = $1 FOR NO KEY UPDATE OF o
-     ), expired AS (
+    `WITH locked AS (${ITS_ORDER}), expired AS (
        UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL FROM locked
        WHERE reference = $1 AND order_id = locked.id AND status = 'created' RETURNING order_id, reference
      )
@@ -120,10 +121,7 @@ export async function expireUnsent(db: Queryable, reference: Reference): Promise
  */
 export async function markAmbiguous(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
-    `WITH locked AS (
-       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
-       WHERE p.reference = $1 FOR NO KEY UPDATE OF o
-     ), doubted AS (
+    `WITH locked AS (${ITS_ORDER}), doubted AS (
        UPDATE payments SET status = 'ambiguous', reason = 'process-died' FROM locked
        WHERE reference = $1 AND order_id = locked.id AND status = 'sending' RETURNING order_id, reference
      )
