@@ -114,15 +114,15 @@ function rowsOf(measured: Sides<Latencies>, when: string): Row[] {
     const ratios = [sides.ours.p50 / sides.plain.p50, sides.ours.p99 / sides.plain.p99];
     const isPromised = field === 'release' && when === '30 orders a second, service 2 ms';
     return {
-      ...rowOf(
-        `${WHAT[field]}, ${when}`,
-        sides,
-        (ms) => `p50 ${ms.p50.toFixed(1)}, p99 ${ms.p99.toFixed(1)} ms`,
-      ),
+      ...rowOf(`${WHAT[field]}, ${when}`, sides, ({ p50, p99 }) => `p50 ${inMs(p50)}, p99 ${inMs(p99)}`),
       ratio: ratios.map((ratio) => ratio.toFixed(2)).join(', '),
       ...(isPromised && { wanted: 'p50 15, p99 50 ms' }),
     };
   });
+}
+
+function inMs(ms: number): string {
+  return Number.isFinite(ms) ? `${ms.toFixed(1)} ms` : 'refused';
 }
 
 function rowOf<T>(what: string, { plain, ours }: Sides<T>, words: (figure: T) => string): Row {
