@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { median, type Row } from '../row.ts';
@@ -21,8 +22,8 @@ type Entrant = { one: Contestant; receiver: Receiver | null };
 type Sides<T> = { plain: T; ours: T };
 
 /**
- * What one shopper waits for: checkout, and webhook to release, beside the plain sample, by turns. Then the first order
- * after a start, and the longest pause of a garbage collection.
+ * What one shopper waits for: checkout, and webhook to release, beside the plain sample, by turns. Then the
+ * first order after a start, and the longest pause of a garbage collection.
  * @param argv `--seconds 8`: for each figure
  */
 export async function benchLatency(argv: string[]): Promise<Row[]> {
@@ -49,6 +50,10 @@ export async function benchLatency(argv: string[]): Promise<Row[]> {
       rows.push(
         ...first,
         rowOf('longest pause of a garbage collection', pauses, (ms) => `${ms.toFixed(1)} ms`),
+        {
+          what: `load of the machine on ${availableParallelism()} cores`,
+          ours: (loadavg()[1] ?? 0).toFixed(1),
+        },
       );
     });
   } finally {
@@ -106,17 +111,18 @@ function rowsOf(measured: Sides<Latencies>, when: string): Row[] {
   return (['checkout', 'release'] as const).map((field) => {
     const { plain, ours } = measured;
     const sides = { plain: percentiles(plain[field]), ours: percentiles(ours[field]) };
+    const ratios = [sides.ours.p50 / sides.plain.p50, sides.ours.p99 / sides.plain.p99];
     const isPromised = field === 'release' && when === '30 orders a second, service 2 ms';
     return {
-      ...rowOf(
-        `${WHAT[field]}, ${when}`,
-        sides,
-        (ms) => `p50 ${ms.p50.toFixed(1)}, p99 ${ms.p99.toFixed(1)} ms`,
-      ),
-      ratio: `${(sides.ours.p50 / sides.plain.p50).toFixed(2)}, ${(sides.ours.p99 / sides.plain.p99).toFixed(2)}`,
+      ...rowOf(`${WHAT[field]}, ${when}`, sides, ({ p50, p99 }) => `p50 ${inMs(p50)}, p99 ${inMs(p99)}`),
+      ratio: ratios.map((ratio) => ratio.toFixed(2)).join(', '),
       ...(isPromised && { wanted: 'p50 15, p99 50 ms' }),
     };
   });
+}
+
+function inMs(ms: number): string {
+  return Number.isFinite(ms) ? `${ms.toFixed(1)} ms` : 'refused';
 }
 
 function rowOf<T>(what: string, { plain, ours }: Sides<T>, words: (figure: T) => string): Row {

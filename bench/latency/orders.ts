@@ -4,7 +4,10 @@ import type { Request } from '../shop/load.ts';
 import { CHECKOUT, referenceOf, webhookAbout } from '../shop/turn.ts';
 import type { Receiver } from './receiver.ts';
 
-/** Milliseconds, in no order: from a request's place in the schedule to its answer, or to the release. */
+/**
+ * Milliseconds, in no order: from a request's place in the schedule to its answer, or to the release.
+ * Infinity: it was refused, because the server had too much to do.
+ */
 export type Latencies = { checkout: number[]; release: number[] };
 
 /** So long after its answer the shopper has paid, and the service sends its webhook. */
@@ -13,8 +16,8 @@ const PAYS_AFTER_MS = 1_000;
 const CONNECTIONS = 400;
 
 /**
- * So many orders a second, evenly, whether or not the earlier ones are answered; a webhook follows each. What a
- * late server, a queue or this process itself adds to the wait is part of the latency.
+ * So many orders a second, evenly, whether or not the earlier ones are answered; a webhook follows each. What
+ * a late server, a queue or this process itself adds to the wait is part of the latency.
  * @param receiver null: the webhook is answered when the order is paid, and nothing is sent after that
  */
 export async function orderEvenly(
@@ -29,15 +32,21 @@ export async function orderEvenly(
   async function order(at: number): Promise<void> {
     const dueMs = startMs + (at * 1_000) / perSecond;
     await until(dueMs);
-    const reference = referenceOf(await send(pool, CHECKOUT));
+    const answer = await send(pool, CHECKOUT);
+    if (answer === null) {
+      latencies.checkout.push(Infinity);
+      return;
+    }
+    const reference = referenceOf(answer);
     const answeredMs = performance.now();
     latencies.checkout.push(answeredMs - dueMs);
     await standIn.pay([reference]);
     const webhook = webhookAbout(reference);
     const released = receiver?.heardOf(reference);
     await until(answeredMs + PAYS_AFTER_MS);
-    await Promise.all([send(pool, webhook), released]);
-    latencies.release.push(performance.now() - answeredMs - PAYS_AFTER_MS);
+    const isRefused = (await send(pool, webhook)) === null;
+    if (!isRefused) await released;
+    latencies.release.push(isRefused ? Infinity : performance.now() - answeredMs - PAYS_AFTER_MS);
   }
   await Promise.all(Array.from({ length: perSecond * seconds }, (_none, at) => order(at)));
   await pool.close();
@@ -48,7 +57,8 @@ function until(atMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, atMs - performance.now()));
 }
 
-async function send(pool: Pool, { path, body, headers }: Request): Promise<string> {
+/** @returns null when it is refused with 503 */
+async function send(pool: Pool, { path, body, headers }: Request): Promise<string | null> {
   const answer = await pool.request({
     method: 'POST',
     path,
@@ -56,6 +66,7 @@ async function send(pool: Pool, { path, body, headers }: Request): Promise<strin
     headers: { 'content-type': 'application/json', ...headers },
   });
   const text = await answer.body.text();
+  if (answer.statusCode === 503) return null;
   if (answer.statusCode >= 400) throw new Error(`${path} was answered ${answer.statusCode}: ${text}`);
   return text;
 }

@@ -1,4 +1,4 @@
-// Loaded before a server: on SIGUSR2 it says how long its longest garbage collection since the last SIGUSR2 took.
+// Loaded before a server: on SIGUSR2 it says how long its longest garbage collection since the last one took.
 import { PerformanceObserver } from 'node:perf_hooks';
 
 let longestMs = 0;

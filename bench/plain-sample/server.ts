@@ -1,7 +1,8 @@
 /**
- * What a tutorial builds in an afternoon: Express and node-postgres, insert, call the service, update; on a webhook
- * verify, update. It keeps none of our promises (a crash between two steps loses a payment, two webhooks at once
- * ship twice, a wrong amount pays) and is here to be measured against: whoever promises nothing should be fast.
+ * What a tutorial builds in an afternoon: Express and node-postgres, insert, call the service, update; on a
+ * webhook verify, update. It keeps none of our promises (a crash between two steps loses a payment, two
+ * webhooks at once ship twice, a wrong amount pays) and is here to be measured against: what promises
+ * nothing should be fast.
  */
 import { randomBytes } from 'node:crypto';
 import express from 'express';
@@ -73,8 +74,9 @@ app.get('/checkout/return/:reference', async (req, res) => {
 await pool.query(`
   CREATE TABLE products (sku text PRIMARY KEY, unit_amount bigint NOT NULL, currency text NOT NULL);
   INSERT INTO products VALUES ('ankara-tote', 850000, 'NGN');
-  CREATE TABLE orders (reference text PRIMARY KEY, email text NOT NULL, amount bigint NOT NULL, currency text NOT NULL,
-    status text NOT NULL, checkout_url text, paid_at timestamptz, created_at timestamptz NOT NULL DEFAULT now())`);
+  CREATE TABLE orders (reference text PRIMARY KEY, email text NOT NULL, amount bigint NOT NULL,
+    currency text NOT NULL, status text NOT NULL, checkout_url text, paid_at timestamptz,
+    created_at timestamptz NOT NULL DEFAULT now())`);
 const server = app.listen(0, '127.0.0.1', () => {
   const address = server.address();
   process.stdout.write(

@@ -1,6 +1,9 @@
 import type { Contestant } from './contestants.ts';
 
-/** What a module that was loaded before the server says on SIGUSR2. @param said the number is its first group */
+/**
+ * What a module that was loaded before the server says on SIGUSR2.
+ * @param said the number is its first group
+ */
 export function askedBySignal({ child }: Contestant, said: RegExp): Promise<number> {
   return new Promise((resolve) => {
     const hear = (text: string): void => {

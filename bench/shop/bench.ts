@@ -4,14 +4,15 @@ import { median, type Row } from '../row.ts';
 import { onStage } from './surroundings.ts';
 import { partsOf, type Figures, type Sizes } from './turn.ts';
 
-const HELP = `npm run bench -- shop [--shoppers 1,10,50] [--seconds 3] [--rounds 5] [--payments 4000] [--prof FOLDER]`;
+const HELP = `npm run bench -- shop [--shoppers 1,10,50] [--seconds 3] [--rounds 5] [--payments 4000]
+  [--prof FOLDER]`;
 const PLAIN = 'plain sample';
 const OURS = 'integrator';
 
 /**
- * Checkouts, webhooks, confirmed payments and returns per second, ours beside the plain sample's: one machine, one
- * database server, one stand-in, by turns in one run, so that what disturbs one disturbs the other. All rounds count but
- * the first, in which compilers and caches warm up.
+ * Checkouts, webhooks, confirmed payments and returns per second, ours beside the plain sample's: one
+ * machine, one database server, one stand-in, by turns in one run, so that what disturbs one disturbs the
+ * other. All rounds count but the first, in which compilers and caches warm up.
  */
 export async function benchShop(argv: string[]): Promise<Row[]> {
   const { values } = parseArgs({
@@ -70,8 +71,8 @@ function medianOf(
 }
 
 /**
- * The median over all rounds of one contestant's figure divided by the other's of the same round: a machine may be half as
- * fast a minute later, and the other's turn was seconds ago.
+ * The median over all rounds of one contestant's figure divided by the other's of the same round: a machine
+ * may be half as fast a minute later, and the other's turn was seconds ago.
  */
 function medianRatio(
   figures: readonly Figures[],
@@ -100,7 +101,7 @@ function rowsOf(figures: readonly Figures[]): Row[] {
   });
 }
 
-/** Processor time of server and database per operation of the plain sample, as a multiple of ours: more is better. */
+/** Processor time per operation of the plain sample, server and database, divided by ours: more is better. */
 export function costRatio(figures: readonly Figures[], what: string): number {
   return medianRatio(figures, what, [PLAIN, OURS], (f) => f.serverMs + f.databaseMs);
 }

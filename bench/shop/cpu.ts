@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TICK_MS = 10;
 
-/** Milliseconds of processor time that the process and its descendants have used so far. Linux only; else 0. */
+/**
+ * Milliseconds of processor time that the process and its descendants have used so far. Linux only; else 0.
+ */
 export function cpuMsOf(pid: number): number {
   const children = new Map<number, number[]>();
   const used = new Map<number, number>();

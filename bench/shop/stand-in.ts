@@ -1,7 +1,7 @@
 /**
- * A process: the service as both contestants call it. Two milliseconds for each answer unless told otherwise, every
- * transaction is open until its shopper pays, exactly what was asked for. It does as little as possible, so that it is
- * not what is measured.
+ * A process: the service as both contestants call it. Two milliseconds for each answer unless told otherwise,
+ * every transaction is open until its shopper pays, exactly what was asked for. It does as little as
+ * possible, so that it is not what is measured.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +41,7 @@ function answer(req: IncomingMessage, res: ServerResponse, body: string): void {
   setTimeout(send, latencyMs, text);
 }
 
-/** What is not part of the service: its shoppers pay, it becomes slow, and the bench asks how often it was asked. */
+/** What is not the service's: shoppers pay, it becomes slow, and the bench asks how often it was asked. */
 function control(url: string, body: string): string {
   if (url === '/verifications') return `{"count":${verifications}}`;
   if (url === '/latency') latencyMs = Number(body);

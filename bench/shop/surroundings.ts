@@ -26,7 +26,7 @@ export type Stage = {
   createDatabase(name: string): Promise<string>;
 };
 
-/** One PostgreSQL with its usual settings and one stand-in for whoever is measured; everything ends with `work`. */
+/** One PostgreSQL with its usual settings, one stand-in, and all that are measured; they end with `work`. */
 export async function onStage(work: (stage: Stage) => Promise<void>): Promise<void> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'integrator-bench-')));
   await chmod(folder, 0o755);

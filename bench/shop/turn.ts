@@ -12,7 +12,10 @@ const AT_ONCE = 50;
 
 export type Sizes = { shoppers: readonly number[]; seconds: number; payments: number };
 
-/** `serverMs` and `databaseMs`: processor time per operation. `verifications`: calls of verify meanwhile, by the clock included. */
+/**
+ * `serverMs` and `databaseMs`: processor time per operation. `verifications`: calls of verify meanwhile, by
+ * the clock included.
+ */
 export type Figures = {
   name: string;
   what: string;
@@ -27,9 +30,9 @@ export type Figures = {
 export type Part = (one: Contestant, stage: Stage) => Promise<Figures[]>;
 
 /**
- * Checkouts, webhooks about paid payments, shoppers who come back from paid ones. Each part ends when everybody has paid,
- * and tells of payments that were just opened: what the clock asks about shoppers who have not paid for five seconds
- * would be counted with whatever is measured then.
+ * Checkouts, webhooks about paid payments, shoppers who come back from paid ones. Each part ends when
+ * all have paid, and tells of payments that were just opened: what the clock asks about shoppers who
+ * have not paid for five seconds would be counted with whatever is measured then.
  */
 export function partsOf({ shoppers, seconds, payments }: Sizes): Part[] {
   return [
@@ -114,7 +117,10 @@ async function confirm(one: Contestant, stage: Stage, references: readonly strin
   ];
 }
 
-/** The shoppers of these payments pay. @returns what has the service call about them, and waits until their orders are paid */
+/**
+ * The shoppers of these payments pay.
+ * @returns what has the service call about them, and waits until their orders are paid
+ */
 async function paid(
   one: Contestant,
   { standIn }: Stage,

@@ -27,7 +27,8 @@ const CLAIMED = `
   WHERE key IS NOT NULL AND stopped IS NULL ORDER BY key
   ON CONFLICT (mode, key) DO UPDATE SET order_id = EXCLUDED.order_id, reference = NULL,
     locked_until = EXCLUDED.locked_until, created_at = now()
-    WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}') AND (known.created_at < now() - interval '${FORM_REPEATS_SEC} s'
+    WHERE starts_with(known.key, '${IMPLIED_KEY_PREFIX}')
+      AND (known.created_at < now() - interval '${FORM_REPEATS_SEC} s'
       OR NOT EXISTS (SELECT FROM orders o WHERE o.id = known.order_id AND o.status IN ${WAITS_FOR_MONEY}
         AND (o.pay_by > now()) IS NOT FALSE))
   RETURNING order_id`;
@@ -132,7 +133,8 @@ const SAME: Statement = {
     SELECT 1 FROM orders o WHERE o.id = $1 AND o.mode = $2 AND o.status IN ${WAITS_FOR_MONEY}
       AND (o.pay_by > now()) IS NOT FALSE
       AND o.email = $3 AND o.currency = $4
-      AND (SELECT array_agg(concat_ws(' ', coalesce(l.sku, l.description), l.unit_amount, l.quantity) ORDER BY l.position)
+      AND (SELECT array_agg(concat_ws(' ', coalesce(l.sku, l.description), l.unit_amount, l.quantity)
+          ORDER BY l.position)
         FROM order_lines l WHERE l.order_id = o.id) = $5::text[]`,
 };
 

@@ -1,5 +1,4 @@
-import type { Metadata } from '../orders/metadata.ts';
-import type { OrderStatus } from '../orders/order.ts';
+import type { Metadata, OrderStatus } from '../orders/order.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';

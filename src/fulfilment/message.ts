@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { metadata as metadataOfOrder } from '../orders/metadata.ts';
-import { ORDER_STATUSES } from '../orders/order.ts';
+import { metadata as metadataOfOrder, ORDER_STATUSES } from '../orders/order.ts';
 import { formatMajor, type Money } from '../platform/money.ts';
 import type { HappenedEvent } from './event.ts';
 import type { Release } from './release.ts';

@@ -1,7 +1,6 @@
-import type { OrderLine } from '../orders/order.ts';
+import type { Metadata, OrderLine } from '../orders/order.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
-import type { Metadata } from '../orders/metadata.ts';
 import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';

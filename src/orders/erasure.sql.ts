@@ -66,7 +66,8 @@ export async function eraseAddress(
 // "ada@example.com" is not in "canada@example.com", nor in "ada@example.com.ng". A letter may stand before it
 // as the end of an escape: of JSON (\n, \u003c), of a form (%3c), or of PostgreSQL's own form of bytes
 // (\253).
-const BEFORE = String.raw`((?<![a-z0-9._+-])|(?<=\\[bfnrt]|\\u[0-9a-f]{4}|\\[0-7]{3}|%(0a|0d|20|22|2c|3a|3b|3c|3d)))`;
+const ESCAPES = String.raw`\\[bfnrt]|\\u[0-9a-f]{4}|\\[0-7]{3}|%(0a|0d|20|22|2c|3a|3b|3c|3d)`;
+const BEFORE = `((?<![a-z0-9._+-])|(?<=${ESCAPES}))`;
 const AFTER = String.raw`(?![a-z0-9-]|\.[a-z0-9])`;
 
 /** Regular expressions of PostgreSQL for an address in small letters, as texts, JSON and forms spell it. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { formatMajor } from '../platform/money.ts';
 import type { Product } from './catalogue.ts';
-import { metadata } from './metadata.ts';
-import { ORDER_STATUSES, type Order } from './order.ts';
+import { metadata, ORDER_STATUSES, type Order } from './order.ts';
 
 const money = z
   .string()

@@ -1,7 +1,7 @@
+import { z } from 'zod';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Money } from '../platform/money.ts';
-import type { Metadata } from './metadata.ts';
 import type { ShopperDetails } from './shopper-details.ts';
 
 /**
@@ -23,6 +23,18 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
  * be zero or less: something for nothing, or a discount.
  */
 export type OrderLine = { sku: string | null; description: string; unitAmount: bigint; quantity: number };
+
+const MAX_METADATA = 20;
+// PostgreSQL's JSON takes no half of a surrogate pair.
+const plain = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be text without control characters');
+
+/**
+ * Short texts that a shop gives with an order and gets back wherever the order is shown, also to its shopper.
+ */
+export const metadata = z
+  .record(plain.min(1).max(40), plain.max(500))
+  .refine((texts) => Object.keys(texts).length <= MAX_METADATA, `must have at most ${MAX_METADATA} entries`);
+export type Metadata = z.output<typeof metadata>;
 
 export type Order = {
   id: OrderId;

@@ -68,11 +68,13 @@ export const ORDER_WITH_LINES = `
       o.pay_by AS "payBy", coalesce(o.pay_by <= now(), false) AS "isPastDeadline",
       coalesce(o.release_id, o.planned_release_id, 'rel_' || o.id) AS "releaseId",
       coalesce((SELECT r.reference FROM releases r WHERE r.order_id = o.id),
-        (SELECT p.reference FROM payments p WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
+        (SELECT p.reference FROM payments p
+          WHERE p.order_id = o.id ORDER BY p.created_at DESC LIMIT 1)) AS reference,
       (SELECT json_agg(json_build_object('sku', l.sku, 'description', l.description,
          'unitAmount', l.unit_amount::text, 'quantity', l.quantity) ORDER BY l.position)
        FROM order_lines l WHERE l.order_id = o.id) AS lines
-    FROM orders o CROSS JOIN LATERAL (SELECT coalesce(sum(r.amount), 0)::bigint AS amount, max(r.refunded_at) AS at
+    FROM orders o CROSS JOIN LATERAL (
+      SELECT coalesce(sum(r.amount), 0)::bigint AS amount, max(r.refunded_at) AS at
       FROM refunds r WHERE r.order_id = o.id) back`;
 const ORDER: Statement = { name: 'order-with-lines', text: `${ORDER_WITH_LINES} WHERE o.id = $1` };
 

@@ -36,8 +36,8 @@ const COLUMNS = `id, order_id AS "orderId", amount, currency, reason, external_i
   refunded_by AS "refundedBy", refunded_at AS "refundedAt"`;
 
 /** Digest of a row of refunds `r`, as its journal entry keeps it. */
-export const REFUND_DIGEST = `text_hash(concat_ws(E'\\x1f', r.id, r.order_id, r.mode, r.amount::text, r.currency,
-  r.reason, coalesce(r.external_id, ''), r.refunded_by, extract(epoch FROM r.refunded_at)::text))`;
+export const REFUND_DIGEST = `text_hash(concat_ws(E'\\x1f', r.id, r.order_id, r.mode, r.amount::text,
+  r.currency, r.reason, coalesce(r.external_id, ''), r.refunded_by, extract(epoch FROM r.refunded_at)::text))`;
 
 /**
  * Writes a refund down, with its journal entry. All refunds of one order queue at its row: of ten at once
@@ -71,9 +71,9 @@ export function recordRefund(database: Database, mode: Mode, given: NewRefund): 
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
        ), entry AS (
          INSERT INTO journal (order_id, event, reference, cause, detail)
-         SELECT r.order_id, 'refund-recorded', (SELECT reference FROM releases WHERE order_id = r.order_id), $9,
-           jsonb_strip_nulls(jsonb_build_object('refund', r.id, 'amount', r.amount::text, 'currency', r.currency,
-             'number', r.external_id, 'digest', ${REFUND_DIGEST})) FROM r
+         SELECT r.order_id, 'refund-recorded', (SELECT reference FROM releases WHERE order_id = r.order_id),
+           $9, jsonb_strip_nulls(jsonb_build_object('refund', r.id, 'amount', r.amount::text,
+             'currency', r.currency, 'number', r.external_id, 'digest', ${REFUND_DIGEST})) FROM r
        )
        SELECT ${COLUMNS} FROM r`,
       [

@@ -16,8 +16,8 @@ export const refundInput = z.strictObject({
     .max(128)
     .optional()
     .describe(
-      'Your number of the refund, or the service’s: the same one with the same amount again changes nothing. ' +
-        'Without one a repeated request is a second refund',
+      'Your number of the refund, or the service’s: the same one with the same amount again changes ' +
+        'nothing. Without one a repeated request is a second refund',
     ),
 });
 

@@ -2,6 +2,10 @@ import type { Database } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 
+const OPEN_MONEY = `SELECT FROM suspense_items s WHERE s.order_id = o.id AND s.closed_at IS NULL`;
+const HELD_PAYMENT = `SELECT FROM payments p
+  WHERE p.order_id = o.id AND p.status = 'held' AND p.decided_at IS NULL`;
+
 /**
  * Takes back the end of an order: a new payment of it may begin, until its deadline where it has one.
  * Payments about whose money a person has decided pay nothing all the same; money of it that is in suspense
@@ -20,9 +24,8 @@ export function reopenOrder(
     await tx.query('SELECT FROM orders WHERE id = $1 AND mode = $2 FOR NO KEY UPDATE', [orderId, mode]);
     const rows = await tx.query(
       `WITH reopened AS (
-         UPDATE orders o SET cancelled_at = NULL, cancelled_by = NULL, cancel_reason = NULL, deadline_check_at = pay_by,
-           status = CASE WHEN EXISTS (SELECT FROM suspense_items s WHERE s.order_id = o.id AND s.closed_at IS NULL)
-             OR EXISTS (SELECT FROM payments p WHERE p.order_id = o.id AND p.status = 'held' AND p.decided_at IS NULL)
+         UPDATE orders o SET cancelled_at = NULL, cancelled_by = NULL, cancel_reason = NULL,
+           deadline_check_at = pay_by, status = CASE WHEN EXISTS (${OPEN_MONEY}) OR EXISTS (${HELD_PAYMENT})
              THEN 'review' ELSE 'pending' END
          WHERE id = $1 AND mode = $2 AND status = 'cancelled'
            AND expired_at IS NULL AND (pay_by IS NULL OR pay_by > now())

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { MUST_BE_PAYABLE, payableCurrency, parseMajor } from '../platform/money.ts';
 import { invalidField, parseInput } from '../platform/problem.ts';
-import { metadata as metadataInput, type Metadata } from './metadata.ts';
-import { MAX_TOTAL, ORDER_STATUSES, totalOf, type OrderLine } from './order.ts';
+import {
+  MAX_TOTAL,
+  metadata as metadataInput,
+  ORDER_STATUSES,
+  totalOf,
+  type Metadata,
+  type OrderLine,
+} from './order.ts';
 import { shopperDetails, type ShopperDetails } from './shopper-details.ts';
 import { parseOrderId } from '../platform/ids.ts';
 import type { OrderQuestion } from './shop-orders.sql.ts';

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import type { Metadata } from './metadata.ts';
-import type { Order, OrderStatus } from './order.ts';
+import type { Metadata, Order, OrderStatus } from './order.ts';
 import { lineColumns, ORDER_WITH_LINES, orderOf, type NewOrder, type OrderRow } from './orders.sql.ts';
 
 /** Payments are watched for as long. */

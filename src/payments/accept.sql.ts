@@ -45,7 +45,8 @@ const SEEN = `
 
 // Of too much, the surplus stays: it is to be given back, or kept by a decision of its own.
 const TAKEN = `
-  UPDATE suspense_items i SET amount = CASE WHEN i.amount > s.amount THEN i.amount - s.amount ELSE i.amount END,
+  UPDATE suspense_items i SET
+    amount = CASE WHEN i.amount > s.amount THEN i.amount - s.amount ELSE i.amount END,
     closed_at = CASE WHEN i.amount < s.amount THEN now() END,
     closed_by = CASE WHEN i.amount < s.amount THEN $3 END,
     decision = CASE WHEN i.amount < s.amount THEN 'accept' END,
@@ -80,7 +81,8 @@ const ENTRIES = `
     SELECT 1 AS place, order_id, 'order-paid' AS event, reference, jsonb_strip_nulls(jsonb_build_object(
       'release', $5::text, 'delivery', $6::text, 'verification', verification, 'outcome', class,
       'evidence', evidence, 'acceptance', accepted.id, 'accepted', came || ' ' || currency, 'note', $4::text,
-      'suspense', CASE WHEN NOT is_closed THEN class END, 'money', CASE WHEN NOT is_closed THEN money END)) AS detail
+      'suspense', CASE WHEN NOT is_closed THEN class END,
+      'money', CASE WHEN NOT is_closed THEN money END)) AS detail
     FROM taken, accepted
     UNION ALL
     SELECT 2, order_id, 'suspense-resolved', reference,
@@ -101,7 +103,8 @@ export async function recordAcceptance(
   plan: ReleasePlan,
 ): Promise<boolean> {
   const rows = await db.query(
-    `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), seen AS MATERIALIZED (${SEEN}), taken AS (${TAKEN}), accepted AS (${ACCEPTED}),
+    `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), seen AS MATERIALIZED (${SEEN}),
+       taken AS (${TAKEN}), accepted AS (${ACCEPTED}),
        released AS (${RELEASED}), paid AS (${PAID}), moved AS (${MOVED}),
        resolved AS (${findingsClosedWith('taken', 'd.came')}), entries AS (${ENTRIES})
      SELECT item FROM taken`,

@@ -3,11 +3,10 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { GatewayUnanswered } from '../gateway/errors.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
-import { endLease } from './checks.sql.ts';
+import { endLease, leaseWhenFree, LEASE_WAIT_MS } from './checks.sql.ts';
 import { readHeldMoney, recordAcceptance } from './accept.sql.ts';
 import type { Confirm } from './confirm.ts';
 import { loadPayment } from './confirm.sql.ts';
-import { leaseWhenFree, LEASE_WAIT_MS } from './lease-when-free.ts';
 import type { Payment } from './payment.ts';
 
 type Acceptance = {

@@ -51,14 +51,16 @@ export async function lockForAdoption(
 }
 
 const ADOPTED = `
-  INSERT INTO payments (reference, order_id, mode, amount, currency, status, reason, next_check_at, leased_until)
+  INSERT INTO payments (reference, order_id, mode, amount, currency, status, reason,
+    next_check_at, leased_until)
   SELECT $2, id, mode, amount, currency, 'ambiguous', 'adopted', now(), now() + interval '${LEASE_SEC} s'
   FROM orders WHERE id = $1
   ON CONFLICT (reference) DO NOTHING RETURNING order_id, reference, mode`;
 
 const HELD = `
   UPDATE suspense_items i SET order_id = adopted.order_id FROM adopted
-  WHERE i.mode = adopted.mode AND i.reference = adopted.reference AND i.closed_at IS NULL AND i.order_id IS NULL
+  WHERE i.mode = adopted.mode AND i.reference = adopted.reference
+    AND i.closed_at IS NULL AND i.order_id IS NULL
   RETURNING i.class, i.amount || ' ' || i.currency AS money`;
 
 /**

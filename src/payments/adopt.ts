@@ -42,8 +42,8 @@ export async function adopt(parts: AdoptParts, adoption: Adoption): Promise<Adop
 }
 
 const IF_LOST_TOO =
-  'If it is lost too, place it again under its own external id and adopt to that. If it had none, a new order ' +
-  'would ship again: docs/operations.md, "After a restore", says what to do.';
+  'If it is lost too, place it again under its own external id and adopt to that. If it had none, a new ' +
+  'order would ship again: docs/operations.md, "After a restore", says what to do.';
 
 async function write({ database, gateway }: AdoptParts, adoption: Adoption): Promise<Adoptable> {
   const { reference, order: name, by, note } = adoption;
@@ -74,8 +74,8 @@ function refuseUnfit(order: Adoptable, reference: Reference, { mode }: Gateway):
 }
 
 /**
- * The one question beside {@link Confirm}: there is no payment to confirm yet, and an answer that is not exact
- * must leave none. It writes nothing.
+ * The one question beside {@link Confirm}: there is no payment to confirm yet, and an answer that is not
+ * exact must leave none. It writes nothing.
  * @throws {Refused} unless the service says now that this reference paid exactly this order's money
  */
 async function refuseUnproven(gateway: Gateway, order: Adoptable, reference: Reference): Promise<void> {
@@ -87,8 +87,8 @@ async function refuseUnproven(gateway: Gateway, order: Adoptable, reference: Ref
   if (outcome === 'not_found') throw new Refused(`The service does not know ${reference}.`);
   if (outcome !== 'paid')
     throw new Refused(
-      `The service does not say that ${reference} paid the ${displayMoney(order)} of order ${order.orderId}: ` +
-        `${outcome}.`,
+      `The service does not say that ${reference} paid the ${displayMoney(order)} ` +
+        `of order ${order.orderId}: ${outcome}.`,
     );
 }
 

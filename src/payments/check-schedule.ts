@@ -10,13 +10,14 @@
 //   place, as its result is unknown
 //   it was never sent, and expires  checks.sql.ts                never
 //   a hint                          hint.sql.ts                  now, or the end of a pause, lease or silence
-//   an answer that does not pay     confirm.ts                   the next of CHECK_AGES_SEC, then never; while
-//                                                                unreadable, ASK_AGAIN_SEC for three days more
+//   an answer that does not pay     confirm.ts                   the next of CHECK_AGES_SEC, then never;
+//                                                                while unreadable, ASK_AGAIN_SEC for three
+//                                                                days more
 //   a hint came during that check   record.sql.ts                now, or the end of a pause
 //   an answer that pays             confirm.ts                   never
 //   an acceptance                   accept.sql.ts                never
-//   the service could not be asked  postponeCheck,               pauseAfterFailureSec or what the service asked
-//                                   checks.sql.ts                for, however old the payment is
+//   the service could not be asked  postponeCheck,               pauseAfterFailureSec or what the service
+//                                   checks.sql.ts                asked for, however old the payment is
 //   a person gave it to its order   adopt.sql.ts                 now
 
 const MINUTE = 60;

@@ -1,5 +1,6 @@
 import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, batched } from '../platform/batcher.ts';
+import { sleep, systemClock } from '../platform/clock.ts';
 import type { Reference, OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Payment } from './payment.ts';
@@ -97,13 +98,14 @@ const hint = batched<Hint, HintedPayment | null>({
     db.query<HintedPayment>(HINT_AND_LEASE, [asRows(items), items[0]?.mode]).then(byReference(items)),
 });
 
+// Locked before the payment, as everywhere: see LOCK_ORDER.
+const ITS_ORDER = `SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
+  WHERE p.reference = $1 FOR NO KEY UPDATE OF o`;
+
 /** Expires a payment that was certainly never sent, and now never will be. */
 export async function expireUnsent(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
-    `WITH locked AS (
-       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
-       WHERE p.reference = $1 FOR NO KEY UPDATE OF o
-     ), expired AS (
+    `WITH locked AS (${ITS_ORDER}), expired AS (
        UPDATE payments SET status = 'expired', next_check_at = NULL, leased_until = NULL FROM locked
        WHERE reference = $1 AND order_id = locked.id AND status = 'created' RETURNING order_id, reference
      )
@@ -119,10 +121,7 @@ export async function expireUnsent(db: Queryable, reference: Reference): Promise
  */
 export async function markAmbiguous(db: Queryable, reference: Reference): Promise<void> {
   await db.query(
-    `WITH locked AS (
-       SELECT o.id FROM orders o JOIN payments p ON p.order_id = o.id
-       WHERE p.reference = $1 FOR NO KEY UPDATE OF o
-     ), doubted AS (
+    `WITH locked AS (${ITS_ORDER}), doubted AS (
        UPDATE payments SET status = 'ambiguous', reason = 'process-died' FROM locked
        WHERE reference = $1 AND order_id = locked.id AND status = 'sending' RETURNING order_id, reference
      )
@@ -187,6 +186,30 @@ export async function leaseForCheck(
   mode: Mode,
 ): Promise<Payment | null> {
   return (await db.query<Payment>(LEASE_ONE, [reference, mode]))[0] ?? null;
+}
+
+/** How long a person waits for another check of a payment to end; its answer is seconds away. */
+export const LEASE_WAIT_MS = 8_000;
+const LOOK_AGAIN_MS = 100;
+
+/**
+ * Leases a payment for a check, once no other check holds it: answers are written in the order of their
+ * questions.
+ * @returns null when another check still holds it after `waitMs`, or when the signal is aborted before
+ */
+export async function leaseWhenFree(
+  { database, mode }: { database: Queryable; mode: Mode },
+  reference: Reference,
+  waitMs: number,
+  signal?: AbortSignal,
+): Promise<Payment | null> {
+  const until = systemClock.elapsedMs() + waitMs;
+  for (;;) {
+    const payment = await leaseForCheck(database, reference, mode);
+    const isOver = systemClock.elapsedMs() > until || signal?.aborted === true;
+    if (payment !== null || isOver) return payment;
+    await sleep(LOOK_AGAIN_MS, signal);
+  }
 }
 
 const END_LEASE: Statement = {

@@ -19,8 +19,9 @@ export const PAYMENT_COLUMNS = `
   p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided",
   CASE WHEN p.status = 'paid' THEN (SELECT accepted_now(a) FROM acceptances a
     WHERE a.mode = p.mode AND a.reference = p.reference) END AS accepted,
-  p.status = 'paid' AND EXISTS (SELECT FROM acceptances a WHERE a.mode = p.mode AND a.reference = p.reference
-    AND accepted_now(a) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = p.order_id)) AS "isRefunded",
+  p.status = 'paid' AND EXISTS (SELECT FROM acceptances a
+    WHERE a.mode = p.mode AND a.reference = p.reference AND accepted_now(a) <=
+      (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = p.order_id)) AS "isRefunded",
   p.reason IS NOT DISTINCT FROM 'adopted' AS "isAdopted"`;
 
 // The comparison with one mode ($2) also makes the planner expect few rows, which are best found by index.

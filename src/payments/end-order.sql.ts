@@ -18,8 +18,9 @@ const MAY_HAVE_PAID = `('sending', 'open', 'ambiguous', 'held')`;
 export async function readEnding(db: Queryable, orderId: OrderId, mode: Mode): Promise<Ending | null> {
   const [row] = await db.query<Ending>(
     // As text: a Date would lose the microseconds.
-    `SELECT status, expired_at IS NOT NULL AS "hasMissedDeadline", clock_timestamp()::text AS "seenAt", ARRAY(SELECT reference FROM payments p
-       WHERE p.order_id = o.id AND p.status IN ${MAY_HAVE_PAID} ORDER BY reference) AS unsure
+    `SELECT status, expired_at IS NOT NULL AS "hasMissedDeadline", clock_timestamp()::text AS "seenAt",
+       ARRAY(SELECT reference FROM payments p
+         WHERE p.order_id = o.id AND p.status IN ${MAY_HAVE_PAID} ORDER BY reference) AS unsure
      FROM orders o WHERE id = $1 AND mode = $2`,
     [orderId, mode],
   );

@@ -4,10 +4,9 @@ import type { Cancelled, CancelOrder } from '../orders/cancel.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
-import { endLease } from './checks.sql.ts';
+import { endLease, leaseWhenFree, LEASE_WAIT_MS } from './checks.sql.ts';
 import type { Confirm } from './confirm.ts';
 import { endOrder, readEnding, type End } from './end-order.sql.ts';
-import { leaseWhenFree, LEASE_WAIT_MS } from './lease-when-free.ts';
 import { SENDING_IS_LOST_AFTER_SEC } from './check-schedule.ts';
 
 type EndOrderParts = {

@@ -16,7 +16,8 @@ export async function emptyAnswersOf(
 ): Promise<number> {
   const rows = await db.query(
     `UPDATE verifications v SET body = NULL
-     WHERE body IS NOT NULL AND (order_id = ANY($1) OR ${bytesNameAddress('body', '$2')}) AND ${noOpenFinding('v')}
+     WHERE body IS NOT NULL AND (order_id = ANY($1) OR ${bytesNameAddress('body', '$2')})
+       AND ${noOpenFinding('v')}
      RETURNING 1 AS emptied`,
     [orderIds, patternsOf(email)],
   );

@@ -19,17 +19,19 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 
 // One row per answer, as `rowOf` in confirm.sql.ts builds it: what the decision saw, what the service
 // answered, and what is to become of the payment.
-const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text, status_seen text, order_status_seen text,
-  expired_seen boolean, suspense_seen int, outcome text, status_word text, contradiction text,
-  answered_amount bigint, answered_currency text, http_status int, body bytea, body_sha256 bytea,
-  cause text, next_status text, hints int, next_check_sec float8, release_id text, delivery text, releases boolean,
+const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text,
+  status_seen text, order_status_seen text, expired_seen boolean, suspense_seen int,
+  outcome text, status_word text, contradiction text, answered_amount bigint, answered_currency text,
+  http_status int, body bytea, body_sha256 bytea, cause text, next_status text, hints int,
+  next_check_sec float8, release_id text, delivery text, releases boolean,
   suspense_class text, suspense_amount bigint, suspense_currency text, is_refunded boolean)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it,
 // unless it says that money is gone about which a person has decided since: decidedNow tells that by time.
 const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
     SELECT v.id, v.outcome, v.status_word, v.amount, v.currency, v.answered_at FROM verifications v
-    WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases ORDER BY v.id DESC LIMIT 1
+    WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases
+    ORDER BY v.id DESC LIMIT 1
   ) last ON (last.outcome, last.status_word, last.amount, last.currency)
     IS NOT DISTINCT FROM (g.outcome, g.status_word, g.answered_amount, g.answered_currency)
     AND NOT (g.outcome IN ('paid', 'failed', 'expired', 'reversed') AND EXISTS (SELECT FROM decided_money d

@@ -1,6 +1,5 @@
 import { findOrder } from '../orders/orders.sql.ts';
-import type { Order, OrderStatus } from '../orders/order.ts';
-import type { Metadata } from '../orders/metadata.ts';
+import type { Metadata, Order, OrderStatus } from '../orders/order.ts';
 import type { ShopperDetails } from '../orders/shopper-details.ts';
 import type { Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';

@@ -74,7 +74,8 @@ export function refusedByMinute(db: Queryable, mode: Mode, before: string | null
   return db.query(
     `SELECT to_char(minute AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"') || ' ' || reason AS key,
        reason, times, samples
-     FROM refused_webhooks WHERE mode = $1 ${older} ORDER BY minute DESC, reason DESC LIMIT ${REFUSED_ROWS + 1}`,
+     FROM refused_webhooks WHERE mode = $1 ${older}
+     ORDER BY minute DESC, reason DESC LIMIT ${REFUSED_ROWS + 1}`,
     before === null ? [mode] : [mode, before],
   );
 }

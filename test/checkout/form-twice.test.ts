@@ -4,8 +4,8 @@ import { createGate } from '../support/gate.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 import { json, startOddService, type OddService } from '../support/service.ts';
 
-// A plain HTML form sends neither script nor header. A double click posts it twice, and the browser shows the second
-// answer: there must be one order, and both must lead to its page.
+// A plain HTML form sends neither script nor header. A double click posts it twice, and the browser shows the
+// second answer: there must be one order, and both must lead to its page.
 
 let shop: TestProgram;
 let service: OddService;

@@ -4,7 +4,8 @@ import type { CreateCatalogue, OutOfStock, WantedItem } from '../../src/orders/c
 import { newId } from '../../src/platform/ids.ts';
 import { post, startProgram, type TestProgram } from '../support/program.ts';
 
-// A shop's catalogue may say that there is not enough left, and set things aside in the transaction that places the order.
+// A shop's catalogue may say that there is not enough left, and set things aside in the transaction that
+// places the order.
 
 const SKU = 'brass-lamp';
 const VOUCHER = 'VOUCHER-ADA';

@@ -3,8 +3,8 @@ import { newId } from '../../src/platform/ids.ts';
 import { someOf } from '../support/extent.ts';
 import { aBasket, post, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
-// A repeated Idempotency-Key is answered as its order stands at that moment. One table of states, for every way in which
-// the same request can be sent: JSON, a form, and `{orderId}`.
+// A repeated Idempotency-Key is answered as its order stands at that moment. One table of states, for every
+// way in which the same request can be sent: JSON, a form, and `{orderId}`.
 
 let shop: TestProgram;
 beforeAll(async () => {

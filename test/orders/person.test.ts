@@ -7,7 +7,8 @@ import { explain } from '../../src/reporting/explain.ts';
 import type { PersonData } from '../../src/reporting/person.sql.ts';
 import { eventually, startProgram, type CheckoutAnswer, type TestProgram } from '../support/program.ts';
 
-// A shopper asks what is kept about them, or to be forgotten. Their address is a canary: the whole database is searched.
+// A shopper asks what is kept about them, or to be forgotten. Their address is a canary: the whole database
+// is searched.
 
 let shop: TestProgram;
 beforeAll(async () => {

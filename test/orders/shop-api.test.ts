@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { explain } from '../../src/reporting/explain.ts';
 import { eventually, post, startProgram, type TestProgram } from '../support/program.ts';
 
-// What the shop's own system does with its orders: it places them again, finds them, lists them, and cancels them.
+// What the shop's own system does with its orders: it places them again, finds them, lists them, and cancels
+// them.
 
 const TOKEN = 'shop-token-for-tests';
 const env = { SHOP_API_TOKEN: TOKEN, STOREFRONT_RETURN_URL: 'https://a.example/,https://b.example/' };

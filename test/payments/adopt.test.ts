@@ -11,7 +11,8 @@ import { openDesk, startReconciling, type Desk, type Reconciling } from '../reco
 import { defaultDialect } from '../support/dialect.ts';
 import { eventually } from '../support/program.ts';
 
-// A reference that the service knows and a restored database has lost: a person names its order, evidence pays.
+// A reference that the service knows and a restored database has lost: a person names its order, evidence
+// pays.
 
 let desk: Desk;
 beforeAll(async () => {

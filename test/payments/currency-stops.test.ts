@@ -63,7 +63,10 @@ async function seenPaid(amount: string): Promise<CheckoutAnswer> {
   return order;
 }
 
-/** Two orders, one after the other, seen as paid in another unit. @returns the second, which stops the currency */
+/**
+ * Two orders, one after the other, seen as paid in another unit.
+ * @returns the second, which stops the currency
+ */
 async function unitError(amount = '850000.00'): Promise<CheckoutAnswer> {
   await seenPaid(amount);
   return seenPaid(amount);

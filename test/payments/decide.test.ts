@@ -191,7 +191,9 @@ test('absent evidence counts only where the dialect allows it, odd evidence neve
   expect(decide(payment, answer({ amount: read(1n) }), lenient).release).toBe(false);
 });
 
-/** The rule once more, stated without any of the program's words for it: a second opinion for the walk below. */
+/**
+ * The rule once more, stated without any of the program's words for it: a second opinion for the walk below.
+ */
 function mayPay(p: Payment, a: VerifyAnswer): boolean {
   if (a.kind !== 'record') return false;
   const e = a.evidence;

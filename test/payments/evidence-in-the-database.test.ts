@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startProgram, type TestProgram } from '../support/program.ts';
 
-/** What PostgreSQL itself refuses, whoever writes: a shop's later edit, a script, an operator at the prompt. */
+/**
+ * What PostgreSQL itself refuses, whoever writes: a shop's later edit, a script, an operator at the prompt.
+ */
 let shop: TestProgram;
 let paid: { orderId: string; reference: string };
 let open: { orderId: string; reference: string };

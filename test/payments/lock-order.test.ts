@@ -12,8 +12,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
 import { eventually } from '../support/program.ts';
 
-// Statements that write for many payments at once meet at the same two orders. PostgreSQL ends one of them when they wait
-// for each other; each would be run again, so what it refused is looked at, and not what came of it.
+// Statements that write for many payments at once meet at the same two orders. PostgreSQL ends one of them
+// when they wait for each other; each would be run again, so what it refused is looked at, and not what came
+// of it.
 
 let books: TestDatabase;
 beforeAll(async () => {

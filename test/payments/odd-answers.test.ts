@@ -7,7 +7,10 @@ import { asReference } from '../support/ids.ts';
 import { post, startProgram, type TestProgram } from '../support/program.ts';
 import { json, raw, startOddService, type OddService } from '../support/service.ts';
 
-/** A service that answers anything at all; whatever it says, no payment may get stuck and no order may be lost. */
+/**
+ * A service that answers anything at all; whatever it says, no payment may get stuck and no order may be
+ * lost.
+ */
 let service: OddService;
 let shop: TestProgram;
 beforeAll(async () => {

@@ -39,6 +39,11 @@ const TIMEOUTS: pg.PoolConfig = {
   lock_timeout: 2_000,
   idle_in_transaction_session_timeout: 10_000,
 };
+/**
+ * How long an unused connection stays open. Longer than the usual 10 s, since a new one plans all statements
+ * anew; not much longer, since those to a machine that vanished hang.
+ */
+const IDLE_FOR_MS = 60_000;
 /** Beside a pooler: one session for a reconciliation, and one to check whether another may be started. */
 const MAX_SESSIONS = 2;
 
@@ -78,6 +83,8 @@ function openPool(connectionString: string, more: pg.PoolConfig, logger: Logger)
     types,
     // By default node-postgres waits without end for a connection; here a request answers 503 after 2 s.
     connectionTimeoutMillis: 2_000,
+    // A connection that ends takes its plans along, and a long statement costs milliseconds to plan.
+    idleTimeoutMillis: IDLE_FOR_MS,
     ...more,
     ...KEPT_ALIVE,
   });

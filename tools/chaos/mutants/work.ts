@@ -337,8 +337,8 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'what closes a payment is not kept when it was said before',
     file: RECORD,
-    find: 'AND g.next_status = g.status_seen AND NOT g.releases ORDER BY',
-    replace: 'AND NOT g.releases ORDER BY',
+    find: 'AND g.next_status = g.status_seen AND NOT g.releases',
+    replace: 'AND NOT g.releases',
     breaks: 'a payment expires and no fresh answer proves it',
     tests: BY_HINTS,
   },
