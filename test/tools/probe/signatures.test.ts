@@ -56,7 +56,9 @@ const holds = (scheme: SignatureScheme | null, { headers, body }: Hook): boolean
   scheme !== null && isSignedBy([new Secret(SECRET)], scheme, headers, body, NOW.getTime() / 1_000);
 
 /** Each signer with one digest, so that each meets several signers. */
-const CASES = SIGNERS.map(([name, signer], at) => ({ name, signer, digest: DIGESTS[at % 6] as Digest }));
+const CASES = SIGNERS.flatMap(([name, signer], at) =>
+  DIGESTS.slice(at % 6, (at % 6) + 1).map((digest) => ({ name, signer, digest })),
+);
 
 test.each(CASES)(
   '$name: the scheme is found, fits other webhooks, and no forged one',
