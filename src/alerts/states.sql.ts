@@ -24,7 +24,8 @@ const STEADY = `interval '1 hour'`;
 
 const TO_SEND = `s.mode, s.event, s.key, s.alert, s.since, s.changes,
   coalesce((s.alert ->> 'over')::boolean, false) AS "isOver"`;
-const IS_NEWS = `(s.ended_at IS NOT NULL OR s.cause <> excluded.cause AND ($7 OR s.news_at <= now() - ${STEADY}))`;
+const IS_NEWS = `(s.ended_at IS NOT NULL OR s.cause <> excluded.cause
+  AND ($7 OR s.news_at <= now() - ${STEADY}))`;
 const ifNews = (column: string, value: string): string =>
   `${column} = CASE WHEN ${IS_NEWS} THEN ${value} ELSE s.${column} END`;
 const SEEN_AGAIN = `

@@ -41,8 +41,8 @@ export const CLASSES = {
       'ours that the service neither lists nor knows',
   ),
   refunded: quiet(
-    'the order was released, and no more went back than the shop has written down as refunds, or of several ' +
-      'charges those that a person refunded; the service may show the rest of them later, or never',
+    'the order was released, and no more went back than the shop has written down as refunds, or of ' +
+      'several charges those that a person refunded; the service may show the rest of them later, or never',
   ),
   probe: quiet('a payment of test mode that npm run probe opened, without an order'),
   history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),

@@ -15,14 +15,17 @@ export const HELD_CLASSES = `'underpaid', 'overpaid', 'charged_again', 'unit_err
 export const MONEY_CLASSES = `${HELD_CLASSES}, 'paid_after_decision', 'unknown_reference'`;
 
 // A further charge brings the rest of what a person accepted, unless refunds took back all that had come.
-const EARNED = `CASE WHEN money_that_came(r) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = r.order_id)
+const EARNED = `CASE WHEN money_that_came(r) <= (SELECT sum(b.amount) FROM refunds b
+  WHERE b.order_id = r.order_id)
   THEN money_that_came(r) ELSE r.amount END`;
 
 // Paid transactions that are not ours, and charges beyond the one that paid an order, or beyond what a person
 // has decided about, of the run $2.
 const FOUND = `
-  SELECT f.id, f.class, f.reference, p.order_id, f.actual, f.actual - coalesce(${EARNED}, 0) AS amount, f.currency
-  FROM findings f LEFT JOIN payments p ON f.class = 'duplicate_payment' AND (p.mode, p.reference) = (f.mode, f.reference)
+  SELECT f.id, f.class, f.reference, p.order_id, f.actual, f.actual - coalesce(${EARNED}, 0) AS amount,
+    f.currency
+  FROM findings f LEFT JOIN payments p ON f.class = 'duplicate_payment'
+    AND (p.mode, p.reference) = (f.mode, f.reference)
     LEFT JOIN releases r ON (r.mode, r.reference, r.currency) = (p.mode, p.reference, f.currency)
   WHERE f.mode = $1 AND f.last_run_id = $2 AND f.closed_at IS NULL AND f.id > $3
     AND (f.class = 'unknown_reference' OR r.id IS NOT NULL OR p.status = 'held' AND p.decided_at IS NOT NULL)
@@ -34,10 +37,11 @@ const GONE = `'failed', 'expired', 'reversed'`;
 
 /**
  * SQL: how much of the money of one reference and currency that people have decided about is part of what is
- * there now, in minor units. What verify has shown as gone, since a decision or as the last word before it, is
- * not: what comes afterwards is other money.
+ * there now, in minor units. What verify has shown as gone, since a decision or as the last word before it,
+ * is not: what comes afterwards is other money.
  * @param of SQL of `mode`, `reference` and `currency`; of `earned`, the money that is no part of it; of
- * `isSurplus` and `isUnpaid`, whether verify shows it: as the surplus of a paid payment, or as an unpaid one's
+ * `isSurplus` and `isUnpaid`, whether verify shows it: as the surplus of a paid payment, or as an unpaid
+ * one's
  * @param isOther SQL over `d`, a row of decided_money: it is about money that is known to be gone
  */
 export const decidedNow = (
@@ -46,7 +50,8 @@ export const decidedNow = (
 ): string => `(
   WITH decided AS (
     SELECT d.amount, d.opened_at, d.decided_at FROM decided_money d
-    WHERE d.mode = ${of.mode} AND d.reference = ${of.reference} AND d.currency = ${of.currency} AND NOT ${isOther}
+    WHERE d.mode = ${of.mode} AND d.reference = ${of.reference} AND d.currency = ${of.currency}
+      AND NOT ${isOther}
   ), shown AS (
     SELECT CASE WHEN v.outcome IN (${SHOWN}) THEN greatest(v.amount - ${of.earned}, 0) ELSE 0 END AS amount,
       v.answered_at AS at, lead(v.answered_at, 1, 'infinity') OVER (ORDER BY v.id) AS until
@@ -55,7 +60,8 @@ export const decidedNow = (
         OR v.outcome IN (${GONE}) AND ${of.isUnpaid})
   )
   SELECT least((SELECT coalesce(sum(amount), 0) FROM decided), (SELECT min(s.amount + coalesce((
-    SELECT sum(d.amount) FROM decided d WHERE d.opened_at >= s.at OR d.decided_at >= s.until), 0)) FROM shown s)))`;
+    SELECT sum(d.amount) FROM decided d WHERE d.opened_at >= s.at
+      OR d.decided_at >= s.until), 0)) FROM shown s)))`;
 
 /**
  * SQL over `d`, a row of decided_money about several charges: none of them was left when a run looked. Or its
@@ -162,7 +168,8 @@ export async function takeUntoldItems(
   if (lock?.isOurs !== true) return null;
   const rows = await tx.query<OpenedItems['first'][number]>(
     `WITH taken AS (${TAKEN})
-     SELECT id::text AS id, class, reference, order_id AS "orderId" FROM taken WHERE is_news ORDER BY taken.id`,
+     SELECT id::text AS id, class, reference, order_id AS "orderId" FROM taken WHERE is_news
+       ORDER BY taken.id`,
     [mode],
   );
   if (rows.length === 0) return null;

@@ -74,7 +74,8 @@ const CLOSED = `
 const COVERED = `d.amount + (
     SELECT coalesce(sum(before.amount), 0) FROM decided_money before
     WHERE before.mode = $2 AND before.reference = d.reference AND before.currency = d.currency) + (
-    SELECT coalesce(sum(c.amount), 0) FROM confirmed_money c WHERE c.mode = $2 AND c.reference = d.reference)`;
+    SELECT coalesce(sum(c.amount), 0) FROM confirmed_money c WHERE c.mode = $2
+      AND c.reference = d.reference)`;
 
 // The item first, then the findings about it.
 const RESOLVED_ENTRIES = `
@@ -101,7 +102,8 @@ export async function resolveSuspense(
   seen: string | null = null,
 ): Promise<boolean> {
   const rows = await db.query(
-    `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), locked AS MATERIALIZED (${LOCKED}), closed AS (${CLOSED}),
+    `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), locked AS MATERIALIZED (${LOCKED}),
+      closed AS (${CLOSED}),
        resolved AS (${findingsClosedWith('closed', COVERED)}), entry AS (${RESOLVED_ENTRIES})
      SELECT id FROM closed`,
     [id, mode, by, note, decision, refundNote, seen],

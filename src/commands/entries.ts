@@ -104,8 +104,8 @@ export const SURPLUS_NOTED =
   'Noted. When the service shows exactly what was asked for, the order is paid by itself and the item closes.';
 
 export const NOT_RESOLVED =
-  'There is no such open item, or its surplus was refunded before: then accept or refund the rest; a surplus alone is ' +
-  'refunded under the number that was noted.';
+  'There is no such open item, or its surplus was refunded before: then accept or refund the rest; a ' +
+  'surplus alone is refunded under the number that was noted.';
 
 /** @param item the money in suspense that the finding is about */
 export const decideFirst = (item: bigint): string =>

@@ -7,7 +7,8 @@ import type { EventType, HappenedEvent } from './event.ts';
 const LEASE = leaseOf(
   EVENTS,
   `c.type, c.data, c.happened_at AS "happenedAt",
-      coalesce((c.data ->> 'amount')::bigint, o.amount) AS amount, coalesce(c.data ->> 'currency', o.currency) AS currency`,
+      coalesce((c.data ->> 'amount')::bigint, o.amount) AS amount,
+      coalesce(c.data ->> 'currency', o.currency) AS currency`,
 );
 
 export type DueEvent = HappenedEvent & Due;

@@ -111,7 +111,8 @@ const entryOf = (
 const IS_GONE = `delivery = 'delivered' AND money_that_came(releases) <=
   (SELECT coalesce(sum(b.amount), 0) FROM refunds b WHERE b.order_id = releases.order_id)
   + coalesce((SELECT max((f.evidence ->> 'unexplained')::bigint) FROM findings f
-    WHERE f.order_id = releases.order_id AND f.class = 'reversed' AND f.raised_at IS NOT NULL AND f.closed_at IS NULL), 0)`;
+    WHERE f.order_id = releases.order_id AND f.class = 'reversed' AND f.raised_at IS NOT NULL
+      AND f.closed_at IS NULL), 0)`;
 
 /**
  * Makes a delivery due now, whatever became of it before, and starts its three days anew. A delivery in hand

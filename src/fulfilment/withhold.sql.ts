@@ -94,7 +94,8 @@ export async function giveUpReturned(
      ), entry AS (
        INSERT INTO journal (order_id, event, reference, cause, detail)
        SELECT order_id, 'release-' || delivery, reference, 'reconciliation', jsonb_strip_nulls(
-         jsonb_build_object('release', id, 'attempts', attempts, 'error', last_error)) FROM moved ORDER BY order_id
+         jsonb_build_object('release', id, 'attempts', attempts, 'error', last_error)) FROM moved
+           ORDER BY order_id
      )
      SELECT id AS release, order_id AS "orderId", reference, attempts, delivery = 'unneeded' AS "wasUnneeded"
      FROM moved`,

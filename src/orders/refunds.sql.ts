@@ -37,7 +37,8 @@ const COLUMNS = `id, order_id AS "orderId", amount, currency, reason, external_i
 
 /** Digest of a row of refunds `r`, as its journal entry keeps it. */
 export const REFUND_DIGEST = `text_hash(concat_ws(E'\\x1f', r.id, r.order_id, r.mode, r.amount::text,
-  r.currency, r.reason, coalesce(r.external_id, ''), r.refunded_by, extract(epoch FROM r.refunded_at)::text))`;
+  r.currency, r.reason, coalesce(r.external_id, ''), r.refunded_by,
+  extract(epoch FROM r.refunded_at)::text))`;
 
 /**
  * Writes a refund down, with its journal entry. All refunds of one order queue at its row: of ten at once

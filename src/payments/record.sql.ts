@@ -95,7 +95,8 @@ const DECIDED = decidedNow({
 // Money that pays nothing. An item holds only what no decision has covered.
 const STRAY = `
   INSERT INTO suspense_items (mode, class, reference, order_id, verification_id, amount, currency)
-  SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification, s.suspense_amount - decided.amount,
+  SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification,
+    s.suspense_amount - decided.amount,
     s.suspense_currency
   FROM seen s, LATERAL (SELECT ${DECIDED} AS amount) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount

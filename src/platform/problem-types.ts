@@ -49,8 +49,8 @@ export const PROBLEMS = {
     status: 403,
     title: 'Your role may not do this',
     cause:
-      'The token belongs to a clerk of OPERATORS: a clerk assigns, notes, asks the service, delivers again, ' +
-      'writes down refunds and cancels; what gives money up or stops sales is for an operator.',
+      'The token belongs to a clerk of OPERATORS: a clerk assigns, notes, asks the service, delivers ' +
+      'again, writes down refunds and cancels; what gives money up or stops sales is for an operator.',
     cure: 'Ask an operator to do it, or have the role changed in OPERATORS.',
   },
   'not-found': {

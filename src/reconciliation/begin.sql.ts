@@ -68,7 +68,8 @@ export async function totalsOfTaken(db: Queryable): Promise<Taken> {
   );
   const money = await db.query<Taken['money'][number]>(
     `SELECT taken.actual_currency AS currency, sum(taken.actual)::text AS sum FROM ${TAKEN}
-       AND NOT taken.is_ours AND taken.actual > 0 AND taken.actual_currency IS NOT NULL GROUP BY 1 ORDER BY 1`,
+       AND NOT taken.is_ours AND taken.actual > 0 AND taken.actual_currency IS NOT NULL GROUP BY 1
+         ORDER BY 1`,
   );
   const shown = await db.query<Taken['shown'][number]>(
     `SELECT reference, taken.order_id AS "orderId", taken.here AS status, taken.is_released AS "isReleased"

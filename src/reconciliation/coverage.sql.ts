@@ -176,7 +176,8 @@ async function whyCut(
   const missing = await findMissing(db, lagFrom, reachesTo);
   if (missing === null || !isBeyond(missing, range, sentinels !== null)) return null;
   return (
-    `nothing in the answer says that the history ends after its ${range.rows} records, and ${missing.count} confirmed ` +
+    `nothing in the answer says that the history ends after its ${range.rows} records,
+      and ${missing.count} confirmed ` +
     'payments are not among them: name the paging in the dialect (history.paging)'
   );
 }

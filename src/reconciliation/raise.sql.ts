@@ -169,7 +169,8 @@ export async function closeUnseen(
        nothing_left_at = CASE WHEN f.class = 'duplicate_payment' AND NOT ${IS_SEEN} THEN now() END
      WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation'
        AND ${MAY_GO} AND ${IS_IN_SIGHT}
-       AND NOT (${IS_SEEN} AND (gone_at IS NOT NULL OR EXISTS (SELECT FROM classified c WHERE c.class = f.class
+       AND NOT (${IS_SEEN} AND (gone_at IS NOT NULL
+         OR EXISTS (SELECT FROM classified c WHERE c.class = f.class
          AND c.reference = f.reference AND ${SAME_MONEY})))`,
     given,
   );

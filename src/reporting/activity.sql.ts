@@ -45,7 +45,8 @@ function part({ name, at, by, event, of, id }: Part, rest: string): string {
   return `(SELECT ${key} AS key, ${at} AS at, ${by} AS by, ${event} AS event, ${rest} FROM ${of}
     AND ($2::text IS NULL OR ${by} = $2) AND ${at} >= coalesce($3, '-infinity'::timestamptz)
     AND ${at} < coalesce($4, 'infinity'::timestamptz)
-    AND ${at} <= coalesce(split_part($5, ' ', 1)::timestamptz, 'infinity') AND ($5::text IS NULL OR ${key} < $5)
+    AND ${at} <= coalesce(split_part($5, ' ', 1)::timestamptz, 'infinity')
+      AND ($5::text IS NULL OR ${key} < $5)
     ORDER BY ${at} DESC, key DESC LIMIT $6)`;
 }
 
@@ -61,7 +62,8 @@ const JOURNAL = part(
       -- That a decision ended its order is part of the decision.
       AND NOT (j.event = 'order-cancelled' AND j.detail ? 'item')`,
   },
-  `j.order_id, j.reference, (j.detail ->> 'item')::bigint AS item, (j.detail ->> 'finding')::bigint AS finding,
+  `j.order_id, j.reference, (j.detail ->> 'item')::bigint AS item,
+    (j.detail ->> 'finding')::bigint AS finding,
    j.detail`,
 );
 
@@ -172,7 +174,8 @@ const ACTIONS = [
 export const ACTIVITY = `
   WITH page AS (SELECT * FROM (${ACTIONS}) actions ORDER BY key DESC LIMIT $6)
   SELECT page.key, page.at, page.by, page.event, page.order_id AS "orderId", page.reference, o.email,
-    coalesce(s.class, f.class, page.detail ->> 'class') AS class, coalesce(s.amount, f.actual, f.expected) AS amount,
+    coalesce(s.class, f.class, page.detail ->> 'class') AS class,
+      coalesce(s.amount, f.actual, f.expected) AS amount,
     coalesce(s.currency, f.currency, o.currency) AS currency, page.detail
   FROM page LEFT JOIN orders o ON o.id = page.order_id LEFT JOIN suspense_items s ON s.id = page.item
     LEFT JOIN findings f ON f.id = page.finding

@@ -50,7 +50,8 @@ export async function circumstancesOf(db: Queryable, orderId: OrderId): Promise<
   const [row] = await db.query<Omit<Circumstances, 'customer' | 'cases'> & { email: string }>(
     `SELECT o.created_at AS "placedAt", o.email, o.paid_at AS "paidAt", o.expired_at AS "expiredAt",
        o.cancelled_at AS "cancelledAt", o.cancelled_by AS "cancelledBy", o.cancel_reason AS "cancelReason",
-       money_that_came(r)::text AS "cameAmount", r.delivery, r.attempts, r.last_error AS "lastError", r.delivered_at AS "deliveredAt",
+       money_that_came(r)::text AS "cameAmount", r.delivery, r.attempts, r.last_error AS "lastError",
+         r.delivered_at AS "deliveredAt",
        (SELECT greatest(0, (f.evidence ->> 'refunded')::bigint + (f.evidence ->> 'unexplained')::bigint
           - (SELECT coalesce(sum(amount), 0) FROM refunds WHERE order_id = o.id))::bigint::text
         FROM findings f WHERE f.order_id = o.id AND f.class = 'reversed' AND f.closed_at IS NULL

@@ -133,7 +133,8 @@ export async function* rowsOf(
     const until = end === undefined ? '' : `AND (${names}) <= ${place(given.length)}`;
     yield* await db.query<Record<string, Value>>(
       `SELECT ${columns} FROM (
-         SELECT * FROM ${from} WHERE ${inPeriod} ${after(given.length - behind.length)} ${until} AND ${filter}) x ${join}
+         SELECT * FROM ${from} WHERE ${inPeriod} ${after(given.length - behind.length)} ${until}
+           AND ${filter}) x ${join}
        ORDER BY ${key.map((part) => `x.${part.name}`).join(', ')}`,
       [...given, ...(end?.at ?? [])],
     );
@@ -148,7 +149,8 @@ type ComparedRun = { id: RunId; matched: number; raised: Reference[] };
 /** @param id null: the last complete one over everything. @returns null: there is none that completed */
 export async function comparedRun(db: Queryable, mode: Mode, id: RunId | null): Promise<ComparedRun | null> {
   const [run] = await db.query<ComparedRun>(
-    `SELECT r.id, coalesce((report ->> 'matched')::int, 0) + coalesce((report ->> 'repaired')::int, 0) AS matched,
+    `SELECT r.id, coalesce((report ->> 'matched')::int, 0) + coalesce((report ->> 'repaired')::int,
+      0) AS matched,
        ARRAY(SELECT jsonb_array_elements(items) ->> 'reference') AS raised
      FROM reconciliation_runs r JOIN reconciliation_items i ON i.sha256 = r.items_sha256
      WHERE r.mode = $1 AND complete AND CASE WHEN $2::text IS NULL THEN since IS NULL AND until IS NULL
@@ -174,7 +176,8 @@ export async function* releasedBefore(
          JOIN releases e ON e.mode = run.mode AND e.released_at <= run.finished_at
          JOIN verifications v ON v.id = e.verification_id
          JOIN payments p ON p.reference = e.reference AND p.created_at < run.started_at
-           AND (run.since IS NULL OR p.created_at >= run.since) AND (run.until IS NULL OR p.created_at < run.until)
+           AND (run.since IS NULL OR p.created_at >= run.since)
+             AND (run.until IS NULL OR p.created_at < run.until)
          WHERE run.mode = $1 AND run.id = $2 AND (e.released_at, e.id) > ($3::timestamptz, $4)
            AND (e.released_at < run.started_at OR v.cause = 'reconciliation')
          ORDER BY e.released_at, e.id LIMIT ${PAGE}`,

@@ -70,7 +70,8 @@ const CASES = `
     SELECT 'money' AS kind, id, reference, order_id, class, least(opened_at, (SELECT min(f.first_seen_at)
         FROM findings f WHERE f.reference = s.reference AND ${isOpenFinding('f')})) AS since,
       amount, currency, surplus_refund, owner
-    FROM suspense_items s WHERE mode = $1 AND closed_at IS NULL AND ($2::text[] IS NULL OR reference = ANY($2))
+    FROM suspense_items s WHERE mode = $1 AND closed_at IS NULL
+      AND ($2::text[] IS NULL OR reference = ANY($2))
     UNION ALL
     SELECT 'finding', id, reference, order_id, class, first_seen_at, NULL, NULL, NULL, owner
     FROM findings f WHERE ${isOpenFinding('f')} AND ($2::text[] IS NULL OR reference = ANY($2))
@@ -95,8 +96,10 @@ const IS_WANTED = `
     OR EXISTS (SELECT FROM orders o WHERE o.id = order_id AND o.email ILIKE $7))`;
 
 const DETAILS = `
-  SELECT (SELECT ${versionOf(SUSPENSE)} FROM suspense_items i WHERE i.id = c.id AND c.kind = 'money') AS money,
-    (SELECT jsonb_agg(jsonb_build_object('id', i.id::text, 'class', i.class, 'version', ${versionOf(FINDINGS)})
+  SELECT (SELECT ${versionOf(SUSPENSE)} FROM suspense_items i WHERE i.id = c.id AND c.kind = 'money')
+      AS money,
+    (SELECT jsonb_agg(jsonb_build_object('id', i.id::text, 'class', i.class, 'version',
+      ${versionOf(FINDINGS)})
        ORDER BY i.id) FROM findings i WHERE i.reference = c.reference AND ${isOpenFinding('i')}) AS findings,
     CASE kind WHEN 'money' THEN (SELECT ${notesOf(SUSPENSE)} FROM suspense_items i WHERE i.id = c.id)
       ELSE (SELECT ${notesOf(FINDINGS)} FROM findings i WHERE i.id = c.id) END AS notes`;
@@ -127,7 +130,8 @@ export async function readCases(
   return db.query(
     `WITH ${CASES}, page AS (
        SELECT * FROM cases c WHERE ${IS_WANTED}
-         AND (since, kind, id) > (timestamptz 'epoch' + $8::bigint * interval '1 microsecond', $9, $10::bigint)
+         AND (since, kind, id) > (timestamptz 'epoch' + $8::bigint * interval '1 microsecond', $9,
+           $10::bigint)
        ORDER BY since, kind, id LIMIT $11
      )
      SELECT ${COLUMNS}
@@ -143,7 +147,8 @@ export type OpenCases = { class: string; age: Age; count: number };
 
 export function openCaseCounts(db: Queryable, mode: Mode): Promise<OpenCases[]> {
   return db.query(
-    `WITH ${CASES} SELECT class, ${age('since')} AS age, count(*)::int AS count FROM cases GROUP BY 1, 2 ORDER BY 1, 2`,
+    `WITH ${CASES} SELECT class, ${age('since')} AS age, count(*)::int AS count FROM cases GROUP BY 1, 2
+      ORDER BY 1, 2`,
     [mode, null],
   );
 }

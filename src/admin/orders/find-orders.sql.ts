@@ -50,11 +50,13 @@ const MAX_LOOKED_THROUGH = 15_000;
 const MAX_LOOKED_THROUGH_FOR_PART = 4_000;
 
 const FACTS = `
-  LEFT JOIN LATERAL (SELECT description AS item, quantity FROM order_lines WHERE order_id = o.id ORDER BY position LIMIT 1)
+  LEFT JOIN LATERAL (SELECT description AS item, quantity FROM order_lines WHERE order_id = o.id
+    ORDER BY position LIMIT 1)
     first ON true
   LEFT JOIN LATERAL (SELECT class FROM (
       SELECT class, 1 AS rank FROM suspense_items WHERE order_id = o.id AND closed_at IS NULL
-      UNION ALL SELECT class, 2 FROM findings WHERE order_id = o.id AND closed_at IS NULL AND raised_at IS NOT NULL
+      UNION ALL SELECT class, 2 FROM findings WHERE order_id = o.id AND closed_at IS NULL
+        AND raised_at IS NOT NULL
     ) cases ORDER BY rank LIMIT 1) open ON true`;
 
 /**
@@ -74,7 +76,8 @@ export async function findOrders(
   const isWhole = match !== null && !('part' in match);
   const found = `FROM (SELECT * ${from} ${isWhole ? '' : `LIMIT ${most}`}) x WHERE ${wanted.join(' AND ')}`;
   const rows = await db.query<OrderRow>(
-    `SELECT o.id, o.external_id AS "externalId", o.email, o.status, o.amount, o.currency, o.created_at AS "createdAt",
+    `SELECT o.id, o.external_id AS "externalId", o.email, o.status, o.amount, o.currency,
+      o.created_at AS "createdAt",
        first.item, first.quantity, (SELECT count(*)::int FROM order_lines WHERE order_id = o.id) AS lines,
        open.class AS "openCase",
        (SELECT money_that_came(e) FROM releases e WHERE e.id = o.release_id) AS came,
@@ -115,7 +118,8 @@ async function sumsOf(db: Queryable, found: string, values: readonly unknown[]):
        given_back AS (SELECT r.currency, sum(r.amount) AS amount FROM refunds r
          WHERE r.order_id IN (SELECT id FROM found WHERE status = 'paid') GROUP BY r.currency)
      SELECT currency, count(*)::int AS orders, (coalesce(sum(amount) FILTER (WHERE status = 'paid'), 0) - (
-         SELECT coalesce(sum(e.amount - money_that_came(e)), 0) FROM acceptances a JOIN releases e ON e.acceptance_id = a.id
+         SELECT coalesce(sum(e.amount - money_that_came(e)), 0) FROM acceptances a
+           JOIN releases e ON e.acceptance_id = a.id
          WHERE e.order_id = a.order_id AND a.currency = found.currency
            AND a.order_id IN (SELECT id FROM found WHERE status = 'paid')))::text AS paid,
        coalesce((SELECT amount FROM given_back g WHERE g.currency = found.currency), 0)::text AS refunded

@@ -110,8 +110,8 @@ function waitingText({ undelivered, unsent, hasReceiver, latest }: Props): strin
     ...(unsent.oldest === null
       ? []
       : [
-          `${unsent.count} paid ${unsent.count === 1 ? 'order' : 'orders'} from before the delivery system was ` +
-            `connected, since ${unsent.oldest.toISOString().slice(0, 10)}, ${unsent.count === 1 ? 'was' : 'were'} ` +
+          `${unsent.count} paid ${unsent.count === 1 ? 'order' : 'orders'} from before the delivery system ` +
+            `was connected, since ${unsent.oldest.toISOString().slice(0, 10)}, ${unsent.count === 1 ? 'was' : 'were'} ` +
             'never sent. To send: npm run releases -- send-unsent --by "your name"',
         ]),
   ];

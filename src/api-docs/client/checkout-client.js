@@ -3,11 +3,24 @@
 // It holds no key and believes nothing the browser says: prices, payments and states come from the server.
 
 /**
- * @typedef {{ sku: string, name: string, description: string, image: string, price: string, currency: string }} Product
- * @typedef {{ orderId: string, reference: string, status: 'pending', amount: string, currency: string, checkoutUrl: string }} OpenedCheckout
+ * @typedef {{
+ *   sku: string, name: string, description: string, image: string, price: string, currency: string
+ * }} Product
+ * @typedef {{
+ *   orderId: string, reference: string, status: 'pending', amount: string, currency: string,
+ *   checkoutUrl: string
+ * }} OpenedCheckout
  * @typedef {'pending' | 'paid' | 'failed' | 'expired' | 'review' | 'cancelled'} OrderStatus
- * @typedef {{ orderId: string, status: OrderStatus, amount: string, currency: string, lines: { description: string, unitAmount: string, quantity: number }[], paidAt: string | null, refunded: string, reference: string | null, metadata: Record<string, string>, payBy: string | null }} Order
- * @typedef {({ email: string, currency?: string, items: { sku: string, quantity: number }[], [detail: string]: unknown } | { orderId: string }) & { returnUrl?: string }} CheckoutInput
+ * @typedef {{
+ *   orderId: string, status: OrderStatus, amount: string, currency: string,
+ *   lines: { description: string, unitAmount: string, quantity: number }[],
+ *   paidAt: string | null, refunded: string, reference: string | null,
+ *   metadata: Record<string, string>, payBy: string | null
+ * }} Order
+ * @typedef {(
+ *   | { email: string, currency?: string, items: { sku: string, quantity: number }[], [detail: string]: unknown }
+ *   | { orderId: string }
+ * ) & { returnUrl?: string }} CheckoutInput
  * @typedef {{ key: string, orderId: string | null, at: number }} Intent
  */
 
@@ -53,7 +66,8 @@ export function createCheckoutClient(origin = '') {
      * is a new order. When this page does not know yet that the order is paid, the call fails with
      * `already-paid`, and the next one is a new order. While the network or the service fails the request is
      * repeated, for half a minute at most.
-     * @param {CheckoutInput} input @param {string} [key] an Idempotency-Key of your own: then nothing is remembered here
+     * @param {CheckoutInput} input @param {string} [key] an Idempotency-Key of your own: then nothing is
+     * remembered here
      * @returns {Promise<OpenedCheckout>} send the browser to its `checkoutUrl` @throws {CheckoutProblem}
      */
     startCheckout(input, key) {

@@ -146,7 +146,8 @@ function lineOf(form, controls, control, amount) {
 /**
  * Minor units as text for people, by the same rules as the server's `displayMoney`: the decimal point is put
  * in as text, so no amount passes through a float on its way.
- * @param {bigint} amount @param {string} currency @param {number} digits decimals of the currency's minor unit
+ * @param {bigint} amount @param {string} currency @param {number} digits decimals of the currency's minor
+ * unit
  * @param {string} locale how the server wrote the prices on the page
  */
 function displayMinor(amount, currency, digits, locale) {

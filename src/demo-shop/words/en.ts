@@ -27,8 +27,8 @@ export const EN = {
       ['We price it', 'The server takes the prices from its own catalogue and writes down your order.'],
       [
         'You pay elsewhere',
-        'The payment service shows its own page. Without a key that page is the built-in sandbox: you play the ' +
-          'bank and decide whether the payment succeeds. Sandbox and test keys move no real money.',
+        'The payment service shows its own page. Without a key that page is the built-in sandbox: you play ' +
+          'the bank and decide whether the payment succeeds. Sandbox and test keys move no real money.',
       ],
       ['We check', 'Your order counts as paid only when the payment service has confirmed its exact amount.'],
     ],

@@ -29,8 +29,8 @@ export const FR: Words = {
       ],
       [
         'Vous payez ailleurs',
-        'Le service de paiement affiche sa propre page. Sans clé, cette page est le bac à sable intégré : vous ' +
-          'jouez la banque et décidez si le paiement réussit. Bac à sable et clés de test ne déplacent aucun argent réel.',
+        'Le service de paiement affiche sa propre page. Sans clé, cette page est le bac à sable intégré : ' +
+          'vous jouez la banque et décidez si le paiement réussit. Bac à sable et clés de test ne déplacent aucun argent réel.',
       ],
       [
         'Nous vérifions',

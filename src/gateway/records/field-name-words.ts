@@ -8,22 +8,22 @@ const list = (words: string): readonly string[] => words.split(' ');
 /** Names for the payment itself. An order or invoice at a payment service is something to be paid. */
 export const PAYMENT = new Set(
   list(
-    'payment payments pay pmt transaction transactions tran trans trx trxn txn tx charge capture intent debit ' +
-      'purchase sale deposit order invoice checkout collection',
+    'payment payments pay pmt transaction transactions tran trans trx trxn txn tx charge capture intent ' +
+      'debit purchase sale deposit order invoice checkout collection',
   ),
 );
 /** Names of a record of the payment inside the payment's record. */
 export const NESTED = new Set(
   list(
-    'payment payments pmt transaction transactions tran trans trx trxn txn tx charge charges capture intent ' +
-      'data record result info detail details object',
+    'payment payments pmt transaction transactions tran trans trx trxn txn tx charge charges capture ' +
+      'intent data record result info detail details object',
   ),
 );
 /** Words that add nothing, or only whose view of the payment it is: the current status is the status. */
 export const NOW = new Set(
   list(
-    'current final latest overall actual new is the money fund funds processing gateway provider processor acquirer ' +
-      'result record',
+    'current final latest overall actual new is the money fund funds processing gateway provider processor ' +
+      'acquirer result record',
   ),
 );
 /** Objects of amounts, among which may be what came in. */
@@ -45,13 +45,14 @@ export const WITH_CAME_IN = new Set([...list('actually actual gross so far in mi
  */
 export const NOT_CAME_IN = new Set(
   list(
-    'at on date time timestamp when is has was been fee fees charges tax taxes vat commission tip shipping discount ' +
-      'surcharge interest insurance cashback points reward rewards net settlement settlements settled settle payout out ' +
-      'disbursed requested expected due payable remaining outstanding unpaid balance refund refunds refundable ' +
-      'refunded reversed limit max min maximum minimum count times number percent percentage rate ratio local ' +
-      'converted foreign base original merchant seller vendor beneficiary recipient payee subaccount wallet business ' +
-      'previous previously prior last next to currency code id reference ref installment installments instalment ' +
-      'instalments status state method type channel mode text words formatted display',
+    'at on date time timestamp when is has was been fee fees charges tax taxes vat commission tip shipping ' +
+      'discount surcharge interest insurance cashback points reward rewards net settlement settlements ' +
+      'settled settle payout out disbursed requested expected due payable remaining outstanding unpaid ' +
+      'balance refund refunds refundable refunded reversed limit max min maximum minimum count times ' +
+      'number percent percentage rate ratio local converted foreign base original merchant seller vendor ' +
+      'beneficiary recipient payee subaccount wallet business previous previously prior last next to ' +
+      'currency code id reference ref installment installments instalment instalments status state method ' +
+      'type channel mode text words formatted display',
   ),
 );
 /** The name itself gives the unit. */
@@ -70,16 +71,18 @@ export const WITH_FLAG = new Set([...list('is has have was been fully in full mo
 export const TAKEN_BACK = new Set(
   list(
     'refunded refund refunds reversed reversal reversals disputed dispute disputes chargeback chargebacks ' +
-      'chargedback clawback returned recalled revoked void voided cancelled canceled unpaid underpaid underpayment outstanding shortfall',
+      'chargedback clawback returned recalled revoked void voided cancelled canceled unpaid underpaid ' +
+      'underpayment outstanding shortfall',
   ),
 );
 /** With any other word the name is about rules and abilities: `refundPolicy`, `refundableAmount`. */
 export const WITH_TAKEN_BACK = new Set([
   ...list(
-    'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when by ' +
-      'partially partial fully full id reference ref reason status state data info detail details list items object ' +
-      'so far minor open opened active initiated requested processed issued made given completed pending successful lost ' +
-      'in under progress already latest last ids history records money fund funds raised filed created',
+    'is has have had was been ever amount amounts amt total value sum count at on date time timestamp when ' +
+      'by partially partial fully full id reference ref reason status state data info detail details list ' +
+      'items object so far minor open opened active initiated requested processed issued made given ' +
+      'completed pending successful lost in under progress already latest last ids history records money ' +
+      'fund funds raised filed created',
   ),
   ...PAYMENT,
 ]);

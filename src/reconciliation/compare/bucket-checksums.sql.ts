@@ -8,8 +8,8 @@ import { createTableAs } from '../working-tables.ts';
 /**
  * Rows recorded as plainly paid are put into buckets by reference, and each bucket gets a count, a sum and a
  * fingerprint, with one scan of each table. Where these are equal on all three sides, the sides hold the same
- * rows. Only the other buckets, and rows that are not plainly paid, have to be joined, which takes longer than
- * everything else (docs/decisions.md, "Reconciliation weighs before it joins").
+ * rows. Only the other buckets, and rows that are not plainly paid, have to be joined, which takes longer
+ * than everything else (docs/decisions.md, "Reconciliation weighs before it joins").
  *
  * Why so many buckets: of a million rows, one difference makes 250 rows of each side join, and the counts by
  * bucket still fit into the cache of a core. Of few rows each bucket costs more than the rows in it.
@@ -97,7 +97,8 @@ export async function bucketsToJoin(db: Queryable): Promise<number[]> {
      GROUP BY bucket, currency
      HAVING count(*) < 3 OR min(rows) < max(rows)
        OR min(sum) < max(sum) OR min(fingerprint) < max(fingerprint)
-       OR sum(CASE side WHEN 'releases' THEN age WHEN 'payments' THEN -age END) > interval '${HORIZON_SEC} s'`,
+       OR sum(CASE side WHEN 'releases' THEN age WHEN 'payments' THEN -age END)
+         > interval '${HORIZON_SEC} s'`,
   );
   return rows.map(({ bucket }) => bucket);
 }

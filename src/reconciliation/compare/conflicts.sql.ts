@@ -14,9 +14,9 @@ const LAST = `SELECT inputs -> 'looked' FROM reconciliation_runs
   ORDER BY started_at DESC LIMIT 1`;
 
 /**
- * `last`: the ids up to which the last complete run over everything has read. `now`: those up to which this run
- * may record that it has read. A row with a smaller id may be committed a moment later than one with a larger
- * id, so the next run reads the last ten minutes again.
+ * `last`: the ids up to which the last complete run over everything has read. `now`: those up to which this
+ * run may record that it has read. A row with a smaller id may be committed a moment later than one with a
+ * larger id, so the next run reads the last ten minutes again.
  */
 async function watermarks(db: Queryable, mode: Mode): Promise<{ last: Watermark; now: Watermark }> {
   const [row] = await db.query<Watermark & { last: Watermark | null }>(

@@ -2,9 +2,9 @@ import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { PROBE_PATTERN } from '../../platform/ids.ts';
 
 /**
- * The facts that the rules use: `COMPARED`, at the end, gives one row for each row of `differing` (`m`), and the
- * parts before it compute its columns. Nothing is decided here, and nothing is written. What each fact means is
- * said in `rules.ts`.
+ * The facts that the rules use: `COMPARED`, at the end, gives one row for each row of `differing` (`m`), and
+ * the parts before it compute its columns. Nothing is decided here, and nothing is written. What each fact
+ * means is said in `rules.ts`.
  *
  * | parameter | meaning                                        |
  * | --------- | ---------------------------------------------- |
@@ -20,8 +20,8 @@ import { PROBE_PATTERN } from '../../platform/ids.ts';
 // The answer to this run's own question. It has no row of its own when it equals the answer before it.
 const LAST_ANSWER = 'CASE WHEN asked.has_released THEN v.outcome ELSE coalesce(asked.outcome, v.outcome) END';
 
-// Of money that a person accepted, an answer that shows as much of it as has come says what "paid" says of the
-// exact money.
+// Of money that a person accepted, an answer that shows as much of it as has come says what "paid" says of
+// the exact money.
 const ANSWERED = `CASE WHEN m.accepted_outcome = ${LAST_ANSWER}
   AND coalesce(v.amount, accepted.amount) = accepted.amount THEN 'paid' ELSE ${LAST_ANSWER} END`;
 
@@ -46,9 +46,12 @@ const SAID = `SELECT ${ANSWERED} AS answered, ${CAME} AS came OFFSET 0`;
 // What the money says beside ours.
 const FACTS_OF_MONEY = `
   NOT m.is_ours AND o.reference IS NOT NULL AS is_of_other_mode,
-  $4::text = 'test' AS is_test, $7::boolean AS is_asking, m.reference ~ '${PROBE_PATTERN.source}' AS is_of_probe,
-  m.paid_amount IN (m.amount, coalesce(accepted.amount, m.amount)) AND m.paid_currency = m.currency AS is_exact,
-  m.paid_amount = accepted.amount AND accepted.amount <> m.amount AND m.paid_currency = m.currency AS is_accepted,
+  $4::text = 'test' AS is_test, $7::boolean AS is_asking,
+  m.reference ~ '${PROBE_PATTERN.source}' AS is_of_probe,
+  m.paid_amount IN (m.amount, coalesce(accepted.amount, m.amount))
+    AND m.paid_currency = m.currency AS is_exact,
+  m.paid_amount = accepted.amount AND accepted.amount <> m.amount
+    AND m.paid_currency = m.currency AS is_accepted,
   ${IS_IN_ANOTHER_UNIT} AS is_power_of_ten_apart,
   said.answered,
   coalesce(said.answered IN
@@ -86,7 +89,8 @@ const FACTS_OF_PAYMENT = `
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.status = 'cancelled') AS is_cancelled,
   said.came, ${GONE} AS gone, back.amount AS refunded, ${IS_SECOND_REFUNDED} AS is_second_refunded,
   m.here = 'held' AND EXISTS (
-    SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.expired_at IS NOT NULL) AS is_past_deadline,
+    SELECT FROM orders ended WHERE ended.id = m.order_id
+      AND ended.expired_at IS NOT NULL) AS is_past_deadline,
   m.here IN ('sending', 'open', 'ambiguous', 'held') AS is_watched`;
 
 // When it was written and paid, beside what the list can hold.
@@ -134,7 +138,8 @@ const REFUNDED = `
 
 /** Other tables are looked up only where a rule may need them. */
 export const COMPARED = `
-  SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount, o.currency AS other_mode_currency,
+  SELECT m.*, o.order_id AS other_mode_order, o.amount AS other_mode_amount,
+    o.currency AS other_mode_currency,
     ${FACTS_OF_MONEY}, ${FACTS_OF_PAYMENT}, ${FACTS_OF_TIME}, ${FACTS_OF_SOURCES}
   FROM differing m
   LEFT JOIN LATERAL (${PAYMENT_OF_OTHER_MODE}) o ON true

@@ -17,10 +17,10 @@ const KEEP_CLASS = 'open_finding';
 /**
  * The rules of reconciliation, each written once and tried from top to bottom; the first that holds names the
  * class. Only rows that differ get here: a payment whose money matches plainly is counted as `matched` before
- * (`IS_PLAINLY_MATCHED` in matching.sql.ts), and a rule about such rows needs them in `toLookAt` there, too. A
- * finding of any class about a confirmed payment stays open until verify confirms the money (`open_finding`).
- * Amount and currency are checks after the match and never part of it. There is no tolerance. The service's
- * timestamps are not used: services write them in every possible format.
+ * (`IS_PLAINLY_MATCHED` in matching.sql.ts), and a rule about such rows needs them in `toLookAt` there, too.
+ * A finding of any class about a confirmed payment stays open until verify confirms the money
+ * (`open_finding`). Amount and currency are checks after the match and never part of it. There is no
+ * tolerance. The service's timestamps are not used: services write them in every possible format.
  *
  * The facts in the rules, by their source (`facts.sql.ts` computes them):
  *
@@ -28,10 +28,11 @@ const KEEP_CLASS = 'open_finding';
  * - `there`: the status of the transaction (paid, pending, failed, expired, reversed, unknown, unreadable; of
  *   several rows also paid_and_reversed, conflicting); null: it is not listed.
  * - `charges`: how many paid transactions share the reference; null: none.
- * - `paid_amount`, `paid_currency`: the money. `is_exact`: it is what was asked for, or what a person accepted
- *   (`is_accepted`). `is_power_of_ten_apart`: it is the amount asked for, times or divided by 10, 100 and so on.
- * - `is_cut`: it was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot show the payment yet,
- *   or any more (`coverage.sql.ts`).
+ * - `paid_amount`, `paid_currency`: the money. `is_exact`: it is what was asked for, or what a person
+ *   accepted (`is_accepted`). `is_power_of_ten_apart`: it is the amount asked for, times or divided by 10,
+ *   100 and so on.
+ * - `is_cut`: it was not read to its end. `is_within_lag`, `is_older_than_list`: it cannot show the payment
+ *   yet, or any more (`coverage.sql.ts`).
  *
  * Our payment and its order
  * - `is_ours`: it has the reference of a payment of this mode. `is_of_other_mode`: of the other mode.
@@ -39,10 +40,10 @@ const KEEP_CLASS = 'open_finding';
  * - `here`: the status of the payment. `amount`, `currency`: the money asked for.
  * - `is_watched`: it waits for an answer, or is held. `is_beyond_horizon`: it is older than eight days, after
  *   which only answers that could not be read are asked for again.
- * - `is_released`: it released its order, on the evidence of a verify answer. `is_released_since_start`: while
- *   this run read the list. `is_late`: after it was closed, or beyond the horizon.
- * - `is_order_paid`: another payment has paid its order. `is_cancelled`, `is_past_deadline`: its money is held,
- *   and the order was cancelled, or has expired permanently.
+ * - `is_released`: it released its order, on the evidence of a verify answer. `is_released_since_start`:
+ *   while this run read the list. `is_late`: after it was closed, or beyond the horizon.
+ * - `is_order_paid`: another payment has paid its order. `is_cancelled`, `is_past_deadline`: its money is
+ *   held, and the order was cancelled, or has expired permanently.
  * - `refunded`: minor units that the shop wrote down as given back for the order.
  * - `is_before_window`: it was written before the run's window.
  *
@@ -50,18 +51,19 @@ const KEEP_CLASS = 'open_finding';
  * - `answered`: the latest verify answer, of a confirmed payment since it was confirmed; null: none.
  *   `is_money_answered`: it shows money, or money is held in suspense.
  * - `was_verified_now`: this run asked (`is_asking`: it may). `was_released_now`: the answer paid the order.
- * - `is_confirmed_by_a_run_lately`: within a day a run asked, and verify confirmed. Other checks do not count.
+ * - `is_confirmed_by_a_run_lately`: within a day a run asked, and verify confirmed. Other checks do not
+ *   count.
  * - `told`: what signed webhooks say of the money (paid, reversed), where that is not what is confirmed.
  * - `gone`: what the list or verify show to have gone back of a confirmed payment; null: nothing. Where no
  *   source says how much, it is all.
  *
  * Findings and what persons decided
  * - `open_finding`: the class of an open finding about a confirmed payment (of several, reversed).
- *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding; another
- *   unexpected answer, or a run that did not ask, does not.
+ *   `is_confirmed`: verify has shown exactly the money since that was seen. Only this ends the finding;
+ *   another unexpected answer, or a run that did not ask, does not.
  * - `is_decided`: an operator decided about its money: it never confirms by itself since.
- * - `is_second_refunded`: the list holds what was confirmed, and a person refunded what else had come: a second
- *   charge, or a surplus.
+ * - `is_second_refunded`: the list holds what was confirmed, and a person refunded what else had come: a
+ *   second charge, or a surplus.
  * - `is_before`: when reconciliation began it was a transaction that is not ours, or a payment that the list
  *   lacked, and no more money and nothing else has been heard of it since (`begin.sql.ts`).
  */

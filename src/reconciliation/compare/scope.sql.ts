@@ -48,8 +48,8 @@ const isNear = (
 
 /**
  * The rows of `table` for the references of `wanted`. Nearly all are near the window: those are read by their
- * time, in one piece, and only the others are looked up one by one. `OFFSET 0` forces that: the planner cannot
- * know that they are few, and would read the whole table.
+ * time, in one piece, and only the others are looked up one by one. `OFFSET 0` forces that: the planner
+ * cannot know that they are few, and would read the whole table.
  */
 const rowsFor = (wanted: string, table: 'payments' | 'releases', time: string, columns: string): string => `
   WITH near AS MATERIALIZED (SELECT ${columns} FROM ${table} p WHERE mode = $1 AND ${isNear(time)})

@@ -38,8 +38,8 @@ export function missingSince(
   const lost = BigInt(references.length) - list.sentinels;
   if (lost > 0n)
     return (
-      `the history lacks transactions that the last complete run saw (${lost} of the ${references.length} that were ` +
-      `looked up)${list.sentinels === 0n ? ': where GATEWAY_URL leads to another service now, begin there (--begin)' : ''}`
+      `the history lacks transactions that the last complete run saw (${lost} of the ${references.length} ` +
+      `that were looked up)${list.sentinels === 0n ? ': where GATEWAY_URL leads to another service now, begin there (--begin)' : ''}`
     );
   return list.length < listLength
     ? `the history lists ${list.length} transactions, and the last complete run saw ${listLength}`

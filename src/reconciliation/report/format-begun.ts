@@ -22,8 +22,8 @@ export function begunPart(begun: BegunReport | undefined): string[] {
     ...(formOfOurs > 0
       ? [
           `LEFT: ${formOfOurs} transactions that are not ours have references of the form of ours. After a ` +
-            'restore they are payments that the database has lost: npm run after-restore. If another program made them, ' +
-            'begin with --even-of-our-form.',
+            'restore they are payments that the database has lost: npm run after-restore. If another ' +
+            'program made them, begin with --even-of-our-form.',
         ]
       : []),
     ...(rows.length > 0

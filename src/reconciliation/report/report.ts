@@ -18,9 +18,9 @@ import {
 
 /**
  * What a run tells: `Outcome` is all that it found, in minor units and counts as the database gave them;
- * `composeReport` makes the report of it, in major units, and decides the verdict. It asks nothing and knows no
- * clock, so a stored outcome gives the same report again, to the byte (`replay.ts`). The report's keys are an
- * outward contract: shops parse them.
+ * `composeReport` makes the report of it, in major units, and decides the verdict. It asks nothing and knows
+ * no clock, so a stored outcome gives the same report again, to the byte (`replay.ts`). The report's keys are
+ * an outward contract: shops parse them.
  */
 
 /** One open disagreement. Amounts are decimal texts in major units; times ISO 8601. */

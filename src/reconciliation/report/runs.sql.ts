@@ -24,7 +24,8 @@ export async function openRun(
        WHERE mode = $2 AND finished_at IS NULL
      ), other AS (
        SELECT max(finished_at) + $5 * interval '1 ms' AS due FROM reconciliation_runs
-       WHERE mode = $2 AND until IS NULL AND finished_at > now() - $5 * interval '1 ms' AND finished_at < now()
+       WHERE mode = $2 AND until IS NULL AND finished_at > now() - $5 * interval '1 ms'
+         AND finished_at < now()
      ), opened AS (
        INSERT INTO reconciliation_runs (id, mode, since, until)
        SELECT $1, $2, $3, $4 FROM other WHERE due IS NULL
