@@ -64,10 +64,11 @@ export const decidedNow = (
  * @param actual what the list shows now
  */
 export const hasComeAgain = (actual: string): string => `EXISTS (
-  SELECT FROM findings f WHERE f.mode = d.mode AND f.reference = d.reference AND f.closed_at = d.decided_at
-    AND f.class = 'duplicate_payment' AND (f.nothing_left_at IS NOT NULL
-      OR f.gone_at IS NOT NULL AND f.actual <= ${actual} AND NOT EXISTS (
-        SELECT FROM findings g WHERE g.reference = f.reference AND g.first_seen_at = f.gone_at)))`;
+  SELECT FROM findings was
+  WHERE was.mode = d.mode AND was.reference = d.reference AND was.closed_at = d.decided_at
+    AND was.class = 'duplicate_payment' AND (was.nothing_left_at IS NOT NULL
+      OR was.gone_at IS NOT NULL AND was.actual <= ${actual} AND NOT EXISTS (
+        SELECT FROM findings g WHERE g.reference = was.reference AND g.first_seen_at = was.gone_at)))`;
 
 // As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT
 // in WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
