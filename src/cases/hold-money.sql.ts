@@ -76,7 +76,8 @@ const LOCKED = `
   SELECT p.reference FROM found JOIN payments p USING (reference) JOIN orders o ON o.id = p.order_id
   WHERE p.mode = $1 ORDER BY p.order_id, p.reference FOR NO KEY UPDATE OF o, p`;
 
-// An item holds only money that no decision has covered.
+// An item holds only money that no decision has covered. The same money keeps the class that verify gave it:
+// else each run and each answer would write it anew, and a person's decision would come too late.
 const HELD = `
   INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
   SELECT $1, class, reference, order_id, found.amount - decided.amount, currency
@@ -87,8 +88,7 @@ const HELD = `
   ORDER BY order_id, reference
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency
-    WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
-      IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
+    WHERE (suspense_items.amount, suspense_items.currency) IS DISTINCT FROM (EXCLUDED.amount, EXCLUDED.currency)
   RETURNING order_id, reference, class, amount || ' ' || currency AS money`;
 
 /**

@@ -552,6 +552,20 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(await classes()).toEqual(['charged_again']);
   });
 
+  test('money that verify and the list call otherwise is one item, which stays as it is', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '25');
+    const seen: unknown[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      await look(reference, paid('50'));
+      expect(await classes()).toEqual(['duplicate_payment']);
+      const [{ version } = {}] = await openSuspense(desk.database, 'test');
+      const journal = await sql(`SELECT event FROM journal WHERE detail ? 'suspense'`);
+      seen.push({ version, entries: journal.length });
+    }
+    expect(seen[1]).toEqual(seen[0]);
+  });
+
   test('records that nobody can count stay for a person', async () => {
     const { reference } = await desk.put({}, null);
     for (const amount of ['20', '21']) charge(reference, 'a', amount);
