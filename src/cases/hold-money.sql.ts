@@ -70,10 +70,11 @@ export const decidedNow = (
  * @param actual what the list shows now
  */
 export const hasComeAgain = (actual: string): string => `EXISTS (
-  SELECT FROM findings f WHERE f.mode = d.mode AND f.reference = d.reference AND f.closed_at = d.decided_at
-    AND f.class = 'duplicate_payment' AND (f.nothing_left_at IS NOT NULL
-      OR f.gone_at IS NOT NULL AND f.actual <= ${actual} AND NOT EXISTS (
-        SELECT FROM findings g WHERE g.reference = f.reference AND g.first_seen_at = f.gone_at)))`;
+  SELECT FROM findings was
+  WHERE was.mode = d.mode AND was.reference = d.reference AND was.closed_at = d.decided_at
+    AND was.class = 'duplicate_payment' AND (was.nothing_left_at IS NOT NULL
+      OR was.gone_at IS NOT NULL AND was.actual <= ${actual} AND NOT EXISTS (
+        SELECT FROM findings g WHERE g.reference = was.reference AND g.first_seen_at = was.gone_at)))`;
 
 // As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT
 // in WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
@@ -81,7 +82,8 @@ const LOCKED = `
   SELECT p.reference FROM found JOIN payments p USING (reference) JOIN orders o ON o.id = p.order_id
   WHERE p.mode = $1 ORDER BY p.order_id, p.reference FOR NO KEY UPDATE OF o, p`;
 
-// An item holds only money that no decision has covered.
+// An item holds only money that no decision has covered. The same money keeps the class that verify gave it:
+// else each run and each answer would write it anew, and a person's decision would come too late.
 const HELD = `
   INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
   SELECT $1, class, reference, order_id, found.amount - decided.amount, currency
@@ -92,8 +94,8 @@ const HELD = `
   ORDER BY order_id, reference
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency
-    WHERE (suspense_items.class, suspense_items.amount, suspense_items.currency)
-      IS DISTINCT FROM (EXCLUDED.class, EXCLUDED.amount, EXCLUDED.currency)
+    WHERE (suspense_items.amount, suspense_items.currency)
+      IS DISTINCT FROM (EXCLUDED.amount, EXCLUDED.currency)
   RETURNING order_id, reference, class, amount || ' ' || currency AS money`;
 
 /**

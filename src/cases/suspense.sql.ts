@@ -15,6 +15,7 @@ import {
   type Note,
 } from './work-lists.sql.ts';
 import type { Resolution } from './decision.ts';
+import { decidedNow, hasComeAgain } from './hold-money.sql.ts';
 
 /**
  * Money the shop holds and has not earned: it waits here until an operator gives it back
@@ -71,11 +72,16 @@ const CLOSED = `
       OR $5 = 'refund' AND ($6 = surplus_refund OR NOT EXISTS (SELECT FROM locked WHERE status = 'paid')))
   RETURNING id, order_id, reference, class, amount, currency, decision, note, refund_note`;
 
-const COVERED = `d.amount + (
-    SELECT coalesce(sum(before.amount), 0) FROM decided_money before
-    WHERE before.mode = $2 AND before.reference = d.reference AND before.currency = d.currency) + (
-    SELECT coalesce(sum(c.amount), 0) FROM confirmed_money c WHERE c.mode = $2
-      AND c.reference = d.reference)`;
+const EARNED = `(
+    SELECT coalesce(sum(c.amount), 0) FROM confirmed_money c
+    WHERE c.mode = $2 AND c.reference = i.reference)`;
+const COVERED = `i.amount + ${EARNED} + ${decidedNow(
+  {
+    ...{ mode: '$2', reference: 'i.reference', currency: 'i.currency', earned: EARNED },
+    ...{ isSurplus: `i.class = 'charged_again'`, isUnpaid: `${EARNED} = 0` },
+  },
+  hasComeAgain('f.actual'),
+)}`;
 
 // The item first, then the findings about it.
 const RESOLVED_ENTRIES = `

@@ -142,7 +142,9 @@ export async function addNote(
 
 // Not what says that money of a paid order is gone, nor what nobody can count.
 const isAbout = (covered: string): string => `CASE WHEN f.class IN (${MONEY_CLASSES})
-    THEN f.currency IS NOT DISTINCT FROM d.currency AND coalesce(f.actual <= ${covered}, true)
+    THEN f.currency IS NOT DISTINCT FROM i.currency AND coalesce(f.actual <= ${covered}, true) AND NOT EXISTS (
+      SELECT FROM releases r
+      WHERE r.mode = f.mode AND r.reference = f.reference AND f.actual < money_that_came(r))
     ELSE f.class NOT IN ('conflicting_records', 'unreadable') AND NOT EXISTS (
       SELECT FROM releases r WHERE r.mode = f.mode AND r.reference = f.reference
         AND (f.class <> 'reversed' OR (f.evidence ->> 'unexplained')::bigint > 0) IS NOT FALSE) END`;
@@ -151,12 +153,13 @@ const isAbout = (covered: string): string => `CASE WHEN f.class IN (${MONEY_CLAS
  * Closes the open findings about the money that a person decides about, under the same name and note: SQL
  * over a query with `reference` and `currency`, for the mode $2, the name $3 and the note $4. Whether it is
  * known by findings or as money in suspense, it is one case. What shows more money stays open.
- * @param covered SQL over `d`, a row of that query: all the money that is earned or decided about, with this
+ * @param covered SQL over `i`, a row of that query, and `f`, a finding: all the money that is earned or decided
+ * about, with this
  */
 export function findingsClosedWith(decided: string, covered: string): string {
   return `
   UPDATE findings f SET closed_at = now(), closed_by = $3, note = $4
-  FROM ${decided} d WHERE f.mode = $2 AND f.reference = d.reference AND f.closed_at IS NULL
+  FROM ${decided} i WHERE f.mode = $2 AND f.reference = i.reference AND f.closed_at IS NULL
     AND ${isAbout(covered)}
   RETURNING f.id, f.order_id, f.reference, f.class`;
 }

@@ -106,7 +106,7 @@ export async function recordAcceptance(
     `WITH same AS MATERIALIZED (${FINDINGS_OF_ITEM}), seen AS MATERIALIZED (${SEEN}),
        taken AS (${TAKEN}), accepted AS (${ACCEPTED}),
        released AS (${RELEASED}), paid AS (${PAID}), moved AS (${MOVED}),
-       resolved AS (${findingsClosedWith('taken', 'd.came')}), entries AS (${ENTRIES})
+       resolved AS (${findingsClosedWith('taken', 'i.came')}), entries AS (${ENTRIES})
      SELECT item FROM taken`,
     [id, mode, by, note, plan.id, plan.delivery],
   );

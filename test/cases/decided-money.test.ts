@@ -515,6 +515,57 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(await items()).toEqual([]);
   });
 
+  test('less of the price than was released is not about the surplus', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    await look(reference, paid('30'));
+    charge(reference, 'a', '20');
+    expect(await classes()).toEqual(['underpaid']);
+    await decide();
+    expect(await classes()).toEqual(['underpaid']);
+  });
+
+  test('more than is left of what was decided about before stays open', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('20'));
+    await decide();
+    await look(reference, paid('5'));
+    for (const [id, amount] of [
+      ['a', '5'],
+      ['b', '18'],
+    ] as const)
+      charge(reference, id, amount);
+    expect(await classes()).toEqual(['duplicate_payment']);
+    await decide();
+    expect(await classes()).toEqual(['duplicate_payment']);
+  });
+
+  test('more than is left of a surplus that went back stays open', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    for (const amount of ['30', '25']) {
+      await look(reference, paid(amount));
+      if (amount === '30') await decide();
+    }
+    await look(reference, paid('30'));
+    charge(reference, 'a', '35');
+    expect(await classes()).toEqual(['charged_again']);
+    await decide();
+    expect(await classes()).toEqual(['charged_again']);
+  });
+
+  test('money that verify and the list call otherwise is one item, which stays as it is', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '25');
+    const seen: unknown[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      await look(reference, paid('50'));
+      expect(await classes()).toEqual(['duplicate_payment']);
+      const [{ version } = {}] = await openSuspense(desk.database, 'test');
+      const journal = await sql(`SELECT event FROM journal WHERE detail ? 'suspense'`);
+      seen.push({ version, entries: journal.length });
+    }
+    expect(seen[1]).toEqual(seen[0]);
+  });
+
   test('records that nobody can count stay for a person', async () => {
     const { reference } = await desk.put({}, null);
     for (const amount of ['20', '21']) charge(reference, 'a', amount);

@@ -556,7 +556,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'charges that grew and went back hide the next one',
     file: 'src/cases/hold-money.sql.ts',
-    find: '(f.nothing_left_at IS NOT NULL',
+    find: '(was.nothing_left_at IS NOT NULL',
     replace: '(false',
     breaks: 'the shop keeps it, and a run says agreed',
     tests: BY_REFUNDS,
