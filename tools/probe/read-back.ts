@@ -24,7 +24,7 @@ class CallsUsedUp extends Error {}
 /** What the program made of a record of ours. */
 type Reading = Pick<HistoryRow, 'status' | 'statusWord' | 'amount' | 'currency'>;
 
-/** Reads the three payments as the program will: by its own verify and by its own history. */
+/** Reads its payments as the program will: by its own verify and by its own history. */
 export async function readBack(parts: ReadBackParts): Promise<Finding[]> {
   const findings: Finding[] = [];
   const { calls } = parts.observed.history;

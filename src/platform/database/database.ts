@@ -41,9 +41,9 @@ const TIMEOUTS: pg.PoolConfig = {
 };
 /**
  * How long an unused connection stays open. Longer than the usual 10 s, since a new one plans all statements
- * anew; not much longer, since those to a machine that vanished hang.
+ * anew; less than a minute, after which proxies between us and PostgreSQL often cut it.
  */
-const IDLE_FOR_MS = 60_000;
+const IDLE_FOR_MS = 55_000;
 /** Beside a pooler: one session for a reconciliation, and one to check whether another may be started. */
 const MAX_SESSIONS = 2;
 

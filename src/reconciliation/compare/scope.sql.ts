@@ -46,22 +46,33 @@ const isNear = (
 ): string => `${time} >= coalesce($3::timestamptz - interval '2 days', '-infinity')
   AND ${time} < coalesce($4::timestamptz + interval '${2 * HORIZON_SEC} s 2 days', 'infinity')`;
 
+/** A list of so many records may be one of everything: its rows far from the window are no longer few. */
+const MANY = 100_000;
+
 /**
  * The rows of `table` for the references of `wanted`. Nearly all are near the window: those are read by their
- * time, in one piece, and only the others are looked up one by one. `OFFSET 0` forces that: the planner
- * cannot know that they are few, and would read the whole table.
+ * time, in one piece, and only the others are looked up one by one. `OFFSET 0` forces that for a short list:
+ * the planner cannot know that they are few, and would read the whole table.
  */
-const rowsFor = (wanted: string, table: 'payments' | 'releases', time: string, columns: string): string => `
+const rowsFor = (
+  { listed }: Scope,
+  wanted: string,
+  table: 'payments' | 'releases',
+  time: string,
+  columns: string,
+): string => `
   WITH near AS MATERIALIZED (SELECT ${columns} FROM ${table} p WHERE mode = $1 AND ${isNear(time)})
   SELECT near.* FROM ${wanted} JOIN near USING (reference)
   UNION ALL
   SELECT other.* FROM ${wanted} wanted CROSS JOIN LATERAL (
-    SELECT ${columns} FROM ${table} p WHERE p.mode = $1 AND p.reference = wanted.reference OFFSET 0) other
+    SELECT ${columns} FROM ${table} p WHERE p.mode = $1 AND p.reference = wanted.reference
+      ${listed < MANY ? 'OFFSET 0' : ''}) other
   WHERE NOT EXISTS (SELECT FROM near WHERE near.reference = wanted.reference)`;
 
-const PAYMENTS = `SELECT ${COLUMNS} FROM payments p WHERE p.mode = $1 AND ${IS_IN_WINDOW}
+const paymentsOf = (scope: Scope): string => `
+  SELECT ${COLUMNS} FROM payments p WHERE p.mode = $1 AND ${IS_IN_WINDOW}
   UNION ALL
-  SELECT ${COLUMNS} FROM (${rowsFor('history_rows', 'payments', 'created_at', COLUMNS)}) p
+  SELECT ${COLUMNS} FROM (${rowsFor(scope, 'history_rows', 'payments', 'created_at', COLUMNS)}) p
   WHERE NOT (${IS_IN_WINDOW}) AND $2::timestamptz IS NOT NULL`;
 
 // PostgreSQL wants to know the type of each parameter.
@@ -77,7 +88,7 @@ function isWhole({ since, until }: Scope): boolean {
  */
 export async function gatherScope(db: Queryable, scope: Scope): Promise<void> {
   if (isWhole(scope)) return;
-  await db.query(createTableAs('scoped', PAYMENTS), ofScope(scope));
+  await db.query(createTableAs('scoped', paymentsOf(scope)), ofScope(scope));
   await db.query('ANALYZE scoped');
 }
 
@@ -90,7 +101,8 @@ export function paymentsIn(scope: Scope): string {
 /** Their releases. */
 export function releasesIn(scope: Scope): string {
   if (isWhole(scope)) return `(SELECT * FROM releases WHERE mode = $1 AND ${NO_WINDOW})`;
-  return `(${rowsFor('scoped', 'releases', 'released_at', 'reference, amount, currency, released_at')})`;
+  const columns = 'reference, amount, currency, released_at';
+  return `(${rowsFor(scope, 'scoped', 'releases', 'released_at', columns)})`;
 }
 
 /** Whether a row of a table is about a payment of the scope, as an SQL expression. */
