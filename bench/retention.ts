@@ -108,11 +108,11 @@ async function pruned(database: Database, pid: number): Promise<string> {
   const [startMs, cpuMs, from] = [performance.now(), cpuMsOf(pid), await walAt(database)];
   const done = await prune(
     {
-      query: async (statement, values) => {
+      transaction: async (work) => {
         const sentMs = performance.now();
-        const rows = await database.query(statement, values);
+        const done = await database.transaction(work);
         batches.push(performance.now() - sentMs);
-        return rows as never;
+        return done;
       },
     },
     KEPT_DAYS,

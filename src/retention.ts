@@ -1,6 +1,6 @@
 import { OLD_MESSAGES } from './fulfilment/delivery.sql.ts';
 import { OLD_ANSWERS } from './payments/prune-answers.sql.ts';
-import type { Database, Queryable } from './platform/database/database.ts';
+import type { Database } from './platform/database/database.ts';
 import { countOld, pruneBatch, type Batch, type Prunable } from './platform/database/prune.sql.ts';
 import { OLD_WEBHOOKS } from './webhooks/prune-webhooks.sql.ts';
 
@@ -9,12 +9,14 @@ import { OLD_WEBHOOKS } from './webhooks/prune-webhooks.sql.ts';
  */
 type Pruned = { answers: number; webhooks: number; messages: number };
 
+type Transactions = Pick<Database, 'transaction'>;
+
 /**
  * Prunes what is older than `days`, a thousand rows in a statement: none holds a lock for long. Whatever an
  * open finding, money in suspense, or an order that is pending or in review may need stays.
  */
-export function prune(db: Queryable, days: number, signal?: AbortSignal): Promise<Pruned> {
-  return sums((kind) => pruneAll(db, kind, days, signal));
+export function prune(database: Transactions, days: number, signal?: AbortSignal): Promise<Pruned> {
+  return sums((kind) => pruneAll(database, kind, days, signal));
 }
 
 /** What would be pruned now: reads whole tables. */
@@ -33,11 +35,16 @@ async function sums(count: (kind: Prunable) => Promise<number>): Promise<Pruned>
   return { answers, webhooks, messages };
 }
 
-async function pruneAll(db: Queryable, kind: Prunable, days: number, signal?: AbortSignal): Promise<number> {
+async function pruneAll(
+  database: Transactions,
+  kind: Prunable,
+  days: number,
+  signal?: AbortSignal,
+): Promise<number> {
   let pruned = 0;
   let after: string | null = null;
   do {
-    const done: Batch = await pruneBatch(db, kind, days, after);
+    const done: Batch = await pruneBatch(database, kind, days, after);
     pruned += done.pruned;
     after = done.next;
   } while (after !== null && signal?.aborted !== true);

@@ -1,4 +1,4 @@
-import type { Queryable } from './database.ts';
+import type { Database, Queryable } from './database.ts';
 
 /**
  * Rows of a table that are pruned when they are old. In its SQL `old` is a row, and $1 the number of days.
@@ -21,11 +21,17 @@ export type Prunable = {
 export type Batch = { pruned: number; next: string | null };
 
 /**
- * Prunes what is old among the next thousand rows: no statement holds a lock for long.
+ * Of one batch. Other statements have five seconds; this one may first have to pass over millions of rows that
+ * were deleted before and that no vacuum has removed yet.
+ */
+const MAY_TAKE_MS = 60_000;
+
+/**
+ * Prunes what is old among the next thousand rows, in a transaction of its own: no lock is held for long.
  * @param after where the batch before it ended; null: the oldest row
  */
 export async function pruneBatch(
-  db: Queryable,
+  database: Pick<Database, 'transaction'>,
   { table, keys, at, write, isOld }: Prunable,
   days: number,
   after: string | null,
@@ -33,8 +39,7 @@ export async function pruneBatch(
   const names = Object.keys(keys);
   const each = (text: (name: string) => string): string => names.map(text).join(', ');
   const last = Object.values(keys).map((type, position) => `($2::json ->> ${position})::${type}`);
-  const [row] = await db.query<Batch>(
-    `WITH batch AS (SELECT ${each((name) => name)}, ${at} AS at FROM ${table}
+  const statement = `WITH batch AS (SELECT ${each((name) => name)}, ${at} AS at FROM ${table}
        WHERE $2::json IS NULL OR (${each((name) => name)}) > (${last.join(', ')})
        ORDER BY ${each((name) => name)} LIMIT 1000),
      done AS (${write} WHERE (${each((name) => `old.${name}`)}) = (${each((name) => `batch.${name}`)})
@@ -42,9 +47,11 @@ export async function pruneBatch(
      SELECT (SELECT count(*)::int FROM done) AS pruned,
        (SELECT json_build_array(${each((name) => name)})::text FROM batch
         WHERE (SELECT min(at) FROM batch) < now() - make_interval(days => $1)
-        ORDER BY ${each((name) => `${name} DESC`)} LIMIT 1) AS next`,
-    [days, after],
-  );
+        ORDER BY ${each((name) => `${name} DESC`)} LIMIT 1) AS next`;
+  const [row] = await database.transaction(async (tx) => {
+    await tx.query(`SET LOCAL statement_timeout = ${MAY_TAKE_MS}`);
+    return tx.query<Batch>(statement, [days, after]);
+  });
   return row ?? { pruned: 0, next: null };
 }
 
