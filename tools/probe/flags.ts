@@ -32,7 +32,7 @@ export const HELP = usageText('npm run probe', {
     '--email': 'of the shopper (probe@example.com)',
     '--no-pay': 'asks for no payment; what paid looks like stays unknown',
     '--wait': 'seconds for you to pay (300)',
-    '--calls': 'at most, to find your payments in the history and read it back (200)',
+    '--calls': 'at most, to find your payments in the list and read it back (200)',
     '--payments': 'to open, 3 to 200: so many show pages where three are too few (3)',
     '--out': 'folder of samples and dialect.json (.data/probe/<time>)',
     '--profile': `probes a sandbox of its own:\n    ${wrapped(PROFILE_NAMES.join(', '), 4, 76)}`,
