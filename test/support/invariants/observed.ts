@@ -53,7 +53,8 @@ export async function readPayments(db: Queryable, rightTime: (told: Date) => Dat
     `SELECT p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus", p.checks, p.hints,
        (SELECT count(*)::int FROM verifications e WHERE e.reference = p.reference) AS news,
        (SELECT max(j.at) FROM journal j JOIN verifications e USING (reference)
-         WHERE j.reference = p.reference AND j.event IN ('payment-failed', 'payment-expired')) AS "closedAt",
+         WHERE j.order_id = p.order_id AND j.reference = p.reference
+           AND j.event IN ('payment-failed', 'payment-expired')) AS "closedAt",
        p.checkout_url AS "checkoutUrl", extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", v.answered_at AS "provenAt",
        (SELECT a.amount FROM acceptances a WHERE a.id = r.acceptance_id) AS accepted,
        s.class AS "strayClass", s.amount AS "strayAmount", s.currency AS "strayCurrency"
