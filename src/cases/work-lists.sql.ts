@@ -140,7 +140,7 @@ export async function addNote(
   return rows.length === 1;
 }
 
-// Not what says that money of a paid order is gone, nor what nobody can count.
+// Not the findings that money of a paid order is gone, nor those whose money cannot be counted.
 const isAbout = (covered: string): string => `CASE WHEN f.class IN (${MONEY_CLASSES})
     THEN f.currency IS NOT DISTINCT FROM i.currency AND coalesce(f.actual <= ${covered}, true) AND NOT EXISTS (
       SELECT FROM releases r
@@ -153,8 +153,8 @@ const isAbout = (covered: string): string => `CASE WHEN f.class IN (${MONEY_CLAS
  * Closes the open findings about the money that a person decides about, under the same name and note: SQL
  * over a query with `reference` and `currency`, for the mode $2, the name $3 and the note $4. Whether it is
  * known by findings or as money in suspense, it is one case. What shows more money stays open.
- * @param covered SQL over `i`, a row of that query, and `f`, a finding: all the money that is earned or decided
- * about, with this
+ * @param covered SQL over `i`, a row of that query, and `f`, a finding: all the money that is earned or
+ * decided about, with this
  */
 export function findingsClosedWith(decided: string, covered: string): string {
   return `

@@ -21,8 +21,8 @@ export type Prunable = {
 export type Batch = { pruned: number; next: string | null };
 
 /**
- * Of one batch. Other statements have five seconds; this one may first have to pass over millions of rows that
- * were deleted before and that no vacuum has removed yet.
+ * Of one batch. Other statements have five seconds; this one may first have to pass over millions of rows
+ * that were deleted before and that no vacuum has removed yet.
  */
 const MAY_TAKE_MS = 60_000;
 
