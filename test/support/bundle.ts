@@ -38,7 +38,7 @@ export function commandsOfPages(): string[] {
   );
   const ours = lines
     .map((line) => line.trim())
-    .filter((line) => !/^npm run (?:build|bundle|nodes|probe|sandbox)/.test(line));
+    .filter((line) => !/^npm run (?:bench|build|bundle|nodes|probe|sandbox)/.test(line));
   return [...new Set(ours)].sort();
 }
 
