@@ -1,4 +1,3 @@
-import { decidedNow } from '../cases/hold-money.sql.ts';
 import type { Statement } from '../platform/database/database.ts';
 import { hintPauseSql } from './hint.sql.ts';
 import { LOCK_ORDER } from './lock-order.ts';
@@ -20,14 +19,14 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 // One row per answer, as `rowOf` in confirm.sql.ts builds it: what the decision saw, what the service
 // answered, and what is to become of the payment.
 const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text,
-  status_seen text, order_status_seen text, expired_seen boolean, suspense_seen int,
+  status_seen text, order_status_seen text, expired_seen boolean, suspense_seen int, answer_seen timestamptz,
   outcome text, status_word text, contradiction text, answered_amount bigint, answered_currency text,
   http_status int, body bytea, body_sha256 bytea, cause text, next_status text, hints int,
   next_check_sec float8, release_id text, delivery text, releases boolean,
   suspense_class text, suspense_amount bigint, suspense_currency text, is_refunded boolean)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it,
-// unless it says that money is gone about which a person has decided since: decidedNow tells that by time.
+// unless it says that money is gone about which a person has decided since: decided_now tells that by time.
 const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
     SELECT v.id, v.outcome, v.status_word, v.amount, v.currency, v.answered_at FROM verifications v
     WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases
@@ -41,7 +40,8 @@ const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
 const THE_SAME_UNIT_ERROR = `
   SELECT FROM verifications v WHERE v.reference = g.reference AND v.outcome = 'unit_error'`;
 
-// The answers whose payment and order stand as the decision saw them, both locked.
+// The answers whose payment and order stand as the decision saw them, both locked. One that pays has to be the
+// first since its payment was loaded: another may be newer, and say that the money went back.
 const SEEN = `
   SELECT g.*, p.order_id, p.currency AS expected_currency, last.id IS NOT NULL AS is_repeated,
     coalesce(last.id, nextval('verifications_id_seq')) AS verification,
@@ -51,6 +51,7 @@ const SEEN = `
   ${LAST_THAT_SAYS_THE_SAME}
   WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
     AND p.mode = g.mode AND (o.expired_at IS NOT NULL) = g.expired_seen AND g.mode = $2
+    AND (NOT g.releases OR p.last_answer_at IS NOT DISTINCT FROM g.answer_seen)
   ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p`;
 
 const EVIDENCE = `
@@ -86,11 +87,8 @@ const PAID = `
   UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now(), deadline_check_at = NULL
   FROM release WHERE orders.id = release.order_id`;
 
-const DECIDED = decidedNow({
-  ...{ mode: 's.mode', reference: 's.reference', currency: 's.suspense_currency' },
-  ...{ earned: '(s.answered_amount - s.suspense_amount)', isSurplus: `s.status_seen = 'paid'` },
-  isUnpaid: `s.status_seen <> 'paid'`,
-});
+const DECIDED = `decided_now(s.mode, s.reference, s.suspense_currency, s.answered_amount - s.suspense_amount,
+  true, false, NULL)`;
 
 // Money that pays nothing. An item holds only what no decision has covered.
 const STRAY = `
@@ -98,7 +96,7 @@ const STRAY = `
   SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification,
     s.suspense_amount - decided.amount,
     s.suspense_currency
-  FROM seen s, LATERAL (SELECT ${DECIDED} AS amount) decided
+  FROM seen s, LATERAL (SELECT ${DECIDED} AS amount OFFSET 0) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,

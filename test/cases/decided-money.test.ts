@@ -403,6 +403,48 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     expect(await items()).toEqual([{ class: 'charged_again', amount: 2_500n, currency: 'NGN' }]);
   });
 
+  test('what only the list had shown counts as shown once verify shows it: it went back in part, and came again', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    desk.service.history.push({ reference, id: 'b' });
+    await desk.reconcile({ dryRun: false });
+    await decide();
+    for (const amount of ['50', '30', '50']) await look(reference, paid(amount));
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 2_000n, currency: 'NGN' }]);
+  });
+
+  test('and so it is where it came beside money that paid nothing', async () => {
+    const { reference } = await desk.put({}, null);
+    for (const [id, amount] of [
+      ['a', '30'],
+      ['b', '20'],
+    ] as const)
+      desk.service.history.push({ id, reference, amount });
+    await look(reference, paid('30'));
+    await decide();
+    await desk.reconcile({ dryRun: false });
+    await decide();
+    for (const amount of ['28', '48', '33', '48']) await look(reference, paid(amount));
+    expect(await items()).toMatchObject([{ amount: 1_500n, currency: 'NGN' }]);
+  });
+
+  test('what only the list had shown, verify shows in part, and then more came', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    desk.service.history.push({ reference, id: 'b' });
+    await desk.reconcile({ dryRun: false });
+    await decide();
+    for (const amount of ['30', '50']) await look(reference, paid(amount));
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 2_000n, currency: 'NGN' }]);
+  });
+
+  test('a surplus that was reversed with the price, and came again', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    await look(reference, paid('30'));
+    await decide();
+    await look(reference, { status: 'REVERSED' });
+    await look(reference, paid('30'));
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 500n, currency: 'NGN' }]);
+  });
+
   test('underpayments that grow, and turn into a surplus', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('10'));
@@ -478,6 +520,27 @@ describe('A7: an answer that was asked for before money came to light loses agai
   });
 });
 
+test.each([
+  ['has moved the payment', []],
+  ['says what was known', [{ status: 'FAILED' }]],
+])(
+  'an answer that waited for longer than its lease does not win over a newer one that %s',
+  async (_how, before) => {
+    const { reference } = await desk.put({}, null);
+    for (const record of before) await look(reference, record);
+    const answers: (() => void)[] = [];
+    desk.service.verify.set(reference, { reference, ...paid('25') });
+    desk.service.onVerify = () => new Promise<void>((answer) => answers.push(answer));
+    const slow = desk.confirm(await load(reference), 'webhook');
+    await eventually(() => Promise.resolve(answers.length === 1));
+    desk.service.onVerify = null;
+    await look(reference, { status: 'REVERSED' });
+    answers[0]?.();
+    expect(await slow).toMatchObject({ released: false });
+    expect(await stateOf(reference)).toMatchObject({ payment: 'failed', releases: 0 });
+  },
+);
+
 describe('a decision closes the findings about its money, and no others', () => {
   const classes = async (): Promise<string[]> => {
     await desk.reconcile({ dryRun: false });
@@ -515,6 +578,24 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(await items()).toEqual([]);
   });
 
+  test('what only the list had shown stays decided about, though some of what verify had shown went back', async () => {
+    const { reference } = await desk.put({}, null);
+    for (const [id, amount] of [
+      ['a', '30'],
+      ['b', '20'],
+    ] as const)
+      charge(reference, id, amount);
+    await look(reference, paid('30'));
+    await classes();
+    await decide();
+    await classes();
+    await decide();
+    await look(reference, paid('28'));
+    charge(reference, 'c', '7');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 900n, currency: 'NGN' }]);
+  });
+
   test('less of the price than was released is not about the surplus', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, null);
     await look(reference, paid('30'));
@@ -524,7 +605,7 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(await classes()).toEqual(['underpaid']);
   });
 
-  test('more than is left of what was decided about before stays open', async () => {
+  test('beside what is left of what was decided about before, what only the list shows is held whole', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('20'));
     await decide();
@@ -535,8 +616,10 @@ describe('a decision closes the findings about its money, and no others', () => 
     ] as const)
       charge(reference, id, amount);
     expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 1_800n, currency: 'NGN' }]);
     await decide();
-    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await classes()).toEqual([]);
+    expect(await items()).toEqual([]);
   });
 
   test('more than is left of a surplus that went back stays open', async () => {
@@ -550,6 +633,47 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(await classes()).toEqual(['charged_again']);
     await decide();
     expect(await classes()).toEqual(['charged_again']);
+  });
+
+  test('a charge that only the list shows is not covered by decisions about what went back', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    for (const amount of ['30', '25', '30']) {
+      await look(reference, paid(amount));
+      if (amount === '30') await decide();
+    }
+    charge(reference, 'b', '5');
+    charge(reference, 'c', '5');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 500n, currency: 'NGN' }]);
+    await decide();
+    expect(await classes()).toEqual([]);
+    await look(reference, paid('35'));
+    expect(await items()).toEqual([]);
+  });
+
+  test('nor by two decisions about one charge, which verify showed late', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '25');
+    await classes();
+    await decide();
+    for (const amount of ['25', '50']) await look(reference, paid(amount));
+    await decide();
+    expect(await classes()).toEqual([]);
+    charge(reference, 'c', '25');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 2_500n, currency: 'NGN' }]);
+  });
+
+  test('nor by two decisions about one charge, the second about more', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '25');
+    await classes();
+    await decide();
+    for (const amount of ['25', '60']) await look(reference, paid(amount));
+    await decide();
+    charge(reference, 'c', '36');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toMatchObject([{ amount: 2_600n, currency: 'NGN' }]);
   });
 
   test('money that verify and the list call otherwise is one item, which stays as it is', async () => {
