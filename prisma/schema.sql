@@ -997,15 +997,17 @@ UNION ALL
   WHERE a.amount < r.amount AND rest.amount > rest.before AND NOT rest.is_after_refund;
 
 CREATE VIEW decided_money AS
- SELECT mode,
-    reference,
-    currency,
-    amount,
-    decision,
-    closed_at AS decided_at,
-    opened_at
-   FROM suspense_items
-  WHERE closed_at IS NOT NULL AND (decision NOT IN ('earned', 'accept'));
+ SELECT i.mode,
+    i.reference,
+    i.currency,
+    i.amount,
+    i.decision,
+    i.closed_at AS decided_at,
+    i.opened_at,
+    GREATEST(i.amount - COALESCE(v.amount, 0::bigint), 0::bigint) AS listed
+   FROM suspense_items i
+     LEFT JOIN verifications v ON v.id = i.verification_id
+  WHERE i.closed_at IS NOT NULL AND (i.decision NOT IN ('earned', 'accept'));
 
 CREATE VIEW ended_money AS
  SELECT i.id,

@@ -23,7 +23,7 @@ const EARNED = `CASE WHEN money_that_came(r) <= (SELECT sum(b.amount) FROM refun
 // has decided about, of the run $2.
 const FOUND = `
   SELECT f.id, f.class, f.reference, p.order_id, f.actual, f.actual - coalesce(${EARNED}, 0) AS amount,
-    f.currency
+    f.currency, r.id IS NULL AS is_unpaid
   FROM findings f LEFT JOIN payments p ON f.class = 'duplicate_payment'
     AND (p.mode, p.reference) = (f.mode, f.reference)
     LEFT JOIN releases r ON (r.mode, r.reference, r.currency) = (p.mode, p.reference, f.currency)
@@ -38,7 +38,8 @@ const GONE = `'failed', 'expired', 'reversed'`;
 /**
  * SQL: how much of the money of one reference and currency that people have decided about is part of what is
  * there now, in minor units. What verify has shown as gone, since a decision or as the last word before it,
- * is not: what comes afterwards is other money.
+ * is not: what comes afterwards is other money. A charge that only the list has shown goes when verify shows
+ * none at all.
  * @param of SQL of `mode`, `reference` and `currency`; of `earned`, the money that is no part of it; of
  * `isSurplus` and `isUnpaid`, whether verify shows it: as the surplus of a paid payment, or as an unpaid
  * one's
@@ -49,7 +50,7 @@ export const decidedNow = (
   isOther = 'false',
 ): string => `(
   WITH decided AS (
-    SELECT d.amount, d.opened_at, d.decided_at FROM decided_money d
+    SELECT d.amount, d.listed, d.opened_at, d.decided_at FROM decided_money d
     WHERE d.mode = ${of.mode} AND d.reference = ${of.reference} AND d.currency = ${of.currency}
       AND NOT ${isOther}
   ), shown AS (
@@ -60,8 +61,8 @@ export const decidedNow = (
         OR v.outcome IN (${GONE}) AND ${of.isUnpaid})
   )
   SELECT least((SELECT coalesce(sum(amount), 0) FROM decided), (SELECT min(s.amount + coalesce((
-    SELECT sum(d.amount) FROM decided d WHERE d.opened_at >= s.at
-      OR d.decided_at >= s.until), 0)) FROM shown s)))`;
+    SELECT sum(CASE WHEN d.opened_at >= s.at OR d.decided_at >= s.until THEN d.amount
+      WHEN s.amount > 0 THEN d.listed END) FROM decided d), 0)) FROM shown s)))`;
 
 /**
  * SQL over `d`, a row of decided_money about several charges: none of them was left when a run looked. Or its
@@ -82,14 +83,20 @@ const LOCKED = `
   SELECT p.reference FROM found JOIN payments p USING (reference) JOIN orders o ON o.id = p.order_id
   WHERE p.mode = $1 ORDER BY p.order_id, p.reference FOR NO KEY UPDATE OF o, p`;
 
+const DECIDED = decidedNow(
+  {
+    ...{ mode: '$1', reference: 'found.reference', currency: 'found.currency', earned: '0' },
+    ...{ isSurplus: 'false', isUnpaid: 'found.is_unpaid' },
+  },
+  hasComeAgain('found.actual'),
+);
+
 // An item holds only money that no decision has covered. The same money keeps the class that verify gave it:
 // else each run and each answer would write it anew, and a person's decision would come too late.
 const HELD = `
   INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
   SELECT $1, class, reference, order_id, found.amount - decided.amount, currency
-  FROM found, LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
-    WHERE d.mode = $1 AND d.reference = found.reference AND d.currency = found.currency
-      AND NOT ${hasComeAgain('found.actual')}) decided
+  FROM found, LATERAL (SELECT ${DECIDED} AS amount) decided
   WHERE found.amount > decided.amount AND (SELECT count(*) FROM locked) >= 0
   ORDER BY order_id, reference
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE

@@ -515,6 +515,24 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(await items()).toEqual([]);
   });
 
+  test('what only the list had shown stays decided about, though some of what verify had shown went back', async () => {
+    const { reference } = await desk.put({}, null);
+    for (const [id, amount] of [
+      ['a', '30'],
+      ['b', '20'],
+    ] as const)
+      charge(reference, id, amount);
+    await look(reference, paid('30'));
+    await classes();
+    await decide();
+    await classes();
+    await decide();
+    await look(reference, paid('28'));
+    charge(reference, 'c', '7');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 900n, currency: 'NGN' }]);
+  });
+
   test('less of the price than was released is not about the surplus', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, null);
     await look(reference, paid('30'));
@@ -524,7 +542,7 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(await classes()).toEqual(['underpaid']);
   });
 
-  test('more than is left of what was decided about before stays open', async () => {
+  test('beside what is left of what was decided about before, what only the list shows is held whole', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('20'));
     await decide();
@@ -535,8 +553,10 @@ describe('a decision closes the findings about its money, and no others', () => 
     ] as const)
       charge(reference, id, amount);
     expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 1_800n, currency: 'NGN' }]);
     await decide();
-    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await classes()).toEqual([]);
+    expect(await items()).toEqual([]);
   });
 
   test('more than is left of a surplus that went back stays open', async () => {

@@ -468,10 +468,27 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a second charge that was refunded is taken off the next one',
     file: 'src/cases/hold-money.sql.ts',
-    find: "AND NOT ${hasComeAgain('found.actual')}",
+    find: "  hasComeAgain('found.actual'),\n",
     replace: '',
     breaks: 'the case is there, and no money in suspense',
     tests: BY_REFUNDS,
+  },
+  {
+    bug: 'what went back is taken off what only the list shows',
+    file: 'src/cases/hold-money.sql.ts',
+    find: '(SELECT ${DECIDED} AS amount) decided',
+    replace: `(SELECT coalesce(sum(amount), 0) AS amount FROM decided_money d
+    WHERE d.mode = $1 AND d.reference = found.reference AND d.currency = found.currency) decided`,
+    breaks: 'less money is in suspense than has come',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
+    bug: 'what only the list showed is gone when verify shows less',
+    file: 'src/cases/hold-money.sql.ts',
+    find: '      WHEN s.amount > 0 THEN d.listed END)',
+    replace: '      END)',
+    breaks: 'money that a person has decided about is held again',
+    tests: ['test/cases/decided-money.test.ts'],
   },
   {
     bug: 'two refunds under one id are one',

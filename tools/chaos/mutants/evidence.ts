@@ -126,9 +126,9 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'money that paid its order counts as decided about',
-    file: 'prisma/migrations/20261127100000_money_after_decisions/migration.sql',
-    find: `WHERE closed_at IS NOT NULL AND decision NOT IN ('earned', 'accept')`,
-    replace: 'WHERE closed_at IS NOT NULL',
+    file: 'prisma/migrations/20261128100000_money_only_the_list_showed/migration.sql',
+    find: `WHERE i.closed_at IS NOT NULL AND i.decision NOT IN ('earned', 'accept')`,
+    replace: 'WHERE i.closed_at IS NOT NULL',
     breaks: 'the next charge beyond it is held with less than came',
     tests: BY_DECISION,
   },
