@@ -8,12 +8,14 @@ export type Shown = (text: string | Buffer) => string;
 
 // No character that HTML escapes: the renderer would escape it in here, too.
 const STYLE = `
-  body { font: 14px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #111; }
+  body { font: 14px/1.5 system-ui, sans-serif; color: #111; }
+  body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
   h1, h2 { line-height: 1.2; } h2 { margin-top: 2rem; border-bottom: 1px solid #999; }
   table { border-collapse: collapse; width: 100%; }
   th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; overflow-wrap: anywhere; }
-  pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #ccc; padding: .5rem; font-size: 12px; }
-  code { overflow-wrap: anywhere; } section { break-inside: auto; } h2, h3, tr { break-inside: avoid; break-after: auto; }
+  pre { white-space: pre-wrap; border: 1px solid #ccc; padding: .5rem; font-size: 12px; }
+  pre, code { overflow-wrap: anywhere; }
+  section { break-inside: auto; } h2, h3, tr { break-inside: avoid; break-after: auto; }
   @media print { body { margin: 0; max-width: none; } }`;
 
 /** One order for an acquirer: one file, without scripts and without anything that has to be loaded. */

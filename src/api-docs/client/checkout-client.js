@@ -24,9 +24,14 @@
  * @typedef {{ key: string, orderId: string | null, at: number }} Intent
  */
 
-/** A refusal of the server: `type` is its name (`/problems/<name>` tells cause and cure), `errors` names faulty fields. */
+/**
+ * A refusal of the server: `type` is its name (`/problems/<name>` tells cause and cure), `errors` names faulty
+ * fields.
+ * @typedef {{ type?: string, title?: string, status?: number,
+ *   errors?: { path: string, message: string }[], orderId?: string }} Problem
+ */
 export class CheckoutProblem extends Error {
-  /** @param {{ type?: string, title?: string, status?: number, errors?: { path: string, message: string }[], orderId?: string }} body @param {number | null} retryAfterSec */
+  /** @param {Problem} body @param {number | null} retryAfterSec */
   constructor(body, retryAfterSec) {
     super(body.title ?? 'The server could not be reached');
     this.name = 'CheckoutProblem';
@@ -48,7 +53,10 @@ const ENDED = new Set(['paid', 'failed', 'expired', 'cancelled']);
 /** Statuses after which the shopper who buys the same things again wants a second order. */
 const FINISHED = new Set(['paid', 'cancelled']);
 
-/** Calls under way on this page, by what is bought: further ones get the same promise. @type {Map<string, Promise<OpenedCheckout>>} */
+/**
+ * Calls under way on this page, by what is bought: further ones get the same promise.
+ * @type {Map<string, Promise<OpenedCheckout>>}
+ */
 const underWay = new Map();
 
 /** @param {string} [origin] of the server; empty: the page's own */
@@ -124,7 +132,12 @@ async function startIntent(origin, input) {
 /** Refusals after which the same key would be refused for ever. */
 const OVER = new Set(['already-paid', 'order-cancelled', 'order-expired', 'idempotency-key-reused']);
 
-/** @param {string} origin @param {CheckoutInput} input @param {string} key @returns {Promise<OpenedCheckout>} */
+/**
+ * @param {string} origin
+ * @param {CheckoutInput} input
+ * @param {string} key
+ * @returns {Promise<OpenedCheckout>}
+ */
 async function post(origin, input, key) {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {

@@ -92,7 +92,7 @@ async function releases({ database, mode, config, extensions }: Subject): Promis
   return answers.length === 0 ? [ok('No release waits.')] : answers;
 }
 
-/** Alerts about what only a running process or a check of the shop's own sees: no question above is about it. */
+/** Alerts about what a running process or a check of the shop's own sees, and no question above asks. */
 const SEEN_BY_PROCESSES = ['key-refused', 'checkout-address-refused', 'own-check'] as const;
 
 async function seenByProcesses({ database, mode }: Subject): Promise<Answer[]> {

@@ -52,7 +52,7 @@ function payByEnter(form) {
   });
 }
 
-/** A shopper who left an order with its payment open is led back to it, before the same things are paid twice. */
+/** A shopper who left an order with its payment open is led back to it: else the same is paid twice. */
 async function pointToOpenOrder() {
   const orderId = openOrder();
   const notice = document.querySelector('[data-part="open-order"]');

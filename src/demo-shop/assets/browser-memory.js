@@ -9,7 +9,10 @@ const BOUGHT = 'shop.bought';
 const BOUGHT_KEPT = 20;
 const ORDER_ID = /^[A-Za-z0-9]{24}$/;
 
-/** Where the browser forbids storage, things are remembered as long as the page lives. @type {Map<string, string>} */
+/**
+ * Where the browser forbids storage, things are remembered as long as the page lives.
+ * @type {Map<string, string>}
+ */
 const onThisPage = new Map();
 
 /** @typedef {Record<string, number>} Quantities by sku */
@@ -27,7 +30,11 @@ export function putInBasket(sku, quantity) {
   write(BASKET, Object.fromEntries(quantity > 0 ? [...others, [sku, quantity]] : others));
 }
 
-/** Takes what a bought order holds out of the basket, once per order. @param {string} orderId @param {Quantities} bought */
+/**
+ * Takes what a bought order holds out of the basket, once per order.
+ * @param {string} orderId
+ * @param {Quantities} bought
+ */
 export function takeOutBought(orderId, bought) {
   const kept = read(BOUGHT);
   const seen = Array.isArray(kept) ? kept.map(String) : [];

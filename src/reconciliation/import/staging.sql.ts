@@ -93,12 +93,12 @@ const DOUBTS = `
   bool_or(status IN ('paid', 'reversed')) AND bool_or(status IN ('unknown', 'unreadable'))
     OR count(*) FILTER (WHERE status = 'paid') > 1 AND bool_or(status = 'paid' AND amount = 0) AS is_mixed`;
 
+const FOREMOST_FIRST = `ARRAY['paid', 'reversed', 'unreadable', 'unknown', 'pending', 'expired', 'failed']`;
+
 // Combines the transactions of one reference. Two ids that paid are two charges.
 const TOGETHER = `
   SELECT reference, bool_or(is_named) AS is_named, min(id) AS id,
-    (array_agg(status ORDER BY
-      array_position(ARRAY['paid', 'reversed', 'unreadable', 'unknown', 'pending', 'expired', 'failed'],
-        status)))[1] AS status,
+    (array_agg(status ORDER BY array_position(${FOREMOST_FIRST}, status)))[1] AS status,
     count(DISTINCT id) FILTER (WHERE status = 'paid') AS charges,
     coalesce(bool_or(is_money_assumed) FILTER (WHERE status = 'paid'), false) AS is_money_assumed,
     min(currency) FILTER (WHERE status = 'paid') AS currency,

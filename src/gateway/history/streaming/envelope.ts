@@ -41,7 +41,7 @@ export function createEnvelope(pointers: readonly string[]) {
   }
 
   return {
-    /** Takes bytes up to the list or to the end of the chunk. @returns the index of the first byte not taken */
+    /** Takes bytes up to the list or to the end of the chunk. @returns index of the first byte not taken */
     walk: (chunk: Buffer, from: number): number => {
       isAtList = false;
       let at = from;

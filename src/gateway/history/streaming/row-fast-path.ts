@@ -82,7 +82,7 @@ export function createQuickReader(dialect: Dialect) {
 
   return {
     pass: forms.pass,
-    /** @returns null for every record that could be read in two ways; a result is valid until the next call */
+    /** @returns null for each record that can be read in two ways; a result is valid until the next call */
     read: (bytes: Buffer, start: number, end: number): PlainRow | null => {
       const form = forms.find(bytes, start, end);
       return form === null ? null : readForm(form, bytes, start, end);
