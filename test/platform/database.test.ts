@@ -35,3 +35,7 @@ test('the kernel asks after ten seconds of silence whether PostgreSQL is still t
   });
   expect(Number.parseInt(timer ?? '', 16) / 100).toBeLessThanOrEqual(10);
 });
+
+test('an unused connection keeps its plans for most of a minute, after which proxies cut it', () => {
+  expect(db.database.pool.options).toMatchObject({ idleTimeoutMillis: 55_000 });
+});
