@@ -31,65 +31,14 @@ const FOUND = `
     AND (f.class = 'unknown_reference' OR r.id IS NOT NULL OR p.status = 'held' AND p.decided_at IS NOT NULL)
   ORDER BY f.id LIMIT $4`;
 
-// Outcomes by which verify says how much money is there: so much, and of an unpaid payment none.
-const SHOWN = `'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'paid'`;
-const GONE = `'failed', 'expired', 'reversed'`;
-
-/**
- * SQL: how much of the money of one reference and currency that people have decided about is part of what is
- * there now, in minor units. What verify has shown as gone, since a decision or as the last word before it,
- * is not: what comes afterwards is other money. A charge that only the list has shown goes when verify shows
- * none at all.
- * @param of SQL of `mode`, `reference` and `currency`; of `earned`, the money that is no part of it; of
- * `isSurplus` and `isUnpaid`, whether verify shows it: as the surplus of a paid payment, or as an unpaid
- * one's
- * @param isOther SQL over `d`, a row of decided_money: it is about money that is known to be gone
- */
-export const decidedNow = (
-  of: Record<'mode' | 'reference' | 'currency' | 'earned' | 'isSurplus' | 'isUnpaid', string>,
-  isOther = 'false',
-): string => `(
-  WITH decided AS (
-    SELECT d.amount, d.listed, d.opened_at, d.decided_at FROM decided_money d
-    WHERE d.mode = ${of.mode} AND d.reference = ${of.reference} AND d.currency = ${of.currency}
-      AND NOT ${isOther}
-  ), shown AS (
-    SELECT CASE WHEN v.outcome IN (${SHOWN}) THEN greatest(v.amount - ${of.earned}, 0) ELSE 0 END AS amount,
-      v.answered_at AS at, lead(v.answered_at, 1, 'infinity') OVER (ORDER BY v.id) AS until
-    FROM verifications v WHERE v.reference = ${of.reference}
-      AND (v.outcome IN (${SHOWN}) AND v.currency = ${of.currency} AND (${of.isSurplus} OR ${of.isUnpaid})
-        OR v.outcome IN (${GONE}) AND ${of.isUnpaid})
-  )
-  SELECT least((SELECT coalesce(sum(amount), 0) FROM decided), (SELECT min(s.amount + coalesce((
-    SELECT sum(CASE WHEN d.opened_at >= s.at OR d.decided_at >= s.until THEN d.amount
-      WHEN s.amount > 0 THEN d.listed END) FROM decided d), 0)) FROM shown s)))`;
-
-/**
- * SQL over `d`, a row of decided_money about several charges: none of them was left when a run looked. Or its
- * finding has disappeared (not grown, which is the next finding), and the list shows as much again. So that
- * is other money.
- * @param actual what the list shows now
- */
-export const hasComeAgain = (actual: string): string => `EXISTS (
-  SELECT FROM findings was
-  WHERE was.mode = d.mode AND was.reference = d.reference AND was.closed_at = d.decided_at
-    AND was.class = 'duplicate_payment' AND (was.nothing_left_at IS NOT NULL
-      OR was.gone_at IS NOT NULL AND was.actual <= ${actual} AND NOT EXISTS (
-        SELECT FROM findings g WHERE g.reference = was.reference AND g.first_seen_at = was.gone_at)))`;
-
 // As confirming locks, which may be at the same money: the payment before its item. PostgreSQL runs a SELECT
 // in WITH only as far as it is read: HELD counts the rows, so all of them are locked before it writes.
 const LOCKED = `
   SELECT p.reference FROM found JOIN payments p USING (reference) JOIN orders o ON o.id = p.order_id
   WHERE p.mode = $1 ORDER BY p.order_id, p.reference FOR NO KEY UPDATE OF o, p`;
 
-const DECIDED = decidedNow(
-  {
-    ...{ mode: '$1', reference: 'found.reference', currency: 'found.currency', earned: '0' },
-    ...{ isSurplus: 'false', isUnpaid: 'found.is_unpaid' },
-  },
-  hasComeAgain('found.actual'),
-);
+const DECIDED = `decided_now($1, found.reference, found.currency, found.actual - found.amount, true,
+  NOT found.is_unpaid, found.actual)`;
 
 // An item holds only money that no decision has covered. The same money keeps the class that verify gave it:
 // else each run and each answer would write it anew, and a person's decision would come too late.

@@ -15,7 +15,6 @@ import {
   type Note,
 } from './work-lists.sql.ts';
 import type { Resolution } from './decision.ts';
-import { decidedNow, hasComeAgain } from './hold-money.sql.ts';
 
 /**
  * Money the shop holds and has not earned: it waits here until an operator gives it back
@@ -75,13 +74,9 @@ const CLOSED = `
 const EARNED = `(
     SELECT coalesce(sum(c.amount), 0) FROM confirmed_money c
     WHERE c.mode = $2 AND c.reference = i.reference)`;
-const COVERED = `i.amount + ${EARNED} + ${decidedNow(
-  {
-    ...{ mode: '$2', reference: 'i.reference', currency: 'i.currency', earned: EARNED },
-    ...{ isSurplus: `i.class = 'charged_again'`, isUnpaid: `${EARNED} = 0` },
-  },
-  hasComeAgain('f.actual'),
-)}`;
+const COVERED = `i.amount + ${EARNED} + decided_now($2, i.reference, i.currency, ${EARNED}::bigint,
+  i.class IN ('charged_again', 'duplicate_payment') OR ${EARNED} = 0,
+  i.class = 'duplicate_payment' AND ${EARNED} > 0, f.actual)`;
 
 // The item first, then the findings about it.
 const RESOLVED_ENTRIES = `

@@ -1,4 +1,3 @@
-import { decidedNow } from '../cases/hold-money.sql.ts';
 import type { Statement } from '../platform/database/database.ts';
 import { hintPauseSql } from './hint.sql.ts';
 import { LOCK_ORDER } from './lock-order.ts';
@@ -27,7 +26,7 @@ const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text,
   suspense_class text, suspense_amount bigint, suspense_currency text, is_refunded boolean)`;
 
 // What the last answer said already, and what moves nothing, is no further evidence: that one stands for it,
-// unless it says that money is gone about which a person has decided since: decidedNow tells that by time.
+// unless it says that money is gone about which a person has decided since: decided_now tells that by time.
 const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
     SELECT v.id, v.outcome, v.status_word, v.amount, v.currency, v.answered_at FROM verifications v
     WHERE v.reference = g.reference AND g.next_status = g.status_seen AND NOT g.releases
@@ -86,11 +85,8 @@ const PAID = `
   UPDATE orders SET status = 'paid', release_id = release.id, paid_at = now(), deadline_check_at = NULL
   FROM release WHERE orders.id = release.order_id`;
 
-const DECIDED = decidedNow({
-  ...{ mode: 's.mode', reference: 's.reference', currency: 's.suspense_currency' },
-  ...{ earned: '(s.answered_amount - s.suspense_amount)', isSurplus: `s.status_seen = 'paid'` },
-  isUnpaid: `s.status_seen <> 'paid'`,
-});
+const DECIDED = `decided_now(s.mode, s.reference, s.suspense_currency, s.answered_amount - s.suspense_amount,
+  true, false, NULL)`;
 
 // Money that pays nothing. An item holds only what no decision has covered.
 const STRAY = `

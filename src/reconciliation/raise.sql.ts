@@ -3,7 +3,7 @@ import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { SeenFinding } from '../cases/findings.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
-import { decidedNow, hasComeAgain, HELD_CLASSES } from '../cases/hold-money.sql.ts';
+import { HELD_CLASSES } from '../cases/hold-money.sql.ts';
 
 /**
  * A contradiction may resolve itself within this time: replicas lag, and a list is written
@@ -26,13 +26,9 @@ const ALL_REFUNDED = `(SELECT accepted_now(a) FROM acceptances a
       AND accepted_now(a) <= (SELECT sum(b.amount) FROM refunds b WHERE b.order_id = a.order_id))`;
 const EARNED = `coalesce(${ALL_REFUNDED}, c.confirmed, 0)`;
 const CURRENCY = 'coalesce(c.actual_currency, c.expected_currency)';
-const DECIDED = decidedNow(
-  {
-    ...{ mode: '$1', reference: 'c.reference', currency: CURRENCY, earned: EARNED },
-    ...{ isSurplus: `c.class = 'charged_again'`, isUnpaid: 'NOT c.is_released' },
-  },
-  hasComeAgain('c.actual'),
-);
+const DECIDED = `decided_now($1, c.reference, ${CURRENCY}, (${EARNED})::bigint,
+  c.class IN ('charged_again', 'duplicate_payment') OR NOT c.is_released,
+  c.class = 'duplicate_payment' AND c.is_released, coalesce(c.actual, c.expected))`;
 // Nor is money of which every part has been earned or decided about in suspense, also before a run had seen
 // it.
 const NOT_DECIDED = `(c.class IN (${HELD_CLASSES})

@@ -403,6 +403,39 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     expect(await items()).toEqual([{ class: 'charged_again', amount: 2_500n, currency: 'NGN' }]);
   });
 
+  test('what only the list had shown counts as shown once verify shows it: it went back in part, and came again', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    desk.service.history.push({ reference, id: 'b' });
+    await desk.reconcile({ dryRun: false });
+    await decide();
+    for (const amount of ['50', '30', '50']) await look(reference, paid(amount));
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 2_000n, currency: 'NGN' }]);
+  });
+
+  test('and so it is where it came beside money that paid nothing', async () => {
+    const { reference } = await desk.put({}, null);
+    for (const [id, amount] of [
+      ['a', '30'],
+      ['b', '20'],
+    ] as const)
+      desk.service.history.push({ id, reference, amount });
+    await look(reference, paid('30'));
+    await decide();
+    await desk.reconcile({ dryRun: false });
+    await decide();
+    for (const amount of ['28', '48', '33', '48']) await look(reference, paid(amount));
+    expect(await items()).toMatchObject([{ amount: 1_500n, currency: 'NGN' }]);
+  });
+
+  test('a surplus that was reversed with the price, and came again', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    await look(reference, paid('30'));
+    await decide();
+    await look(reference, { status: 'REVERSED' });
+    await look(reference, paid('30'));
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 500n, currency: 'NGN' }]);
+  });
+
   test('underpayments that grow, and turn into a surplus', async () => {
     const { reference } = await desk.put({}, null);
     await look(reference, paid('10'));
@@ -570,6 +603,35 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(await classes()).toEqual(['charged_again']);
     await decide();
     expect(await classes()).toEqual(['charged_again']);
+  });
+
+  test('a charge that only the list shows is not covered by decisions about what went back', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    for (const amount of ['30', '25', '30']) {
+      await look(reference, paid(amount));
+      if (amount === '30') await decide();
+    }
+    charge(reference, 'b', '5');
+    charge(reference, 'c', '5');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 500n, currency: 'NGN' }]);
+    await decide();
+    expect(await classes()).toEqual([]);
+    await look(reference, paid('35'));
+    expect(await items()).toEqual([]);
+  });
+
+  test('nor by two decisions about one charge, which verify showed late', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '25');
+    await classes();
+    await decide();
+    for (const amount of ['25', '50']) await look(reference, paid(amount));
+    await decide();
+    expect(await classes()).toEqual([]);
+    charge(reference, 'c', '25');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 2_500n, currency: 'NGN' }]);
   });
 
   test('money that verify and the list call otherwise is one item, which stays as it is', async () => {

@@ -1,4 +1,13 @@
+const { AsyncLocalStorage } = require('node:async_hooks');
 const { TestEnvironment } = require('jest-environment-node');
+
+// Jest makes a store for each file, which Node then carries along with every promise of all later files.
+const stores = new Set();
+const { run } = AsyncLocalStorage.prototype;
+AsyncLocalStorage.prototype.run = function (...given) {
+  stores.add(this);
+  return run.apply(this, given);
+};
 
 /**
  * One global object for all test files of a worker, so that packages that are loaded once (`runtime.cjs`) and
@@ -36,6 +45,8 @@ class SharedEnvironment extends TestEnvironment {
     for (const name of Object.keys(env)) delete env[name];
     Object.assign(env, this.variables);
     this._globalProxy.leftovers = [];
+    for (const store of stores) store.disable();
+    stores.clear();
   }
 
   descriptorOf(key) {
