@@ -48,7 +48,7 @@ const eventTypes = list
   .refine((types) => types.includes('order.paid'), 'must have order.paid in it, or nothing would be shipped')
   .transform((types) => EVENT_TYPES.filter((type) => types.includes(type)));
 
-/** Every variable of `.env.example` by itself, in its order. */
+/** Every variable of `.env.example`, in its order, but for `OTEL_…` (platform/tracing/settings.ts). */
 export const VARIABLES = z.object({
   NODE_ENV: withDefault(z.enum(['development', 'production', 'test']), 'development'),
   HOST: withDefault(z.string(), '127.0.0.1'),

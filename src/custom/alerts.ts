@@ -3,7 +3,8 @@ import type { AlertCheck, AlertHook } from '../alerts/alert.ts';
 /**
  * The line to replace so that an operator hears of alerts, for example
  * `export const onAlert: AlertHook | null = (alert) => pager.send(alert.event, alert);`
- * While it is null an alert is a log line of level error whose `event` says what it is.
+ * An alert is a log line in any case, of level error, whose `event` says what it is; `ALERT_URL` and
+ * `ALERT_EMAIL` send it without any code.
  */
 export const onAlert: AlertHook | null = null;
 

@@ -130,7 +130,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     find: `WHERE closed_at IS NOT NULL AND decision NOT IN ('earned', 'accept')`,
     replace: 'WHERE closed_at IS NOT NULL',
     breaks: 'the next charge beyond it is held with less than came',
-    tests: BY_DECISION,
+    tests: ['test/cases/accept.test.ts'],
   },
   {
     bug: 'words end a review although money is in suspense',
