@@ -63,8 +63,7 @@ export function createConfirm(parts: ConfirmParts): Confirm {
     // A process asks with the key of its own mode: test money must never pay a live order.
     if (payment.mode !== parts.gateway.mode)
       throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
-    const answer = await parts.gateway.verify(payment.reference, payment.currency, URGENCY[cause]);
-    return agree(parts, payment, answer, cause);
+    return agree(parts, payment, cause);
   };
 }
 
@@ -72,10 +71,11 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 async function agree(
   { database, gateway, planRelease, onReleased, onUnitError, logger }: ConfirmParts,
   first: Payment,
-  answer: VerifyAnswer,
   cause: Cause,
 ): Promise<CheckResult> {
+  const ask = () => gateway.verify(first.reference, first.currency, URGENCY[cause]);
   let payment = first;
+  let answer = await ask();
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const decision = decide(payment, answer, gateway.dialect.verify);
     const check = checkToWrite(payment, decision, answer, cause);
@@ -92,6 +92,8 @@ async function agree(
     if (fresh === null) throw new Error(`Bug: payment ${first.reference} is gone`);
     // The count of before we asked: a hint that came after our question is not answered by this answer.
     payment = { ...fresh, hints: first.hints };
+    // What moved it may be a newer answer, where a process stood still for longer than its lease.
+    if (decide(payment, answer, gateway.dialect.verify).release) answer = await ask();
   }
   throw new Error(`Bug: payment ${first.reference} moved ${MAX_TRIES} times while it was confirmed`);
 }

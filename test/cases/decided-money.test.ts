@@ -511,6 +511,20 @@ describe('A7: an answer that was asked for before money came to light loses agai
   });
 });
 
+test('an answer that waited for longer than its lease does not win over a newer one', async () => {
+  const { reference } = await desk.put({}, null);
+  const answers: (() => void)[] = [];
+  desk.service.verify.set(reference, { reference, ...paid('25') });
+  desk.service.onVerify = () => new Promise<void>((answer) => answers.push(answer));
+  const slow = desk.confirm(await load(reference), 'webhook');
+  await eventually(() => Promise.resolve(answers.length === 1));
+  desk.service.onVerify = null;
+  await look(reference, { status: 'REVERSED' });
+  answers[0]?.();
+  expect(await slow).toMatchObject({ released: false });
+  expect(await stateOf(reference)).toMatchObject({ payment: 'failed', releases: 0 });
+});
+
 describe('a decision closes the findings about its money, and no others', () => {
   const classes = async (): Promise<string[]> => {
     await desk.reconcile({ dryRun: false });

@@ -125,6 +125,14 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: ['test/payments/checkout-stops.test.ts'],
   },
   {
+    bug: 'an old answer is believed when a newer one has moved the payment',
+    file: 'src/payments/confirm.ts',
+    find: 'if (decide(payment, answer, gateway.dialect.verify).release) answer = await ask();',
+    replace: '',
+    breaks: 'goods leave for money that went back, after a process stood still',
+    tests: BY_DECISION,
+  },
+  {
     bug: 'money that paid its order counts as decided about',
     file: 'prisma/migrations/20261128100000_decided_now/migration.sql',
     find: `WHERE closed_at IS NOT NULL AND decision NOT IN ('earned', 'accept')`,
