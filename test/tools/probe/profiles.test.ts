@@ -15,6 +15,7 @@ import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../../local/sandbo
 import type { Person } from '../../../tools/probe/person.ts';
 import type { StartedServer } from '../../../src/bootstrap/start-server.ts';
 import { IS_WHOLE, someOf } from '../../support/extent.ts';
+import { testOfAll } from '../../support/test-of-all.ts';
 import { checkInvariants } from '../../support/invariants.ts';
 import { startProgram } from '../../support/program.ts';
 import { PROFILE_DIALECTS } from '../../local/sandbox/profile-dialects.ts';
@@ -214,14 +215,14 @@ test('the default dialect agrees with the plain service, but for the order of it
   expect(JSON.parse(draft ?? '{}')).toEqual({ history: { paging: { newestFirstBy: '/createdAt' } } });
 });
 
-test('under the dialect that it wrote the probe finds nothing that differs', async () => {
+testOfAll('under the dialect that it wrote the probe finds nothing that differs', async () => {
   const first = await probed('invoices');
   const { findings, draft } = await probed('invoices', true, JSON.parse(first.draft ?? '{}') as object);
   expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([]);
   expect(draft).toBeNull();
 });
 
-test.each(someOf(PROFILE_NAMES, 4))(
+test.each(someOf(PROFILE_NAMES, 2))(
   'where nobody pays and nobody answers, %s: no word and no unit is made up',
   async (profile) => {
     const result = await probed(profile, false);
