@@ -5,7 +5,7 @@ import { newOrderId, parseOrderId, type OrderId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { invalidField, jsonOf, parseInput, Problem } from '../platform/problem.ts';
 import type { Catalogue } from './catalogue.ts';
-import { createOrderStreams } from './events.ts';
+import { createOrderStreams } from './order-streams.ts';
 import { totalOf, type Order } from './order.ts';
 import { shopViewOf, viewOf, viewOfProduct, type ShopOrderView } from './order-view.ts';
 import { findOrder } from './orders.sql.ts';

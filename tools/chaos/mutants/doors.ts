@@ -375,7 +375,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'one address takes all event streams',
-    file: 'src/orders/events.ts',
+    file: 'src/orders/order-streams.ts',
     find: ' || ofAddress >= maxOfAddress',
     replace: '',
     breaks: 'no shopper sees an order change',
