@@ -73,11 +73,17 @@ function missingPaths(page: Page): string[] {
     .map((path) => `there is no ${path}`);
 }
 
-function unknownVariables({ prose }: Page): string[] {
+/** A name in capitals is a variable of ours, or a constant of a source that the page links. */
+function unknownVariables({ path, prose }: Page): string[] {
+  const linked = [...prose.matchAll(/\]\(([^)\s#:]+\.ts)\)/g)]
+    .map(([, target = '']) => `${ROOT}/${posix.join(posix.dirname(path), target)}`)
+    .filter((file) => existsSync(file))
+    .map((file) => readFileSync(file, 'utf8'));
+  const isConstant = (name: string): boolean => linked.some((source) => source.includes(`const ${name} =`));
   return [...prose.matchAll(/`([A-Z]{2,}(?:_[A-Z]+)+)(?:=[^`]*)?`/g)]
     .map(([, name = '']) => name)
-    .filter((name) => !VARIABLES.has(name) && !NOT_OURS.has(name))
-    .map((name) => `${name} is no variable of .env.example`);
+    .filter((name) => !VARIABLES.has(name) && !NOT_OURS.has(name) && !isConstant(name))
+    .map((name) => `${name} is no variable of .env.example, nor a constant of a linked source`);
 }
 
 /** Words in capitals that are no variables of ours. */
