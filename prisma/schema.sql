@@ -1143,18 +1143,20 @@ BEGIN
     IF event.opened_at IS NULL THEN
       seen := event.shown;
       seen_at := event.at;
-    -- Else a person decided once more about what the list had shown before.
-    ELSIF event.shown IS NULL OR event.shown > of_verify OR NOT heeds_verify THEN
-      part := least(greatest(coalesce(event.shown, 0) - of_verify, 0), event.amount);
-      of_verify := of_verify + part;
-      of_list := of_list + event.amount - part;
+    ELSIF event.shown IS NULL OR NOT heeds_verify THEN
+      of_list := of_list + event.amount;
+    -- Else a person decided once more about what the list had shown before, which is counted already.
+    ELSIF event.shown > of_verify THEN
+      of_verify := of_verify + least(event.shown - of_verify, event.amount);
+      of_list := of_list + greatest(event.amount - event.shown, 0);
     END IF;
     -- A decision about money that came after the answer is not bound by it.
     IF event.opened_at IS NULL OR event.opened_at < seen_at THEN
       IF seen = 0 AND NOT keeps_listed THEN of_list := 0; END IF;
       part := least(greatest(seen - of_verify, 0), of_list);
       of_verify := least(of_verify, seen) + part;
-      of_list := of_list - part;
+      -- Once verify shows some of it, what is left of it is shown.
+      IF part > 0 THEN of_list := 0; END IF;
     END IF;
   END LOOP;
   RETURN of_verify + of_list;

@@ -45,7 +45,7 @@ const DECIDED = `decided_now($1, found.reference, found.currency, found.actual -
 const HELD = `
   INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
   SELECT $1, class, reference, order_id, found.amount - decided.amount, currency
-  FROM found, LATERAL (SELECT ${DECIDED} AS amount) decided
+  FROM found, LATERAL (SELECT ${DECIDED} AS amount OFFSET 0) decided
   WHERE found.amount > decided.amount AND (SELECT count(*) FROM locked) >= 0
   ORDER BY order_id, reference
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE

@@ -13,7 +13,7 @@ export const PAYMENT_COLUMNS = `
   o.expired_at IS NOT NULL AS "hasMissedDeadline",
   coalesce(o.planned_release_id, 'rel_' || o.id) AS "releaseId",
   extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints,
-  p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
+  p.last_answer_at::text AS "lastAnswerAt", p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
   EXISTS (SELECT FROM suspense_items s
     WHERE s.mode = p.mode AND s.reference = p.reference AND s.closed_at IS NULL) AS "hasSuspense",
   p.suspense_changes AS "suspenseChanges", p.decided_at IS NOT NULL AS "isDecided",
@@ -113,6 +113,7 @@ function rowOf({ check, plan }: Recorded): Record<string, unknown> {
     order_status_seen: payment.orderStatus,
     expired_seen: payment.hasMissedDeadline,
     suspense_seen: payment.suspenseChanges,
+    answer_seen: payment.lastAnswerAt,
     outcome: decision.outcome,
     status_word: check.statusWord,
     contradiction: check.contradiction,

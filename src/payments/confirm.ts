@@ -92,7 +92,7 @@ async function agree(
     if (fresh === null) throw new Error(`Bug: payment ${first.reference} is gone`);
     // The count of before we asked: a hint that came after our question is not answered by this answer.
     payment = { ...fresh, hints: first.hints };
-    // What moved it may be a newer answer, where a process stood still for longer than its lease.
+    // There may be a newer answer, where a process stood still for longer than its lease.
     if (decide(payment, answer, gateway.dialect.verify).release) answer = await ask();
   }
   throw new Error(`Bug: payment ${first.reference} moved ${MAX_TRIES} times while it was confirmed`);

@@ -19,7 +19,7 @@ const PAUSE_AFTER_RELEASE_SEC = 10;
 // One row per answer, as `rowOf` in confirm.sql.ts builds it: what the decision saw, what the service
 // answered, and what is to become of the payment.
 const ANSWERS = `json_to_recordset($1) AS g (reference text, mode text,
-  status_seen text, order_status_seen text, expired_seen boolean, suspense_seen int,
+  status_seen text, order_status_seen text, expired_seen boolean, suspense_seen int, answer_seen timestamptz,
   outcome text, status_word text, contradiction text, answered_amount bigint, answered_currency text,
   http_status int, body bytea, body_sha256 bytea, cause text, next_status text, hints int,
   next_check_sec float8, release_id text, delivery text, releases boolean,
@@ -40,7 +40,8 @@ const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
 const THE_SAME_UNIT_ERROR = `
   SELECT FROM verifications v WHERE v.reference = g.reference AND v.outcome = 'unit_error'`;
 
-// The answers whose payment and order stand as the decision saw them, both locked.
+// The answers whose payment and order stand as the decision saw them, both locked. One that pays has to be the
+// first since its payment was loaded: another may be newer, and say that the money went back.
 const SEEN = `
   SELECT g.*, p.order_id, p.currency AS expected_currency, last.id IS NOT NULL AS is_repeated,
     coalesce(last.id, nextval('verifications_id_seq')) AS verification,
@@ -50,6 +51,7 @@ const SEEN = `
   ${LAST_THAT_SAYS_THE_SAME}
   WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
     AND p.mode = g.mode AND (o.expired_at IS NOT NULL) = g.expired_seen AND g.mode = $2
+    AND (NOT g.releases OR p.last_answer_at IS NOT DISTINCT FROM g.answer_seen)
   ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p`;
 
 const EVIDENCE = `
@@ -94,7 +96,7 @@ const STRAY = `
   SELECT s.mode, s.suspense_class, s.reference, s.order_id, s.verification,
     s.suspense_amount - decided.amount,
     s.suspense_currency
-  FROM seen s, LATERAL (SELECT ${DECIDED} AS amount) decided
+  FROM seen s, LATERAL (SELECT ${DECIDED} AS amount OFFSET 0) decided
   WHERE s.suspense_class IS NOT NULL AND s.suspense_amount > decided.amount
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
     SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency,

@@ -427,6 +427,15 @@ describe('A5: an item speaks only of money that no closed item has accounted for
     expect(await items()).toMatchObject([{ amount: 1_500n, currency: 'NGN' }]);
   });
 
+  test('what only the list had shown, verify shows in part, and then more came', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    desk.service.history.push({ reference, id: 'b' });
+    await desk.reconcile({ dryRun: false });
+    await decide();
+    for (const amount of ['30', '50']) await look(reference, paid(amount));
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 2_000n, currency: 'NGN' }]);
+  });
+
   test('a surplus that was reversed with the price, and came again', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, null);
     await look(reference, paid('30'));
@@ -511,19 +520,26 @@ describe('A7: an answer that was asked for before money came to light loses agai
   });
 });
 
-test('an answer that waited for longer than its lease does not win over a newer one', async () => {
-  const { reference } = await desk.put({}, null);
-  const answers: (() => void)[] = [];
-  desk.service.verify.set(reference, { reference, ...paid('25') });
-  desk.service.onVerify = () => new Promise<void>((answer) => answers.push(answer));
-  const slow = desk.confirm(await load(reference), 'webhook');
-  await eventually(() => Promise.resolve(answers.length === 1));
-  desk.service.onVerify = null;
-  await look(reference, { status: 'REVERSED' });
-  answers[0]?.();
-  expect(await slow).toMatchObject({ released: false });
-  expect(await stateOf(reference)).toMatchObject({ payment: 'failed', releases: 0 });
-});
+test.each([
+  ['has moved the payment', []],
+  ['says what was known', [{ status: 'FAILED' }]],
+])(
+  'an answer that waited for longer than its lease does not win over a newer one that %s',
+  async (_how, before) => {
+    const { reference } = await desk.put({}, null);
+    for (const record of before) await look(reference, record);
+    const answers: (() => void)[] = [];
+    desk.service.verify.set(reference, { reference, ...paid('25') });
+    desk.service.onVerify = () => new Promise<void>((answer) => answers.push(answer));
+    const slow = desk.confirm(await load(reference), 'webhook');
+    await eventually(() => Promise.resolve(answers.length === 1));
+    desk.service.onVerify = null;
+    await look(reference, { status: 'REVERSED' });
+    answers[0]?.();
+    expect(await slow).toMatchObject({ released: false });
+    expect(await stateOf(reference)).toMatchObject({ payment: 'failed', releases: 0 });
+  },
+);
 
 describe('a decision closes the findings about its money, and no others', () => {
   const classes = async (): Promise<string[]> => {
@@ -646,6 +662,18 @@ describe('a decision closes the findings about its money, and no others', () => 
     charge(reference, 'c', '25');
     expect(await classes()).toEqual(['duplicate_payment']);
     expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 2_500n, currency: 'NGN' }]);
+  });
+
+  test('nor by two decisions about one charge, the second about more', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '25');
+    await classes();
+    await decide();
+    for (const amount of ['25', '60']) await look(reference, paid(amount));
+    await decide();
+    charge(reference, 'c', '36');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toMatchObject([{ amount: 2_600n, currency: 'NGN' }]);
   });
 
   test('money that verify and the list call otherwise is one item, which stays as it is', async () => {

@@ -420,16 +420,20 @@ describe('only what is wanted is sent', () => {
     await comeBack(again);
     const inProgram = await startProgram({
       databaseUrl: await databaseUrlOf(),
+      env: { FULFILMENT_EVENTS: 'order.paid,order.failed' },
       extensions: {
         ...{ catalogue: null, onAlert: null, identity: null, routes: null, migrations: null },
         receiver: ({ orderId }) => Promise.resolve(void released.push(orderId)),
       },
     });
-    await inProgram.program.dueEvents.runOnce();
-    await inProgram.program.dueReleases.runOnce();
-    expect(released).toEqual([order.orderId]);
-    expect(await eventsOf(await ordered('fail'))).toMatchObject([{ delivery: 'unneeded' }]);
-    await inProgram.close();
+    try {
+      await inProgram.program.dueEvents.runOnce();
+      await inProgram.program.dueReleases.runOnce();
+      expect(released).toEqual([order.orderId]);
+      expect(await eventsOf(await ordered('fail'))).toMatchObject([{ delivery: 'unneeded' }]);
+    } finally {
+      await inProgram.close();
+    }
     await wanting(ROW_TYPES);
   });
 

@@ -27,6 +27,7 @@ const payment: Payment = {
   ageSec: 10,
   releaseId: 'rel_x',
   hasCheckoutUrl: true,
+  lastAnswerAt: null,
   hasSuspense: false,
   suspenseChanges: 0,
   isDecided: false,

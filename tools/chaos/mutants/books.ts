@@ -509,9 +509,17 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'two decisions about one charge cover two',
     file: DECIDED_NOW,
-    find: 'event.shown > of_verify OR NOT heeds_verify',
-    replace: 'true',
+    find: 'greatest(event.amount - event.shown, 0)',
+    replace: 'event.amount',
     breaks: 'the next charge is in no case, and a run says agreed',
+    tests: ['test/cases/decided-money.test.ts'],
+  },
+  {
+    bug: 'of what the list had shown, the rest stays when verify shows a part',
+    file: DECIDED_NOW,
+    find: 'IF part > 0 THEN of_list := 0; END IF;',
+    replace: 'of_list := of_list - part;',
+    breaks: 'what comes after the rest went back is in no case',
     tests: ['test/cases/decided-money.test.ts'],
   },
   {

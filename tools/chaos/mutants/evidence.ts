@@ -125,6 +125,14 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
     tests: ['test/payments/checkout-stops.test.ts'],
   },
   {
+    bug: 'an old answer is believed when a newer one has moved nothing',
+    file: 'src/payments/record.sql.ts',
+    find: 'AND (NOT g.releases OR p.last_answer_at IS NOT DISTINCT FROM g.answer_seen)',
+    replace: '',
+    breaks: 'goods leave for money that went back, after a process stood still',
+    tests: BY_DECISION,
+  },
+  {
     bug: 'an old answer is believed when a newer one has moved the payment',
     file: 'src/payments/confirm.ts',
     find: 'if (decide(payment, answer, gateway.dialect.verify).release) answer = await ask();',
