@@ -107,6 +107,22 @@ describe('a window', () => {
   });
 });
 
+test('what was written since the run began is left out of the books, unless it is listed', async () => {
+  const age = '-1 hour';
+  await desk.put({ isConfirmed: true, age, amount: 900n }, null);
+  await desk.put({ isConfirmed: true, age, amount: 70n, currency: 'GHS' }, null);
+  await desk.put({ isConfirmed: true, age, amount: 300n }, { amount: '3.00' });
+  await desk.put({ isConfirmed: true, amount: 2_000n }, { amount: '20.00' });
+  await desk.put({ age }, null);
+  expect(await desk.reconcile({ dryRun: true })).toMatchObject({
+    verdict: 'agreed',
+    payments: 2,
+    matched: 2,
+    unclassified: 0,
+    identity: [{ currency: 'NGN', serviceTotal: '23.00', confirmed: '23.00', difference: '0.00' }],
+  });
+});
+
 describe('the verdict is not `agreed`', () => {
   type ControlTotals = Parameters<typeof composeReport>[0]['books'];
   const reportOf = (books: Partial<ControlTotals>): ReconciliationReport =>

@@ -131,19 +131,19 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: BY_RECONCILING,
   },
   {
-    bug: 'payments outside of the window are counted',
+    bug: 'payments written since a run began are counted',
     file: MATCH,
     find: `SELECT 'payments', NULL, -count(*), 0, 0, 0 FROM outside`,
     replace: `SELECT 'payments', NULL, 0, 0, 0, 0 FROM outside`,
-    breaks: 'every run over a window finds rows that nobody can explain',
+    breaks: 'every run beside a checkout finds rows that nobody can explain',
     tests: ['test/reconciliation/completeness.test.ts'],
   },
   {
-    bug: 'money released outside of the window is counted',
+    bug: 'money released since a run began is counted',
     file: MATCH,
     find: `SELECT 'releases', r.currency, -count(*), 0, 0, -sum(r.amount)`,
     replace: `SELECT 'releases', r.currency, -count(*), 0, 0, 0`,
-    breaks: 'the books of a window never close',
+    breaks: 'the books of a busy shop never close',
     tests: ['test/reconciliation/completeness.test.ts'],
   },
   {
