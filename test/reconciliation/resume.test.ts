@@ -168,7 +168,7 @@ test('K15: a run killed in the middle of a page: the next one reads that page ag
   expect(asked).toEqual(Array.from({ length: PAGES - first + 1 }, (_, at) => at + first));
 });
 
-test.each((IS_WHOLE ? [[9], STOPS] : [[3, 9]]).map((stops) => ({ stops })))(
+test.each((IS_WHOLE ? [[3, 9], STOPS] : [[9]]).map((stops) => ({ stops })))(
   'K16: a run killed with pages done and their checkpoint not set, at $stops: the next one reads those again, and ends the same',
   async ({ stops }) => {
     for (const stop of stops) await killAt((page) => page >= stop);
