@@ -562,11 +562,8 @@ describe('a decision closes the findings about its money, and no others', () => 
 
   test('what only the list shows beside it stays open, and is held', async () => {
     const { reference } = await desk.put({}, null);
-    for (const [id, amount] of [
-      ['a', '30'],
-      ['b', '20'],
-    ] as const)
-      charge(reference, id, amount);
+    charge(reference, 'a', '30');
+    charge(reference, 'b', '20');
     await look(reference, paid('30'));
     expect(await classes()).toEqual(['duplicate_payment']);
     await decide();
@@ -580,11 +577,8 @@ describe('a decision closes the findings about its money, and no others', () => 
 
   test('what only the list had shown stays decided about, though some of what verify had shown went back', async () => {
     const { reference } = await desk.put({}, null);
-    for (const [id, amount] of [
-      ['a', '30'],
-      ['b', '20'],
-    ] as const)
-      charge(reference, id, amount);
+    charge(reference, 'a', '30');
+    charge(reference, 'b', '20');
     await look(reference, paid('30'));
     await classes();
     await decide();
@@ -610,11 +604,8 @@ describe('a decision closes the findings about its money, and no others', () => 
     await look(reference, paid('20'));
     await decide();
     await look(reference, paid('5'));
-    for (const [id, amount] of [
-      ['a', '5'],
-      ['b', '18'],
-    ] as const)
-      charge(reference, id, amount);
+    charge(reference, 'a', '5');
+    charge(reference, 'b', '18');
     expect(await classes()).toEqual(['duplicate_payment']);
     expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 1_800n, currency: 'NGN' }]);
     await decide();
