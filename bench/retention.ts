@@ -86,21 +86,22 @@ async function buy(origin: string, isOver: () => boolean): Promise<string> {
   const times: number[] = [];
   const sent: Promise<void>[] = [];
   const startMs = performance.now();
-  let refused = 0;
+  const refusals: string[] = [];
   while (!isOver()) {
     const dueMs = startMs + (sent.length * 1_000) / CHECKOUTS_PER_SECOND;
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
     const headers = { 'content-type': 'application/json' };
     sent.push(
       fetch(`${origin}/checkout`, { method: 'POST', headers, body: BASKET }).then(async (answer) => {
-        await answer.text();
-        if (!answer.ok) refused += 1;
+        const said = await answer.text();
+        if (!answer.ok) refusals.push(`${answer.status} ${said}`);
         times.push(performance.now() - dueMs);
       }),
     );
   }
   await Promise.all(sent);
-  return `${times.length}, ${refused} refused, ${describeTimes(times)}`;
+  for (const refusal of new Set(refusals)) process.stderr.write(`refused: ${refusal}\n`);
+  return `${times.length}, ${refusals.length} refused, ${describeTimes(times)}`;
 }
 
 async function pruned(database: Database, pid: number): Promise<string> {
