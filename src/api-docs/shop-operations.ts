@@ -61,7 +61,7 @@ export const SHOP_OPERATIONS: readonly Operation[] = [
     tag: 'Shop backend',
     summary: 'Cancel an order that is not paid',
     description:
-      'The service is asked once more about each of its open payments. If one has paid, the order is paid ' +
+      'The service is asked once more about each payment that may have paid. If one has paid, the order is paid ' +
       'and not cancelled (409). If the service cannot be asked, nothing changes (503): try again. 409 ' +
       'under-review: the service has just said something that a person should read; sent again, it is ' +
       'cancelled. Money that comes later goes into suspense and is raised. Cancelling it again changes ' +

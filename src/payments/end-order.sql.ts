@@ -13,7 +13,8 @@ type Ending = {
   unsure: Reference[];
 };
 
-const MAY_HAVE_PAID = `('sending', 'open', 'ambiguous', 'held')`;
+// A shopper whose card was declined may have paid with another one on the same page since.
+const MAY_HAVE_PAID = `('sending', 'open', 'ambiguous', 'held', 'failed', 'expired')`;
 
 export async function readEnding(db: Queryable, orderId: OrderId, mode: Mode): Promise<Ending | null> {
   const [row] = await db.query<Ending>(

@@ -262,6 +262,15 @@ describe('POST /orders/:orderId/cancel', () => {
     expect(await sql('SELECT status FROM orders WHERE id = $1', orderId)).toEqual([{ status: 'paid' }]);
   });
 
+  test('also what another card has paid after one was declined', async () => {
+    const { orderId, reference } = await shop.checkout();
+    await shop.hand(`transactions/${reference}/fail`, { notify: false });
+    await comeBack(reference);
+    await pay(reference);
+    expect((await cancel(orderId)).status).toBe(409);
+    expect(await sql('SELECT status FROM orders WHERE id = $1', orderId)).toEqual([{ status: 'paid' }]);
+  });
+
   test('cancels nothing while the service cannot be asked, and does once it can', async () => {
     const { orderId } = await shop.checkout();
     await shop.hand('outage', { status: 503 });

@@ -120,6 +120,16 @@ describe('when the deadline has passed', () => {
     expect(await stateOf(orderId)).toEqual(state('paid', { releases: 1 }));
   });
 
+  test('what was paid with another card, after one was declined, is found by it as well', async () => {
+    const { orderId, reference } = await begun();
+    await shop.hand(`transactions/${reference}/fail`, { notify: false });
+    await comeBack(reference);
+    expect(await stateOf(orderId)).toEqual(state('failed'));
+    await pay(reference);
+    await passAndWork(orderId);
+    expect(await stateOf(orderId)).toEqual(state('paid', { releases: 1 }));
+  });
+
   test('an open payment is asked about and watched on; its later money waits and pays nothing', async () => {
     const { orderId, reference } = await begun();
     await passAndWork(orderId);

@@ -140,8 +140,8 @@ export function ConfirmCancel({
         </strong>
       </p>
       <p>
-        The service is asked once more about each of its open payments. If one of them has paid, nothing is
-        cancelled. Money that comes later goes into suspense and never pays this order.
+        The service is asked once more about each payment that may have paid. If one of them has paid, nothing
+        is cancelled. Money that comes later goes into suspense and never pays this order.
       </p>
       <section aria-label="Who, why, and what is told">
         <Facts
