@@ -3,17 +3,24 @@ import type { Queryable, Statement } from '../platform/database/database.ts';
 import { asRows, batched } from '../platform/batcher.ts';
 import type { Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
+import { byReference } from '../payments/confirm.sql.ts';
 import { checkoutStopSql } from '../payments/checkout-stops.sql.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { LOCK_ORDER } from '../payments/lock-order.ts';
 import { FIRST_CHECK_AFTER_OPENING_SEC, SENDING_IS_LOST_AFTER_SEC } from '../payments/check-schedule.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 import { KEY_LOCK_SEC } from './idempotency.sql.ts';
-import { OPEN_STATUSES, MAX_OPEN_PAYMENTS, RESUME_WITHIN_SEC } from './further-payment.sql.ts';
+import {
+  OPEN_STATUSES,
+  MAX_OPEN_PAYMENTS,
+  RESUME_WITHIN_SEC,
+  type PayableOrder,
+} from './further-payment.sql.ts';
 
 // Locked as confirmation locks them (see LOCK_ORDER).
 const LOCKED = `
-  SELECT g.*, o.id FROM given g JOIN payments p ON p.reference = g.reference
+  SELECT g.*, o.id, o.status AS order_status, coalesce(o.pay_by <= now(), false) AS is_past_deadline
+  FROM given g JOIN payments p ON p.reference = g.reference
   JOIN orders o ON o.id = p.order_id
   ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p`;
 
@@ -36,6 +43,15 @@ const ANSWERED = `
     reference = coalesce(k.reference, CASE WHEN g.status = 'open' THEN g.reference END)
   FROM given g WHERE k.mode = g.mode AND k.key = g.key`;
 
+const ENTRY = `
+  INSERT INTO journal (order_id, event, reference, cause, detail)
+  SELECT locked.id, CASE WHEN recorded.moved THEN 'payment-' || locked.status ELSE 'checkout-address' END,
+    locked.reference, 'shopper',
+    jsonb_strip_nulls(jsonb_build_object('reason', locked.reason, 'checkout', text_hash(locked.url)))
+  FROM locked JOIN recorded ON recorded.reference = locked.reference
+  WHERE recorded.moved OR locked.url IS NOT NULL
+  ORDER BY locked.id, locked.reference`;
+
 // Checkouts that open at the same time share the statement.
 const RECORD_INITIALIZE: Statement = {
   name: 'record-initialize',
@@ -44,14 +60,8 @@ const RECORD_INITIALIZE: Statement = {
       SELECT * FROM json_to_recordset($1) AS g (reference text, status text, url text, reason text,
         next_check_sec float8, mode text, key text)
       WHERE g.mode = $2
-    ), locked AS (${LOCKED}), recorded AS (${RECORDED}), answered AS (${ANSWERED})
-    INSERT INTO journal (order_id, event, reference, cause, detail)
-    SELECT locked.id, CASE WHEN recorded.moved THEN 'payment-' || locked.status ELSE 'checkout-address' END,
-      locked.reference, 'shopper',
-      jsonb_strip_nulls(jsonb_build_object('reason', locked.reason, 'checkout', text_hash(locked.url)))
-    FROM locked JOIN recorded ON recorded.reference = locked.reference
-    WHERE recorded.moved OR locked.url IS NOT NULL
-    ORDER BY locked.id, locked.reference`,
+    ), locked AS (${LOCKED}), recorded AS (${RECORDED}), answered AS (${ANSWERED}), entry AS (${ENTRY})
+    SELECT reference, order_status AS status, is_past_deadline AS "isPastDeadline" FROM locked`,
 };
 
 /** A payment that was never sent can be sent by the next click, for this long. */
@@ -59,12 +69,15 @@ const UNSENT_LIVES_SEC = 3_600;
 
 type Ended = { reference: Reference; result: InitializeResult; mode: Mode; key: IdempotencyKey | null };
 
+/** An order as it stands when initialize has ended: the call takes seconds, and orders move meanwhile. */
+type OrderNow = Pick<PayableOrder, 'status' | 'isPastDeadline'>;
+
 /** Records how initialize ended, whichever way, and frees or answers the idempotency key of the request. */
-export const recordInitialize = batched<Ended, null>({
+export const recordInitialize = batched<Ended, OrderNow | null>({
   keyOf: ({ reference, key }) => key?.key ?? reference,
   run: async (db, items) => {
-    await db.query(RECORD_INITIALIZE, [asRows(items.map(rowOf)), items[0]?.mode]);
-    return items.map(() => null);
+    const values = [asRows(items.map(rowOf)), items[0]?.mode];
+    return byReference<OrderNow & { reference: Reference }>(items)(await db.query(RECORD_INITIALIZE, values));
   },
 });
 
@@ -113,7 +126,7 @@ const RECORD_AND_ADD: Statement = {
   name: 'record-ambiguous-and-add-payment',
   text: `
     WITH locked AS (
-      SELECT o.id, o.mode, o.amount, o.currency, o.status = 'pending' AS waits
+      SELECT o.id, o.mode, o.amount, o.currency, o.status = 'pending' AND (o.pay_by > now()) IS NOT FALSE AS waits
       FROM orders o JOIN payments p ON p.order_id = o.id WHERE p.reference = $1 FOR NO KEY UPDATE OF o
     ), ended AS (
       UPDATE payments p SET status = 'ambiguous', reason = $2, next_check_at = now()

@@ -44,7 +44,10 @@ export async function lockPayableOrder(
   );
   if (order === undefined) return null;
   const payments = await tx.query<PayableOrder['payments'][number]>(
-    `SELECT reference, status, checkout_url AS "checkoutUrl",
+    // A hint may have had the service asked while the payment is still being sent: then it has no reason.
+    `SELECT reference, checkout_url AS "checkoutUrl",
+       CASE WHEN status = 'ambiguous' AND checkout_url IS NULL AND reason IS NULL THEN 'sending'
+         ELSE status END AS status,
        extract(epoch FROM now() - CASE WHEN status = 'sending'
          -- One that could not be sent at once may be sent much later.
          THEN greatest(created_at, next_check_at - interval '${SENDING_IS_LOST_AFTER_SEC} s')

@@ -4,6 +4,7 @@ import type { Money } from '../platform/money.ts';
 import { withContext } from '../platform/problem.ts';
 import { recordAmbiguousAndAdd, recordInitialize } from './attempts.sql.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest } from './checkout.ts';
+import { whyNotPayable } from './plan-payment.ts';
 
 type PaymentToSend = { orderId: OrderId; reference: Reference; email: string; money: Money };
 
@@ -84,12 +85,16 @@ async function finish(
   result: InitializeResult,
   { key }: ShopperRequest,
 ): Promise<CheckoutResult> {
-  await recordInitialize(store, { reference, result, mode: gateway.mode, key });
+  const order = await recordInitialize(store, { reference, result, mode: gateway.mode, key });
   const log = logger.child({ reference, orderId });
   switch (result.outcome) {
-    case 'opened':
-      log.info('checkout opened');
+    case 'opened': {
+      // Paid by an earlier payment, cancelled or ended meanwhile: the shopper must not see a page to pay on.
+      const refusal = order && whyNotPayable(order);
+      log.info({ refusal: refusal?.outcome }, 'checkout opened');
+      if (refusal !== null) return refusal;
       return { outcome: 'opened', orderId, reference, money, checkoutUrl: result.checkoutUrl };
+    }
     case 'refused':
       log.warn({ reason: result.reason }, 'the service refused the checkout');
       return { outcome: 'refused', orderId };

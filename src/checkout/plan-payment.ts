@@ -71,7 +71,7 @@ function mayProceed(next: Proceed | Declined | { outcome: 'wait' }): next is Pro
   return next.outcome === 'add' || next.outcome === 'send-unsent' || next.outcome === 'resume';
 }
 
-/** Whether an order may be paid, and the refusal when not. A new status does not compile until it is here. */
+/** The refusal of an order by its status; null: it may be paid. A new status does not compile until it is here. */
 const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-cancelled' | null> = {
   pending: null,
   failed: null,
@@ -81,6 +81,15 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-canc
   cancelled: 'order-cancelled',
 };
 
+/** Why an order may not be paid; null: it may. */
+export function whyNotPayable({
+  status,
+  isPastDeadline,
+}: Pick<PayableOrder, 'status' | 'isPastDeadline'>): Declined | null {
+  const outcome = REFUSAL[status] ?? (isPastDeadline ? 'order-expired' : null);
+  return outcome === null ? null : { outcome };
+}
+
 /**
  * A second click resumes the open checkout; a payment that was never sent is sent; else a new one
  * begins. The checkout that a key was answered with is resumed as long as it is open: another page
@@ -88,13 +97,10 @@ const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-canc
  * an open checkout is resumed: the shopper has its address already, and an Idempotency-Key has promised
  * it. What is paid there is confirmed or held like any other payment.
  */
-function nextPayment(
-  { status, money, stopped, isPastDeadline, payments }: PayableOrder,
-  answered: string | null,
-): Proceed | Declined | { outcome: 'wait' } {
-  const refusal = REFUSAL[status];
-  if (refusal !== null) return { outcome: refusal };
-  if (isPastDeadline) return { outcome: 'order-expired' };
+function nextPayment(order: PayableOrder, answered: string | null): Proceed | Declined | { outcome: 'wait' } {
+  const refusal = whyNotPayable(order);
+  if (refusal !== null) return refusal;
+  const { money, stopped, payments } = order;
   for (const { reference, status: at, checkoutUrl, ageSec } of byPromise(payments, answered)) {
     const isYoung = reference === answered || ageSec < RESUME_WITHIN_SEC;
     if (at === 'open' && checkoutUrl !== null && isYoung)
