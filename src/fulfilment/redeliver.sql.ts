@@ -122,18 +122,22 @@ const IS_GONE = `delivery = 'delivered' AND money_that_came(releases) <=
  * one is left alone
  * @returns `unknown` when the mode has no such row
  */
-async function makeDeliveryDue(
-  db: Queryable,
+function makeDeliveryDue(
+  database: Database,
   { word, table, update }: Deliveries,
   mode: Mode,
   id: string,
   { by, note, withheld }: { by: string; note: string | null; withheld: boolean },
 ): Promise<'due' | 'withheld' | 'unknown'> {
-  const [row] = await db.query<{ isDue: boolean }>(
-    `WITH seen AS (
+  const isMeant = `mode = $1 AND (id = $2 ${word === 'release' ? 'OR order_id = $2' : ''})`;
+  return database.transaction(async (tx) => {
+    // A statement of its own: the next one sees a refund that was written while this one waited for the lock.
+    await tx.query(`SELECT FROM ${table} WHERE ${isMeant} FOR UPDATE`, [mode, id]);
+    const [row] = await tx.query<{ isDue: boolean }>(
+      `WITH seen AS (
        SELECT id, delivery, attempts,
          delivery = 'withheld' OR ${word === 'release' ? IS_GONE : 'false'} AS is_withheld FROM ${table}
-       WHERE mode = $1 AND (id = $2 ${word === 'release' ? 'OR order_id = $2' : ''}) FOR UPDATE
+       WHERE ${isMeant}
      ), asked AS (
        ${update} r SET delivery = 'waiting', next_check_at = now(), attempts = 0,
          asked_again_at = now(), tried_since = NULL ${word === 'event' ? ', asked_again_by = $3' : ''}
@@ -142,10 +146,11 @@ async function makeDeliveryDue(
          CASE WHEN seen.is_withheld THEN 'withheld' ELSE seen.delivery END AS was
      ), entry AS (${entryOf(word, 'was', 'attempts', ['$3', '$4'])})
      SELECT asked.id IS NOT NULL AS "isDue" FROM seen LEFT JOIN asked USING (id)`,
-    [mode, id, by, note, withheld],
-  );
-  if (row === undefined) return 'unknown';
-  return row.isDue ? 'due' : 'withheld';
+      [mode, id, by, note, withheld],
+    );
+    if (row === undefined) return 'unknown';
+    return row.isDue ? 'due' : 'withheld';
+  });
 }
 
 /**

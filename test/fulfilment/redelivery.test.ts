@@ -3,6 +3,7 @@ import request from 'supertest';
 import { createDueReleases } from '../../src/fulfilment/due-deliveries.ts';
 import { undeliveredReleases } from '../../src/fulfilment/releases.sql.ts';
 import { createRedeliver } from '../../src/fulfilment/redeliver.sql.ts';
+import { newId } from '../../src/platform/ids.ts';
 import { createGate } from '../support/gate.ts';
 import { eventually, startProgram, type TestProgram } from '../support/program.ts';
 import { startReleaseReceiver, type ReleaseReceiver } from '../support/release-receiver.ts';
@@ -159,4 +160,26 @@ test('metrics count the dead ones, and say zero when there are none', async () =
   const { id } = await released();
   await become(id, 'dead');
   expect(await metrics()).toMatch(/^integrator_dead_releases 1$/m);
+});
+
+test('a request waits for a refund that is being written down, and then leaves the release alone', async () => {
+  const { orderId, id } = await released();
+  await pass();
+  let asked: Promise<string> | undefined;
+  await shop.program.database.transaction(async (tx) => {
+    await tx.query(
+      `INSERT INTO refunds (id, order_id, mode, amount, currency, reason, refunded_by)
+       SELECT $2, id, mode, amount, currency, 'x', 'shop' FROM orders WHERE id = $1`,
+      [orderId, `re_${newId()}`],
+    );
+    asked = shop.program.redeliver({ idOrOrderId: id, by: 'Ngozi', note: null });
+    await eventually(async () => {
+      const waiting = await sql(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+  });
+  expect(await asked).toBe('withheld');
+  expect(await sql('SELECT delivery FROM releases WHERE id = $1', id)).toEqual([{ delivery: 'delivered' }]);
 });
