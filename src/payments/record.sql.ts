@@ -40,8 +40,9 @@ const LAST_THAT_SAYS_THE_SAME = `LEFT JOIN LATERAL (
 const THE_SAME_UNIT_ERROR = `
   SELECT FROM verifications v WHERE v.reference = g.reference AND v.outcome = 'unit_error'`;
 
-// The answers whose payment and order stand as the decision saw them, both locked. One that pays has to be the
-// first since its payment was loaded: another may be newer, and say that the money went back.
+// The answers whose payment and order stand as the decision saw them, both locked. One that pays, or on which
+// a person acts, has to be the first since its payment was loaded: another may be newer, and say that the
+// money went back.
 const SEEN = `
   SELECT g.*, p.order_id, p.currency AS expected_currency, last.id IS NOT NULL AS is_repeated,
     coalesce(last.id, nextval('verifications_id_seq')) AS verification,
@@ -51,7 +52,7 @@ const SEEN = `
   ${LAST_THAT_SAYS_THE_SAME}
   WHERE p.status = g.status_seen AND o.status = g.order_status_seen AND p.suspense_changes = g.suspense_seen
     AND p.mode = g.mode AND (o.expired_at IS NOT NULL) = g.expired_seen AND g.mode = $2
-    AND (NOT g.releases OR p.last_answer_at IS NOT DISTINCT FROM g.answer_seen)
+    AND (NOT g.releases AND g.cause <> 'operator' OR p.last_answer_at IS NOT DISTINCT FROM g.answer_seen)
   ORDER BY ${LOCK_ORDER} FOR NO KEY UPDATE OF o, p`;
 
 const EVIDENCE = `

@@ -19,6 +19,7 @@ import type { Ending } from '../../src/cases/decision.ts';
 import { openDesk, startReconciling, type Desk } from '../reconciliation/desk.ts';
 import { parseDialect } from '../../src/gateway/dialect/dialect.ts';
 import { asOrderId, asReference } from '../support/ids.ts';
+import { eventually } from '../support/program.ts';
 
 /* A person lets what came pay its order: on what the service shows now, once, and the books still close. */
 
@@ -693,4 +694,18 @@ test('PostgreSQL refuses a refund without its number', async () => {
   await expect(
     sql(`UPDATE suspense_items SET closed_at = now(), closed_by = 'Ada', decision = 'refund', note = 'x'`),
   ).rejects.toThrow('refund_has_a_number');
+});
+
+test('an answer that waited for longer than its lease lets nothing be accepted over a newer one', async () => {
+  const { reference, orderId } = await desk.put({}, null);
+  await show(reference, '20');
+  const answers: (() => void)[] = [];
+  desk.service.onVerify = () => new Promise<void>((answer) => answers.push(answer));
+  const slow = acceptTheOne();
+  await eventually(() => Promise.resolve(answers.length === 1));
+  desk.service.onVerify = null;
+  await show(reference, '20', 'REVERSED');
+  answers[0]?.();
+  expect(await slow).toBe('changed');
+  expect(await stateOf(orderId)).toMatchObject({ order: 'review', amount: null });
 });
