@@ -8,7 +8,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { newId } from '../../src/platform/ids.ts';
 import { IS_WHOLE, someOfEach } from '../support/extent.ts';
 import { withRecord } from '../support/line-faults.ts';
-import { eventually, type CheckoutAnswer } from '../support/program.ts';
+import { eventually } from '../support/program.ts';
 import { startStage, type End, type Order, type Stage } from '../support/stage.ts';
 
 // The service calls: too often, too late, in the wrong order, never; or it is not the service at all. A webhook makes us
@@ -280,7 +280,7 @@ test('W3: it is faster than the answer to initialize', async () => {
       call.answer(answer);
     },
   ]);
-  // Nobody is sent to pay what is paid.
+  // No shopper is sent to pay what is paid.
   expect((await stage.buy()).status).toBe(409);
   const [order] = orders as [Order];
   expect(seen).toEqual(['paid']);
