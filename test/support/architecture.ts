@@ -14,7 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['fulfilment', 'reporting'],
   ['payments'],
   ['checkout', 'webhooks', 'reconciliation'],
-  ['identity.ts', 'alert-conditions.ts', 'retention.ts'],
+  ['identity.ts', 'due-alerts.ts', 'retention.ts'],
   ['extensions.ts'],
   ['admin', 'api-docs', 'observability', 'health', 'demo-shop'],
   ['config', 'program.ts', 'connections.ts', 'compose.ts', 'app.ts'],

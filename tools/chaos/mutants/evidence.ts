@@ -520,7 +520,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'small letters are not folded',
-    file: 'src/orders/schemas.ts',
+    file: 'src/orders/order-input.ts',
     find: `const currency = payableCurrency(input.currency) ?? input.currency;`,
     replace: `const { currency } = input;`,
     breaks: 'POST /orders with ngn ends with 500',
