@@ -63,7 +63,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'money pays an order that has expired for good',
     file: DECIDE,
-    find: `(payment.hasMissedDeadline ? 'paid_after_deadline' : undefined)`,
+    find: `(payment.isEndedByDeadline ? 'paid_after_deadline' : undefined)`,
     replace: 'undefined',
     breaks: 'a seat is sold twice, or the money is never recorded',
     tests: BY_DEADLINE,
