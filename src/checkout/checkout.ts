@@ -47,7 +47,7 @@ export type CheckoutResult =
   | Declined
   | { outcome: 'unknown-sku' | 'out-of-stock'; skus: string[] }
   | { outcome: 'mixed-currencies' | 'wrong-currency'; currencies: string[] }
-  | { outcome: 'no-goods' | 'total-too-large' | 'total-too-small' }
+  | { outcome: 'total-too-large' | 'total-too-small' }
   /** The idempotency key belongs to another request, or to this one and it is still being worked on. */
   | { outcome: 'key-reused' | 'in-flight' }
   /** The service said no; the order is kept and can be paid by a new checkout. */

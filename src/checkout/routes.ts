@@ -129,8 +129,6 @@ function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
       throw outOfStock(result.skus.join(', '));
     case 'mixed-currencies':
       throw invalidField('items', `must share one currency, these have ${result.currencies.join(' and ')}`);
-    case 'no-goods':
-      throw invalidField('items', 'must hold goods: nothing of it has a price');
     case 'wrong-currency':
       throw invalidField('currency', `these items are sold in ${result.currencies.join()}`);
     case 'total-too-large':

@@ -45,7 +45,7 @@ export type Pricing =
   | OutOfStock
   | { outcome: 'mixed-currencies'; currencies: string[] }
   /** Nothing of it has a price, such as a voucher alone. */
-  | { outcome: 'no-goods' };
+  | { outcome: 'total-too-small' };
 
 /**
  * The same catalogue without the products that cost nothing, and those whose currency cannot be paid in: no
@@ -109,7 +109,7 @@ export function priceFrom(
   });
   const currencies = [...new Set(wanted.map(({ price }) => price.currency))];
   const [currency, ...others] = currencies;
-  if (currency === undefined) return { outcome: 'no-goods' };
+  if (currency === undefined) return { outcome: 'total-too-small' };
   if (others.length > 0) return { outcome: 'mixed-currencies', currencies };
   const lines = wanted.map(({ price, ...line }) => ({ ...line, unitAmount: price.amount }));
   return { outcome: 'priced', currency, lines };

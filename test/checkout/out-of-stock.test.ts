@@ -207,7 +207,7 @@ describe('a voucher is an item that becomes a line without a sku, below zero', (
     });
     expect(answer.status).toBe(422);
     expect(await answer.json()).toMatchObject({
-      errors: [{ path: 'items', message: 'must hold goods: nothing of it has a price' }],
+      errors: [{ path: 'items', message: 'the total must be above zero' }],
     });
   });
 });
