@@ -570,7 +570,7 @@ CREATE INDEX suspense_notes_of_item ON suspense_notes USING btree (item_id, id);
 CREATE TRIGGER suspense_notes_stay BEFORE DELETE OR UPDATE ON suspense_notes FOR EACH ROW
   EXECUTE FUNCTION refuse_change('notes of suspense are kept');
 
--- A currency in which no checkout opens, because two payments showed money in another unit, until a person releases it.
+-- A currency in which no checkout opens, because two payments showed money in another unit, until a person resumes it.
 CREATE TABLE currency_stops (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
   mode text NOT NULL,

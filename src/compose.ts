@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { BackingServices } from './config/backing-services.ts';
-import { createDueAlerts, conditionsOf, alertOnUnitError } from './alert-conditions.ts';
+import { createDueAlerts, conditionsOf, alertOnUnitError } from './due-alerts.ts';
 import type { Config } from './config.ts';
 import { alertHookOf, gatewayOf, receiverOf } from './connections.ts';
 import { createReturnFromCheckout } from './checkout/return-from-checkout.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import {
   breaches,
   readSources,
-  roomOf,
+  folderOf,
   TABLES,
   WRITERS,
   writtenBy,
@@ -14,18 +14,20 @@ import {
 
 const sources = readSources(fileURLToPath(new URL('..', import.meta.url)));
 
-test('every room imports only what lies below it, and everything has one owner', () => {
+test('every folder imports only what lies below it, and everything has one owner', () => {
   expect(sources.length).toBeGreaterThan(50);
   expect(breaches(sources)).toEqual([]);
 });
 
-test('the list of tables and their writers is whole, and names no room that does not write', () => {
+test('the list of tables and their writers is whole, and names no folder that does not write', () => {
   expect(Object.keys(WRITERS).sort()).toEqual([...TABLES.values()].sort());
-  const written = sources.flatMap((source) => writtenBy(source).map((table) => [table, roomOf(source.path)]));
-  for (const [table, rooms] of Object.entries(WRITERS))
+  const written = sources.flatMap((source) =>
+    writtenBy(source).map((table) => [table, folderOf(source.path)]),
+  );
+  for (const [table, folders] of Object.entries(WRITERS))
     expect(
-      [table, ...new Set(written.filter(([each]) => each === table).map(([, room]) => room))].sort(),
-    ).toEqual([table, ...rooms].sort());
+      [table, ...new Set(written.filter(([each]) => each === table).map(([, folder]) => folder))].sort(),
+    ).toEqual([table, ...folders].sort());
 });
 
 test('the table over the schedule of checks names every file that moves the next check', () => {
@@ -62,7 +64,10 @@ describe('the check sees what it is there to see', () => {
       'a sideways import',
       { path: 'src/checkout/x.ts', code: `import type { A } from '../webhooks/receive.ts';` },
     ],
-    ['a room that imports the top', { path: 'src/platform/x.ts', code: `import { c } from '../config.ts';` }],
+    [
+      'a folder that imports the top',
+      { path: 'src/platform/x.ts', code: `import { c } from '../config.ts';` },
+    ],
     [
       'production that knows the stand-in',
       { path: 'src/bootstrap/x.ts', code: `import { s } from '../../local/sandbox/sandbox.ts';` },
@@ -80,11 +85,11 @@ describe('the check sees what it is there to see', () => {
     ],
     ['a file that imports itself', { path: 'src/orders/x.ts', code: `import type { A } from './x.ts';` }],
     [
-      'a second door to a room that may go',
+      'a second door to a folder that may go',
       { path: 'src/bootstrap/x.ts', code: `import { routes } from '../admin/routes.ts';` },
     ],
     [
-      'a second door to a part of a room',
+      'a second door to a part of a folder',
       {
         path: 'src/gateway/verify.ts',
         code: `import { createRecordSplitter } from './history/streaming/record-splitter.ts';`,
@@ -101,7 +106,7 @@ describe('the check sees what it is there to see', () => {
       'a second writer through Prisma',
       { path: 'src/reporting/x.sql.ts', code: 'await prisma.finding.updateMany({})' },
     ],
-    ['an unknown room', { path: 'src/utils/x.ts', code: '' }],
+    ['an unknown folder', { path: 'src/utils/x.ts', code: '' }],
     [
       'a second reader of the environment',
       { path: 'src/checkout/x.ts', code: 'const a = process.env.PORT;' },

@@ -1,4 +1,4 @@
-import { NOT_A_PERSON } from '../cases/decision.ts';
+import { NOT_A_PERSON } from '../cases/resolution.ts';
 
 /** A submitted form: who does what to which rows, and why. */
 export type ActionForm = {

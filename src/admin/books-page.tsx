@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Request, Response } from 'express';
 import { Action, AdminPage, Allowed, type Frame } from './layout/frame.tsx';
 import { Button, Field } from './layout/parts.tsx';
-import { NOT_A_PERSON } from '../cases/decision.ts';
+import { NOT_A_PERSON } from '../cases/resolution.ts';
 import { systemClock } from '../platform/clock.ts';
 import { sendPage } from '../platform/html.tsx';
 import type { Database } from '../platform/database/database.ts';

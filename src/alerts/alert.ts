@@ -7,7 +7,7 @@ import type { OpenedItems } from '../cases/hold-money.sql.ts';
 /* How an alert goes. The code that sees something calls `alarm` (`Alarm` below), again and again while it
  * lasts. `send-alerts.ts` notes it in the table `alert_states` (`states.sql.ts`) and, by the kind of alert
  * (`alert-kinds.ts`: words, what to do, how often), decides whether it is news. News goes to each of the
- * hooks (`hooks.ts`): `src/custom/alerts.ts`, a webhook and mails. `../alert-conditions.ts` asks
+ * hooks (`hooks.ts`): `src/custom/alerts.ts`, a webhook and mails. `../due-alerts.ts` asks
  * at each look of a worker whether a state still holds, sends what is due, and plays the shop's own
  * checks. */
 

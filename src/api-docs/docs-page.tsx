@@ -4,7 +4,7 @@ import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
 import { curlOf, type Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { Example, Fact, Prose, Menu } from './parts.tsx';
-import { SCHEMAS, type SchemaName, fieldsOf, exampleOf, WEBHOOKS } from './schemas.ts';
+import { SCHEMAS, type SchemaName, fieldsOf, exampleOf, WEBHOOKS } from './openapi-schemas.ts';
 import type { z } from 'zod';
 
 /**

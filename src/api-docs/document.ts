@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { SCHEMAS, type SchemaName, openApiWebhooks } from './schemas.ts';
+import { SCHEMAS, type SchemaName, openApiWebhooks } from './openapi-schemas.ts';
 
 /**
  * The interface for programs as OpenAPI 3.1, generated from the schemas that the routes validate with.

@@ -1,5 +1,5 @@
 import type { ProblemType } from '../platform/problem-types.ts';
-import { exampleOf, SCHEMAS, VALUES, type SchemaName } from './schemas.ts';
+import { exampleOf, SCHEMAS, VALUES, type SchemaName } from './openapi-schemas.ts';
 
 export type Parameter = {
   name: string;

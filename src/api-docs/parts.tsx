@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { type SchemaName, SCHEMAS, WEBHOOKS } from './schemas.ts';
+import { type SchemaName, SCHEMAS, WEBHOOKS } from './openapi-schemas.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** A sentence in which names stand between backticks. */

@@ -14,7 +14,7 @@ import {
   type ItemsWanted,
   type Note,
 } from './work-lists.sql.ts';
-import type { Resolution } from './decision.ts';
+import type { Resolution } from './resolution.ts';
 
 /**
  * Money the shop holds and has not earned: it waits here until an operator gives it back

@@ -6,7 +6,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Money } from '../platform/money.ts';
 import type { CheckoutStore, StopRefusal } from './checkout.sql.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
-import type { CheckoutInput } from './schemas.ts';
+import type { CheckoutInput } from './checkout-bodies.ts';
 
 /**
  * Starts a hosted checkout: prices the basket, writes the order and its payment, and only then asks

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { shopperDetails } from '../orders/shopper-details.ts';
 import { Problem } from '../platform/problem.ts';
-import type { Basket, CheckoutInput } from './schemas.ts';
+import type { Basket, CheckoutInput } from './checkout-bodies.ts';
 import { cookieIn, cookieLine } from '../platform/request.ts';
 import { parseOrderId, type OrderId } from '../platform/ids.ts';
 

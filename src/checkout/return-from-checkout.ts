@@ -39,11 +39,11 @@ const LOOK_AGAIN_MS = 200;
 /** After a failed call the poller asks again soon: the shopper may still be looking at the page. */
 const RETRY_SEC = 5;
 /**
- * Shoppers of one address for whom the service is asked at once; for more of them the poller asks a
- * moment later. A few addresses would otherwise fill the queue of calls, and a shopper from elsewhere
- * would not get a turn in time.
+ * Shoppers of one address for whom this process asks the service at the same moment; for more of them the
+ * poller asks a moment later. A few addresses would otherwise fill the queue of calls, and a shopper from
+ * elsewhere would not get a turn in time.
  */
-const MAX_AT_ONCE = 2;
+const MAX_RETURNS_AT_ONCE = 2;
 
 export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout {
   const { database, mode, confirm, clock } = parts;
@@ -55,7 +55,7 @@ export function createReturnFromCheckout(parts: ReturnParts): ReturnFromCheckout
   };
 
   async function ask(reference: Reference, address: string): Promise<void> {
-    const mayLease = (atOnce.get(address) ?? 0) < MAX_AT_ONCE;
+    const mayLease = (atOnce.get(address) ?? 0) < MAX_RETURNS_AT_ONCE;
     count(address, 1);
     try {
       const hinted = await hintAndLease(database, reference, mode, { mayLease });

@@ -12,7 +12,12 @@ import {
   openOrderIn,
   rememberOpenOrder,
 } from './idempotency-key.ts';
-import { readCheckoutForm, readCheckoutInput, type CheckoutInput, type OpenedCheckout } from './schemas.ts';
+import {
+  readCheckoutForm,
+  readCheckoutInput,
+  type CheckoutInput,
+  type OpenedCheckout,
+} from './checkout-bodies.ts';
 import { refuseForeignOrigins } from './check-origin.ts';
 import type { CheckoutLimits } from './rate-limits.ts';
 import type { ReturnFromCheckout } from './return-from-checkout.ts';

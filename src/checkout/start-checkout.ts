@@ -4,7 +4,7 @@ import { shopperDetails } from '../orders/shopper-details.ts';
 import type { NewOrder } from '../orders/orders.sql.ts';
 import { sleep } from '../platform/clock.ts';
 import { newOrderId, newReference, type OrderId, type Reference } from '../platform/ids.ts';
-import type { Basket } from './schemas.ts';
+import type { Basket } from './checkout-bodies.ts';
 import type { CheckoutParts, CheckoutResult, ShopperRequest, StartCheckout } from './checkout.ts';
 import { openCheckout } from './open-checkout.ts';
 import { planPayment } from './plan-payment.ts';

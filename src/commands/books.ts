@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { NOT_A_PERSON } from '../cases/decision.ts';
+import { NOT_A_PERSON } from '../cases/resolution.ts';
 import { textOfSheet, type Sheet } from '../platform/csv.ts';
 import { UNSEEN_SEC } from '../platform/database/reads.ts';
 import type { Mode } from '../platform/mode.ts';

@@ -66,7 +66,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: ['type', 'note', 'by'],
     example: 'redeliver SO-1001 --by "Ada"',
   }),
-  currencies: listRow('Currencies in which nobody can pay at the moment.', LISTS.currencies, {
+  currencies: listRow('Stops of new checkouts, by currency: list, begin and end them.', LISTS.currencies, {
     options: ['note', 'by'],
     example: 'stop NGN --note "wrong price list" --by "Ada"',
   }),

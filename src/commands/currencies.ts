@@ -1,10 +1,10 @@
-import { nameOfStopped } from '../payments/checkout-stops.ts';
+import { nameOfStopped, wordOfStopped } from '../payments/checkout-stops.ts';
 import { EVERY_CURRENCY, readCheckoutStops } from '../payments/checkout-stops.sql.ts';
 import { payableCurrency } from '../platform/money.ts';
 import { WorkListError, type ListCommand, type Subcommand } from './work-list.ts';
 
 /** ALL is the Albanian lek, so the word for all currencies is another. */
-const EVERYTHING = 'everything';
+const EVERYTHING = wordOfStopped(EVERY_CURRENCY);
 
 /** Ends the stop by hand and the one by a payment. */
 const RESUME: Subcommand = {
@@ -25,7 +25,7 @@ export const CURRENCIES: ListCommand = {
   list: async ({ database, gateway }) =>
     (await readCheckoutStops(database, gateway.mode)).map((stop) => ({
       cells: [
-        stop.currency === EVERY_CURRENCY ? EVERYTHING : stop.currency,
+        wordOfStopped(stop.currency),
         stop.stoppedAt.toISOString(),
         stop.reason === null ? `payment ${stop.reference}` : stop.stoppedBy,
       ],

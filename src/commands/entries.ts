@@ -9,7 +9,7 @@ import { shortId } from '../platform/terminal.ts';
 import type { Program } from '../program.ts';
 import { customersOf, casePayments } from '../reporting/circumstances.sql.ts';
 import type { Entry } from './work-list.ts';
-import { DECISIONS } from '../cases/decision.ts';
+import { DECISIONS } from '../cases/resolution.ts';
 import type { AcceptOutcome } from '../payments/accept.ts';
 
 /** The open findings, oldest first. */

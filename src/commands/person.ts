@@ -1,4 +1,4 @@
-import { NOT_A_PERSON } from '../cases/decision.ts';
+import { NOT_A_PERSON } from '../cases/resolution.ts';
 import {
   eraseAddress,
   lockOrdersOf,

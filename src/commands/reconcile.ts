@@ -1,4 +1,4 @@
-import { NOT_A_PERSON } from '../cases/decision.ts';
+import { NOT_A_PERSON } from '../cases/resolution.ts';
 import { parseRunId, type RunId } from '../platform/ids.ts';
 import { coloured } from '../platform/terminal.ts';
 import type { Program } from '../program.ts';

@@ -1,5 +1,5 @@
 import type { Program } from '../program.ts';
-import { NOT_A_PERSON } from '../cases/decision.ts';
+import { NOT_A_PERSON } from '../cases/resolution.ts';
 import { formatList, visible } from '../platform/terminal.ts';
 import type { Arguments } from './arguments.ts';
 

@@ -2,7 +2,7 @@ import { EVENT_TYPES } from '../fulfilment/event.ts';
 import { unsentReleases } from '../fulfilment/releases.sql.ts';
 import { type Redeliver, tellOfUnsent } from '../fulfilment/redeliver.sql.ts';
 import { resolveFinding } from '../cases/findings.ts';
-import { DECISIONS, isDecision, type Decision } from '../cases/decision.ts';
+import { DECISIONS, isDecision, type Decision } from '../cases/resolution.ts';
 import {
   ACCEPT_TOLD,
   decideFirst,

@@ -19,7 +19,7 @@ import {
 import { operatorList } from '../platform/operator.ts';
 import { lacksDirectAddress } from '../platform/database/address.ts';
 import { Secret } from '../platform/secret.ts';
-import { NOT_A_PERSON } from '../cases/decision.ts';
+import { NOT_A_PERSON } from '../cases/resolution.ts';
 
 // The key becomes a header: one line of printable ASCII, or the HTTP library would quote it in its error.
 const secretKey = z

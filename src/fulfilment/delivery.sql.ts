@@ -20,6 +20,17 @@ export const RELEASES: Deliveries = {
 };
 export const EVENTS: Deliveries = { word: 'event', table: 'events', update: 'UPDATE events', byAge: 'seq' };
 
+/** What an operator sees of a delivery, whatever is delivered: for Prisma's client. */
+export const DELIVERY = {
+  id: true,
+  orderId: true,
+  reference: true,
+  delivery: true,
+  attempts: true,
+  lastError: true,
+  nextDeliveryAt: true,
+} as const;
+
 // Longer than a delivery can take, or two would deliver at once.
 const LEASE_SEC = 30;
 

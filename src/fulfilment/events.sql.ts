@@ -1,7 +1,7 @@
-import type { Queryable } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { leaseOf, EVENTS, type Due } from './delivery.sql.ts';
+import { DELIVERY, leaseOf, EVENTS, type Due } from './delivery.sql.ts';
 import type { EventType, HappenedEvent } from './event.ts';
 
 const LEASE = leaseOf(
@@ -50,23 +50,22 @@ export type EventRow = {
   nextDeliveryAt: Date | null;
 };
 
-const COLUMNS = `id, type, order_id AS "orderId", reference, delivery, attempts, last_error AS "lastError",
-  happened_at AS "happenedAt", next_check_at AS "nextDeliveryAt"`;
+const EVENT_ROW = { ...DELIVERY, type: true, happenedAt: true } as const;
 
 /** Events that wait for their receiver or were given up, oldest first. @param type null: of every type */
-export function undeliveredEvents(
-  db: Queryable,
+export async function undeliveredEvents(
+  database: Database,
   mode: Mode,
   type: EventType | null = null,
 ): Promise<EventRow[]> {
-  return db.query(
-    `SELECT ${COLUMNS} FROM events WHERE mode = $1 AND delivery IN ('waiting', 'dead')
-       AND ($2::text IS NULL OR type = $2) ORDER BY seq`,
-    [mode, type],
-  );
+  const { event } = await database.prisma();
+  const where = { mode, ...(type !== null && { type }), delivery: { in: ['waiting', 'dead'] } };
+  return (await event.findMany({ where, orderBy: { seq: 'asc' }, select: EVENT_ROW })) as EventRow[];
 }
 
 /** The events of an order, in the order in which they happened. */
-export function eventsOf(db: Queryable, orderId: OrderId): Promise<EventRow[]> {
-  return db.query(`SELECT ${COLUMNS} FROM events WHERE order_id = $1 ORDER BY seq`, [orderId]);
+export async function eventsOf(database: Database, orderId: OrderId): Promise<EventRow[]> {
+  const { event } = await database.prisma();
+  const where = { orderId };
+  return (await event.findMany({ where, orderBy: { seq: 'asc' }, select: EVENT_ROW })) as EventRow[];
 }

@@ -2,7 +2,7 @@ import type { OrderLine } from '../orders/order.ts';
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { leaseOf, RELEASES, type Due } from './delivery.sql.ts';
+import { DELIVERY, leaseOf, RELEASES, type Due } from './delivery.sql.ts';
 import type { Release } from './release.ts';
 
 const LEASE = leaseOf(
@@ -55,18 +55,7 @@ export type Undelivered = {
   nextDeliveryAt: Date | null;
 };
 
-const UNDELIVERED = {
-  id: true,
-  orderId: true,
-  reference: true,
-  amount: true,
-  currency: true,
-  delivery: true,
-  attempts: true,
-  lastError: true,
-  releasedAt: true,
-  nextDeliveryAt: true,
-} as const;
+const UNDELIVERED = { ...DELIVERY, amount: true, currency: true, releasedAt: true } as const;
 
 /** Releases that wait for their receiver or were given up, oldest first. */
 export async function undeliveredReleases(database: Database, mode: Mode): Promise<Undelivered[]> {

@@ -43,7 +43,9 @@ export type Pricing =
   | { outcome: 'unknown-sku'; skus: string[] }
   /** On sale, but fewer in stock than wanted. */
   | OutOfStock
-  | { outcome: 'mixed-currencies'; currencies: string[] };
+  | { outcome: 'mixed-currencies'; currencies: string[] }
+  /** Nothing of it has a price, such as a voucher alone. */
+  | { outcome: 'total-too-small' };
 
 /**
  * The same catalogue without the products that cost nothing, and those whose currency cannot be paid in: no
@@ -107,7 +109,8 @@ export function priceFrom(
   });
   const currencies = [...new Set(wanted.map(({ price }) => price.currency))];
   const [currency, ...others] = currencies;
-  if (currency === undefined || others.length > 0) return { outcome: 'mixed-currencies', currencies };
+  if (currency === undefined) return { outcome: 'total-too-small' };
+  if (others.length > 0) return { outcome: 'mixed-currencies', currencies };
   const lines = wanted.map(({ price, ...line }) => ({ ...line, unitAmount: price.amount }));
   return { outcome: 'priced', currency, lines };
 }

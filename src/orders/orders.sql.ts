@@ -142,12 +142,9 @@ export type NewOrder = {
 };
 
 /** The address that was chosen for the shopper's return; null: none. */
-export async function findReturnUrl(db: Queryable, id: OrderId): Promise<string | null> {
-  const [row] = await db.query<{ returnUrl: string | null }>(
-    'SELECT return_url AS "returnUrl" FROM orders WHERE id = $1',
-    [id],
-  );
-  return row?.returnUrl ?? null;
+export async function findReturnUrl(database: Database, id: OrderId): Promise<string | null> {
+  const { order } = await database.prisma();
+  return (await order.findUnique({ where: { id }, select: { returnUrl: true } }))?.returnUrl ?? null;
 }
 
 /** The lines as four parallel lists, as `unnest` takes them: one parameter per column, however many lines. */

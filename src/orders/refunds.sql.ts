@@ -100,9 +100,13 @@ function refundsOf(db: Queryable, orderId: OrderId): Promise<Refund[]> {
 }
 
 /** The newest refunds of a mode. @param limit how many at most */
-export function latestRefunds(db: Queryable, mode: Mode, limit: number): Promise<Refund[]> {
-  return db.query(
-    `SELECT ${COLUMNS} FROM refunds WHERE mode = $1 ORDER BY refunded_at DESC, id DESC LIMIT $2`,
-    [mode, limit],
-  );
+export async function latestRefunds(database: Database, mode: Mode, limit: number): Promise<Refund[]> {
+  const { refund } = await database.prisma();
+  const refunds = await refund.findMany({
+    where: { mode },
+    orderBy: [{ refundedAt: 'desc' }, { id: 'desc' }],
+    take: limit,
+    omit: { mode: true },
+  });
+  return refunds as Refund[];
 }

@@ -6,7 +6,7 @@ import { invalidField, parseInput, Problem } from '../platform/problem.ts';
 import type { Order } from './order.ts';
 import { SHOP } from './cancel.ts';
 import { recordRefund } from './refunds.sql.ts';
-import { decimal, text } from './schemas.ts';
+import { decimal, text } from './order-input.ts';
 
 /** What `POST /orders/:orderId/refunds` takes. The currency is the order's. */
 export const refundInput = z.strictObject({

@@ -1,4 +1,4 @@
-import type { Queryable } from '../platform/database/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import { invalidField } from '../platform/problem.ts';
 import { findReturnUrl } from './orders.sql.ts';
@@ -23,9 +23,13 @@ export function listedReturnUrl(given: string | undefined, listed: ReturnUrls): 
  * an address that has been taken off the list is no longer redirected to.
  * @returns null: none is configured
  */
-export async function returnUrlOf(db: Queryable, orderId: OrderId, listed: ReturnUrls): Promise<URL | null> {
+export async function returnUrlOf(
+  database: Database,
+  orderId: OrderId,
+  listed: ReturnUrls,
+): Promise<URL | null> {
   const [first = null] = listed;
   if (listed.length < 2) return first;
-  const chosen = await findReturnUrl(db, orderId);
+  const chosen = await findReturnUrl(database, orderId);
   return listed.find(({ href }) => href === chosen) ?? first;
 }

@@ -15,7 +15,7 @@ import type { Secret } from '../platform/secret.ts';
 import type { CancelOrder } from './cancel.ts';
 import { noteRefund } from './refunds.ts';
 import { listedReturnUrl, type ReturnUrls } from './return-url.ts';
-import { cancelInput, readOrderInput, readOrderQuestion } from './schemas.ts';
+import { cancelInput, readOrderInput, readOrderQuestion } from './order-input.ts';
 import { findPlaced, insertOrder, isOrder, listOrders, MAX_PAY_BY_DAYS } from './shop-orders.sql.ts';
 
 type ShopApiParts = {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Queryable } from '../platform/database/database.ts';
+import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Metadata, Order, OrderStatus } from './order.ts';
@@ -143,6 +143,7 @@ export async function listOrders(
 }
 
 /** Whether there is such an order in the mode. */
-export async function isOrder(db: Queryable, mode: Mode, id: OrderId): Promise<boolean> {
-  return (await db.query('SELECT FROM orders WHERE id = $1 AND mode = $2', [id, mode])).length === 1;
+export async function isOrder(database: Database, mode: Mode, id: OrderId): Promise<boolean> {
+  const { order } = await database.prisma();
+  return (await order.count({ where: { id, mode } })) === 1;
 }

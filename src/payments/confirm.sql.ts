@@ -10,7 +10,7 @@ import { RECORD_CONFIRMATION } from './record.sql.ts';
 /** A payment `p` and its order `o` as {@link Payment}. */
 export const PAYMENT_COLUMNS = `
   p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",
-  o.expired_at IS NOT NULL AS "hasMissedDeadline",
+  o.expired_at IS NOT NULL AS "isEndedByDeadline",
   coalesce(o.planned_release_id, 'rel_' || o.id) AS "releaseId",
   extract(epoch FROM now() - p.created_at)::float8 AS "ageSec", p.hints,
   p.last_answer_at::text AS "lastAnswerAt", p.checkout_url IS NOT NULL AS "hasCheckoutUrl",
@@ -111,7 +111,7 @@ function rowOf({ check, plan }: Recorded): Record<string, unknown> {
     mode: payment.mode,
     status_seen: payment.status,
     order_status_seen: payment.orderStatus,
-    expired_seen: payment.hasMissedDeadline,
+    expired_seen: payment.isEndedByDeadline,
     suspense_seen: payment.suspenseChanges,
     answer_seen: payment.lastAnswerAt,
     outcome: decision.outcome,

@@ -122,7 +122,7 @@ function decidePaid(payment: Payment): Decision {
   const { status, orderStatus, isDecided, amount, currency } = payment;
   if (status === 'paid')
     return { outcome: 'paid', nextStatus: 'paid', release: false, suspense: afterRefund(payment, amount) };
-  const ended = ENDED[orderStatus] ?? (payment.hasMissedDeadline ? 'paid_after_deadline' : undefined);
+  const ended = ENDED[orderStatus] ?? (payment.isEndedByDeadline ? 'paid_after_deadline' : undefined);
   // The order has ended, or a person has decided about this money. It is real all the same.
   const name = isDecided && orderStatus !== 'paid' ? 'paid_after_decision' : ended;
   if (name === undefined) return { outcome: 'paid', nextStatus: 'paid', release: true, suspense: null };

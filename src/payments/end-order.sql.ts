@@ -7,7 +7,7 @@ import type { Mode } from '../platform/mode.ts';
 /** An order that is to end, and its payments that may have brought money since the service was last asked. */
 type Ending = {
   status: OrderStatus;
-  hasMissedDeadline: boolean;
+  isEndedByDeadline: boolean;
   /** The database's time at which this was read: what is asked from now on is fresh. */
   seenAt: string;
   unsure: Reference[];
@@ -19,7 +19,7 @@ const MAY_HAVE_PAID = `('sending', 'open', 'ambiguous', 'held', 'failed', 'expir
 export async function readEnding(db: Queryable, orderId: OrderId, mode: Mode): Promise<Ending | null> {
   const [row] = await db.query<Ending>(
     // As text: a Date would lose the microseconds.
-    `SELECT status, expired_at IS NOT NULL AS "hasMissedDeadline", clock_timestamp()::text AS "seenAt",
+    `SELECT status, expired_at IS NOT NULL AS "isEndedByDeadline", clock_timestamp()::text AS "seenAt",
        ARRAY(SELECT reference FROM payments p
          WHERE p.order_id = o.id AND p.status IN ${MAY_HAVE_PAID} ORDER BY reference) AS unsure
      FROM orders o WHERE id = $1 AND mode = $2`,

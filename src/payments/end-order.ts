@@ -38,7 +38,7 @@ export function createEndOrder(parts: EndOrderParts): EndOrder {
       if (ending === null) return { outcome: 'unknown-order' };
       if (ending.status === 'paid') return { outcome: 'already-paid' };
       if (ending.status === 'cancelled') return { outcome: 'cancelled' };
-      if (end === 'deadline' && ending.hasMissedDeadline) return { outcome: 'ended' };
+      if (end === 'deadline' && ending.isEndedByDeadline) return { outcome: 'ended' };
       if (end === 'deadline' && ending.status === 'review') return { outcome: 'under-review' };
       for (const reference of ending.unsure) {
         const refusal = await askLast(parts, reference, end);

@@ -27,7 +27,7 @@ export type Payment = {
   status: PaymentStatus;
   orderStatus: OrderStatus;
   /** Whether its order has ended by its deadline: that had passed, and the service was asked a last time. */
-  hasMissedDeadline: boolean;
+  isEndedByDeadline: boolean;
   /** The id that the order's release has or will have. */
   releaseId: string;
   /** Seconds since the payment was written, by the database's clock: the only one all nodes share. */

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { Secret } from './secret.ts';
 
-/** From the least to the most: a viewer looks, a clerk acts, an operator also writes money off. */
+/**
+ * A ladder, from the least to the most: each role may do all that those before it may. A viewer looks, a clerk
+ * also acts, an operator also gives money up.
+ */
 export const ROLES = ['viewer', 'clerk', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Express } from 'express';
 import request from 'supertest';
 import { buildApp } from '../../src/app.ts';
-import { SCHEMAS, exampleOf, WEBHOOKS } from '../../src/api-docs/schemas.ts';
+import { SCHEMAS, exampleOf, WEBHOOKS } from '../../src/api-docs/openapi-schemas.ts';
 import type { Operation } from '../../src/api-docs/operation.ts';
 import { OPERATIONS } from '../../src/api-docs/operations.ts';
 import { EVENT_TYPES } from '../../src/fulfilment/event.ts';

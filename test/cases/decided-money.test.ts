@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
-import type { Ending } from '../../src/cases/decision.ts';
+import type { Ending } from '../../src/cases/resolution.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { openDesk, type Desk } from '../reconciliation/desk.ts';
 import type { FakeTransaction } from '../reconciliation/fake-service.ts';

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEFAULTS } from '../../src/extensions.ts';
-import type { CreateCatalogue, OutOfStock, WantedItem } from '../../src/orders/catalogue.ts';
+import {
+  priceFrom,
+  type CreateCatalogue,
+  type OutOfStock,
+  type WantedItem,
+} from '../../src/orders/catalogue.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { post, startProgram, type TestProgram } from '../support/program.ts';
 
@@ -19,17 +24,19 @@ const lamps: CreateCatalogue = () => ({
     Promise.resolve(
       items.some(({ quantity }) => quantity > 100)
         ? outOfStock
-        : {
-            outcome: 'priced',
-            currency: 'NGN',
-            lines: items.map((item) =>
-              item.sku === VOUCHER
-                ? { sku: null, description: 'Voucher', unitAmount: -125_000n, quantity: item.quantity }
-                : item.sku === TAX
-                  ? { sku: null, description: 'VAT 7.5 %', unitAmount: 9_375n, quantity: 1 }
-                  : { ...item, description: 'Brass lamp', unitAmount: 125_000n },
-            ),
-          },
+        : items.every(({ sku }) => sku === VOUCHER)
+          ? priceFrom([], [])
+          : {
+              outcome: 'priced',
+              currency: 'NGN',
+              lines: items.map((item) =>
+                item.sku === VOUCHER
+                  ? { sku: null, description: 'Voucher', unitAmount: -125_000n, quantity: item.quantity }
+                  : item.sku === TAX
+                    ? { sku: null, description: 'VAT 7.5 %', unitAmount: 9_375n, quantity: 1 }
+                    : { ...item, description: 'Brass lamp', unitAmount: 125_000n },
+              ),
+            },
     ),
   reserve: async (tx, { orderId, items }) => {
     reserved.splice(0, reserved.length, ...items);
@@ -191,5 +198,16 @@ describe('a voucher is an item that becomes a line without a sku, below zero', (
       errors: [{ path: 'items', message: 'the total must be above zero' }],
     });
     expect(await onHand()).toBe(1);
+  });
+
+  test('a voucher alone buys nothing', async () => {
+    const answer = await post(`${shop.origin}/checkout`, {
+      email: 'ada@example.com',
+      items: [{ sku: VOUCHER, quantity: 1 }],
+    });
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({
+      errors: [{ path: 'items', message: 'the total must be above zero' }],
+    });
   });
 });

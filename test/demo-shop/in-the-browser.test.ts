@@ -9,7 +9,7 @@ import {
 } from '@jest/globals';
 import express from 'express';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { readCheckoutForm } from '../../src/checkout/schemas.ts';
+import { readCheckoutForm } from '../../src/checkout/checkout-bodies.ts';
 import type { Order } from '../../src/orders/order.ts';
 import { listen, type RunningServer } from '../../src/platform/http-server.ts';
 import { localeOf } from '../../src/platform/locale.ts';

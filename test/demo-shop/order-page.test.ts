@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { readCheckoutForm } from '../../src/checkout/schemas.ts';
+import { readCheckoutForm } from '../../src/checkout/checkout-bodies.ts';
 import type { Order, OrderStatus } from '../../src/orders/order.ts';
 import {
   formsOf,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { readCheckoutForm } from '../../src/checkout/schemas.ts';
+import { readCheckoutForm } from '../../src/checkout/checkout-bodies.ts';
 import { formsOf, GOODS, inlineParts, product, shopApp, type ShopParts } from './support.ts';
 
 async function shopPage(parts?: ShopParts): Promise<string> {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { SCHEMAS } from '../../src/api-docs/schemas.ts';
+import { SCHEMAS } from '../../src/api-docs/openapi-schemas.ts';
 import { pageOf, type Block, type Page } from '../../tools/smaller/blocks.ts';
 import { anchorsOf, ROOT } from './markdown.ts';
 

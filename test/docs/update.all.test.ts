@@ -111,7 +111,7 @@ test('the same line changed on both sides is a conflict, and git says where', ()
   expect(() => sh(shop, merge)).toThrow(/CONFLICT .*src\/payments\/decide\.ts/);
 });
 
-test('a room that the shop deleted stays deleted', () => {
+test('a folder that the shop deleted stays deleted', () => {
   sh(shop, 'rm -r src/admin');
   commitAll(shop, 'no console');
   edit(upstream, 'src/admin/routes.ts', '// A later console.');

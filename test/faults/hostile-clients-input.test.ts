@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readIdempotencyKey } from '../../src/checkout/idempotency-key.ts';
-import { readCheckoutForm, readCheckoutInput } from '../../src/checkout/schemas.ts';
+import { readCheckoutForm, readCheckoutInput } from '../../src/checkout/checkout-bodies.ts';
 import { acceptCheckoutUrl } from '../../src/gateway/initialize.ts';
 import { readRetryAfter } from '../../src/gateway/traffic/backoff.ts';
-import { readOrderInput } from '../../src/orders/schemas.ts';
+import { readOrderInput } from '../../src/orders/order-input.ts';
 import { bearerToken } from '../../src/platform/request.ts';
 import { csvLine, textOfSheet } from '../../src/platform/csv.ts';
 import { parseMajor } from '../../src/platform/money.ts';

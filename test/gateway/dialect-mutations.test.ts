@@ -31,7 +31,7 @@ const payment: Payment = {
   hasSuspense: false,
   suspenseChanges: 0,
   isDecided: false,
-  hasMissedDeadline: false,
+  isEndedByDeadline: false,
   accepted: null,
   isAdopted: false,
   isRefunded: false,

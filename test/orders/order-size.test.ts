@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { messageOf } from '../../src/fulfilment/message.ts';
-import { readOrderInput } from '../../src/orders/schemas.ts';
+import { readOrderInput } from '../../src/orders/order-input.ts';
 import { Problem } from '../../src/platform/problem.ts';
 import { IS_WHOLE } from '../support/extent.ts';
 import { asOrderId, asReference } from '../support/ids.ts';

@@ -37,7 +37,7 @@ const payment: Payment = {
   hasSuspense: false,
   suspenseChanges: 0,
   isDecided: false,
-  hasMissedDeadline: false,
+  isEndedByDeadline: false,
   accepted: null,
   isAdopted: false,
   isRefunded: false,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/platform/ids.ts';
 import { readCases } from '../../src/admin/cases/cases.sql.ts';
-import { stepsFor } from '../../src/admin/cases/decisions.ts';
+import { stepsFor } from '../../src/admin/cases/case-advice.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { giveUpReturned } from '../../src/fulfilment/withhold.sql.ts';
 import { recordRefund } from '../../src/orders/refunds.sql.ts';

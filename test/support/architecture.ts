@@ -6,7 +6,7 @@ import { dirname, join, posix, sep } from 'node:path';
  */
 export type Source = { path: string; code: string };
 
-/** Who stands below whom, the lowest first. Rooms of one floor do not know each other. */
+/** Who stands below whom, the lowest first. Folders of one floor do not know each other. */
 const FLOORS: readonly (readonly string[])[] = [
   ['platform'],
   ['gateway', 'orders', 'cases'],
@@ -14,7 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['fulfilment', 'reporting'],
   ['payments'],
   ['checkout', 'webhooks', 'reconciliation'],
-  ['identity.ts', 'alert-conditions.ts', 'retention.ts'],
+  ['identity.ts', 'due-alerts.ts', 'retention.ts'],
   ['extensions.ts'],
   ['admin', 'api-docs', 'observability', 'health', 'demo-shop'],
   ['config', 'program.ts', 'connections.ts', 'compose.ts', 'app.ts'],
@@ -29,10 +29,10 @@ const FLOORS: readonly (readonly string[])[] = [
 const ONE_FLOOR = 'config';
 
 /**
- * Rooms that a shop may delete, each with the one file outside of it that imports it: there the deletion
+ * Folders that a shop may delete, each with the one file outside of it that imports it: there the deletion
  * ends.
  */
-const OPTIONAL_ROOMS: Readonly<Record<string, string>> = {
+const OPTIONAL_FOLDERS: Readonly<Record<string, string>> = {
   'src/admin/': 'src/app.ts',
   'src/api-docs/': 'src/app.ts',
   'src/demo-shop/': 'src/app.ts',
@@ -41,8 +41,8 @@ const OPTIONAL_ROOMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Each table and the room that writes it. Where more rooms do, one statement has to write several tables, so
- * that all of it is there or none.
+ * Each table and the folder that writes it. Where more folders do, one statement has to write several tables,
+ * so that all of it is there or none.
  */
 export const WRITERS: Readonly<Record<string, readonly string[]>> = {
   products: ['orders'],
@@ -175,31 +175,32 @@ export function breaches(sources: readonly Source[]): string[] {
 }
 
 function wrongImports({ path, code }: Source): string[] {
-  const room = roomOf(path);
-  const floor = floorOf(room);
-  if (floor === -1) return [`${path}: ${room} is not a room of the house`];
+  const folder = folderOf(path);
+  const floor = floorOf(folder);
+  if (floor === -1) return [`${path}: ${folder} is not a folder of the program`];
   return targetsOf({ path, code })
     .filter((target) => {
       if (path.startsWith('local/sandbox/')) return !OF_THE_SANDBOX.test(target);
-      const other = roomOf(target);
+      const other = folderOf(target);
       // The tools drive what the tests drive.
-      if (room === 'tools' && target.startsWith('test/support/')) return false;
+      if (folder === 'tools' && target.startsWith('test/support/')) return false;
       const theirs = floorOf(other);
       const isBelow = theirs < floor || (theirs === floor && floor === floorOf(ONE_FLOOR));
-      return other !== room && (theirs === -1 || !isBelow);
+      return other !== folder && (theirs === -1 || !isBelow);
     })
     .map((target) => `${path} must not import ${target}`);
 }
 
 function sideDoors(source: Source): string[] {
   return targetsOf(source).flatMap((target) =>
-    Object.entries(OPTIONAL_ROOMS)
+    Object.entries(OPTIONAL_FOLDERS)
       .filter(
-        ([room, door]) => target.startsWith(room) && ![room, door].some((of) => source.path.startsWith(of)),
+        ([folder, door]) =>
+          target.startsWith(folder) && ![folder, door].some((of) => source.path.startsWith(of)),
       )
       .map(
-        ([room, door]) =>
-          `${source.path} must not import ${target}: only ${door} may, so that ${room} can go`,
+        ([folder, door]) =>
+          `${source.path} must not import ${target}: only ${door} may, so that ${folder} can go`,
       ),
   );
 }
@@ -214,7 +215,7 @@ export function writtenBy({ path, code }: Source): string[] {
 
 function wrongWriters(source: Source): string[] {
   return writtenBy(source)
-    .filter((table) => WRITERS[table]?.includes(roomOf(source.path)) !== true)
+    .filter((table) => WRITERS[table]?.includes(folderOf(source.path)) !== true)
     .map((table) => `${source.path} must not write ${table}: ${WRITERS[table]?.[0] ?? ''} does`);
 }
 
@@ -249,15 +250,12 @@ export function circlesIn(sources: readonly Source[]): string[][] {
   return circles;
 }
 
-function floorOf(room: string): number {
-  return FLOORS.findIndex((rooms) => rooms.includes(room));
+function floorOf(folder: string): number {
+  return FLOORS.findIndex((folders) => folders.includes(folder));
 }
 
-/**
- * The first folder under src, or the file that stands there alone; local, tools and others are rooms of their
- * own.
- */
-export function roomOf(path: string): string {
+/** The first folder under src, or the file that stands there alone; of what is not in src, the top folder. */
+export function folderOf(path: string): string {
   const [top = '', first = ''] = path.split('/');
   if (top !== 'src') return top;
   return first === 'config.ts' ? 'config' : first;

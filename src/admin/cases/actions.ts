@@ -1,4 +1,4 @@
-import { isDecision, type Decision } from '../../cases/decision.ts';
+import { isDecision, type Decision } from '../../cases/resolution.ts';
 import { resolveFinding } from '../../cases/findings.ts';
 import { noteSurplusRefund, resolveSuspense } from '../../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../../cases/work-lists.sql.ts';
@@ -7,7 +7,7 @@ import type { Database, Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { MAX_NAME, type ActionForm, type Told } from '../action-form.ts';
 import { readCases, type CaseKey, type CaseRow } from './cases.sql.ts';
-import { isAllowedFor } from './decisions.ts';
+import { isAllowedFor } from './case-advice.ts';
 import { referencesOf } from './case-records.sql.ts';
 
 type Parts = { database: Database; mode: Mode; accept: Accept };

@@ -6,7 +6,7 @@ import { AdminPage, FormToken, type Frame } from '../layout/frame.tsx';
 import { Older, Table, type Head } from '../layout/parts.tsx';
 import { Customer, Held, Moment, Notes, Owner, ToOrder } from './case-parts.tsx';
 import type { CaseCount, CaseRow } from './cases.sql.ts';
-import { textOf } from './decisions.ts';
+import { textOf } from './case-advice.ts';
 import { filterParams, PAGE_ROWS, type CaseFilter, FilterForm, Totals } from './filter.tsx';
 import { SeveralAtOnce } from './decide-form.tsx';
 import { keyOf, tickOf } from './actions.ts';

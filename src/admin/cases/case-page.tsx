@@ -6,7 +6,7 @@ import { Button, Field } from '../layout/parts.tsx';
 import { Customer, customerOf, Held, Moment, Owner, History } from './case-parts.tsx';
 import type { CaseRow } from './cases.sql.ts';
 import { addressOf, Decide, Hidden, type CasePageProps, NoteAndAssign } from './decide-form.tsx';
-import { stepsFor, surplusOf, textOf } from './decisions.ts';
+import { stepsFor, surplusOf, textOf } from './case-advice.ts';
 import { tickOf } from './actions.ts';
 
 /** One problem: what is wrong, what to do now, and the ways to end it. */

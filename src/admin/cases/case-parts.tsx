@@ -4,9 +4,9 @@ import { Amount } from '../../platform/html.tsx';
 import { maskEmail } from '../../reporting/activity.ts';
 import { Moment } from '../layout/parts.tsx';
 import type { CaseRow } from './cases.sql.ts';
-import { heldMoney, DECISION_TEXTS } from './decisions.ts';
+import { heldMoney, DECISION_TEXTS } from './case-advice.ts';
 import { caseTitle } from '../../cases/case-text.ts';
-import { isDecision } from '../../cases/decision.ts';
+import { isDecision } from '../../cases/resolution.ts';
 import type { CaseRecord } from './case-records.sql.ts';
 
 export { Moment } from '../layout/parts.tsx';

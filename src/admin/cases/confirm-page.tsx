@@ -7,7 +7,7 @@ import { Button, Table } from '../layout/parts.tsx';
 import { decisionIn } from './actions.ts';
 import { Customer, Held, ToOrder } from './case-parts.tsx';
 import type { CaseRow } from './cases.sql.ts';
-import { DECISION_TEXTS } from './decisions.ts';
+import { DECISION_TEXTS } from './case-advice.ts';
 
 /** A case that is about to be closed, and what its shopper will read then; null: nothing of a decision. */
 export type Closing = { row: CaseRow; preview: ShopperText | null };

@@ -3,9 +3,9 @@ import type { ActionForm } from '../action-form.ts';
 import { FormToken, WhoAndWhy, type Frame, Allowed } from '../layout/frame.tsx';
 import type { CaseKey, CaseRow } from './cases.sql.ts';
 import type { CaseRecord } from './case-records.sql.ts';
-import { DECISION_TEXTS, decisionsFor, surplusOf } from './decisions.ts';
+import { DECISION_TEXTS, decisionsFor, surplusOf } from './case-advice.ts';
 import { keyOf, tickOf } from './actions.ts';
-import { DECISIONS, type Decision } from '../../cases/decision.ts';
+import { DECISIONS, type Decision } from '../../cases/resolution.ts';
 import { Button, Choice, Field } from '../layout/parts.tsx';
 import type { Visitor } from '../login/guard.ts';
 

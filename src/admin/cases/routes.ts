@@ -15,7 +15,7 @@ import type { Queryable } from '../../platform/database/database.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { formatMajor, minorDigits } from '../../platform/money.ts';
 import { customerOf } from './case-parts.tsx';
-import { heldMoney, textOf } from './decisions.ts';
+import { heldMoney, textOf } from './case-advice.ts';
 
 /** What waits for a person. The actions call the same functions as the command line. */
 export function caseRoutes(parts: AdminParts): void {

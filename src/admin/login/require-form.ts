@@ -51,7 +51,11 @@ export function isFromHere(req: Request): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === req.get('host'));
 }
 
-/** Of what a form names by the last word of its address, or by its button. */
+/**
+ * The least role for what a form names by the last word of its address, or by its button. Roles above it on the
+ * ladder ({@link ROLES}) may do it too. What is in neither of these two lists takes an operator, so a new form
+ * is closed to clerks until it is listed.
+ */
 const LEAST_ROLE_OF_FORM: Readonly<Record<string, Role>> = {
   logout: 'viewer',
   // What is done there, the button says.
@@ -73,7 +77,7 @@ const LEAST_ROLE_OF_FORM: Readonly<Record<string, Role>> = {
   reopen: 'clerk',
 };
 
-/** Of the decision by which a form resolves something: those that give the money back. */
+/** The same for the decision by which a form resolves something: those that give the money back. */
 const LEAST_ROLE_OF_DECISION: Readonly<Record<string, Role>> = { refund: 'clerk', surplus: 'clerk' };
 
 const LEAST_ROLE = new Map(Object.entries({ ...LEAST_ROLE_OF_FORM, ...LEAST_ROLE_OF_DECISION }));
@@ -90,12 +94,14 @@ export function actionsOf(path: string, fields: URLSearchParams): string[] {
   return [word, decision ?? operation].filter((action) => action !== undefined);
 }
 
-/** The least role for a form or a decision; what is not listed is the operator's. */
 export function leastRoleFor(action: string): Role {
   return LEAST_ROLE.get(action) ?? 'operator';
 }
 
-/** @param role null: there are no named operators, so a person who gets this far may do everything */
+/**
+ * Whether the role is the least one for the action, or above it.
+ * @param role null: there are no named operators, so a person who gets this far may do everything
+ */
 export function mayDo(role: Role | null, action: string): boolean {
   return role === null || ROLES.indexOf(role) >= ROLES.indexOf(leastRoleFor(action));
 }

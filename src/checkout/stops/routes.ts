@@ -8,7 +8,7 @@ import { requireBearer, type SharedLimit } from '../../platform/rate-limits.ts';
 import type { Mode } from '../../platform/mode.ts';
 import { jsonOf, parseInput } from '../../platform/problem.ts';
 import type { Secret } from '../../platform/secret.ts';
-import { checkoutResume, checkoutStop, type StoppedView } from '../schemas.ts';
+import { checkoutResume, checkoutStop, type StoppedView } from '../checkout-bodies.ts';
 
 type StopRoutesParts = {
   database: Database;

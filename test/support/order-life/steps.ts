@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { DECISIONS, isDecision } from '../../../src/cases/decision.ts';
+import { DECISIONS, isDecision } from '../../../src/cases/resolution.ts';
 import { resolveFinding } from '../../../src/cases/findings.ts';
 import { noteSurplusRefund, resolveSuspense } from '../../../src/cases/suspense.sql.ts';
 import { reopenOrder } from '../../../src/orders/reopen.sql.ts';

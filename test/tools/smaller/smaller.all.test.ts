@@ -64,7 +64,7 @@ test.each(PARTS)(
 );
 
 test(
-  'the core alone compiles, and each room knows only what lies below it; without git there is no way',
+  'the core alone compiles, and each folder knows only what lies below it; without git there is no way',
   async () => {
     const folder = await copyOfAll();
     writeFileSync(join(folder, 'new.txt'), 'not committed');

@@ -684,7 +684,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'the case of a second charge is silent about its refund',
-    file: 'src/admin/cases/decisions.ts',
+    file: 'src/admin/cases/case-advice.ts',
     find: "f.class === 'reversed'",
     replace: 'f.class === row.class && false',
     breaks: 'a person refunds it a second time, as the page says',

@@ -63,7 +63,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   {
     bug: 'money pays an order that has expired for good',
     file: DECIDE,
-    find: `(payment.hasMissedDeadline ? 'paid_after_deadline' : undefined)`,
+    find: `(payment.isEndedByDeadline ? 'paid_after_deadline' : undefined)`,
     replace: 'undefined',
     breaks: 'a seat is sold twice, or the money is never recorded',
     tests: BY_DEADLINE,
@@ -544,7 +544,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'small letters are not folded',
-    file: 'src/orders/schemas.ts',
+    file: 'src/orders/order-input.ts',
     find: `const currency = payableCurrency(input.currency) ?? input.currency;`,
     replace: `const { currency } = input;`,
     breaks: 'POST /orders with ngn ends with 500',

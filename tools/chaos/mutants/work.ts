@@ -362,8 +362,8 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'shoppers of one address have the service asked without a limit',
     file: 'src/checkout/return-from-checkout.ts',
-    find: 'const MAX_AT_ONCE = 2;',
-    replace: 'const MAX_AT_ONCE = 200;',
+    find: 'const MAX_RETURNS_AT_ONCE = 2;',
+    replace: 'const MAX_RETURNS_AT_ONCE = 200;',
     breaks: 'a dozen addresses fill the queue, and no shopper gets a turn',
     tests: ['test/checkout/return.test.ts'],
   },

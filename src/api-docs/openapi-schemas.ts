@@ -5,8 +5,8 @@ import {
   checkoutStop,
   openedCheckout,
   stoppedView,
-} from '../checkout/schemas.ts';
-import { orderInput, cancelInput } from '../orders/schemas.ts';
+} from '../checkout/checkout-bodies.ts';
+import { orderInput, cancelInput } from '../orders/order-input.ts';
 import { orderView, productView, shopOrdersView, shopOrderView } from '../orders/order-view.ts';
 import { refundInput, refundView } from '../orders/refunds.ts';
 import { problemDocument } from '../platform/problem.ts';

@@ -1,5 +1,5 @@
 import { caseAdvice, caseText, written, type CaseText } from '../../cases/case-text.ts';
-import { DECISIONS, isAllowed, type Decision } from '../../cases/decision.ts';
+import { DECISIONS, isAllowed, type Decision } from '../../cases/resolution.ts';
 import type { Money } from '../../platform/money.ts';
 import type { CaseRow } from './cases.sql.ts';
 
